@@ -1,8 +1,9 @@
 /**
- * The CPU device against what else runs such kernels on a CPU, one thread each and in turns: eleven kernels, as PTX through the whole
+ * The CPU device against other ways to run such kernels on a CPU, one thread each, in alternation: eleven kernels, as PTX through the whole
  * pipeline, as OpenCL through PoCL (its default method and its best one), and as plain loops through g++ (-O3 and -Ofast).
- * Products and sums are rounded twice, as the peers do; beside it stands the device as it is, which rounds once as CUDA does, and strips of each
- * length, and, with `--node=PATH`, as it is in that Node, whose engine may fuse in one instruction. `--workers` is the device against itself: two threads and one, in turns. `--ours` shows what a change does, with `--fma=exact` too.
+ * Products and sums are rounded twice, as the peers do. Further columns: the device with its default, which rounds once as CUDA does, and each
+ * number of lanes; with `--node=PATH` the device in that Node, whose engine may fuse in one instruction. `--workers` compares two threads with one.
+ * `--ours` shows the effect of a change, also with `--fma=exact`.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,7 @@ const folder = join(import.meta.dirname, 'kernels/cpu');
 const rounds = 5;
 /** Milliseconds of launches before the engine has compiled what is hot. */
 const warmingMs = 750;
-/** Lanes that strips may have. */
+/** Sizes of lane groups. */
 const widths = [4, 8, 16, 32] as const;
 
 export interface Kernel {
@@ -266,14 +267,14 @@ interface Compared {
   readonly fast: number;
   readonly exact: number;
   readonly exactInNode: number | undefined;
-  /** Strips as long as is chosen against the best length. */
+  /** The chosen number of lanes against the best one. */
   readonly chosen: number;
   readonly pocl: number | undefined;
   readonly bestPocl: number | undefined;
   readonly native: number;
 }
 
-/** Lanes of the strips that are chosen for a kernel. */
+/** The number of lanes chosen for a kernel. */
 function chosenLanes({ name, entry = name, block }: Kernel, metallib: Uint8Array): number {
   const [kernel] = loadLibrary(metallib, new Diagnostics(), { fma: 'fast', kernels: [entry] })!.kernels;
   return kernel!.compiled(block).lanes;
@@ -383,6 +384,6 @@ function barsOf(found: readonly Compared[]): Bar[] {
       found.map(({ fast, native }) => fast / native),
     ),
     { name: `of PoCL by default, the least (${least(slowest)})`, value: Math.min(...slowest.map(({ value }) => value)), bar: 0.15 },
-    { name: `of the best length of strips, the least (${least(chosen)})`, value: Math.min(...chosen.map(({ value }) => value)), bar: 0.9 },
+    { name: `of the best number of lanes, the worst (${least(chosen)})`, value: Math.min(...chosen.map(({ value }) => value)), bar: 0.9 },
   ];
 }

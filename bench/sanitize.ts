@@ -1,6 +1,6 @@
 /**
- * What it costs to look for faults: the kernels of `cpu.ts`, launched as ever and with everything that the sanitizer looks for, in turns. A
- * launch is timed from the call to the return, with the shadow that it needs. `--only=NAME` takes one kernel, `--kinds=memory,race` some of it.
+ * The cost of the sanitizer: the kernels of `cpu.ts`, launched alternately without it and with all its kinds. A launch is timed from the
+ * call to the return, including its shadow memory. `--only=NAME` selects a kernel, `--kinds=memory,race` selects kinds.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { type SanitizeKind, type SanitizeRequest, sanitizeKinds } from '../src/d
 import { type Kernel, kernels, launcher } from './cpu.ts';
 import { type Bench, geomean, type Row } from './report.ts';
 
-/** Milliseconds that launches are repeated for in a round, and rounds of which the best launch counts. */
+/** Milliseconds of repeated launches in a round, and the number of rounds, of which the best launch counts. */
 const [lastsMs, rounds] = [250, 4];
 
-/** Rows of milliseconds, of which the ratio is the cost: less is better. */
+/** Rows in milliseconds, whose ratio is the cost: less is better. */
 export function sanitizing(given: readonly string[] = []): Bench {
   const wordOf = (name: string): string | undefined => given.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
   const [only, kinds] = [wordOf('only'), wordOf('kinds')?.split(',') ?? sanitizeKinds];
@@ -32,15 +32,15 @@ export function sanitizing(given: readonly string[] = []): Bench {
       costOf(kernel, [launcher(kernel, metallibs[0]!, { threads: 1 }), launcher(kernel, metallibs[1]!, { threads: 1 }, { sanitize })]),
     );
   const cost = geomean(rows.map(({ ratio }) => ratio));
-  const about = `launches with ${kinds.join(', ')} looked for (ours) and without (other), one thread, best of ${rounds} rounds`;
+  const about = `launches with the sanitizer for ${kinds.join(', ')} (ours) and without (other), one thread, best of ${rounds} rounds`;
   return { bench: 'sanitize', about, rows, bars: [{ name: 'cost, geometric mean', value: cost, bar: 10, isMost: true }] };
 }
 
-/** The better of some rounds of each, in turns: a machine that does other work meanwhile is as busy for both. */
-function costOf({ name }: Kernel, [plain, watched]: readonly [() => number, () => number]): Row {
+/** The best of some alternating rounds of each, so that other load on the machine affects both. */
+function costOf({ name }: Kernel, [plain, sanitized]: readonly [() => number, () => number]): Row {
   const least = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as [number, number];
   for (let round = 0; round < rounds; round++)
-    [plain, watched].forEach((launch, i) => {
+    [plain, sanitized].forEach((launch, i) => {
       const start = performance.now();
       for (let before = start; before - start < lastsMs; ) {
         launch();

@@ -1,7 +1,7 @@
 /**
- * What the vector compiler of the CPU device does lane by lane: `bun scripts/lanes.ts PATH... [--kernels]`, for every `.ptx` file below each PATH.
- * Each kernel is compiled for blocks of 256 threads. Told are why kernels run alone, and by op
- * and type the instructions whose lanes are taken one by one: kernels with any of it, and how many there are. `--kernels` names the kernels.
+ * Operations that the vector compiler of the CPU device executes per lane: `bun scripts/lanes.ts PATH... [--kernels]`, for every `.ptx` file
+ * below each PATH. Each kernel is compiled for blocks of 256 threads. Prints why kernels are not vectorized, and by op and type the
+ * instructions that are executed per lane: the number of kernels and of instructions. `--kernels` names the kernels.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,19 +19,19 @@ import { partWriter } from '../src/engine/simd/rules/index.ts';
 import { operandsOf, runPasses, standardPasses, type Value } from '../src/ir/index.ts';
 import { readMetallib } from '../src/metallib/index.ts';
 
-const words = process.argv.slice(2);
-const isNaming = words.includes('--kernels');
-const shapes = ['shared', 'even', 'any'];
+const args = process.argv.slice(2);
+const isNaming = args.includes('--kernels');
+const shapes = ['uniform', 'affine', 'varying'];
 
 interface Count {
   kernels: string[];
   times: number;
 }
-const alone = new Map<string, Count>();
+const notVectorized = new Map<string, Count>();
 const lanes = new Map<string, Count>();
-const totals = { kernels: 0, refused: 0, strips: 0, faults: 0 };
+const totals = { kernels: 0, refused: 0, vectorized: 0, faults: 0 };
 
-function see(map: Map<string, Count>, what: string, kernel: string, times = 1): void {
+function record(map: Map<string, Count>, what: string, kernel: string, times = 1): void {
   const found = map.get(what) ?? { kernels: [], times: 0 };
   map.set(what, found);
   if (found.kernels.at(-1) !== kernel) found.kernels.push(kernel);
@@ -71,9 +71,9 @@ function readEntry(file: SourceFile, entry: string): void {
       runPasses(raised.kernel, standardPasses);
       expandMatmul(raised.kernel);
       const made = compileSimd(raised.kernel, [256, 1, 1], { fma: 'exact' });
-      if ('why' in made) see(alone, made.why, name);
+      if ('why' in made) record(notVectorized, made.why, name);
       else {
-        totals.strips++;
+        totals.vectorized++;
         readPlan(made.plan, name);
       }
     }
@@ -88,13 +88,13 @@ function readPlan(plan: SimdPlan, name: string): void {
   const s = { plan, kernel, fma: 'exact', temp: () => 0 } as unknown as LaneGroup;
   for (const id of known.cfg.order)
     for (const value of kernel.blocks[id]!.body) {
-      const what = laneByLane(s, value);
-      if (what !== undefined) see(lanes, what, name);
+      const what = perLaneName(s, value);
+      if (what !== undefined) record(lanes, what, name);
     }
 }
 
-/** What an instruction is called that is done lane by lane. */
-function laneByLane(s: LaneGroup, value: Value): string | undefined {
+/** The name of an instruction that is executed per lane; undefined for others. */
+function perLaneName(s: LaneGroup, value: Value): string | undefined {
   const inst = s.kernel.insts[value]!;
   const shape = (of: Value): number => s.plan.shapes.shape[of]!;
   if (inst.op === 'atomic' || inst.op === 'cas') return `${inst.op} ${inst.type}`;
@@ -123,8 +123,8 @@ function table(map: Map<string, Count>): string {
     .join('\n');
 }
 
-const files = words.filter((word) => !word.startsWith('--')).flatMap(filesBelow);
+const files = args.filter((arg) => !arg.startsWith('--')).flatMap(filesBelow);
 for (const file of files) readFile(file);
-console.log(`${totals.kernels} kernels, ${totals.strips} in strips, ${totals.refused} refused, ${totals.faults} faults`);
-console.log(`\nalone: kernels, times\n${table(alone)}`);
-console.log(`\nlane by lane: kernels, times\n${table(lanes)}`);
+console.log(`${totals.kernels} kernels, ${totals.vectorized} vectorized, ${totals.refused} refused, ${totals.faults} faults`);
+console.log(`\nnot vectorized: kernels, count\n${table(notVectorized)}`);
+console.log(`\nper lane: kernels, count\n${table(lanes)}`);

@@ -2,12 +2,12 @@
  * The forms of the instruction table, on the CPU device and on an NVIDIA GPU:
  *
  *   bun scripts/sweep.ts write OUT.json.gz                 their kernels and input, for `scripts/record/digests.py`
- *   bun scripts/sweep.ts check RECORDED.json [PART]        what the CPU device gives, against what the GPU gave
- *   bun scripts/sweep.ts bytes RECORDED.json               the same of what `digests.py` recorded byte by byte
+ *   bun scripts/sweep.ts check RECORDED.json [PART]        compares the CPU device's results with those of the GPU
+ *   bun scripts/sweep.ts bytes RECORDED.json               the same for a recording of bytes by `digests.py`
  *   bun scripts/sweep.ts show NAME                         the kernel of a form, and its number
  *
- * A recording has a digest of what each form leaves. `check` compiles each for macOS 15 and for `cpu` with doubles of its own,
- * names the forms that differ, and exits 1 where any does; with PART it takes those alone whose names have it. Its last line counts the
+ * A recording has a digest of the results of each form. `check` compiles each form for macOS 15 and for `cpu` with native doubles,
+ * names the forms that differ, and exits 1 if any does; with PART only forms whose names contain it. Its last line counts the
  * rows of the table.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { bytesOfThread } from '../spec/support/sweep/kernel.ts';
 import { readSweep, sweepDigest, sweepResult } from '../spec/support/sweep/run.ts';
 import { parameterBytes, sweepInput, threads } from '../spec/support/sweep/values.ts';
 
-const [command, ...words] = process.argv.slice(2);
+const [command, ...args] = process.argv.slice(2);
 const forms = sweepForms();
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
@@ -31,23 +31,23 @@ function write(path: string): void {
 
 function check(path: string, part: string): number {
   const recorded = readSweep(path);
-  const wrong: string[] = [];
+  const different: string[] = [];
   const chosen = forms.filter(({ name }) => name.includes(part));
   chosen.forEach((form, i) => {
     const want = recorded.get(form.name);
     for (const target of ['macos15', 'cpu'] as const) {
       const got = sweepDigest(form, target);
-      if (got !== want) wrong.push(`${forms.indexOf(form)} ${form.name} for ${target}: ${got}, not ${want ?? 'recorded'}`);
+      if (got !== want) different.push(`${forms.indexOf(form)} ${form.name} for ${target}: ${got}, not ${want ?? 'recorded'}`);
     }
-    if ((i + 1) % 500 === 0) console.error(`${i + 1} of ${chosen.length}, ${wrong.length} differ`);
+    if ((i + 1) % 500 === 0) console.error(`${i + 1} of ${chosen.length}, ${different.length} differ`);
   });
-  console.log(wrong.join('\n'));
-  console.log(`${chosen.length} forms, ${wrong.length} differ`);
+  console.log(different.join('\n'));
+  console.log(`${chosen.length} forms, ${different.length} differ`);
   console.log(countedRows(recordedRows()));
-  return wrong.length > 0 ? 1 : 0;
+  return different.length > 0 ? 1 : 0;
 }
 
-/** The first threads of each form that left something else, as 32 bytes each. */
+/** The first threads of each form with different results, as 32 bytes each. */
 function bytes(path: string): void {
   for (const [number, text] of Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>)) {
     const got = sweepResult(forms[Number(number)]!, 'cpu');
@@ -62,8 +62,8 @@ function bytes(path: string): void {
   }
 }
 
-if (command === 'write') write(words[0]!);
-else if (command === 'check') process.exitCode = check(words[0]!, words[1] ?? '');
-else if (command === 'bytes') bytes(words[0]!);
-else if (command === 'show') console.log(forms.flatMap((form, i) => (form.name === words[0] ? [`// ${i}\n${form.ptx}`] : [])).join('\n'));
+if (command === 'write') write(args[0]!);
+else if (command === 'check') process.exitCode = check(args[0]!, args[1] ?? '');
+else if (command === 'bytes') bytes(args[0]!);
+else if (command === 'show') console.log(forms.flatMap((form, i) => (form.name === args[0] ? [`// ${i}\n${form.ptx}`] : [])).join('\n'));
 else console.error('usage: bun scripts/sweep.ts write OUT.json.gz | check RECORDED.json [PART] | bytes RECORDED.json | show NAME');

@@ -14,7 +14,7 @@ const slow: Candidate = {
   open: () => delayed(gpu.open(), () => (random(8) === 0 ? random(3) : 0)).device,
 };
 
-onGpu(test, import.meta.filename, ['cuda: an error of a kernel stays', 'a while: an error of a kernel stays'], (register) => {
+onGpu(test, import.meta.filename, ['cuda: the error of a kernel is sticky', 'a while: the error of a kernel is sticky'], (register) => {
   for (const candidate of [gpu, slow]) apiContract(register, candidate);
 });
 

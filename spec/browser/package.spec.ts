@@ -1,4 +1,4 @@
-/** The build for pages, read as files: what it loads, what it leaves out, how large it is, and the server of the example page. */
+/** The browser build, read as files: its imports, its size, and the server of the example page. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -13,7 +13,7 @@ const built = await buildForPages();
 const texts = new Map(built.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]));
 const entries = Object.values(packageExports()).map(({ browser, bun }) => ({ path: browser.replace('./dist/browser/', ''), source: bun }));
 
-test('every entry of the package is built, where package.json says', () => {
+test('every entry of the package is built at the path in package.json', () => {
   assert.ok(entries.length >= 6);
   for (const { path, source } of entries) {
     assert.ok(texts.has(path), path);
@@ -22,7 +22,7 @@ test('every entry of the package is built, where package.json says', () => {
   }
 });
 
-test('its files import one another, and nothing else', () => {
+test('its files import only each other', () => {
   const transpiler = new Bun.Transpiler({ loader: 'js' });
   for (const [path, text] of texts)
     for (const { path: other } of transpiler.scanImports(text)) {
@@ -31,13 +31,13 @@ test('its files import one another, and nothing else', () => {
     }
 });
 
-test('what only system libraries are for is left out', () => {
+test('bindings to system libraries are left out', () => {
   const all = [...texts.values()].join('\n');
   for (const word of ['objc_msgSend', 'MTLCreateSystemDefaultDevice', 'cuModuleLoadDataEx', 'dlopen', 'gunzipSync'])
     assert.not.ok(all.includes(word), word);
 });
 
-test('it is no larger than it was', () => {
+test('its size is within the limit', () => {
   const kib = ({ path }: { readonly path: string }): number => sizeOf(built, path).zipped / 1024;
   const [all] = entries;
   assert.ok(kib(all!) < 440, `${kib(all!)} KiB`);

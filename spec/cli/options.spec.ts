@@ -39,8 +39,8 @@ test('every option of run', () => {
       grid: [4, 2, 1],
       block: [256, 1, 1],
       args: [
-        { spec: 'i32=-1', kind: 'scalar', element: 'i32', value: -1 },
-        { spec: 'f32:4', kind: 'buffer', element: 'f32', shape: [4], init: { kind: 'zeros' } },
+        { label: 'i32=-1', kind: 'scalar', element: 'i32', value: -1 },
+        { label: 'f32:4', kind: 'buffer', element: 'f32', shape: [4], init: { kind: 'zeros' } },
       ],
     },
     prints: [

@@ -1,6 +1,6 @@
 /**
- * Atomics that all threads of a grid do to one place: no update is lost, and each thread gets another value before. What is
- * expected is counted from the manual (PTX ISA 9.0, 9.7.13.5): `inc` runs through 0 to b, `dec` through b to 0.
+ * Atomics of all threads of a grid on one word: no update is lost, and each thread gets a different old value. Expected
+ * values follow from the manual (PTX ISA 9.0, 9.7.13.5): `inc` counts from 0 to b, `dec` from b to 0.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -14,7 +14,7 @@ const test = suite('device/atomic');
 
 const [blocks, threads] = [3, 96];
 
-/** `place` holds one word, in global or shared memory; each thread stores what its atomic gave, and block k the word after in `last[k]`. */
+/** `place` holds one word, in global or shared memory; each thread stores the result of its atomic, and block k the final word in `last[k]`. */
 const kernelOf = (space: 'global' | 'shared', atomic: string): string => `.version 9.0
 .target sm_90
 .address_size 64
@@ -52,7 +52,7 @@ function run(space: 'global' | 'shared', atomic: string, target: 'macos14' | 'cp
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, { target }, diagnostics);
   assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
-  const unwritten = (words: number): Uint32Array => new Uint32Array(words).fill(0xa5a5_5a5a);
+  const unwritten = (instruction: number): Uint32Array => new Uint32Array(instruction).fill(0xa5a5_5a5a);
   const args = [unwritten(blocks * threads), unwritten(blocks), ...(space === 'global' ? [new Uint32Array(1)] : [])];
   const after = launchMetallib(compiled.metallib, { kernel: 'k', blocks, threads, args });
   const [given, last, place] = after.map((bytes) => [...new Uint32Array(bytes.buffer)]) as [number[], number[], number[]?];
@@ -61,31 +61,31 @@ function run(space: 'global' | 'shared', atomic: string, target: 'macos14' | 'cp
 
 const sorted = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
 
-/** `count` values of a cycle that starts with `first`, in order of size. */
+/** `count` values of a sequence, sorted. */
 const cycled = (count: number, valueAt: (k: number) => number): number[] => sorted(Array.from({ length: count }, (_, k) => valueAt(k)));
 
-/** What the atomic gives to the k-th thread that comes. */
-const updates: readonly [name: string, words: string, valueAt: (k: number) => number][] = [
+/** The result of the atomic for the k-th thread in order of execution. */
+const updates: readonly [name: string, instruction: string, valueAt: (k: number) => number][] = [
   ['add', 'add.u32 d, [at], 3', (k) => 3 * k],
-  // The first sum is a signalling NaN as a single.
-  ['add of the bits of a NaN', 'add.u32 d, [at], 0x7f800001', (k) => Math.imul(k, 0x7f80_0001) >>> 0],
+  // The first sum is a signaling NaN in single precision.
+  ['integer add of the bits of a NaN', 'add.u32 d, [at], 0x7f800001', (k) => Math.imul(k, 0x7f80_0001) >>> 0],
   ['inc', 'inc.u32 d, [at], 9', (k) => k % 10],
   ['dec', 'dec.u32 d, [at], 9', (k) => (10 - (k % 10)) % 10],
-  ['add of singles', 'add.f32 d, [at], one', (k) => f32Bits(k)],
+  ['add of f32 values', 'add.f32 d, [at], one', (k) => f32Bits(k)],
   ['max', 'max.u32 d, [at], 7', (k) => (k === 0 ? 0 : 7)],
   ['exch', 'exch.b32 d, [at], 5', (k) => (k === 0 ? 0 : 5)],
   ['cas', 'cas.b32 d, [at], 0, 4', (k) => (k === 0 ? 0 : 4)],
 ];
 
 for (const target of ['macos14', 'cpu'] as const)
-  for (const [name, words, valueAt] of updates) {
+  for (const [name, instruction, valueAt] of updates) {
     test(`${name} in global memory, for ${target}`, () => {
-      const { given, place } = run('global', `atom.global.${words}`, target);
+      const { given, place } = run('global', `atom.global.${instruction}`, target);
       assert.equal(sorted(given), cycled(blocks * threads, valueAt));
       assert.is(place, valueAt(blocks * threads));
     });
     test(`${name} in shared memory, for ${target}`, () => {
-      const { given, last } = run('shared', `atom.shared.${words}`, target);
+      const { given, last } = run('shared', `atom.shared.${instruction}`, target);
       for (let block = 0; block < blocks; block++)
         assert.equal(sorted(given.slice(block * threads, (block + 1) * threads)), cycled(threads, valueAt));
       assert.equal(

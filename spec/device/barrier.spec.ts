@@ -1,4 +1,4 @@
-/** Threads of a block that meet: shared memory over barriers in every kind of control flow, values kept across, shapes and windows. */
+/** Barriers: shared memory across barriers in every kind of control flow, values live across them, block shapes and memory windows. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -23,7 +23,7 @@ const test = suite('device/barrier');
 const out = pointerParam('out', 0, 'i32', 'read_write');
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** What a kernel of one buffer of words leaves in it. */
+/** The words of the kernel's buffer after a launch. */
 function run(kernel: Kernel, threads: number, given: readonly number[] = range(threads).map(() => 0), blocks = 1): number[] {
   assertSound(kernel);
   return wordsOf(runOnCpu(kernel, [words(given)], { block: [threads, 1, 1], grid: [blocks, 1, 1] })[0]!);
@@ -60,7 +60,7 @@ test('barriers first, last, and side by side', () => {
   assert.equal(run(kernel, 8), [10, 0, 30, 20, 50, 40, 70, 60]);
 });
 
-test('thousands of threads one after the other see what the last wrote: 1024 threads pass a word on', () => {
+test('1024 threads pass a word on, each across a barrier', () => {
   const kernel = overOut(4 * 1024, (w, tid, s) => {
     w.put(s, tid, tid);
     w.b.barrier();
@@ -78,7 +78,7 @@ test('thousands of threads one after the other see what the last wrote: 1024 thr
 
 // ── loops ──
 
-/** Halves the distance until it is 0; a barrier in each turn. Thread 0 stores the sum at the block's number. */
+/** A tree reduction with a barrier in each step. Thread 0 stores the sum at the block's index. */
 function treeSum(threads: number): Kernel {
   return overOut(4 * threads, (w, tid, s) => {
     w.put(s, tid, w.get(w.param(0), w.sreg('gid.x')));
@@ -96,7 +96,7 @@ function treeSum(threads: number): Kernel {
   });
 }
 
-test('a tree of sums over barriers in a uniform loop', () => {
+test('a tree reduction in a uniform loop', () => {
   const given = range(512).map((i) => (i * 7919) % 1009);
   const sums = run(treeSum(128), 128, given, 4);
   for (const block of range(4))
@@ -106,7 +106,7 @@ test('a tree of sums over barriers in a uniform loop', () => {
     );
 });
 
-test('a scan: every thread adds what stands a power of two before it', () => {
+test('a scan: every thread adds the value a power of two before it', () => {
   const kernel = overOut(4 * 32, (w, tid, s) => {
     w.put(s, tid, w.get(w.param(0), tid));
     w.b.barrier();
@@ -131,7 +131,7 @@ test('a scan: every thread adds what stands a power of two before it', () => {
   );
 });
 
-test('loops with barriers in loops with barriers: each thread visits all others, twice', () => {
+test('nested loops with barriers: each thread visits all others, twice', () => {
   const kernel = overOut(4 * 8, (w, tid, s) => {
     const [sum] = w.repeat(
       [w.i32(0), w.i32(0)],
@@ -161,7 +161,7 @@ test('loops with barriers in loops with barriers: each thread visits all others,
   assert.equal(run(kernel, 8), expected);
 });
 
-test('a loop whose count is a parameter, with a barrier in each turn', () => {
+test('a loop with a barrier whose trip count is a parameter', () => {
   const kernel = writeKernel('k', [out, valueParam('n', 1, 'i32')], [sharedVariable('s', 4)], (w) => {
     const tid = w.sreg('tid.x');
     const n = w.b.load('i32', w.b.param('ptr.param', { index: 1 }), plain);
@@ -182,7 +182,7 @@ test('a loop whose count is a parameter, with a barrier in each turn', () => {
   assert.equal(wordsOf(runOnCpu(kernel, [words([0, 0, 0, 0]), words([6])], { block: [4, 1, 1] })[0]!), [67, 67, 67, 67]);
 });
 
-test('300 barriers in a row, each with a word passed on', () => {
+test('300 consecutive barriers, each with a word passed on', () => {
   for (const isDivergent of [false, true]) {
     const kernel = overOut(4 * 8, (w, tid, s) => {
       let word = tid;
@@ -205,7 +205,7 @@ test('300 barriers in a row, each with a word passed on', () => {
 
 // ── divergent code ──
 
-test('threads at different barriers meet', () => {
+test('threads wait for each other at different barriers', () => {
   const kernel = overOut(4 * 8, (w, tid, s) => {
     const isEven = w.is(w.b.and(tid, w.i32(1)), 'eq', w.i32(0));
     const partner = w.b.xor(tid, w.i32(1));
@@ -226,7 +226,7 @@ test('threads at different barriers meet', () => {
   assert.equal(run(kernel, 8), [201, 200, 203, 204, 205, 208, 207, 212]);
 });
 
-test('threads that leave are not waited for', () => {
+test('a barrier does not wait for threads that have exited', () => {
   const kernel = overOut(4 * 16, (w, tid, s) => {
     w.put(s, tid, w.b.add(tid, w.i32(1)));
     w.when(w.is(tid, 'uge', w.i32(10)), () => w.leave());
@@ -236,14 +236,14 @@ test('threads that leave are not waited for', () => {
     w.b.barrier();
     w.put(w.param(0), tid, w.b.add(w.get(s, tid), w.i32(1000)));
   });
-  // Even threads below 10: (t + 1) + (t + 6), and threads from 10 on wrote before they left.
+  // Even threads below 10: (t + 1) + (t + 6); threads from 10 on wrote before they exited.
   assert.equal(
     run(kernel, 16),
     range(16).map((t) => (t < 10 && t % 2 === 0 ? 1000 + 2 * t + 7 : 0)),
   );
 });
 
-test('in every block of the grid threads start anew, however they left the block before', () => {
+test('early exits do not affect the next block', () => {
   const kernel = overOut(4 * 8, (w, tid, s) => {
     const gid = w.sreg('gid.x');
     w.put(s, tid, gid);
@@ -257,7 +257,7 @@ test('in every block of the grid threads start anew, however they left the block
   );
 });
 
-test('all threads but one leave, and it goes on over barriers alone', () => {
+test('all threads but one exit, and it passes the barriers alone', () => {
   const kernel = overOut(4, (w, tid, s) => {
     w.when(w.is(tid, 'ne', w.i32(3)), () => w.leave());
     const [n] = w.repeat(
@@ -274,7 +274,7 @@ test('all threads but one leave, and it goes on over barriers alone', () => {
   assert.equal(run(kernel, 5), [0, 0, 0, 20, 0]);
 });
 
-test('a loop that each thread runs as often as it likes, with two barriers in a turn', () => {
+test('a loop with two barriers and a trip count per thread', () => {
   const kernel = overOut(4 * 8, (w, tid, s) => {
     w.put(s, tid, w.i32(0));
     w.b.barrier();
@@ -291,13 +291,13 @@ test('a loop that each thread runs as often as it likes, with two barriers in a 
     );
     w.put(w.param(0), tid, sum!);
   });
-  // In turn r of t + 1, the neighbour u has counted to r or to its end, u + 1.
+  // In iteration r of t + 1, the neighbor u has counted to r or to its end, u + 1.
   const expected = range(8).map((t) => range(t + 1).reduce((sum, r) => sum + Math.min(r + 1, ((t + 1) % 8) + 1), 0));
   assert.equal(run(kernel, 8), expected);
 });
 
-test('some threads wait in a loop for what others do after the loop', () => {
-  // Threads below 4 pass one barrier and write; the others pass one, read what these wrote before it, then pass two more.
+test('some threads wait in a loop for others behind the loop', () => {
+  // Threads below 4 pass one barrier and write; the others pass one, read what was written before it, then pass two more.
   const kernel = overOut(4 * 8, (w, tid, s) => {
     w.when(
       w.is(tid, 'ult', w.i32(4)),
@@ -329,13 +329,13 @@ test('a block of one thread passes barriers', () => {
   assert.equal(run(treeSum(2), 1, [5, 6, 7], 3).slice(0, 1), [5]);
 });
 
-// ── values across ──
+// ── values live across barriers ──
 
 const stored = scalarTypes.filter((type) => type !== 'i1');
-const kept: Type[] = [...stored, ...stored.flatMap((type) => [vectorOf(type, 2), vectorOf(type, 4)])];
+const liveTypes: Type[] = [...stored, ...stored.flatMap((type) => [vectorOf(type, 2), vectorOf(type, 4)])];
 
-/** Loads one value of a type for each thread, passes a barrier by which all are live, and stores it. */
-function keeping(types: readonly Type[], isDivergent: boolean): Kernel {
+/** Loads one value of each type per thread, passes a barrier, and stores them. */
+function liveAcrossBarrier(types: readonly Type[], isDivergent: boolean): Kernel {
   const params = types.flatMap((_, i) => [
     pointerParam(`in${i}`, 2 * i, undefined, 'read'),
     pointerParam(`out${i}`, 2 * i + 1, undefined, 'write'),
@@ -357,19 +357,19 @@ function keeping(types: readonly Type[], isDivergent: boolean): Kernel {
 }
 
 for (const isDivergent of [false, true])
-  test(`values of every type, vectors and pointers too, are kept across barriers${isDivergent ? ' that threads reach by turns' : ''}`, () => {
-    const kernel = keeping(kept, isDivergent);
+  test(`values of every type, vectors and pointers included, are live across barriers${isDivergent ? ' in divergent code' : ''}`, () => {
+    const kernel = liveAcrossBarrier(liveTypes, isDivergent);
     assertSound(kernel);
-    const inputs = kept.map((type, i) => Uint8Array.from({ length: 6 * bytesOf(type) }, (_, j) => (j * 37 + i * 11 + 5) & 0x7f));
+    const inputs = liveTypes.map((type, i) => Uint8Array.from({ length: 6 * bytesOf(type) }, (_, j) => (j * 37 + i * 11 + 5) & 0x7f));
     const buffers = runOnCpu(
       kernel,
       inputs.flatMap((bytes) => [bytes, new Uint8Array(bytes.length)]),
       { block: [6, 1, 1] },
     );
-    kept.forEach((type, i) => void assert.equal(buffers[2 * i + 1], inputs[i], type));
+    liveTypes.forEach((type, i) => void assert.equal(buffers[2 * i + 1], inputs[i], type));
   });
 
-test('truth values are kept across barriers', () => {
+test('i1 values are live across barriers', () => {
   const kernel = overOut(4, (w, tid) => {
     const bits = range(5).map((bit) => w.is(w.b.and(w.b.lshr(tid, w.i32(bit)), w.i32(1)), 'ne', w.i32(0)));
     w.b.barrier();
@@ -379,7 +379,7 @@ test('truth values are kept across barriers', () => {
   assert.equal(run(kernel, 32), range(32));
 });
 
-test('a sum of both floats and wide integers runs on over 10 barriers', () => {
+test('a sum of floats and 64-bit integers is live across 10 barriers', () => {
   const scalars: ScalarType[] = ['i64', 'f64', 'f32'];
   const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'write')], [], (w) => {
     const tid = w.sreg('tid.x');
@@ -417,7 +417,7 @@ const blockShapes = [
 ] as const;
 
 for (const [[nx, ny, nz], hasBarrier] of blockShapes.flatMap((shape) => [false, true].map((each) => [shape, each] as const)))
-  test(`all special registers in blocks of ${nx}, ${ny}, ${nz}${hasBarrier ? ', behind a barrier' : ''}`, () => {
+  test(`all special registers in blocks of ${nx}, ${ny}, ${nz}${hasBarrier ? ', after a barrier' : ''}`, () => {
     const kernel = writeKernel('k', [out], [], (w) => {
       if (hasBarrier) w.b.barrier();
       const values = sregs.map((name) => w.sreg(name));
@@ -467,7 +467,7 @@ for (const [[nx, ny, nz], hasBarrier] of blockShapes.flatMap((shape) => [false, 
 
 // ── windows ──
 
-test('static variables stand apart, and dynamic shared memory behind them, wherever it is declared', () => {
+test('static variables do not overlap, and dynamic shared memory follows them wherever it is declared', () => {
   const variables = [
     sharedVariable('dynamic', 0, { isDynamic: true, align: 16 }),
     sharedVariable('a', 5, { align: 1 }),
@@ -476,7 +476,7 @@ test('static variables stand apart, and dynamic shared memory behind them, where
   ];
   const kernel = writeKernel('k', [out], variables, (w) => {
     const tid = w.sreg('tid.x');
-    // Thread t fills word t of the first, the second, the third ...; the bytes of `a` are all written by thread 0.
+    // Thread t writes word t of the first, the second, the third, ...; thread 0 writes all bytes of `a`.
     w.when(w.is(tid, 'eq', w.i32(0)), () => {
       for (const i of range(5))
         w.b.store(w.b.ptradd(w.shared('a'), w.b.const('i64', i)), w.b.const('i8', 0xee), { align: 1, volatile: false });
@@ -515,7 +515,7 @@ test('dynamic shared memory as a parameter', () => {
   assert.equal(wordsOf(runOnCpu(kernel, [new Uint8Array(20)], { block: [5, 1, 1], dynamicSharedBytes: 20 })[0]!), [16, 9, 4, 1, 0]);
 });
 
-test('local memory belongs to a thread, across barriers too', () => {
+test('local memory is per thread, across barriers too', () => {
   const variables = [
     { ...sharedVariable('one', 12), space: 'local' as const },
     { ...sharedVariable('two', 8, { align: 8 }), space: 'local' as const },
@@ -538,7 +538,7 @@ test('local memory belongs to a thread, across barriers too', () => {
   );
 });
 
-test('local memory, values kept across barriers and the states of threads stand apart', () => {
+test('local memory, values live across barriers and thread states do not overlap', () => {
   const variables = [{ ...sharedVariable('l', 64), space: 'local' as const }];
   const kernel = writeKernel('k', [out], variables, (w) => {
     const tid = w.sreg('tid.x');
@@ -556,7 +556,7 @@ test('local memory, values kept across barriers and the states of threads stand 
       sum.reduce((a, b) => w.b.add(a, b)),
     );
   });
-  // Each word of 16 is (i + 2) times what was given.
+  // Each of 16 words is (i + 2) times its input.
   assert.equal(
     run(
       kernel,
@@ -567,7 +567,7 @@ test('local memory, values kept across barriers and the states of threads stand 
   );
 });
 
-test('constant memory holds its initial bytes in every launch', () => {
+test('constant memory has its initial bytes in every launch', () => {
   const variables = [
     { ...sharedVariable('bytes', 3, { align: 1, init: Uint8Array.of(1, 2, 3) }), space: 'constant' as const },
     { ...sharedVariable('table', 16, { init: words([10, 20, -30, 40]) }), space: 'constant' as const },
@@ -583,14 +583,14 @@ test('constant memory holds its initial bytes in every launch', () => {
   assert.equal(run(kernel, 4), [13, 23, -27, 43]);
 });
 
-test('an address of shared, constant or local memory as an integer is its offset in the window', () => {
+test('ptrtoint of a shared, constant or local address is its offset in the window', () => {
   const variables = [sharedVariable('s0', 12), sharedVariable('s1', 12), { ...sharedVariable('l0', 8), space: 'local' as const }];
   const kernel = writeKernel('k', [out], [...variables, { ...sharedVariable('l1', 8), space: 'local' as const }], (w) => {
     const tid = w.sreg('tid.x');
     const s = w.b.ptrtoint('i64', w.shared('s1'));
     const l = w.b.ptrtoint('i64', w.b.variable('ptr.local', { name: 'l1' }));
     w.b.barrier();
-    // Through the integers, and through no address at all: offset 12 is where s1 starts.
+    // Through the integers, and without any address: s1 starts at offset 12.
     w.put(w.b.inttoptr('ptr.shared', s), tid, w.b.add(tid, w.i32(7)));
     w.put(w.b.inttoptr('ptr.local', l), w.i32(1), tid);
     w.b.barrier();
@@ -602,7 +602,7 @@ test('an address of shared, constant or local memory as an integer is its offset
   assert.equal(run(kernel, 3), [1208090, 1208081, 1208072]);
 });
 
-test('lanes of vectors go through shared memory', () => {
+test('vector elements are passed through shared memory', () => {
   const kernel = writeKernel('k', [out], [sharedVariable('s', 64, { align: 16 })], (w) => {
     const tid = w.sreg('tid.x');
     const wide = { align: 16, volatile: false };

@@ -1,6 +1,6 @@
 /**
- * The same list of tests (spec/support/device-contract.ts) on every device: the CPU device, and Metal against the fake one, by the
- * shim as a library and as Bun compiles it; on a Mac its own Metal, by every way to it. `emulated.spec.ts` has it for arm64, which Macs are.
+ * The device contract (spec/support/device-contract.ts) on every device: the CPU device, and Metal over the fake Metal, with the
+ * shim as a library and compiled by Bun; on a Mac the real Metal, through every binding. `emulated.spec.ts` covers arm64.
  */
 
 import { suite } from 'uvu';
@@ -16,8 +16,8 @@ contract(test, { name: 'cpu', open: openCpuDevice, overdue: 'CM6010', outside: '
 
 const { test: onFake, folder } = openFake(test);
 for (const candidate of folder ? fakeCandidates(folder) : []) contract(onFake, candidate);
-// On a Mac, the GPU itself.
+// On a Mac, the real GPU.
 if (process.platform === 'darwin') for (const candidate of macCandidates()) contract(test, candidate);
-onFake('the fake Metal is one of the devices', () => assert.ok(folder));
+onFake('the contract runs on the fake Metal', () => assert.ok(folder));
 
 test.run();

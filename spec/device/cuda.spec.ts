@@ -1,6 +1,6 @@
 /**
- * The CUDA device over a driver that runs nothing: which calls it makes and in what order, how arguments are packed, what it says of
- * every failure. That kernels give the right numbers is seen on a GPU (`cuda-gpu.spec.ts`).
+ * The CUDA device over a fake driver that runs nothing: which calls it makes in which order, how arguments are packed, and the diagnostic of
+ * every failure. Results of kernels are tested on a GPU (`cuda-gpu.spec.ts`).
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -31,7 +31,7 @@ interface Rig {
   readonly module: DeviceModule;
   readonly diagnostics: Diagnostics;
   launch(args: readonly (DeviceBuffer | Uint8Array)[], shape?: Shape): number | undefined;
-  said(): string[];
+  codes(): string[];
 }
 
 const one: Dim3 = [1, 1, 1];
@@ -49,7 +49,7 @@ function load(device: Device, text: string, diagnostics: Diagnostics): DeviceMod
   return device.loadPtx!({ source, kernels: reflection.kernels }, diagnostics);
 }
 
-/** A device with a module of one kernel, over a fresh driver; what is still held in the end, or was done wrong, fails the test. */
+/** A device with a module of one kernel, over a fresh driver. The test fails on leaked objects and on misuse of the driver. */
 function on(what: string, text: string, body: (rig: Rig) => void, leftover = 0): void {
   test(what, () => {
     fake.reset();
@@ -57,7 +57,7 @@ function on(what: string, text: string, body: (rig: Rig) => void, leftover = 0):
     const device = openDevice();
     const module = load(device, text, diagnostics);
     assert.ok(module, diagnostics.list.map((d) => d.message).join());
-    let seen = 0;
+    let reported = 0;
     body({
       device,
       module,
@@ -75,10 +75,10 @@ function on(what: string, text: string, body: (rig: Rig) => void, leftover = 0):
           },
           diagnostics,
         )?.durationMs,
-      said() {
-        const codes = diagnostics.list.slice(seen).map(({ code }) => code);
-        seen = diagnostics.list.length;
-        return codes;
+      codes() {
+        const list = diagnostics.list.slice(reported).map(({ code }) => code);
+        reported = diagnostics.list.length;
+        return list;
       },
     });
     device.close();
@@ -90,7 +90,7 @@ function on(what: string, text: string, body: (rig: Rig) => void, leftover = 0):
 const plain = `.visible .entry plain(.param .u64 out)
 { .reg .b64 p; ld.param.u64 p, [out]; st.global.u32 [p], 1; ret; }`;
 
-on('a launch is asked for between two events and waited for, and its time is theirs', plain, ({ device, diagnostics, launch }) => {
+on('a launch is recorded between two events, and its time is theirs', plain, ({ device, diagnostics, launch }) => {
   const buffer = device.allocate(40, diagnostics)!;
   const before = fake.record().length;
   assert.is(launch([buffer], { grid: [3, 2, 1], block: [32, 4, 2] }), 1.25);
@@ -99,9 +99,9 @@ on('a launch is asked for between two events and waited for, and its time is the
 });
 
 on(
-  'with a deadline its end is looked at, and nothing waits but where there is something to be told',
+  'with a timeout the end is polled, and there is a delay only where progress is reported',
   plain,
-  ({ device, diagnostics, launch, said }) => {
+  ({ device, diagnostics, launch, codes }) => {
     const buffer = device.allocate(4, diagnostics)!;
     const before = fake.record().length;
     assert.is(launch([buffer], { timeoutMs: 1000 }), 1.25);
@@ -115,7 +115,7 @@ on(
     fake.set('query', 701);
     assert.is(launch([buffer], { timeoutMs: 1000 }), undefined);
     assert.is(fake.record().at(-1), 'synchronize');
-    assert.equal(said(), ['CM6043']);
+    assert.equal(codes(), ['CM6043']);
   },
 );
 
@@ -132,7 +132,7 @@ on('arguments are packed one by one, each with the bytes of its parameter', valu
   assert.ok(fake.record().includes(`launch values 1,1,1 1,1,1 0 ${packed}`), fake.record().join('\n'));
 });
 
-on('memory holds zeros, takes what is written, and is given back once', plain, ({ device, diagnostics, said }) => {
+on('memory holds zeros, keeps what is written, and is freed once', plain, ({ device, diagnostics, codes }) => {
   const buffer = device.allocate(6, diagnostics)!;
   assert.equal([...buffer.read()], [0, 0, 0, 0, 0, 0]);
   buffer.write(Uint8Array.of(7, 8), 4);
@@ -143,10 +143,10 @@ on('memory holds zeros, takes what is written, and is given back once', plain, (
   assert.is(buffer.read().length, 0);
   assert.is(device.allocate(2 ** 20 + 1, diagnostics), undefined);
   assert.is(device.allocate(1.5, diagnostics), undefined);
-  assert.equal(said(), ['CM6012', 'CM6012']);
+  assert.equal(codes(), ['CM6012', 'CM6012']);
 });
 
-on('memory that the host wants to see is seen in place, as long as it is there', plain, ({ device, diagnostics }) => {
+on('host-visible memory is accessed in place until it is freed', plain, ({ device, diagnostics }) => {
   const buffer = device.allocate(6, diagnostics, true)!;
   assert.ok(fake.record().includes('managed 16'));
   const view = buffer.view!();
@@ -165,7 +165,7 @@ on('memory that the host wants to see is seen in place, as long as it is there',
   assert.is(device.allocate(6, diagnostics)!.view, undefined);
 });
 
-on('what is left is given back when the device is closed', plain, ({ device, diagnostics }) => {
+on('closing the device frees what is left', plain, ({ device, diagnostics }) => {
   device.allocate(4, diagnostics);
   device.allocate(4, diagnostics);
 });
@@ -174,7 +174,7 @@ const shared = `.extern .shared .align 4 .b8 more[];
 .visible .entry shared(.param .u64 out)
 { .reg .b32 x; .reg .b64 p; ld.param.u64 p, [out]; ld.shared.u32 x, [more]; st.global.u32 [p], x; ret; }`;
 
-on('dynamic shared memory above 48 KB has to be allowed, once', shared, ({ device, diagnostics, launch, said }) => {
+on('dynamic shared memory above 48 KB is enabled once', shared, ({ device, diagnostics, launch, codes }) => {
   const buffer = device.allocate(4, diagnostics)!;
   const asked = (): string[] => fake.record().filter((line) => line.startsWith('attribute'));
   assert.ok(launch([buffer], { shared: 49152 - 128 }));
@@ -184,21 +184,21 @@ on('dynamic shared memory above 48 KB has to be allowed, once', shared, ({ devic
   fake.set('attribute', 1);
   assert.is(launch([buffer], { shared: 120_000 }), undefined);
   assert.is(launch([buffer], { shared: 232_449 }), undefined);
-  assert.equal(said(), ['CM6043', 'CM5022']);
+  assert.equal(codes(), ['CM6043', 'CM5022']);
   assert.match(diagnostics.list[0]!.message, /120000 bytes .*`cuFuncSetAttribute`: invalid argument \(CUDA_ERROR_INVALID_VALUE\)/);
 });
 
-on('limits of the kernel and the device are minded before the driver is asked', plain, ({ device, diagnostics, launch, said }) => {
+on('limits of the kernel and the device are checked before the driver is called', plain, ({ device, diagnostics, launch, codes }) => {
   const buffer = device.allocate(4, diagnostics)!;
   const before = fake.record().length;
   assert.is(launch([buffer], { grid: [1, 65536, 1] }), undefined);
   assert.is(launch([buffer], { block: [2, 2, 65] }), undefined);
   assert.is(launch([buffer], { block: [1025, 1, 1] }), undefined);
-  assert.equal(said(), ['CM5024', 'CM5024', 'CM5021']);
+  assert.equal(codes(), ['CM5024', 'CM5024', 'CM5021']);
   assert.is(fake.record().length, before);
 });
 
-test('registers leave room for fewer threads', () => {
+test('the number of registers limits the block size', () => {
   fake.reset();
   fake.set('maxThreads', 256);
   const diagnostics = new Diagnostics();
@@ -216,7 +216,7 @@ const symbols = `.global .u32 count;
 .visible .entry bump(.param .u64 out)
 { .reg .b32 x; .reg .b64 p; ld.param.u64 p, [out]; atom.global.add.u32 x, [count], 1; ld.global.u32 x, [table]; st.global.u32 [p], x; ret; }`;
 
-on('variables of the module are those that its kernels reach', symbols, ({ module }) => {
+on('the symbols of a module are the variables that its kernels reference', symbols, ({ module }) => {
   assert.equal(
     module.symbols.map(({ name, size }) => [name, size]),
     [
@@ -230,7 +230,7 @@ on('variables of the module are those that its kernels reach', symbols, ({ modul
   assert.throws(() => table.write(Uint8Array.of(1), 12), RangeError);
 });
 
-test('what the compiler of the driver refuses is told at its line', () => {
+test("a rejection by the driver's compiler is reported at its line", () => {
   fake.reset();
   fake.say(
     'refusal',
@@ -240,16 +240,16 @@ test('what the compiler of the driver refuses is told at its line', () => {
   const diagnostics = new Diagnostics(source);
   const device = openDevice();
   assert.is(device.loadPtx!({ source, kernels: [] }, diagnostics), undefined);
-  const [said] = diagnostics.list;
-  assert.is(said!.code, 'CM6041');
-  assert.match(said!.message, /a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX\)/);
-  assert.is(source.position(said!.labels[0]!.span.start).line, 5);
-  assert.is(said!.notes.length, 2);
+  const [diagnostic] = diagnostics.list;
+  assert.is(diagnostic!.code, 'CM6041');
+  assert.match(diagnostic!.message, /a PTX JIT compilation failed \(CUDA_ERROR_INVALID_PTX\)/);
+  assert.is(source.position(diagnostic!.labels[0]!.span.start).line, 5);
+  assert.is(diagnostic!.notes.length, 2);
   device.close();
   assert.is(fake.live(), 0);
 });
 
-test('what the compiler says of PTX that it takes is a warning', () => {
+test("remarks of the driver's compiler on accepted PTX are warnings", () => {
   fake.reset();
   fake.say('remark', 'ptxas warning : something about the stack\n');
   const diagnostics = new Diagnostics();
@@ -280,14 +280,14 @@ for (const [result, code] of [
   [719, 'CM6042'],
 ] as const) {
   on(
-    `an error that stays (${result}) ends the device, and a new one starts afresh`,
+    `a sticky error (${result}) ends the device, and a new device starts in a new context`,
     plain,
-    ({ device, diagnostics, launch, said, module }) => {
+    ({ device, diagnostics, launch, codes, module }) => {
       const buffer = device.allocate(4, diagnostics)!;
       fake.set('run', result);
       assert.is(launch([buffer]), undefined);
       assert.is(launch([buffer]), undefined);
-      assert.equal(said(), [code, 'CM6029']);
+      assert.equal(codes(), [code, 'CM6029']);
       assert.throws(() => buffer.read(), /the CUDA device is lost/);
       assert.throws(() => buffer.write(Uint8Array.of(1)), /the CUDA device is lost/);
       assert.is(device.allocate(4, diagnostics), undefined);
@@ -301,7 +301,7 @@ for (const [result, code] of [
   );
 }
 
-test('where the driver serves the process no more, the device does not open and says so', () => {
+test('where the driver rejects the process after a fault, the device does not open', () => {
   fake.reset();
   fake.set('stays', 1);
   const diagnostics = new Diagnostics();
@@ -325,26 +325,26 @@ test('where the driver serves the process no more, the device does not open and 
   );
 });
 
-on('an error of the launch alone does not', plain, ({ device, diagnostics, launch, said }) => {
+on('an error of the launch alone does not end the device', plain, ({ device, diagnostics, launch, codes }) => {
   const buffer = device.allocate(4, diagnostics)!;
   fake.set('launch', 701);
   assert.is(launch([buffer]), undefined);
-  assert.equal(said(), ['CM6043']);
+  assert.equal(codes(), ['CM6043']);
   assert.match(diagnostics.list[0]!.message, /`cuLaunchKernel`: too many resources requested for launch/);
   fake.set('launch', 0);
   assert.ok(launch([buffer]));
 });
 
-// The context, its stream, events and module, and the buffer are left to the end of the process.
+// The context, its stream, events and module, and the buffer are not freed until the process ends.
 on(
-  'a kernel that does not end is given up, and nothing waits for it afterwards',
+  'a kernel that does not end is abandoned, and nothing waits for it afterwards',
   plain,
-  ({ device, diagnostics, launch, said }) => {
+  ({ device, diagnostics, launch, codes }) => {
     const buffer = device.allocate(4, diagnostics)!;
     fake.set('hangs', 1);
     assert.is(launch([buffer], { timeoutMs: 30 }), undefined);
     assert.is(launch([buffer]), undefined);
-    assert.equal(said(), ['CM6020', 'CM6029']);
+    assert.equal(codes(), ['CM6020', 'CM6029']);
     const calls = fake.record().length;
     buffer.free();
     device.close();
@@ -353,9 +353,9 @@ on(
   6,
 );
 
-const prints = printingModule({ said: 'hi\n' }, printCall('said'));
+const prints = printingModule({ greeting: 'hi\n' }, printCall('greeting'));
 
-on('what a kernel prints goes to the caller and not to the standard output', prints, ({ device, diagnostics, launch }) => {
+on('printed text is passed to the caller and not to the standard output', prints, ({ device, diagnostics, launch }) => {
   const out = device.allocate(4, diagnostics)!;
   let text = '';
   const print = (bytes: Uint8Array): void => {
@@ -371,22 +371,22 @@ on('what a kernel prints goes to the caller and not to the standard output', pri
 const stops = `.visible .entry stops(.param .u64 out)
 { .reg .pred q; .reg .b32 t; .reg .b64 p; ld.param.u64 p, [out]; mov.u32 t, %tid.x; setp.eq.u32 q, t, 5; @q trap; st.global.u32 [p], 1; ret; }`;
 
-on('what a kernel says when it fails stands with the error', stops, ({ device, diagnostics, launch }) => {
+on('the assertion that a failed kernel prints is part of the error', stops, ({ device, diagnostics, launch }) => {
   fake.set('run', 710);
   fake.say('err', 'k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.\n');
   assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
-  const [said] = diagnostics.list;
-  assert.equal([said!.code, said!.message], ['CM6014', 'kernel `stops` stopped itself: assertion `x` failed (k.cu:3)']);
-  assert.equal(said!.notes, ['k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.']);
+  const [diagnostic] = diagnostics.list;
+  assert.equal([diagnostic!.code, diagnostic!.message], ['CM6014', 'kernel `stops` stopped itself: assertion `x` failed (k.cu:3)']);
+  assert.equal(diagnostic!.notes, ['k.cu:3: void stops(): block: [0,0,0], thread: [0,0,0] Assertion `x` failed.']);
 });
 
-on('`trap` may be what a launch failed for, and is named', stops, ({ device, diagnostics, launch }) => {
+on('a launch failure that may be due to `trap` has a note', stops, ({ device, diagnostics, launch }) => {
   fake.set('run', 719);
   assert.is(launch([device.allocate(4, diagnostics)!]), undefined);
   assert.equal(diagnostics.list[0]!.notes, ['a kernel that stops itself ends so: perhaps `trap` was executed']);
 });
 
-test('no driver, one that does not start, one without devices', () => {
+test('no driver, a driver that does not initialize, a driver without devices', () => {
   fake.reset();
   assert.equal(openCudaAt('/nowhere/libcuda.so.1').failures, ['there is no CUDA driver here (/nowhere/libcuda.so.1)']);
   assert.match(openCudaAt('libm.so.6').failures[0]!, /^libm\.so\.6: .*cu/);
@@ -397,7 +397,7 @@ test('no driver, one that does not start, one without devices', () => {
   assert.is(openCudaDevice(fake.open()), 'the CUDA driver is here, and no device of it');
 });
 
-on('name, limits and properties are the driver’s', plain, ({ device }) => {
+on('name, limits and properties come from the driver', plain, ({ device }) => {
   const { kind, name, limits, properties } = device.info;
   assert.equal([kind, name], ['cuda', 'Fake GPU 0']);
   assert.equal(limits, { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: 232448, maxBufferBytes: 2 ** 32, simdWidth: 32 });

@@ -1,4 +1,4 @@
-/** The list of tests for devices on Metal, by all three ways to it, under an emulated arm64 Bun, whose calls are those of Macs. */
+/** The device contract on Metal through all three bindings, under an emulated arm64 Bun, whose calling convention is that of Macs. */
 import { suite } from 'uvu';
 import { emulated } from '../support/metal/emulate.ts';
 

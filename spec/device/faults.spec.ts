@@ -1,4 +1,4 @@
-/** Launches that go wrong: time, wild addresses, shapes, arguments, memory. And the device as others use it, from a metallib's bytes. */
+/** Launches that fail: timeouts, invalid addresses, shapes, arguments, memory; and the device as its users see it, from the bytes of a metallib. */
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -18,10 +18,10 @@ const test = suite('device/faults');
 const out = pointerParam('out', 0, 'i32', 'read_write');
 const codesOf = (diagnostics: Diagnostics): string[] => diagnostics.list.map((d) => d.code);
 
-// ── time ──
+// ── timeouts ──
 
 const simple = (write: (w: Writer) => void): Kernel => writeKernel('k', [out], [], write);
-const forever = (w: Writer, body: (i: Value) => void): void => {
+const endlessLoop = (w: Writer, body: (i: Value) => void): void => {
   const [n] = w.repeat(
     [w.i32(0)],
     (i) => w.is(i!, 'ne', w.i32(-1)),
@@ -35,11 +35,11 @@ const forever = (w: Writer, body: (i: Value) => void): void => {
 const one: readonly [number, number, number] = [1, 1, 1];
 
 const endless: Record<string, { kernel: Kernel; shape?: Shape }> = {
-  'a loop without end': { kernel: simple((w) => forever(w, () => {})) },
-  'a loop of an empty block': {
+  'an endless loop': { kernel: simple((w) => endlessLoop(w, () => {})) },
+  'an endless loop of an empty block': {
     kernel: kernelOf('kernel "k" {\n  param "out" pointer global size 4 align 4 slot 0\nb0:\n  br b1\nb1:\n  br b1\n}\n'),
   },
-  'a cycle of two entries': {
+  'an endless irreducible loop': {
     kernel: kernelOf(`kernel "k" {
   param "out" pointer global size 4 align 4 slot 0
 b0:
@@ -54,15 +54,18 @@ b2:
 }
 `),
   },
-  'a barrier that all threads pass for ever': { kernel: simple((w) => forever(w, () => void w.b.barrier())), shape: { block: [64, 1, 1] } },
-  'a barrier that half of the threads pass for ever': {
+  'an endless loop over a barrier by all threads': {
+    kernel: simple((w) => endlessLoop(w, () => void w.b.barrier())),
+    shape: { block: [64, 1, 1] },
+  },
+  'an endless loop over a barrier by half of the threads': {
     kernel: simple((w) => {
-      w.when(w.is(w.sreg('tid.x'), 'ult', w.i32(8)), () => forever(w, () => void w.b.barrier()));
+      w.when(w.is(w.sreg('tid.x'), 'ult', w.i32(8)), () => endlessLoop(w, () => void w.b.barrier()));
       w.b.barrier();
     }),
     shape: { block: [16, 1, 1] },
   },
-  'a thread that waits for a word which another would write later': {
+  'a thread that spins on a word that a later thread writes': {
     kernel: simple((w) => {
       w.repeat(
         [w.i32(0)],
@@ -75,11 +78,11 @@ b2:
     kernel: simple((w) => w.put(w.param(0), w.i32(0), w.sreg('ctaid.x'))),
     shape: { grid: [2 ** 31 - 1, 2 ** 31 - 1, 1], block: one },
   },
-  'a grid of blocks that do nothing': {
+  'a large grid of empty blocks': {
     kernel: simple(() => {}),
     shape: { grid: [2 ** 31 - 1, 2 ** 31 - 1, 2 ** 31 - 1], block: [1024, 1, 1] },
   },
-  'short loops in many threads, of ops that are slow': {
+  'short loops of slow ops in many threads': {
     kernel: writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], (w) => {
       const x = w.b.load('f64', w.param(0), plain);
       const [sum] = w.repeat(
@@ -98,7 +101,7 @@ b2:
 };
 
 for (const [name, { kernel, shape }] of Object.entries(endless))
-  test(`time is up for ${name}`, () => {
+  test(`timeout of ${name}`, () => {
     const start = performance.now();
     // A kernel that did not look at the time often would compute on.
     const { diagnostics, ended } = withinCpuSeconds(0.6, () => tryOnCpu(kernel, [new Uint8Array(8)], { ...shape, timeoutMs: 60 }));
@@ -112,14 +115,14 @@ for (const [name, { kernel, shape }] of Object.entries(endless))
     assert.ok(took > 50, `stopped after ${took} ms`);
   });
 
-test('time that is up between blocks is told with a block of the grid', () => {
+test('a timeout between blocks reports a block of the grid', () => {
   const kernel = simple((w) => w.put(w.param(0), w.i32(0), w.sreg('ctaid.x')));
   const grid = [3, 5, 50_000_000] as const;
   const { diagnostics, ended } = tryOnCpu(kernel, [new Uint8Array(4)], { grid, timeoutMs: 30 });
   assert.not(ended);
   assert.equal(codesOf(diagnostics), ['CM6010']);
   const block = /in block \((\d+), (\d+), (\d+)\)/.exec(diagnostics.list[0]!.message)!.slice(1).map(Number);
-  // Some hundred blocks have run, so not only those of the first row.
+  // Some hundred blocks have run, so the block is not in the first row.
   assert.ok(block[2]! > 0, `${block}`);
   assert.ok(
     block.every((at, i) => at < grid[i]!),
@@ -127,7 +130,7 @@ test('time that is up between blocks is told with a block of the grid', () => {
   );
 });
 
-test('without a limit a kernel runs as long as it takes', () => {
+test('without a timeout a kernel runs to its end', () => {
   const kernel = simple((w) => {
     const [n] = w.repeat(
       [w.i32(0)],
@@ -146,7 +149,7 @@ test('without a limit a kernel runs as long as it takes', () => {
 const atAddress = (address: bigint, access: (w: Writer, pointer: Value) => void): Kernel =>
   simple((w) => access(w, w.b.inttoptr('ptr.global', w.b.const('i64', address))));
 
-const wild = [
+const invalidAddresses = [
   0n,
   4n,
   65532n,
@@ -162,21 +165,21 @@ const wild = [
 const accesses: Record<string, (w: Writer, pointer: Value) => void> = {
   'a read': (w, pointer) => w.put(w.param(0), w.i32(0), w.b.load('i32', pointer, plain)),
   'a write': (w, pointer) => void w.b.store(pointer, w.i32(1), plain),
-  'a read of a byte': (w, pointer) => w.put(w.param(0), w.i32(0), w.b.zext('i32', w.b.load('i8', pointer, { align: 1, volatile: false }))),
-  'a read of a vector': (w, pointer) => w.put(w.param(0), w.i32(0), w.b.extract('i32', w.b.load('v4.i32', pointer, plain), { lane: 3 })),
-  'a write of a vector': (w, pointer) => void w.b.store(pointer, w.b.vec2('v2.i64', w.b.const('i64', 1), w.b.const('i64', 2)), plain),
+  'a load of a byte': (w, pointer) => w.put(w.param(0), w.i32(0), w.b.zext('i32', w.b.load('i8', pointer, { align: 1, volatile: false }))),
+  'a load of a vector': (w, pointer) => w.put(w.param(0), w.i32(0), w.b.extract('i32', w.b.load('v4.i32', pointer, plain), { lane: 3 })),
+  'a store of a vector': (w, pointer) => void w.b.store(pointer, w.b.vec2('v2.i64', w.b.const('i64', 1), w.b.const('i64', 2)), plain),
 };
 
 for (const [name, access] of Object.entries(accesses))
-  test(`${name} at an address of no memory is caught`, () => {
-    for (const address of wild) {
+  test(`${name} at an invalid address is caught`, () => {
+    for (const address of invalidAddresses) {
       const { diagnostics, ended } = tryOnCpu(atAddress(address, access), [words([77])]);
       assert.equal(codesOf(diagnostics), ['CM6011'], `0x${address.toString(16)}`);
       assert.not(ended);
     }
   });
 
-test('the block and the thread are named; what came before has happened, what comes after has not', () => {
+test('a fault names the block and the thread; earlier accesses took place, later ones did not', () => {
   const kernel = simple((w) => {
     const isLast = w.b.and(
       w.b.zext('i32', w.is(w.sreg('ctaid.y'), 'eq', w.i32(1))),
@@ -197,7 +200,7 @@ test('the block and the thread are named; what came before has happened, what co
   );
 });
 
-test('a thread behind a barrier is named too', () => {
+test('a fault after a barrier names the thread', () => {
   for (const isDivergent of [false, true]) {
     const kernel = simple((w) => {
       const tid = w.sreg('tid.x');
@@ -212,7 +215,7 @@ test('a thread behind a barrier is named too', () => {
 
 // ── memory for a launch ──
 
-test('local memory of all threads together may be too much', () => {
+test('the local memory of all threads may exceed the limit', () => {
   const variable = { ...sharedVariable('l', 2 ** 26), space: 'local' as const };
   const kernel = (): Kernel =>
     writeKernel('k', [out], [variable], (w) => w.put(w.b.variable('ptr.local', { name: 'l' }), w.sreg('tid.x'), w.i32(1)));
@@ -222,25 +225,25 @@ test('local memory of all threads together may be too much', () => {
   assert.match(diagnostics.list[0]!.message, /^the device cannot allocate 687\d{8} bytes for a launch of `k`$/);
 });
 
-/** A kernel with so many values that live in several blocks. */
+/** A kernel with a given number of values that are live across blocks. */
 function wide(values: number): Kernel {
   const kernel = emptyKernel('wide');
   kernel.params.push(out);
   const b = builder(kernel, addBlock(kernel));
   const next = addBlock(kernel);
   const pointer = b.param('ptr.global', { index: 0 });
-  const made = Array.from({ length: values }, () => b.load('i32', pointer, { align: 4, volatile: true }));
+  const loaded = Array.from({ length: values }, () => b.load('i32', pointer, { align: 4, volatile: true }));
   b.block.end = { op: 'br', to: { block: next, args: [] } };
   b.block = next;
   b.store(
     pointer,
-    made.reduce((a, x) => b.add(a, x)),
+    loaded.reduce((a, x) => b.add(a, x)),
     plain,
   );
   return kernel;
 }
 
-test('many values at once are kept, and too many are refused in words', () => {
+test('many live values are kept, and too many are refused with a diagnostic', () => {
   const { buffers } = tryOnCpu(wide(49_000), [words([3])]);
   assert.equal(wordsOf(buffers[0]!), [3 * 49_000]);
   const { diagnostics, ended } = tryOnCpu(wide(50_001), [words([3])]);
@@ -248,7 +251,7 @@ test('many values at once are kept, and too many are refused in words', () => {
   assert.not(ended);
 });
 
-test('a body of more code than engines take is refused in words', () => {
+test('a function that is too large for the engine is refused with a diagnostic', () => {
   const kernel = simple((w) => {
     for (let i = 0; i < 400_000; i++) w.b.store(w.param(0), w.b.const('i64', (1n << 62n) + BigInt(i)), plain);
   });
@@ -256,7 +259,7 @@ test('a body of more code than engines take is refused in words', () => {
   assert.equal(codesOf(diagnostics), ['CM6013']);
 });
 
-// ── the device as others use it ──
+// ── the device as its users see it ──
 
 const compiled = (kernel: Kernel): Uint8Array => {
   const diagnostics = new Diagnostics();
@@ -307,7 +310,7 @@ const addArgs = (device: Device): LaunchArgument[] => [
   bytes([100]),
 ];
 
-test('the CPU device is on every machine, by two names', () => {
+test('the CPU device is available on every machine, by two names', () => {
   assert.equal(
     devices().map(({ kind }) => kind),
     ['cpu'],
@@ -318,7 +321,7 @@ test('the CPU device is on every machine, by two names', () => {
   assert.equal(codesOf(diagnostics), ['CM6001']);
 });
 
-test('bytes of a metallib, buffers, a launch: a vector sum', () => {
+test("from a metallib's bytes to a vector sum", () => {
   const { device, module } = opened(vectorAdd());
   assert.equal(
     module.kernels.map(({ name, params }) => [name, params.map((param) => param.kind)]),
@@ -336,7 +339,7 @@ test('bytes of a metallib, buffers, a launch: a vector sum', () => {
   );
 });
 
-test('the same kernel again, with other sizes, and a fault between', () => {
+test('a kernel is launched again with other sizes, and after a fault', () => {
   const { device, module } = opened(vectorAdd());
   const [a, b, c] = addArgs(device) as [LaunchArgument, LaunchArgument, LaunchArgument & { kind: 'buffer' }];
   for (const n of [1, 99, 0x7fffffff, 50]) {
@@ -344,14 +347,14 @@ test('the same kernel again, with other sizes, and a fault between', () => {
     const diagnostics = new Diagnostics();
     const grid = n > 100 ? ([1 << 24, 1, 1] as const) : normal.grid;
     module.launch({ ...normal, grid, args: [a, b, c, bytes([n])] }, diagnostics);
-    // Far beyond the buffers lies no memory.
+    // There is no memory far beyond the buffers.
     assert.equal(codesOf(diagnostics), n > 100 ? ['CM6011'] : []);
     const expected = numbers.map((x, i) => (i < n ? 1000 - x : -1));
     if (n <= 100) assert.equal([...new Float32Array(c.buffer.read().slice().buffer)], expected);
   }
 });
 
-/** Each thread stores the sum of the block's numbers, by shared memory, dynamic too. */
+/** Each thread stores the block's sum, computed in static and dynamic shared memory. */
 function blockSum(): Kernel {
   return writeKernel('block_sum', [pointerParam('out', 0, 'i32', 'read_write')], [sharedVariable('s', 4 * 32)], (w) => {
     const tid = w.sreg('tid.x');
@@ -386,7 +389,7 @@ test('an empty grid or block runs nothing', () => {
   }
 });
 
-test('a launch that does not suit kernel or device is refused, with its code', () => {
+test('a launch that does not match the kernel or the device is refused', () => {
   const limited = (): Kernel => ({ ...vectorAdd(), name: 'limited', maxThreads: 96 });
   const { device, module } = opened(vectorAdd(), limited(), blockSum());
   const [a, b, c, n] = addArgs(device) as [LaunchArgument, LaunchArgument, LaunchArgument, LaunchArgument];
@@ -395,26 +398,26 @@ test('a launch that does not suit kernel or device is refused, with its code', (
   const freed = bufferOf(device, floats(numbers));
   freed.buffer.free();
   const cases: [string, string, object][] = [
-    ['no such kernel', 'CM5001', { kernel: 'nobody' }],
+    ['no such kernel', 'CM5001', { kernel: 'missing' }],
     ['no arguments', 'CM5011', { args: [] }],
-    ['an argument too few', 'CM5011', { args: [a, b, c] }],
-    ['an argument too many', 'CM5011', { args: [...args, n] }],
-    ['bytes for a buffer', 'CM5012', { args: [a, n, c, n] }],
-    ['a buffer for bytes', 'CM5012', { args: [a, b, c, a] }],
+    ['one argument too few', 'CM5011', { args: [a, b, c] }],
+    ['one argument too many', 'CM5011', { args: [...args, n] }],
+    ['bytes instead of a buffer', 'CM5012', { args: [a, n, c, n] }],
+    ['a buffer instead of bytes', 'CM5012', { args: [a, b, c, a] }],
     ['a buffer of another device', 'CM5012', { args: [elsewhere, b, c, n] }],
-    ['a buffer that was freed', 'CM5012', { args: [freed, b, c, n] }],
+    ['a freed buffer', 'CM5012', { args: [freed, b, c, n] }],
     ['too few bytes', 'CM5013', { args: [a, b, c, { kind: 'bytes', bytes: new Uint8Array(3) }] }],
     ['too many bytes', 'CM5013', { args: [a, b, c, bytes([1, 2])] }],
     ['too many threads', 'CM5021', { block: [1025, 1, 1] }],
     ['too many threads in three dimensions', 'CM5021', { block: [32, 32, 2] }],
     ['more threads than the kernel allows', 'CM5021', { kernel: 'limited', block: [97, 1, 1] }],
     ['too much shared memory', 'CM5022', { dynamicSharedBytes: 32769 }],
-    ['too much with what the kernel has', 'CM5022', { kernel: 'block_sum', args: [a], dynamicSharedBytes: 32768 - 127 }],
+    ['too much together with static shared memory', 'CM5022', { kernel: 'block_sum', args: [a], dynamicSharedBytes: 32768 - 127 }],
     ['half a block', 'CM5024', { grid: [1.5, 1, 1] }],
-    ['a block of less than nothing', 'CM5024', { block: [-1, 1, 1] }],
-    ['no number at all', 'CM5024', { grid: [Number.NaN, 1, 1] }],
+    ['a negative block size', 'CM5024', { block: [-1, 1, 1] }],
+    ['not a number', 'CM5024', { grid: [Number.NaN, 1, 1] }],
     ['too large a grid', 'CM5024', { grid: [2 ** 31, 1, 1] }],
-    ['shared memory of less than nothing', 'CM5024', { dynamicSharedBytes: -4 }],
+    ['negative shared memory', 'CM5024', { dynamicSharedBytes: -4 }],
   ];
   for (const [name, code, change] of cases) {
     const diagnostics = new Diagnostics();
@@ -428,24 +431,27 @@ test('a launch that does not suit kernel or device is refused, with its code', (
   }
 });
 
-test('messages of refused arguments say which, and what was wanted', () => {
+test('diagnostics of refused arguments name the argument and the expected form', () => {
   const { device, module } = opened(vectorAdd());
   const args = addArgs(device);
-  const say = (given: LaunchArgument[]): string => {
+  const messageFor = (given: LaunchArgument[]): string => {
     const diagnostics = new Diagnostics();
     module.launch({ ...normal, args: given }, diagnostics);
     return diagnostics.list[0]!.message;
   };
-  assert.is(say(args.slice(0, 1)), 'kernel `vector_add` takes 4 arguments (`a`, `b`, `c`, `n`), and 1 argument is given');
-  assert.is(say([args[3]!, ...args.slice(1)]), 'parameter 0 `a` of `vector_add` is a pointer to f32, but the argument is 4 bytes by value');
+  assert.is(messageFor(args.slice(0, 1)), 'kernel `vector_add` takes 4 arguments (`a`, `b`, `c`, `n`), and 1 argument is given');
   assert.is(
-    say([{ ...args[3]!, label: 'u32=5' }, ...args.slice(1)]),
+    messageFor([args[3]!, ...args.slice(1)]),
+    'parameter 0 `a` of `vector_add` is a pointer to f32, but the argument is 4 bytes by value',
+  );
+  assert.is(
+    messageFor([{ ...args[3]!, label: 'u32=5' }, ...args.slice(1)]),
     'parameter 0 `a` of `vector_add` is a pointer to f32, but argument `u32=5` is 4 bytes by value',
   );
-  assert.is(say([...args.slice(0, 3), bytes([1, 2])]), 'parameter 3 `n` of `vector_add` has 4 bytes, but the argument has 8');
+  assert.is(messageFor([...args.slice(0, 3), bytes([1, 2])]), 'parameter 3 `n` of `vector_add` has 4 bytes, but the argument has 8');
 });
 
-test('buffers: zero at first, written in parts, of limited size, free once', () => {
+test('buffers: zero at first, partial writes, limited size, idempotent free', () => {
   const device = openDevice('cpu', new Diagnostics())!;
   const first = bufferOf(device, Uint8Array.of(9, 9, 9, 9));
   first.buffer.free();
@@ -465,16 +471,16 @@ test('buffers: zero at first, written in parts, of limited size, free once', () 
   }
 });
 
-test('a kernel without end is stopped by way of the metallib too', () => {
-  const { device, module } = opened({ ...simple((w) => forever(w, (i) => w.put(w.param(0), w.i32(0), i))), name: 'endless' });
+test('an endless kernel of a metallib is stopped', () => {
+  const { device, module } = opened({ ...simple((w) => endlessLoop(w, (i) => w.put(w.param(0), w.i32(0), i))), name: 'endless' });
   const diagnostics = new Diagnostics();
   module.launch({ ...normal, kernel: 'endless', timeoutMs: 30, args: [bufferOf(device, words([0]))] }, diagnostics);
   assert.equal(codesOf(diagnostics), ['CM6010']);
 });
 
-// ── bytes that are no library, or a broken one ──
+// ── invalid bytes ──
 
-test('what is no metallib is refused', () => {
+test('bytes that are no metallib are refused', () => {
   const device = openDevice('cpu', new Diagnostics())!;
   for (const given of [new Uint8Array(0), Uint8Array.of(1, 2, 3), new TextEncoder().encode('MTLB'), libraryOf(vectorAdd()).slice(0, 300)]) {
     const diagnostics = new Diagnostics();
@@ -483,7 +489,7 @@ test('what is no metallib is refused', () => {
   }
 });
 
-test('a bitcode with damaged bytes is refused or runs to an end; nothing is thrown and nothing hangs', () => {
+test('damaged bitcode is refused or runs to an end, without an exception or a hang', () => {
   const bitcode = compiled(blockSum());
   let refused = 0;
   fc.assert(
@@ -534,7 +540,7 @@ test('values of every width are passed by value', () => {
   assert.equal([view.getFloat64(0, true), view.getBigInt64(8, true), view.getUint16(16, true)], [3.5, -2n, 0x1234]);
 });
 
-test('a kernel whose module is too large for the engine here, as on the thread of a page, is refused', () => {
+test('a kernel whose module is too large for the engine is refused, as on the main thread of a page', () => {
   const { Module } = WebAssembly;
   WebAssembly.Module = class extends Module {
     constructor(bytes: BufferSource) {

@@ -1,4 +1,4 @@
-/** Launches that are started and go on by themselves: time, cancelling, several at once, faults, and what is left of them. */
+/** Asynchronous launches: timeouts, cancellation, concurrent launches, faults, and what they leave behind. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -57,7 +57,7 @@ const waits = '.visible .entry waits(.param .u32 n) { .reg .b32 a; ld.param.u32 
 const one = { blocks: 1, threads: 1 };
 const engines: readonly Engine[] = ['lane', 'simd'];
 
-test('the result comes later, and what is wrong is said before', async () => {
+test('the result arrives later, and usage errors are reported at once', async () => {
   const rig = rigOf(text, { threads: 2 });
   const out = rig.words(1);
   const pending = rig.start('count', { blocks: 100, threads: 64 }, out);
@@ -66,16 +66,16 @@ test('the result comes later, and what is wrong is said before', async () => {
   assert.ok(result && result.durationMs >= 0 && result.durationMs < 60_000);
   assert.equal(pending.progress(), { done: 100, total: 100 });
   assert.is(wordsIn(out)[0], 6400);
-  const wrong = rig.start('count', one);
+  const refused = rig.start('count', one);
   assert.match(rig.said()[0]!, 'CM5011');
-  assert.is(await wrong.done, undefined);
-  assert.is(await rig.start('nobody', one).done, undefined);
+  assert.is(await refused.done, undefined);
+  assert.is(await rig.start('missing', one).done, undefined);
   assert.match(rig.said()[0]!, 'CM5001');
   assert.ok(await rig.start('count', { blocks: 0, threads: 64 }, out).done);
   rig.device.close();
 });
 
-test('a kernel that does not end is stopped when its time is up, and the device goes on', async () => {
+test('an endless kernel is stopped at its timeout, and the device stays usable', async () => {
   for (const count of [1, 2, 4])
     for (const isPending of [false, true]) {
       const rig = rigOf(text, { threads: count });
@@ -93,14 +93,14 @@ test('a kernel that does not end is stopped when its time is up, and the device 
     }
 });
 
-test('a launch is cancelled, and the device goes on', async () => {
+test('a launch is cancelled, and the device stays usable', async () => {
   const rig = rigOf(text, { threads: 2 });
   const out = rig.words(1);
   const pending = rig.start('endless', { blocks: 9, threads: 32, timeoutMs: 0 }, out);
   setTimeout(() => pending.cancel(), 100);
   assert.is(await pending.done, undefined);
   assert.match(rig.said().join(), /^CM6016: the launch of `endless` was canceled after 0 of 9 blocks$/);
-  // Once more does nothing.
+  // A second cancellation has no effect.
   pending.cancel();
   const early = rig.start('endless', one, out);
   early.cancel();
@@ -111,7 +111,7 @@ test('a launch is cancelled, and the device goes on', async () => {
   rig.device.close();
 });
 
-test('whoever takes what is printed may throw: the launch has failed then, and no other', async () => {
+test('an exception of the print callback fails its launch, and no other', async () => {
   const call = printCall('line').replaceAll('list', '0');
   const printing = printingModule({ line: 'x' }, call).replace(/^.*\n.*\n.*\n/, '');
   for (const threads of [1, 2]) {
@@ -126,7 +126,7 @@ test('whoever takes what is printed may throw: the launch has failed then, and n
   }
 });
 
-test('closing the device cancels what is under way', async () => {
+test('closing the device cancels pending launches', async () => {
   for (const threads of [1, 2]) {
     const rig = rigOf(text, { threads });
     const pending = rig.start('endless', one, rig.words(1));
@@ -136,7 +136,7 @@ test('closing the device cancels what is under way', async () => {
   }
 });
 
-test('a launch that waits for what another does: both run at once, one or many blocks', async () => {
+test('a launch that waits for another one: both run at once, with one or many blocks', async () => {
   for (const blocks of [1, 64])
     for (const count of [2, 4]) {
       const rig = rigOf(text, { threads: count });
@@ -145,7 +145,7 @@ test('a launch that waits for what another does: both run at once, one or many b
       const setting = rig.start('set', one, out, 77);
       assert.ok(await setting.done, rig.said().join());
       assert.ok(await waiting.done, rig.said().join());
-      // So does one that the caller waits for.
+      // A blocking launch works too.
       out.write(Uint8Array.of(0));
       const again = rig.start('endless', { blocks, threads: 32 }, out);
       assert.ok(rig.launch('set', one, out, 77));
@@ -154,7 +154,7 @@ test('a launch that waits for what another does: both run at once, one or many b
     }
 });
 
-test('several launches under way: each result is there', async () => {
+test('several pending launches each have their result', async () => {
   const rig = rigOf(text, { threads: 3 });
   const buffers = Array.from({ length: 12 }, () => rig.words(1));
   const pendings = buffers.map((buffer, i) => rig.start('count', { blocks: 40 * (i + 1), threads: 64 }, buffer));
@@ -166,7 +166,7 @@ test('several launches under way: each result is there', async () => {
   rig.device.close();
 });
 
-test('short launches do not wait for the end of a long one, which has its workers back afterwards', async () => {
+test('short launches do not wait for the end of a long one, which gets its workers back afterwards', async () => {
   const rig = rigOf(text, { threads: 2 });
   const [long, short] = [rig.words(1), rig.words(1)];
   let isOver = false;
@@ -186,7 +186,7 @@ test('short launches do not wait for the end of a long one, which has its worker
   rig.device.close();
 });
 
-test('a thousand launches leave no memory taken', async () => {
+test('a thousand launches leak no memory', async () => {
   const rig = rigOf(text, { threads: 2 });
   const out = rig.words(1);
   const address = (): bigint => {
@@ -205,7 +205,7 @@ test('a thousand launches leave no memory taken', async () => {
   rig.device.close();
 });
 
-test('a library that is loaded again has the same code, which other choices do not share', () => {
+test('a library that is loaded again shares its code with equal options only', () => {
   const codeOf = (options: Parameters<typeof loadLibrary>[2]) =>
     loadLibrary(libraryOf(text), new Diagnostics(), options)!.kernels[0]!.compiled([64, 1, 1]).wasm;
   const first = codeOf({ engine: 'lane' });
@@ -216,14 +216,14 @@ test('a library that is loaded again has the same code, which other choices do n
   assert.is.not(codeOf({ engine: 'simd', lanes: 4 }), codeOf({ engine: 'simd', lanes: 8 }));
 });
 
-test('of faults in several blocks the first block is named, once', async () => {
+test('of faults in several blocks the first block is reported, once', async () => {
   for (const engine of engines)
     for (const count of [1, 2, 4])
       for (const isPending of [false, true]) {
         const rig = rigOf(text, { engine, threads: count });
         const out = rig.words(1);
         const shape = { blocks: 4000, threads: 64 };
-        // Blocks from 1234 on, each at its thread 37.
+        // Blocks from 1234 on fault, each at its thread 37.
         const args = [out, 1234, 37] as const;
         assert.is(isPending ? await rig.start('faulty', shape, ...args).done : rig.launch('faulty', shape, ...args), undefined);
         const said = rig.said();
@@ -237,7 +237,7 @@ test('of faults in several blocks the first block is named, once', async () => {
       }
 });
 
-test('an atomic at an address that is no multiple of its size is said to be one', async () => {
+test('a misaligned atomic is reported as such', async () => {
   const misaligned = `.visible .entry k(.param .u64 out)
 {
   .reg .pred q; .reg .b32 a; .reg .b64 p, o;
@@ -254,11 +254,11 @@ test('an atomic at an address that is no multiple of its size is said to be one'
   }
 });
 
-test('what is watched, and what prints, is done in its order whatever the threads', async () => {
+test('instrumented launches and printing launches run in order for any number of threads', async () => {
   const line = { line: '%u\n' };
   const call = `mov.u32 x, %ctaid.x; st.local.u32 [depot], x;\n${printCall('line', 'list')}`;
   const printing = printingModule(line, call).replace(/^.*\n.*\n.*\n/, '');
-  const wanted = Array.from({ length: 200 }, (_, i) => `${i}\n`).join('');
+  const expected = Array.from({ length: 200 }, (_, i) => `${i}\n`).join('');
   for (const count of [1, 4]) {
     const rig = rigOf(printing, { threads: count });
     const out = rig.words(1);
@@ -266,28 +266,28 @@ test('what is watched, and what prints, is done in its order whatever the thread
       const pieces: string[] = [];
       const shape = { blocks: 200, threads: 1, print: (bytes: Uint8Array) => void pieces.push(new TextDecoder().decode(bytes)) };
       assert.ok(isPending ? await rig.start('k', shape, out).done : rig.launch('k', shape, out), rig.said().join());
-      assert.is(pieces.join(''), wanted);
+      assert.is(pieces.join(''), expected);
     }
-    const watched = rigOf(text, { threads: count });
+    const sanitized = rigOf(text, { threads: count });
     const sanitize = { kinds: new Set(['memory'] as const) };
     for (const isPending of [false, true]) {
       const shape = { blocks: 20, threads: 64, sanitize };
-      const args = [watched.words(1), 3, 5] as const;
-      if (isPending) await watched.start('faulty', shape, ...args).done;
-      else watched.launch('faulty', shape, ...args);
-      const [found] = watched.diagnostics.list.splice(0);
+      const args = [sanitized.words(1), 3, 5] as const;
+      if (isPending) await sanitized.start('faulty', shape, ...args).done;
+      else sanitized.launch('faulty', shape, ...args);
+      const [found] = sanitized.diagnostics.list.splice(0);
       assert.match(found!.notes.join(), /thread \(5, 0, 0\) of block \(3, 0, 0\)/);
     }
     rig.device.close();
-    watched.device.close();
+    sanitized.device.close();
   }
 });
 
-test('a worker that never comes back is given up with its launch, and nobody gets what it may still write', async () => {
+test('a worker that does not return is abandoned with its launch, and its memory is not reused', async () => {
   const { result, said, isGivenBack } = await startEndless(waits, 'waits', 200);
   assert.is(result, undefined);
   assert.equal(said, ['CM6010']);
-  // Bun does not end a thread that is in such a loop.
+  // Bun does not terminate a thread in such a loop.
   assert.not(isGivenBack());
   const rig = rigOf(text, { threads: 2 });
   const out = rig.words(1);

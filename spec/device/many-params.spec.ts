@@ -1,4 +1,4 @@
-/** Kernels with more parameters than a pipeline has slots: those by value share one, and hosts need not know. */
+/** Kernels with more parameters than a pipeline has slots: values share one constant buffer, transparently to hosts. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type KernelReflection, reflectModule } from '../../src/air/index.ts';
@@ -11,7 +11,7 @@ import { readMetallib } from '../../src/metallib/index.ts';
 
 const test = suite('device/many-params');
 
-/** Values of all sizes, each not aligned to the one before, among which the two pointers stand. */
+/** Values of all sizes, each misaligned with respect to the previous one, and two pointers among them. */
 const kinds = ['u8', 'u64', 'u16', 'f32', 'u32'] as const;
 const bytesOf = { u8: 1, u64: 8, u16: 2, f32: 4, u32: 4 } as const;
 const names = Array.from({ length: 45 }, (_, i) => `p${i}`);
@@ -20,7 +20,7 @@ const kindOf = (i: number) => kinds[i % kinds.length]!;
 
 const head = '.version 7.0\n.target sm_70\n.address_size 64\n';
 
-/** Adds to each word of the output the value of one parameter (its low 32 bits), and a word of the other buffer. */
+/** Adds the value of one parameter (its low 32 bits) to each word of the output, and a word of the other buffer. */
 const source = `${head}.visible .entry k(${names.map((name, i) => `.param .${isPointer(i) ? 'u64' : kindOf(i)} ${name}`).join(', ')}, .param .align 4 .b8 pair[8])
 { .reg .b32 %r<4>; .reg .b64 %rd<4>;
 ld.param.u64 %rd1, [p7]; ld.param.u64 %rd2, [p31]; cvta.to.global.u64 %rd1, %rd1; cvta.to.global.u64 %rd2, %rd2;
@@ -36,24 +36,24 @@ ${names
 ld.param.u32 %r1, [pair+4]; st.global.u32 [%rd1+180], %r1;
 ret; }`;
 
-function compiled(text: string): { readonly made: Compiled | undefined; readonly said: string[] } {
+function compiled(text: string): { readonly output: Compiled | undefined; readonly messages: string[] } {
   const file = new SourceFile('k.ptx', text);
   const diagnostics = new Diagnostics(file);
-  const made = compile(file, {}, diagnostics);
-  return { made, said: diagnostics.list.map(({ code, message, notes }) => [code, message, ...notes].join(' ')) };
+  const output = compile(file, {}, diagnostics);
+  return { output, messages: diagnostics.list.map(({ code, message, notes }) => [code, message, ...notes].join(' ')) };
 }
 
-test('every parameter gets its own value', () => {
-  const { made, said } = compiled(source);
-  assert.equal(said, []);
+test('every parameter has its own value', () => {
+  const { output, messages } = compiled(source);
+  assert.equal(messages, []);
   const device = openCpuDevice();
   const diagnostics = new Diagnostics();
-  const module = device.load(made!.metallib, diagnostics);
+  const module = device.load(output!.metallib, diagnostics);
   const out = device.allocate(4 * 46, diagnostics)!;
   const other = device.allocate(4, diagnostics)!;
   out.write(new Uint8Array(4 * 46).fill(0xaa));
   other.write(Uint8Array.of(1, 0, 0, 0));
-  // A value of its own for each: the bytes of parameter i are i + 1, i + 2 and so on.
+  // Distinct values: the bytes of parameter i are i + 1, i + 2 and so on.
   const bytesFor = (i: number, size: number): Uint8Array => Uint8Array.from({ length: size }, (_, at) => i + 1 + at);
   const args = names.map((_, i): LaunchArgument => {
     if (isPointer(i)) return { kind: 'buffer', buffer: i === 7 ? out : other };
@@ -72,9 +72,9 @@ test('every parameter gets its own value', () => {
   device.close();
 });
 
-test('hosts see the parameters of the source in their order, in the reflection and in the metallib', () => {
-  const { made } = compiled(source);
-  const [kernel] = made!.reflection.kernels;
+test('hosts see the parameters of the source in order, in the reflection and in the metallib', () => {
+  const { output } = compiled(source);
+  const [kernel] = output!.reflection.kernels;
   assert.equal(
     kernel!.params.map(({ name }) => name),
     [...names, 'pair'],
@@ -84,9 +84,9 @@ test('hosts see the parameters of the source in their order, in the reflection a
     [0, 1],
   );
   const diagnostics = new Diagnostics();
-  const library = readMetallib(made!.metallib, diagnostics)!;
+  const library = readMetallib(output!.metallib, diagnostics)!;
   const [read] = reflectModule(readModule(library.functions[0]!.bitcode, diagnostics)!, diagnostics);
-  // Apple's metadata does not tell buffers that are only written.
+  // Apple's metadata does not distinguish write-only buffers.
   const withoutAccess = ({ params }: KernelReflection) => params.map(({ access: _, ...rest }) => rest);
   assert.equal(withoutAccess(read!), withoutAccess(kernel!));
   // Natural alignment: a u8, a u64 at 8, a u16 at 16, a float at 20, a u32 at 24.
@@ -96,18 +96,18 @@ test('hosts see the parameters of the source in their order, in the reflection a
   );
 });
 
-test('kernels that have slots enough keep one for each value', () => {
+test('kernels with enough slots keep one slot per value', () => {
   const params = Array.from({ length: 31 }, (_, i) => `.param .u32 p${i}`).join(', ');
-  const [kernel] = compiled(`${head}.visible .entry k(${params}) { ret; }`).made!.reflection.kernels;
+  const [kernel] = compiled(`${head}.visible .entry k(${params}) { ret; }`).output!.reflection.kernels;
   assert.equal(
     kernel!.params.map(({ slot, offset }) => [slot, offset]),
     Array.from({ length: 31 }, (_, i) => [i, undefined]),
   );
 });
 
-test('CM2092: buffers have a slot each', () => {
+test('CM2092: every buffer needs a slot', () => {
   const params = Array.from({ length: 32 }, (_, i) => `.param .u64 .ptr .global p${i}`).join(', ');
-  assert.equal(compiled(`${head}.visible .entry k(${params}) { ret; }`).said, [
+  assert.equal(compiled(`${head}.visible .entry k(${params}) { ret; }`).messages, [
     'CM2092 kernel `k` needs 32 buffers, but a pipeline has 31 slots',
   ]);
 });

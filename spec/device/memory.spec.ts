@@ -1,4 +1,4 @@
-/** The device's memory: which blocks it gives, and that they never overlap, whatever is taken and given back. */
+/** The allocator of device memory: addresses, alignment, reuse; blocks never overlap for any sequence of calls. */
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -6,17 +6,17 @@ import { newMemory } from '../../src/device/cpu/memory.ts';
 
 const test = suite('device/memory');
 const page = 65536;
-/** Bytes at both ends that are nobody's: lanes that do not run may read beside those that do, up to 31 of 8 bytes and a vector away. */
+/** Bytes reserved at both ends: inactive lanes may access up to 31 elements of 8 bytes and a vector beyond active ones. */
 const margin = 512;
 
-test('the first page is nobody’s, and blocks are aligned', () => {
+test('the first page is reserved, and blocks are aligned', () => {
   const memory = newMemory();
   const addresses = [1, 100, 257, 70_000].map((size) => memory.take(size)!);
   assert.ok(addresses.every((address) => address >= page && address % 256 === 0));
 });
 
 // A load whose address has the same low 12 bits as an earlier store's waits for it on most processors.
-test('blocks of whole pages begin far from each other within a page', () => {
+test('blocks of whole pages have different offsets modulo 4 KiB (4K aliasing)', () => {
   for (const size of [4096, 16384, 1 << 20]) {
     const memory = newMemory();
     const places = [0, 1, 2].map(() => memory.take(size)! % 4096);
@@ -28,7 +28,7 @@ test('blocks of whole pages begin far from each other within a page', () => {
   }
 });
 
-test('a block that was given back is taken again, and its place is kept until then', () => {
+test('a freed block is reused, and a live one is not', () => {
   const memory = newMemory();
   const [a, b] = [memory.take(1000)!, memory.take(1000)!];
   memory.give(a);
@@ -36,7 +36,7 @@ test('a block that was given back is taken again, and its place is kept until th
   assert.is.not(memory.take(1000), b);
 });
 
-test('neighbours that were given back make one block, in any order', () => {
+test('adjacent freed blocks are merged, in any order', () => {
   for (const order of [
     [0, 1, 2],
     [2, 1, 0],
@@ -61,7 +61,7 @@ test('a small block does not use up a large one', () => {
   assert.is(memory.take(1024), a + 256);
 });
 
-test('what was taken last grows with the memory: no gap is left at its end', () => {
+test('the last block grows with the memory, without a gap at the end', () => {
   const memory = newMemory();
   const a = memory.take(40_000)!;
   const b = memory.take(89_000)!;
@@ -69,7 +69,7 @@ test('what was taken last grows with the memory: no gap is left at its end', () 
   assert.is(memory.memory.buffer.byteLength, 3 * page, 'the rest of the second page was used');
 });
 
-test('giving back what was not taken, or twice, does nothing', () => {
+test('freeing an unknown address, or twice, does nothing', () => {
   const memory = newMemory();
   const a = memory.take(512)!;
   memory.give(a + 256);
@@ -80,12 +80,12 @@ test('giving back what was not taken, or twice, does nothing', () => {
   assert.is.not(memory.take(512), a);
 });
 
-test('an empty block has a place of its own', () => {
+test('an empty block has an address of its own', () => {
   const memory = newMemory();
   assert.is.not(memory.take(0), memory.take(0));
 });
 
-test('bytes stay when memory grows', () => {
+test('contents are kept when memory grows', () => {
   const memory = newMemory();
   const a = memory.take(8)!;
   memory.view(a, 8).set([1, 2, 3, 4, 5, 6, 7, 8]);
@@ -93,7 +93,7 @@ test('bytes stay when memory grows', () => {
   assert.equal([...memory.view(a, 8)], [1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
-test('just under 4 GiB in all; then nothing, until some is given back', () => {
+test('almost 4 GiB in total; then nothing until some is freed', () => {
   const memory = newMemory();
   const [a, b] = [memory.take(2 ** 31), memory.take(2 ** 31 - 3 * page)];
   assert.ok(a !== undefined && b !== undefined && b + 2 ** 31 - 3 * page <= 2 ** 32 - page - margin);
@@ -102,15 +102,15 @@ test('just under 4 GiB in all; then nothing, until some is given back', () => {
   assert.is(memory.take(2 * page), a);
 });
 
-test('more than there can ever be is refused at once', () => {
+test('impossible sizes are refused at once', () => {
   for (const size of [2 ** 32, 2 ** 40, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])
     assert.is(newMemory().take(size), undefined, String(size));
 });
 
-/** Takes of a size, or gives of the one that was taken so many before. */
+/** An allocation of a size, or a release of the block allocated a number of steps ago. */
 const step = fc.oneof(fc.record({ take: fc.oneof(fc.nat(2000), fc.nat(200_000)) }), fc.record({ give: fc.nat(30) }));
 
-test('blocks never overlap, and what was freed alone can be had as one', () => {
+test('blocks never overlap, and freed blocks are merged', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
       const memory = newMemory();
@@ -133,15 +133,15 @@ test('blocks never overlap, and what was freed alone can be had as one', () => {
   );
 });
 
-test('where a memory may not become so large it is smaller, and where it may hardly be, it is not made', () => {
+test('a memory is created with a smaller maximum where the engine refuses a larger one, and not below a limit', () => {
   const { Memory } = WebAssembly;
   const asked: number[] = [];
-  let most = 4096;
+  let allowed = 4096;
   WebAssembly.Memory = class extends Memory {
-    constructor(how: WebAssembly.MemoryDescriptor) {
-      asked.push(how.maximum!);
-      if (how.maximum! > most) throw new RangeError('out of memory');
-      super(how);
+    constructor(descriptor: WebAssembly.MemoryDescriptor) {
+      asked.push(descriptor.maximum!);
+      if (descriptor.maximum! > allowed) throw new RangeError('out of memory');
+      super(descriptor);
     }
   };
   try {
@@ -150,7 +150,7 @@ test('where a memory may not become so large it is smaller, and where it may har
     assert.ok(memory.take(4000 * page));
     assert.is(memory.take(100 * page), undefined);
     assert.ok(memory.take(80 * page));
-    most = 8;
+    allowed = 8;
     assert.throws(() => newMemory(true), /out of memory/);
   } finally {
     WebAssembly.Memory = Memory;

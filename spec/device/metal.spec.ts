@@ -1,6 +1,6 @@
 /**
- * What only the Metal device has to do, against the fake Metal: every fault that Metal reports by its name, limits that only a
- * pipeline knows, waiting and giving up, devices that are lost, and thousands of launches without a leak.
+ * Requirements of the Metal device alone, against the fake Metal: every fault that Metal reports by name, limits of pipelines,
+ * timeouts, lost devices, and thousands of launches without a leak.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,11 +30,11 @@ interface Rig {
   readonly device: Device;
   readonly module: DeviceModule;
   readonly buffer: DeviceBuffer;
-  /** Launches `add` with 1; code and message of what was said, or nothing. */
+  /** Launches `add` with 1; code and message of the diagnostics. */
   run(more?: Partial<LaunchRequest>): string[];
 }
 
-/** A device with a module on it; whatever it leaves behind fails the test. */
+/** A device with a module; the test fails on leaked objects. */
 function on(body: (rig: Rig) => void, text = add): void {
   fake.reset();
   const device = openMetalDevice(binding);
@@ -65,7 +65,7 @@ function on(body: (rig: Rig) => void, text = add): void {
 
 const valueIn = (buffer: DeviceBuffer): number => new DataView(buffer.read().buffer).getUint32(0, true);
 
-test('every error of a command buffer is told by its name, and the next launch goes ahead unless the GPU is gone', () => {
+test('every error of a command buffer is reported by name, and the next launch works unless the device is lost', () => {
   for (const [number, { name, code, isLost }] of Object.entries(commandErrors))
     on(({ run }) => {
       fake.set('fail', Number(number));
@@ -78,7 +78,7 @@ test('every error of a command buffer is told by its name, and the next launch g
     });
 });
 
-test('the codes are those of the kinds of faults', () => {
+test('faults have the codes of their kinds', () => {
   const codes = Object.fromEntries(Object.entries(commandErrors).map(([number, { code }]) => [number, code]));
   assert.equal(codes, {
     1: 'CM6025',
@@ -95,7 +95,7 @@ test('the codes are those of the kinds of faults', () => {
   });
 });
 
-test('what no table has is told as it is, and a process that is ignored is told so', () => {
+test('unknown errors are reported verbatim, and ignored submissions as such', () => {
   on(({ run }) => {
     fake.set('fail', 99);
     assert.match(run()[0]!, /^CM6025 kernel `add` failed on the GPU \(unknown\): .* \(MTLCommandBufferErrorDomain 99\)$/);
@@ -109,7 +109,7 @@ test('what no table has is told as it is, and a process that is ignored is told 
   assert.is(commandErrorOf({ domain: 'Other', code: 2, text: '' }).code, 'CM6025');
 });
 
-test('a launch that never ends is given up, the device with it, and what it holds is let go when it is closed', () => {
+test('a launch that never ends is abandoned with its device, and its objects are released when the device is closed', () => {
   on(({ run, device, buffer }) => {
     assert.equal(run(), []);
     fake.set('hang', 1);
@@ -123,7 +123,7 @@ test('a launch that never ends is given up, the device with it, and what it hold
   });
 });
 
-test('commands that take a while are waited for, whether a handler tells of their end or only the status', () => {
+test('commands that take a while are waited for, by completion handler or by status', () => {
   for (const silent of [0, 1])
     on(({ run, buffer }) => {
       fake.set('no handlers', silent);
@@ -133,18 +133,18 @@ test('commands that take a while are waited for, whether a handler tells of thei
     });
 });
 
-test('the time of a launch is that on the GPU', () => {
+test('the duration of a launch is the time on the GPU', () => {
   on(({ module, buffer }) => {
     fake.set('nanoseconds', 2_500_000);
     const value = { kind: 'bytes', bytes: new Uint8Array(4) } as const;
     const shape = { grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0 } as const;
     const result = module.launch({ kernel: 'add', ...shape, args: [{ kind: 'buffer', buffer }, value] }, new Diagnostics());
-    // Of seconds since the machine started, microseconds are left.
+    // Seconds since boot have a resolution of microseconds here.
     assert.ok(Math.abs(result!.durationMs - 2.5) < 0.001, `${result!.durationMs}`);
   });
 });
 
-test('what a launch takes for itself it gives back, whether it ends well or not', () => {
+test('objects of a launch are released whether it succeeds or fails', () => {
   on(({ run, buffer }) => {
     assert.is(run().length, 1);
     const before = fake.live();
@@ -157,7 +157,7 @@ test('what a launch takes for itself it gives back, whether it ends well or not'
   }, stops);
 });
 
-test('a device that gives no times is timed from outside', () => {
+test('a device without timestamps is timed on the host', () => {
   on(({ module, buffer }) => {
     fake.set('no times', 1);
     fake.set('polls', 10);
@@ -168,7 +168,7 @@ test('a device that gives no times is timed from outside', () => {
   });
 });
 
-test('a pipeline that takes fewer threads than the device says so before anything runs', () => {
+test('a block that exceeds the limit of the pipeline is refused before anything runs', () => {
   on(({ run, buffer }) => {
     fake.set('pipeline threads', 512);
     assert.equal(run({ block: [513, 1, 1] }), ['CM5021 a block of 513 threads exceeds 512, the limit of `add` on Fake M1']);
@@ -177,7 +177,7 @@ test('a pipeline that takes fewer threads than the device says so before anythin
   });
 });
 
-test('a row of more threads than 32 bits count is refused', () => {
+test('a grid of more threads than 32 bits is refused', () => {
   on(({ run }) => {
     assert.match(run({ grid: [2 ** 30, 1, 1], block: [4, 1, 1] })[0]!, /^CM5024 .*above 2\^32/);
   });
@@ -190,7 +190,7 @@ test('simdgroups of another width are refused', () => {
   });
 });
 
-test('what Metal does not take or give: a library, a pipeline, commands, an encoder, memory', () => {
+test('failures to create a library, a pipeline, commands, an encoder, memory', () => {
   on(({ device, run }) => {
     const to = new Diagnostics();
     fake.set('no library', 1);
@@ -221,7 +221,7 @@ test('what Metal does not take or give: a library, a pipeline, commands, an enco
   }, stops);
 });
 
-test('no device, or no queue on it, is told in words', () => {
+test('no device and no command queue are reported', () => {
   fake.reset();
   fake.set('no default device', 1);
   fake.set('no device', 1);
@@ -232,22 +232,22 @@ test('no device, or no queue on it, is told in words', () => {
   checkFake(fake);
 });
 
-test('memory that was given back shows nothing, where touching it would end the process', () => {
+test('freed memory reads as empty instead of ending the process', () => {
   const text = `.global .u32 count;\n${add.replaceAll('add(', 'k(').replace('add.u32 x, x, y', 'atom.global.add.u32 y, [count], x')}`;
-  let [kept, symbol]: [DeviceBuffer?, DeviceModule['symbols'][number]?] = [];
+  let [unfreed, symbol]: [DeviceBuffer?, DeviceModule['symbols'][number]?] = [];
   on(({ buffer, device, module }) => {
-    [kept, symbol] = [device.allocate(4, new Diagnostics()), module.symbols[0]];
+    [unfreed, symbol] = [device.allocate(4, new Diagnostics()), module.symbols[0]];
     assert.is(symbol!.read().length, 4);
     buffer.free();
     assert.equal([buffer.read().length, buffer.view!().length], [0, 0]);
     assert.throws(() => buffer.write(Uint8Array.of(1)));
-    assert.is(kept!.read().length, 4);
+    assert.is(unfreed!.read().length, 4);
   }, text);
-  assert.equal([kept!.read().length, symbol!.read().length], [0, 0]);
+  assert.equal([unfreed!.read().length, symbol!.read().length], [0, 0]);
   assert.throws(() => symbol!.write(Uint8Array.of(1)));
 });
 
-test('what is compiled for the CPU device is refused', () => {
+test('code for the CPU device is refused', () => {
   fake.reset();
   const source = new SourceFile('k.ptx', `.version 9.0\n.target sm_90\n.address_size 64\n${add}`);
   const { metallib } = compile(source, { target: 'cpu' }, new Diagnostics(source))!;
@@ -262,7 +262,7 @@ test('what is compiled for the CPU device is refused', () => {
   checkFake(fake);
 });
 
-need(all, ['llvm-as-14', 'fake-metal'], 'kernels with function constants are refused where one has or wants a value', () => {
+need(all, ['llvm-as-14', 'fake-metal'], 'kernels with function constants are refused where one has or needs a value', () => {
   const text = (required: boolean): string => `${airModule(
     [buffer],
     '  %n = load i32, i32 addrspace(2)* @n.MTL_FC_INIT_0_i\n  store i32 %n, i32 addrspace(1)* %p0, align 4',
@@ -288,7 +288,7 @@ need(all, ['llvm-as-14', 'fake-metal'], 'kernels with function constants are ref
   assert.equal(said(false, []), []);
 });
 
-test('commands carry the kernel’s name, for tools', () => {
+test('commands are labeled with the name of the kernel', () => {
   on(({ run }) => {
     assert.equal(run(), []);
     const labels = fake.record().filter((line) => line.includes('is called'));
@@ -296,11 +296,11 @@ test('commands carry the kernel’s name, for tools', () => {
   });
 });
 
-test('10 000 launches and 1 000 allocations leave nothing behind', () => {
+test('10 000 launches and 1 000 allocations leak nothing', () => {
   on(({ device, run, buffer }) => {
     for (let i = 0; i < 10_000; i++) {
       if (run().length > 0) assert.unreachable('a launch failed');
-      // What is noted of each message is not wanted here.
+      // The record of the calls is not needed here.
       if (i % 500 === 499) {
         assert.equal(fake.violations(), []);
         fake.reset();
@@ -313,10 +313,10 @@ test('10 000 launches and 1 000 allocations leave nothing behind', () => {
   });
 });
 
-// ── the examples: what an NVIDIA H200 gave, by the very bytes that a Mac would load ──
+// ── the examples: results recorded on an NVIDIA H200, from the bytes that a Mac would load ──
 
 for (const name of exampleNames)
-  test(`example ${name} gives the bits of the CPU device`, () => {
+  test(`example ${name} has the bits of the CPU device`, () => {
     fake.reset();
     fake.limitMs = 60_000;
     const { metallib } = compileExample(name);
@@ -327,9 +327,9 @@ for (const name of exampleNames)
     const outcome = launch(device, module, plan, { repeat: 1, timeoutMs: 60_000 }, { io: diskIo, diagnostics });
     assertQuiet(diagnostics);
     device.close();
-    const wanted = launchOnCpu(metallib, plan).outputs;
-    assert.is(outcome!.outputs.length, wanted.length);
-    for (const [i, output] of outcome!.outputs.entries()) assert.ok(Buffer.compare(output.bytes, wanted[i]!.bytes) === 0, output.name);
+    const expected = launchOnCpu(metallib, plan).outputs;
+    assert.is(outcome!.outputs.length, expected.length);
+    for (const [i, output] of outcome!.outputs.entries()) assert.ok(Buffer.compare(output.bytes, expected[i]!.bytes) === 0, output.name);
     checkFake(fake);
   });
 

@@ -1,6 +1,6 @@
 /**
- * `.global` variables of a module through the whole road: initial values, kernels that share them, what launches leave in them,
- * and symbols that the host writes. What is expected is worked out by hand.
+ * `.global` variables of a module, end to end: initial values, sharing between kernels, lifetime across launches, and symbols
+ * that the host writes. Expected results are worked out by hand.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -74,11 +74,11 @@ function loaded(source: string): { module: DeviceModule; show: () => Uint32Array
 
 const bits = (x: number): number => new Uint32Array(Float32Array.of(x).buffer)[0]!;
 
-test('initial values, zeros where there are none', () => {
+test('initial values, and zeros without one', () => {
   assert.equal([...loaded(text).show()], [7, 0x11223344, bits(2.5), 0, bits(1), 0]);
 });
 
-test('what one kernel leaves there another one finds, and the next module begins anew', () => {
+test('variables keep their values across kernels, and another module starts with the initial values', () => {
   const first = loaded(text);
   first.bump(3);
   first.bump(40);
@@ -105,7 +105,7 @@ test('the host writes and reads symbols by name', () => {
   assert.equal([...new Uint32Array(named('count').read().buffer)], [101]);
 });
 
-test('a launch writes symbols from files, and starts from there each time it is repeated', () => {
+test('a launch writes symbols from files, also before each repetition', () => {
   const { module, show } = loaded(text);
   const diagnostics = new Diagnostics();
   const files: Record<string, Uint8Array> = { 'count.bin': new Uint8Array(Uint32Array.of(10).buffer), 'short.bin': new Uint8Array(3) };
@@ -125,7 +125,7 @@ test('a launch writes symbols from files, and starts from there each time it is 
   );
 });
 
-test('an initial value that has no place in memory is refused where the variable is used', () => {
+test('an initial value that has no address in memory is refused where the variable is used', () => {
   const source = new SourceFile(
     'k.ptx',
     `${head}.global .u32 x;\n.global .u32 p = x;\n.visible .entry k() { .reg .b32 r; ld.global.u32 r, [p]; ret; }`,

@@ -1,4 +1,4 @@
-/** Where memory cannot be shared, as in a page that is not isolated, or no worker can be started: launches run on the thread that calls. */
+/** Without shared memory, as in a page that is not isolated, or without workers, launches run on the calling thread. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { rigOf, wordsIn } from '../support/workers.ts';
@@ -39,7 +39,7 @@ test('without shared memory', async () => {
   }
 });
 
-test('without workers, which a page may forbid when they are started', async () => {
+test('without workers, whose start a page may forbid', async () => {
   const started: unknown[] = [];
   (globalThis as { Worker?: unknown }).Worker = class {
     constructor() {

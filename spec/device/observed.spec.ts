@@ -1,4 +1,4 @@
-/** Kernels made at random, with divergence, barriers in loops and early exits: what watches a launch, or takes threads in another order, changes no result. */
+/** Random kernels with divergence, barriers in loops and early exits: instrumentation and thread order do not change results. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { LaunchRequest } from '../../src/device/device.ts';
@@ -31,7 +31,7 @@ for (const threads of [1, 31, 32, 33, 96])
         assert.is(run(seed, threads, { schedule }), plain, `seed ${seed} in the order ${schedule.kind}`);
       const { profile, result } = profileOf(seed, threads);
       assert.is(result, plain, `seed ${seed}, profiled`);
-      // What is counted does not depend on the order.
+      // Counts do not depend on the order.
       assert.equal(profileOf(seed, threads, { schedule: { kind: 'rand', seed: 9 } }).profile, profile);
       const traces: Trace[] = [];
       const trace = { block: 1, thread: threads - 1, take: (each: Trace) => void traces.push(each) };
@@ -40,14 +40,14 @@ for (const threads of [1, 31, 32, 33, 96])
     }
   });
 
-test('in a block of one thread a warp executes what its thread does', () => {
+test('in a block of one thread a warp executes the instructions of its thread', () => {
   for (let seed = 0; seed < 8; seed++) {
     const { operations } = profileOf(seed, 1).profile;
     for (const { warps, lanes } of Object.values(operations)) assert.is(warps, lanes);
   }
 });
 
-test('warps execute at least as much as their busiest thread, and at most as much as all together', () => {
+test('warps execute at least as much as their longest thread, and at most as much as all together', () => {
   for (let seed = 0; seed < 8; seed++) {
     const { profile } = profileOf(seed, 32);
     for (const { warps, lanes } of Object.values(profile.operations)) assert.ok(warps <= lanes && lanes <= 32 * warps);

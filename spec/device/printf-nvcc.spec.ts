@@ -1,5 +1,5 @@
 /**
- * `printf` as nvcc compiles it: the kernels of `fixtures/printf/printf.cu` on the CPU device, for both kinds of target. What is expected is
+ * `printf` as nvcc compiles it: the kernels of `fixtures/printf/printf.cu` on the CPU device, for both kinds of target. Expected text is
  * worked out by hand from the CUDA source.
  */
 import { readFileSync } from 'node:fs';
@@ -19,15 +19,15 @@ const source = new SourceFile('printf.ptx', readFileSync(path, 'utf8'));
 /** Bytes by value, or those of a buffer. */
 type Given = { readonly value: ArrayBufferView } | { readonly buffer: ArrayBufferView };
 
-interface Ran {
+interface PrintRun {
   readonly lines: readonly string[];
-  /** What the last buffer holds afterwards. */
+  /** The content of the last buffer after the launch. */
   readonly after: Uint8Array | undefined;
 }
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);
 
-function runFor(target: 'macos14' | 'cpu', kernel: string, threads: number, given: readonly Given[]): Ran {
+function runFor(target: 'macos14' | 'cpu', kernel: string, threads: number, given: readonly Given[]): PrintRun {
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, { target, entries: [kernel] }, diagnostics);
   assert.ok(compiled, diagnostics.list.map(({ message }) => message).join('; '));
@@ -50,13 +50,13 @@ function runFor(target: 'macos14' | 'cpu', kernel: string, threads: number, give
   return { lines: text.split('\n'), after: last?.kind === 'buffer' ? last.buffer.read() : undefined };
 }
 
-function run(kernel: string, threads: number, given: readonly Given[]): Ran {
+function run(kernel: string, threads: number, given: readonly Given[]): PrintRun {
   const apple = runFor('macos14', kernel, threads, given);
   assert.equal(runFor('cpu', kernel, threads, given), apple, 'the targets agree');
   return apple;
 }
 
-test('numbers of every size, members of a struct, strings that are chosen, calls, and what the calls give', () => {
+test('numbers of every size, members of structs, selected strings, calls, and results of calls', () => {
   const body = new DataView(new ArrayBuffer(24));
   body.setInt32(0, 5, true);
   body.setFloat64(8, 1.5, true);
@@ -70,16 +70,24 @@ test('numbers of every size, members of a struct, strings that are chosen, calls
     { buffer: new Int32Array(4) },
   ]);
   const numbers = (i: number): string => `${5 + i} 1.5 255|1 -3 18446744073709551615|0.100 3.333334e-02`;
-  const wanted = [0, 1, 2, 3].flatMap((i) => [numbers(i), ['even', 'odd one b', 'even', 'odd three d'][i]!, `speed=${10 * i}`]);
-  assert.equal([...lines].sort(), ['', ...wanted].sort());
+  const expected = [0, 1, 2, 3].flatMap((i) => [numbers(i), ['even', 'odd one b', 'even', 'odd three d'][i]!, `speed=${10 * i}`]);
+  assert.equal([...lines].sort(), ['', ...expected].sort());
   // 8 arguments, then 2 or none, then 2.
   assert.equal([...new Int32Array(after!.slice().buffer)], [10, 12, 10, 12]);
 });
 
-test('formats in arrays, widths that are arguments, the name of the function', () => {
+test('formats in arrays, widths as arguments, `__func__`', () => {
   const { lines } = run('formats', 1, [{ value: Int32Array.of(3) }]);
-  const wanted = ['from a table: 3', 'from constant memory: 3', ' 0|0 |00', '  1|1  |001', '   2|2   |0002', 'formats of block (0, 0)', ''];
-  assert.equal(lines, wanted);
+  const expected = [
+    'from a table: 3',
+    'from constant memory: 3',
+    ' 0|0 |00',
+    '  1|1  |001',
+    '   2|2   |0002',
+    'formats of block (0, 0)',
+    '',
+  ];
+  assert.equal(lines, expected);
 });
 
 test('a string in a buffer', () => {

@@ -1,6 +1,6 @@
 /**
- * `printf` in kernels, through the whole road and on both kinds of target: records that kernels leave, and the text that is made of
- * them. What is expected is worked out by hand; threads of the CPU device run in their order where nothing makes them meet.
+ * `printf` in kernels, end to end on both kinds of target: the records that kernels write and the text formatted from them. Expected
+ * text is worked out by hand; threads of the CPU device run in order unless they synchronize.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -18,18 +18,21 @@ interface Shape {
   readonly threads?: number;
   readonly blocks?: number;
   readonly launches?: number;
-  /** What the buffer holds before. */
+  /** The initial content of the buffer. */
   readonly bytes?: Uint8Array;
   readonly target?: CompileOptions['target'];
 }
 
-interface Ran {
+interface PrintRun {
   readonly text: string;
   readonly said: readonly string[];
   readonly words: readonly number[];
 }
 
-function run(ptx: string, { threads = 1, blocks = 1, launches = 1, bytes = new Uint8Array(256), target = 'macos14' }: Shape = {}): Ran {
+function run(
+  ptx: string,
+  { threads = 1, blocks = 1, launches = 1, bytes = new Uint8Array(256), target = 'macos14' }: Shape = {},
+): PrintRun {
   const source = new SourceFile('k.ptx', ptx);
   const compiling = new Diagnostics(source);
   const compiled = compile(source, { target }, compiling);
@@ -54,15 +57,15 @@ function run(ptx: string, { threads = 1, blocks = 1, launches = 1, bytes = new U
   return { text, said, words: [...new Uint32Array(buffer.read().buffer)] };
 }
 
-/** Runs a kernel on both kinds of target, which have to agree. */
-function both(ptx: string, shape: Shape = {}): Ran {
+/** Runs a kernel on both kinds of target, whose results must be equal. */
+function both(ptx: string, shape: Shape = {}): PrintRun {
   const apple = run(ptx, shape);
   assert.equal(run(ptx, { ...shape, target: 'cpu' }), apple, 'the targets agree');
   return apple;
 }
 
-test('each kind of argument, with width, precision and arguments for both', () => {
-  // In the list: t 0, d 8, w 16, the address 24, the letter 32, width and t 36, width, precision and d 44, t 64, 511 68.
+test('every kind of argument, with width and precision as literals and as arguments', () => {
+  // Offsets in the list: t 0, d 8, w 16, the address 24, the letter 32, width and t 36, width, precision and d 44, t 64, 511 68.
   const ptx = printingModule(
     { format: 't%d %5.2f|%lld|%s%%%c|%*d|%-*.*f|%#x|%hhd\n', word: 'w\xc3\xb6rd' },
     `  cvt.rn.f64.u32 d, t;
@@ -86,11 +89,11 @@ ${printCall('format', 'list')}`,
   );
   const line = (t: number, a: string, b: string, c: string): string =>
     `t${t} ${a}|-5000000000|w\xc3\xb6rd%${'ABC'[t]}|  ${t}|${b}|${c}|-1\n`;
-  const wanted = [line(0, '-0.25', '-0.250', '0'), line(1, ' 1.25', '1.250 ', '0x1'), line(2, ' 2.75', '2.750 ', '0x2')];
-  assert.is(both(ptx, { threads: 3 }).text, wanted.join(''));
+  const expected = [line(0, '-0.25', '-0.250', '0'), line(1, ' 1.25', '1.250 ', '0x1'), line(2, ' 2.75', '2.750 ', '0x2')];
+  assert.is(both(ptx, { threads: 3 }).text, expected.join(''));
 });
 
-test('the result is the number of arguments, and a guard that fails leaves everything as it was', () => {
+test('the result is the number of arguments, and a call with a false guard changes nothing', () => {
   const ptx = printingModule(
     { none: 'none\n', two: '%d %d\n' },
     `  mov.b32 r0, 77; mov.b32 r1, 77;
@@ -108,7 +111,7 @@ ${printCall('two', 'list', { guard: '@p ', result: 'r1' })}
   assert.equal(words.slice(0, 3), [7700, 200, 7700]);
 });
 
-test('threads that went different ways, and a loop', () => {
+test('divergent threads, and a loop', () => {
   const ptx = printingModule(
     { odd: 'odd %d\n', even: 'even %d of %d\n' },
     `  and.b32 x, t, 1;
@@ -142,7 +145,7 @@ DONE:`,
   ]);
 });
 
-test('printing in a function that is called', () => {
+test('printf in a called function', () => {
   const more = `.func (.param .b32 r) say(.param .b32 a)
 {
   .local .align 8 .b8 own[8];
@@ -164,7 +167,7 @@ ${printCall('format', 'generic0', { result: 'count' })}
   assert.equal(words.slice(0, 2), [1, 1]);
 });
 
-/** Prints `string` as `%s`, `%.3s`, `%.*s` with the number of the thread, and as `%-6s`. */
+/** Prints `string` as `%s`, `%.3s`, `%.*s` with the thread id, and `%-6s`. */
 const stringsOf = (string: string): string =>
   printingModule(
     { format: '%s|%.3s|%.*s|%-6s|\n', one: 'one', longer: 'longer' },
@@ -177,23 +180,23 @@ const stringsOf = (string: string): string =>
 ${printCall('format', 'list')}`,
   );
 
-test('strings of the module, which one being known only when the kernel runs', () => {
+test('strings of the module that are selected at run time', () => {
   const chosen = `  mov.u64 s1, one; cvta.global.u64 s2, s1; mov.u64 s3, longer; cvta.global.u64 s4, s3;
   setp.eq.u32 p, t, 1; selp.b64 s0, s2, s4, p;`;
   assert.is(both(stringsOf(chosen), { threads: 3 }).text, 'longer|lon||longer|\none|one|o|one   |\nlonger|lon|lo|longer|\n');
 });
 
-test('strings in a buffer, and none at all', () => {
+test('strings in a buffer, and null pointers', () => {
   const bytes = new Uint8Array(256);
   bytes.set([...'hey'].map((char) => char.charCodeAt(0)));
-  // The kernel stores the number of the thread, 0, in the first word before it prints: `out` is written, so the text stands behind.
+  // The kernel stores the thread id, 0, to the first word before it prints: `out` is written, so the text follows it.
   bytes.copyWithin(4, 0, 3);
   const buffer = '  ld.param.u64 s1, [out]; add.s64 s0, s1, 4;';
   assert.is(both(stringsOf(buffer), { bytes }).text, 'hey|hey||hey   |\n');
   assert.is(both(stringsOf('  mov.b64 s0, 0;')).text, '(null)|||(null)|\n');
 });
 
-test('a parameter that is only printed as a string is a pointer, and one that is printed as a number is not', () => {
+test('a parameter that is printed only as a string is a pointer, one that is printed as a number is not', () => {
   const code = `  ld.param.u64 s0, [text];
   st.local.v2.u64 [depot], {base, s0};
 ${printCall('format', 'list')}`;
@@ -206,8 +209,8 @@ ${printCall('format', 'list')}`;
   assert.equal(kinds('%s %llx'), ['buffer', 'bytes']);
 });
 
-test('a string without an end is read no further than its precision says', () => {
-  // All of the device's memory that the buffer has is letters.
+test('an unterminated string is read up to its precision', () => {
+  // All memory of the buffer is filled with letters.
   const code = `  ld.param.u64 s0, [out]; add.s64 s0, s0, 4;
   st.local.u64 [depot], s0;
 ${printCall('format', 'list')}`;
@@ -215,14 +218,14 @@ ${printCall('format', 'list')}`;
   assert.equal([text, said], ['zzzzz\n', []]);
 });
 
-test('formats of any bytes survive the metallib', () => {
+test('formats with arbitrary bytes survive the metallib', () => {
   const all = Array.from({ length: 255 }, (_, i) => String.fromCharCode(i + 1))
     .join('')
     .replace('%', '%%');
   assert.is(both(printingModule({ format: all }, printCall('format'))).text, all.replace('%%', '%'));
 });
 
-test('what there is no room for is counted, and each launch starts afresh', () => {
+test('records that exceed the capacity are counted, per launch', () => {
   const flood = printingModule(
     { format: '%d %d\n' },
     `  st.local.u32 [depot], t;
@@ -234,7 +237,7 @@ ${printCall('format', 'list')}
   setp.lt.u32 p, y, 1000;
   @p bra LOOP;`,
   );
-  // 1 MiB without the 3 words of the head; 3 words a record.
+  // 1 MiB without the 3 words of the header; 3 words per record.
   const room = Math.floor((2 ** 18 - 3) / 3);
   const { text, said } = both(flood, { threads: 32, blocks: 3 });
   assert.is(text.split('\n').length - 1, room);
@@ -244,16 +247,16 @@ ${printCall('format', 'list')}
   assert.is(both(printingModule({ format: 'once\n' }, printCall('format')), { launches: 3 }).text, 'once\nonce\nonce\n');
 });
 
-test('all blocks print, every thread once', () => {
+test('every thread of all blocks prints once', () => {
   const code = `  mov.u32 x, %ctaid.x;
   st.local.v2.u32 [depot], {x, t};
 ${printCall('format', 'list')}`;
   const { text } = both(printingModule({ format: '%d/%d\n' }, code), { blocks: 20, threads: 37 });
-  const wanted = Array.from({ length: 20 }, (_, b) => Array.from({ length: 37 }, (__, t) => `${b}/${t}`)).flat();
-  assert.equal(text.trimEnd().split('\n').sort(), wanted.sort());
+  const expected = Array.from({ length: 20 }, (_, b) => Array.from({ length: 37 }, (__, t) => `${b}/${t}`)).flat();
+  assert.equal(text.trimEnd().split('\n').sort(), expected.sort());
 });
 
-test('what was printed before the kernel stopped itself is there', () => {
+test('text that was printed before a trap is kept', () => {
   const code = `${printCall('before')}
   setp.eq.u32 p, t, 1;
   @p trap;
@@ -264,7 +267,7 @@ ${printCall('after')}`;
   assert.match(said[0]!, /^CM6014 /);
 });
 
-/** Code, line and message of what is said of a kernel that is refused. */
+/** Code, message and line of the diagnostics of a refused kernel. */
 function refused(ptx: string): string[] {
   const source = new SourceFile('k.ptx', ptx);
   const diagnostics = new Diagnostics(source);
@@ -277,7 +280,7 @@ function refused(ptx: string): string[] {
 
 const callLine = 'call.uni (retval0), vprintf, (param0, param1);';
 
-test('formats that are not understood are refused at the call', () => {
+test('unsupported formats are refused at the call', () => {
   const why = (format: string): string[] => refused(printingModule({ format }, printCall('format', 'list')));
   const words = 'CM2051 this call of `printf` is not supported:';
   assert.equal(why('%d %n'), [`${words} the conversion \`%n\` is not supported | ${callLine}`]);
@@ -285,7 +288,7 @@ test('formats that are not understood are refused at the call', () => {
   assert.equal(why('%ls'), [`${words} the length modifier of the conversion \`%ls\` is not supported | ${callLine}`]);
 });
 
-test('formats that are not known are refused at the call', () => {
+test('unknown formats are refused at the call', () => {
   const words = 'CM2051 this call of `printf` is not supported: its format';
   const chosen = printCall('format').replace('mov.u64 at, format;', 'mov.u64 s1, format; mov.u64 s2, other; selp.b64 at, s1, s2, p;');
   const unknown = `${words} is not the address of one string of the module | ${callLine}`;
@@ -301,7 +304,7 @@ test('formats that are not known are refused at the call', () => {
   assert.equal(refused(printingModule({ format: '%d' }, printCall('format'))), [none]);
 });
 
-test('the buffer takes the slot behind the parameters, and strings that are known take none', () => {
+test('the buffer takes the slot after the parameters, and strings that are constant take none', () => {
   const of = (count: number, code: string): string => {
     const params = Array.from({ length: count }, (_, i) => `, .param .u32 p${i}`).join('');
     return printingModule({ format: '%s\n', word: 'word' }, code).replace('.param .u64 out)', `.param .u64 out${params})`);
@@ -318,7 +321,7 @@ test('the buffer takes the slot behind the parameters, and strings that are know
   assert.equal(slots(of(2, unknown)), [undefined, 3]);
   assert.equal(slots(of(2, known)), [3, 4]);
   assert.equal(slots(of(29, unknown)), [undefined, 30]);
-  // One slot too few: the values share one, behind the one buffer of the source.
+  // One slot too few: the values share one, after the one buffer of the source.
   assert.equal(slots(of(29, known)), [2, 3]);
 });
 
@@ -334,7 +337,7 @@ test('the hidden buffer is described with its formats', () => {
   assert.equal(compiled.reflection.kernels[0]!.printf, kernel.printf);
 });
 
-test('a library whose formats make no sense is refused', () => {
+test('a library with malformed formats is refused', () => {
   const diagnostics = new Diagnostics(new SourceFile('k.ptx', printingModule({ a: 'here %d it is' }, printCall('a', 'list'))));
   const { metallib } = compile(diagnostics.file!, {}, diagnostics)!;
   const at = Buffer.from(metallib).indexOf('here %d it is');
@@ -348,7 +351,7 @@ test('a library whose formats make no sense is refused', () => {
   );
 });
 
-test('whatever a buffer holds, what is read of it ends in it', () => {
+test('for arbitrary buffer contents, records are read within the buffer', () => {
   const draw = splitMix64(5n);
   const formats = ['%d %s\n', '%lld', '', 'text', '%s%s%s'];
   for (let round = 0; round < 500; round++) {

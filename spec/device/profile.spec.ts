@@ -1,4 +1,4 @@
-/** The profiler's counts of kernels whose counts are worked out by hand. */
+/** The profiler's counts, for kernels whose counts are worked out by hand. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -18,7 +18,7 @@ import { profiledLaunches, profileOf } from '../support/profiled.ts';
 
 const test = suite('device/profile');
 
-/** By kernel, for each warp: sectors, lines and different bytes of its loads of x, and why. Threads of a warp have neighbouring indices. */
+/** By kernel, for each warp: sectors, lines and distinct bytes of its loads of x, and the reason. Threads of a warp have consecutive indices. */
 const loads: [kernel: string, sectors: number, lines: number, bytes: number, why: string][] = [
   ['coalesced', 4, 1, 128, '32 words side by side are one line'],
   ['reversed', 4, 1, 128, 'the order does not matter'],
@@ -56,14 +56,14 @@ test('a permutation: p[i] is 8 i, so that each word is in a sector of its own', 
   assert.equal([back.load.sectors, back.store.sectors, back.store.lines], [16 * (4 + 4), 16 * 32, 16 * 8]);
 });
 
-test('lanes that take no part ask for nothing', () => {
+test('inactive lanes make no request', () => {
   const { total } = profileOf('odd_lanes');
-  // Every sector has an odd lane in it.
+  // Every sector contains the word of an odd lane.
   assert.equal([total.global.load.lanes, total.global.load.sectors, total.global.load.bytes], [256, 64, 16 * 64]);
   assert.equal(total.branches, { executed: 16, diverged: 16 });
 });
 
-/** Steps in which the banks answer a warp, for kernels that write and read shared memory with the same index, and steps without conflicts. */
+/** Wavefronts of shared memory and the minimum without bank conflicts, for kernels that store and load with the same index. */
 const banks: [kernel: string, steps: number, least: number, why: string][] = [
   ['shared_plain', 1, 1, 'a bank each'],
   ['shared_two', 2, 1, 'two words in every other bank'],
@@ -93,34 +93,34 @@ test('a tile that is read by columns', () => {
   assert.equal([global.load.sectors, global.store.sectors], [128, 128]);
 });
 
-test('halves of warps part and meet', () => {
+test('half-warps diverge and reconverge', () => {
   const { total } = profileOf('half_warp');
   // Two stores of 16 threads and one of 32, for 16 warps.
   assert.equal([total.global.store.requests, total.global.store.lanes], [48, 16 * 64]);
   assert.equal([total.global.store.sectors, total.branches], [16 * (2 + 2 + 4), { executed: 16, diverged: 16 }]);
 });
 
-test('a loop runs as long as one thread of the warp does', () => {
-  // Lane i goes round i times: 31 turns of the warp, with 31, 30, … 1 threads.
+test('a loop runs for a warp until its last thread leaves it', () => {
+  // Lane i makes i iterations: 31 iterations of the warp, with 31, 30, … 1 active threads.
   const { load } = profileOf('trips').total.global;
   assert.equal([load.requests, load.lanes], [16 * 31, 16 * ((31 * 32) / 2)]);
 });
 
-test('threads that part in a loop meet before its next turn', () => {
-  // Four turns with a store on each side and two loads on parted sides and one behind, bits of the lane choosing the side; bit 4 and above none.
+test('threads that diverge in a loop reconverge before its next iteration', () => {
+  // Four iterations with a store on each side, two loads on divergent sides and one after; bits of the lane choose the side; bit 4 and above none.
   const { global } = profileOf('nested').total;
   assert.equal([global.store.requests, global.store.lanes], [16 * (4 * 2 + 1), 16 * (4 * 32 + 32)]);
   assert.equal([global.load.requests, global.load.lanes], [16 * 4 * 3, 16 * 4 * 64]);
 });
 
-test('threads that leave are missing afterwards; a switch has as many sides as cases', () => {
+test('exited threads are inactive afterwards; a switch has a side per case', () => {
   const exit = profileOf('early_exit').total;
   assert.equal([exit.global.load.requests, exit.global.load.lanes, exit.flops.f32], [16, 16 * 20, 16 * 20]);
   const ways = profileOf('four_ways').total.global.store;
   assert.equal([ways.requests, ways.lanes], [16 * 5, 16 * 64]);
 });
 
-test('lines of the source of the PTX', () => {
+test('source lines of the PTX', () => {
   const text = readFileSync(join(root, 'fixtures/profile/profile.cu'), 'utf8').split('\n');
   const line = text.findIndex((each) => each.includes(' stride4(')) + 1;
   const loads = profileOf('stride4').lines.filter(({ global }) => global.load.requests > 0);
@@ -130,7 +130,7 @@ test('lines of the source of the PTX', () => {
   );
 });
 
-test('atomics of one word, and of one each', () => {
+test('atomics on one word, and on one word per thread', () => {
   assert.equal(profileOf('same_counter').total.global.atomic, {
     requests: 16,
     lanes: 512,
@@ -142,14 +142,14 @@ test('atomics of one word, and of one each', () => {
   assert.is(profileOf('own_counter').total.global.atomic.sectors, 64);
 });
 
-test('floating-point operations, and the memory that was touched', () => {
+test('floating-point operations and footprint', () => {
   const { total, footprint, operations } = profileOf('polynomial');
-  // 16 fused multiply-adds of two each, a sum and a product, for 512 threads.
+  // 16 fused multiply-adds of two operations each, a sum and a product, for 512 threads.
   assert.equal(total.flops, { f16: 0, f32: 512 * (2 * 16 + 2), f64: 0 });
   assert.is(operations.float.lanes, 512 * 18);
   assert.equal(footprint, { read: 512 * 4, written: 512 * 4 });
   assert.equal(profileOf('stride32').footprint, { read: 512 * 32, written: 512 * 4 });
-  // What is changed is read and written.
+  // A word that is modified is read and written.
   assert.equal(profileOf('same_counter').footprint, { read: 512 * 4 + 32, written: 32 });
 });
 
@@ -170,7 +170,7 @@ const head = `.version 8.0
 /** The line of the first instruction of a body. */
 const first = 12;
 
-interface How {
+interface ProfileOptions {
   readonly grid?: Dim3;
   readonly block?: Dim3;
   readonly marks?: boolean;
@@ -178,7 +178,10 @@ interface How {
   readonly trace?: { readonly block: number; readonly thread: number; take(trace: Trace): void };
 }
 
-function profile(body: string, { grid = [1, 1, 1], block = [32, 1, 1], marks = true, schedule, trace }: How = {}): Profile | undefined {
+function profile(
+  body: string,
+  { grid = [1, 1, 1], block = [32, 1, 1], marks = true, schedule, trace }: ProfileOptions = {},
+): Profile | undefined {
   const source = new SourceFile('k.ptx', `${head}${body}\n  ret;\n}\n`);
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, { target: 'cpu', marks, sanitize: !marks }, diagnostics);
@@ -214,7 +217,7 @@ done:
   add.u32 %r4, %r3, %r1;
   st.global.u32 [%rd3], %r4;`;
 
-test('each instruction has its count, those without an operation too', () => {
+test('each instruction is counted, those without an IR operation too', () => {
   const got = profile(branching, { block: [48, 1, 1], grid: [3, 1, 1] });
   // Six warps, of which three have 16 threads.
   assert.is(got!.warps, 6);
@@ -225,7 +228,7 @@ test('each instruction has its count, those without an operation too', () => {
   assert.equal(got!.total.executed, { warps: 6 * 14, lanes: 3 * (11 * 48 + 3 * 24) });
 });
 
-test('a guarded instruction is executed by all that come to it, and accesses memory where the guard holds', () => {
+test('a guarded instruction is executed by all active threads, and accesses memory where the guard holds', () => {
   const got = profile(`  setp.lt.u32 %p1, %r1, 5;
   @%p1 st.global.u32 [%rd3], %r1;
   mov.f32 %f1, 0f3F800000;
@@ -238,7 +241,7 @@ test('a guarded instruction is executed by all that come to it, and accesses mem
   assert.is(lineOf(got, first + 4).flops.f32, 2 * 27);
 });
 
-test('a loop with as many turns as the lane', () => {
+test('a loop with a trip count per lane', () => {
   const got = profile(`  mov.u32 %r2, 0;
 again:
   setp.ge.u32 %p1, %r2, %r1;
@@ -247,15 +250,15 @@ again:
   bra again;
 out:
   st.global.u32 [%rd3], %r2;`);
-  // The test is executed by 32 + 31 + … + 1 threads in 32 turns, the body by 31 + … + 1 in 31.
+  // The condition is executed by 32 + 31 + … + 1 threads in 32 iterations, the body by 31 + … + 1 in 31.
   assert.equal(executed(got, first + 2), [32, 528]);
   assert.equal(executed(got, first + 4), [31, 496]);
   assert.equal(executed(got, first + 7), [1, 32]);
   assert.equal(lineOf(got, first + 3).branches, { executed: 32, diverged: 31 });
 });
 
-test('sides that can leave a loop meet behind it, and not before', () => {
-  // Where a is 0 and b is not, threads leave from within the first side: the branch on a has its post-dominator behind the loop.
+test('sides that may leave a loop reconverge after it, and not before', () => {
+  // Where a is 0 and b is not, threads leave from within the first side: the post-dominator of the branch on a is after the loop.
   const got = profile(`  mov.u32 %r2, 0;
 again:
   add.u32 %r2, %r2, 1;
@@ -269,13 +272,13 @@ rest:
   @%p3 bra again;
 out:
   st.global.u32 [%rd3], %r2;`);
-  // Once the odd and the even threads have parted they go round alone: four turns each, of which the first one begins together.
+  // Once the odd and the even threads have diverged they iterate separately: four iterations each, the first of which starts converged.
   assert.equal(executed(got, first + 2), [1 + 2 * 3, 32 * 4]);
   assert.equal(executed(got, first + 9), [2 * 4, 32 * 4]);
   assert.equal(executed(got, first + 12), [1, 32]);
 });
 
-test('barriers and what warps do together, in any order of threads', () => {
+test('barriers and warp collectives, in any thread order', () => {
   const body = `  mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3;
   mov.u32 %r5, 0;
 again:
@@ -292,13 +295,13 @@ skip:
   st.global.u32 [%rd3], %r6;`;
   const plain = profile(body, { block: [96, 1, 1], grid: [2, 1, 1] });
   for (const line of [first + 3, first + 4, first + 5, first + 6]) assert.equal(executed(plain, line), [60, 1920]);
-  // Warp 0 goes by, warp 1 parts with 8 and 24 threads, warp 2 goes in.
+  // Warp 0 skips the branch, warp 1 diverges with 8 and 24 threads, warp 2 takes it.
   assert.equal(executed(plain, first + 11), [2 * 2, 2 * (24 + 32)]);
   assert.equal(executed(plain, first + 13), [6, 192]);
   for (const seed of [1, 2]) assert.equal(profile(body, { block: [96, 1, 1], grid: [2, 1, 1], schedule: { kind: 'rand', seed } }), plain);
 });
 
-test('what single threads executed adds up to what warps did', () => {
+test('the instructions of single threads add up to those of the warps', () => {
   const lanes = profile(branching, { block: [48, 1, 1] })!.total.executed.lanes;
   let sum = 0;
   const take = ({ count }: Trace): void => {
@@ -308,8 +311,8 @@ test('what single threads executed adds up to what warps did', () => {
   assert.is(sum, lanes);
 });
 
-test('in a loop, a warp executes a line in each turn in which one of its threads does', () => {
-  // Traces of all threads tell in which turn each came to which line; threads that leave the loop are missing in later turns.
+test('in a loop, a warp executes a line in each iteration in which one of its threads does', () => {
+  // Traces of all threads give the iterations in which each executed a line; threads that have left the loop are inactive in later iterations.
   const body = `  mad.lo.u32 %r2, %r1, 7, 3; and.b32 %r2, %r2, 15; mov.u32 %r3, 0; mov.u32 %r7, 0;
 again:
   add.u32 %r3, %r3, 1;
@@ -326,21 +329,21 @@ both:
   setp.lt.u32 %p3, %r3, %r2;
   @%p3 bra again;
   st.global.u32 [%rd3], %r7;`;
-  const turnsOf = new Map<number, Set<number>>();
+  const iterationsOf = new Map<number, Set<number>>();
   const lanesOf = new Map<number, number>();
-  const turnLine = first + 2;
+  const iterationLine = first + 2;
   for (let thread = 0; thread < 32; thread++)
     profile(body, {
       trace: {
         block: 0,
         thread,
         take({ steps }) {
-          let turn = 0;
+          let iteration = 0;
           for (const { line, column } of steps) {
-            if (line === turnLine) turn++;
+            if (line === iterationLine) iteration++;
             const key = line * 1000 + column;
-            const of = turnsOf.get(key) ?? new Set();
-            turnsOf.set(key, of.add(turn));
+            const of = iterationsOf.get(key) ?? new Set();
+            iterationsOf.set(key, of.add(iteration));
             lanesOf.set(key, (lanesOf.get(key) ?? 0) + 1);
           }
         },
@@ -348,22 +351,22 @@ both:
     });
   const got = profile(body)!;
   const byLine = new Map<number, [number, number]>();
-  for (const [key, turns] of turnsOf) {
+  for (const [key, iterations] of iterationsOf) {
     const [warps, lanes] = byLine.get(Math.floor(key / 1000)) ?? [0, 0];
-    byLine.set(Math.floor(key / 1000), [warps + turns.size, lanes + lanesOf.get(key)!]);
+    byLine.set(Math.floor(key / 1000), [warps + iterations.size, lanes + lanesOf.get(key)!]);
   }
   assert.ok(byLine.size >= 17);
-  // Behind the loop threads have done different numbers of turns, and are together again.
+  // After the loop the threads have made different numbers of iterations, and have reconverged.
   for (const [line, counts] of byLine) assert.equal(executed(got, line), line > first + 14 ? [1, 32] : counts, `line ${line}`);
 });
 
-test('a metallib without marks is counted by its lines', () => {
+test('a metallib without marks is counted by its debug lines', () => {
   const got = profile(branching, { marks: false });
   assert.equal(executed(got, first + 9), [1, 32]);
   assert.is(lineOf(got, first + 9).global.store.sectors, 4);
 });
 
-test('and without lines by its operations', () => {
+test('a metallib without lines is counted by its operations', () => {
   const source = new SourceFile('k.ptx', `${head}${branching}\n  ret;\n}\n`);
   const diagnostics = new Diagnostics(source);
   const { metallib } = compile(source, { target: 'cpu' }, diagnostics)!;
@@ -381,7 +384,7 @@ test('and without lines by its operations', () => {
   assert.ok(got!.total.global.store.sectors === 4 && got!.lines[0]!.line === 0);
 });
 
-test('halves, floats and doubles are counted apart', () => {
+test('f16, f32 and f64 operations are counted separately', () => {
   const got = profile(`  cvt.rn.f32.u32 %f1, %r1; cvt.f64.f32 %d1, %f1; cvt.rn.f16.f32 %h1, %f1;
   add.rn.f32 %f2, %f1, %f1;
   fma.rn.f64 %d2, %d1, %d1, %d1;
@@ -392,7 +395,7 @@ test('halves, floats and doubles are counted apart', () => {
   assert.is(got!.operations.function.lanes, 32);
 });
 
-test('accesses of any addresses and sizes against a count of all bytes', () => {
+test('accesses of arbitrary addresses and sizes, against a count over all bytes', () => {
   let state = 12345;
   const random = (below: number): number => {
     state = (Math.imul(state, 1103515245) + 12345) >>> 0;
@@ -416,7 +419,7 @@ test('accesses of any addresses and sizes against a count of all bytes', () => {
 });
 
 for (const name of exampleNames)
-  test(`${name} gives the same when it is profiled`, () => {
+  test(`${name} has the same results when it is profiled`, () => {
     const source = new SourceFile(`${name}.ptx`, exampleText(name));
     const diagnostics = new Diagnostics(source);
     const { metallib } = compile(source, { target: 'cpu', marks: true }, diagnostics)!;
@@ -429,12 +432,12 @@ for (const name of exampleNames)
     assertQuiet(diagnostics);
     for (const output of outcome.outputs) if (output.expect) assert.ok(checkOutput(output, output.expect, diskIo, diagnostics)!.pass);
     const [got] = profiles;
-    // Threads of a warp are at most 32, and all warps start together.
+    // A warp has at most 32 active threads, and all warps start converged.
     for (const { executed: of } of got!.lines) assert.ok(of.lanes <= 32 * of.warps && of.lanes >= of.warps);
     assert.is(Math.max(...got!.lines.slice(0, 1).map((line) => line.executed.warps)), got!.warps);
   });
 
-test('every kernel of the fixture is asked for', () => {
+test('every kernel of the fixture has a test', () => {
   assert.ok(profiledLaunches.length >= 46);
   for (const { kernel, grid, block } of profiledLaunches) assert.is(profileOf(kernel).warps, (grid * block) / 32);
 });

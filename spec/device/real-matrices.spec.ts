@@ -1,6 +1,6 @@
 /**
- * Kernels with matrices of simdgroups as Apple's compiler made them, on the CPU device against their formulas: of MLX, which puts matrices
- * together by the elements of each lane, and of llama.cpp, which loads and stores them. Registered for the files with them in the folder
+ * Kernels with simdgroup matrices compiled by Apple's compiler, on the CPU device against their formulas: from MLX, which assembles
+ * matrices from the elements of each lane, and from llama.cpp, which loads and stores them. Registered for the files in the folder
  * that CUMETAL_REAL_METALLIBS names.
  */
 import { suite } from 'uvu';
@@ -17,7 +17,7 @@ const files = realFiles().map((file) => ({
   kernels: new Set(readMetallib(file.bytes, new Diagnostics())?.functions.map((fn) => fn.name) ?? []),
 }));
 
-/** Whole numbers from -9 to 9, the same each time. */
+/** Reproducible integers from -9 to 9. */
 function numbers(count: number, seed: number): number[] {
   const next = randomFractions(seed);
   return Array.from({ length: count }, () => Math.floor(next() * 19) - 9);
@@ -32,7 +32,7 @@ interface Launch {
   readonly threads: number;
   readonly shared: number;
   readonly args: readonly (Float32Array | BigInt64Array | Int32Array)[];
-  /** Which of them are buffers; the others are values. */
+  /** Indices of the buffers; the other arguments are values. */
   readonly buffers: number;
 }
 
@@ -59,9 +59,9 @@ function overKernel(kernel: string, check: (file: Uint8Array) => void): void {
   for (const file of files) if (file.kernels.has(kernel)) test(`${file.name}: ${kernel}`, () => check(file.bytes));
 }
 
-needRealFiles(test, 'kernels with matrices that others’ compilers wrote');
+needRealFiles(test, 'kernels with matrices from other compilers');
 
-/** Of Winograd's F(6 x 6, 3 x 3). */
+/** The transform of Winograd's F(6 x 6, 3 x 3). */
 const transform: readonly (readonly number[])[] = [
   [1, 0, 0],
   [-2 / 9, -2 / 9, -2 / 9],
@@ -90,8 +90,11 @@ overKernel('winograd_conv_2d_weight_transform_float32_bc32', (file) => {
     const [filter, channel, at] = [i % filters, Math.floor(i / filters) % channels, Math.floor(i / filters / channels)];
     const [row, column] = [Math.floor(at / 8), at % 8];
     const weight = (h: number, w: number): number => weights[((filter * 3 + h) * 3 + w) * channels + channel]!;
-    const wanted = sum(9, (hw) => transform[row]![Math.floor(hw / 3)]! * weight(Math.floor(hw / 3), hw % 3) * transform[column]![hw % 3]!);
-    assert.ok(Math.abs(x - wanted) < 1e-4, `element ${i} is ${x}, not ${wanted}`);
+    const expected = sum(
+      9,
+      (hw) => transform[row]![Math.floor(hw / 3)]! * weight(Math.floor(hw / 3), hw % 3) * transform[column]![hw % 3]!,
+    );
+    assert.ok(Math.abs(x - expected) < 1e-4, `element ${i} is ${x}, not ${expected}`);
   }
 });
 
@@ -110,11 +113,11 @@ overKernel('kernel_mul_mm_f32_f32', (file) => {
     buffers: 3,
   } as const;
   const found = run(file, launch)[2]!;
-  const wanted = Array.from({ length: rows * columns }, (_, at) => {
+  const expected = Array.from({ length: rows * columns }, (_, at) => {
     const [row, column] = [at % rows, Math.floor(at / rows)];
     return sum(k, (i) => a[row * k + i]! * b[column * k + i]!);
   });
-  assert.equal([...found], wanted);
+  assert.equal([...found], expected);
 });
 
 test.run();

@@ -1,6 +1,6 @@
 /**
- * Kernels of libraries for models (MLX, llama.cpp) as Apple's compiler made them, on the CPU device against their formulas in
- * double precision. Registered for the files with them in the folder that CUMETAL_REAL_METALLIBS names.
+ * Kernels of machine-learning libraries (MLX, llama.cpp) compiled by Apple's compiler, on the CPU device against their formulas in
+ * double precision. Registered for the files in the folder that CUMETAL_REAL_METALLIBS names.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,13 +22,13 @@ const bytes = ({ buffer }: { buffer: ArrayBufferLike }): { bytes: Uint8Array } =
 const f32 = (x: number): Args[number] => bytes(Float32Array.of(x));
 const long = (x: number): Args[number] => bytes(BigInt64Array.of(BigInt(x)));
 
-/** Numbers from -1 to 1, the same each time. */
+/** Reproducible values from -1 to 1. */
 function numbers(count: number, seed: number, scale = 1): Float32Array {
   const next = randomWords(seed);
   return Float32Array.from({ length: count }, () => (next() / 2 ** 31 - 1) * scale);
 }
 
-/** Launches a kernel of each file that has it; `check` is given what the buffer `out` holds afterwards. */
+/** Launches a kernel of each file that has it; `check` gets the content of buffer `out` afterwards. */
 function overKernel(kernel: string, launch: Omit<Launched, 'kernel'>, out: number, check: (found: Uint8Array) => void): void {
   for (const file of files)
     if (file.kernels.has(kernel))
@@ -36,10 +36,10 @@ function overKernel(kernel: string, launch: Omit<Launched, 'kernel'>, out: numbe
 }
 
 const near =
-  (wanted: readonly number[], tolerance = 1e-5) =>
+  (expected: readonly number[], tolerance = 1e-5) =>
   (found: Uint8Array): void => {
     const floats = new Float32Array(found.buffer);
-    wanted.forEach((value, i) => {
+    expected.forEach((value, i) => {
       assert.ok(Math.abs(floats[i]! - value) <= tolerance * Math.max(1, Math.abs(value)), `element ${i} is ${floats[i]}, not ${value}`);
     });
   };
@@ -51,7 +51,7 @@ const softmax = (scores: readonly number[]): number[] => {
   return powers.map((power) => power / sum(powers));
 };
 
-needRealFiles(test, 'kernels of models that others’ compilers wrote');
+needRealFiles(test, 'kernels of machine-learning libraries from other compilers');
 
 const [width, rows] = [1000, 3];
 const [x, w, shift] = [numbers(width * rows, 1), numbers(width, 2), numbers(width, 3)];
@@ -157,8 +157,8 @@ overKernel(
     ),
 );
 
-/** Rows of blocks of 32 numbers of 4 bits with one scale, a half: the first 16 in the low halves of bytes. */
-function quantised(count: number, columns: number): { data: Uint8Array; values: number[] } {
+/** Rows of blocks of 32 4-bit values with one f16 scale: the first 16 in the low halves of bytes. */
+function quantized(count: number, columns: number): { data: Uint8Array; values: number[] } {
   const random = numbers(count * columns * 2, 9);
   const data = new Uint8Array((count * columns * 18) / 32);
   const values: number[] = [];
@@ -172,7 +172,7 @@ function quantised(count: number, columns: number): { data: Uint8Array; values: 
   return { data, values };
 }
 
-const matrix = quantised(8, 256);
+const matrix = quantized(8, 256);
 const vector = numbers(256, 10);
 overKernel(
   'kernel_mul_mv_q4_0_f32',

@@ -1,6 +1,6 @@
 /**
- * Kernels that others' compilers wrote run on the CPU device, against what their formulas give. Registered where
- * CUMETAL_REAL_METALLIBS names a folder with such files; a file that is not there is not asked for.
+ * Kernels from other compilers on the CPU device, against their formulas. Registered where CUMETAL_REAL_METALLIBS names a folder
+ * with such files; missing files are not required.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,7 +15,7 @@ import { needRealFiles, type RealFile, realFiles } from '../support/real.ts';
 const test = suite('real kernels');
 const files = realFiles();
 
-/** Registers a test over a kernel, for each file that has one of the name. */
+/** Registers a test for each file that has a kernel of this name. */
 function overKernel(name: string, run: (file: RealFile) => void): void {
   for (const file of files)
     if (readMetallib(file.bytes, new Diagnostics())?.functions.some((fn) => fn.name === name && fn.type === 'kernel'))
@@ -24,7 +24,7 @@ function overKernel(name: string, run: (file: RealFile) => void): void {
 
 const floats = (bytes: Uint8Array): Float32Array => new Float32Array(bytes.slice().buffer);
 
-needRealFiles(test, 'kernels that others’ compilers wrote');
+needRealFiles(test, 'kernels from other compilers');
 
 overKernel('add_arrays', ({ bytes }) => {
   const n = 200;
@@ -37,7 +37,7 @@ overKernel('add_arrays', ({ bytes }) => {
   );
 });
 
-/** One step of gravity between bodies, as its formula says it, in double precision. */
+/** One step of an n-body simulation in double precision. */
 function step(positions: Float32Array, velocities: Float32Array, seconds: number): { positions: number[]; velocities: number[] } {
   const [softening, damping] = [1e-4, 0.999];
   const count = velocities.length / 3;
@@ -67,18 +67,18 @@ overKernel('simplified_nbody', ({ bytes }) => {
   const positions = Float32Array.from({ length: 4 * count }, (_, i) => (i % 4 === 3 ? 0.5 + random() : 20 * random() - 10));
   const velocities = Float32Array.from({ length: 3 * count }, () => random() - 0.5);
   const expected = step(positions, velocities, 0.05);
-  // A step is added to what the second buffer holds.
+  // The result of a step is added to the second buffer.
   const seconds = new Uint32Array(Float32Array.of(0.05).buffer)[0]!;
   const args = [positions, positions.slice(), velocities, seconds];
   const after = launchMetallib(bytes, { kernel: 'simplified_nbody', blocks: count / 256, threads: 256, args });
-  const near = (found: Float32Array, wanted: readonly number[], skip: number): void =>
-    wanted.forEach((value, i) => {
+  const near = (found: Float32Array, expected: readonly number[], skip: number): void =>
+    expected.forEach((value, i) => {
       if (skip && i % skip === skip - 1) return;
       assert.ok(Math.abs(found[i]! - value) <= 1e-4 * Math.max(1, Math.abs(value)), `element ${i} is ${found[i]}, not ${value}`);
     });
   near(floats(after[1]!), expected.positions, 4);
   near(floats(after[2]!), expected.velocities, 0);
-  // The masses are not touched.
+  // The masses are unchanged.
   for (let i = 3; i < 4 * count; i += 4) assert.is(floats(after[1]!)[i], positions[i]);
 });
 
@@ -102,7 +102,7 @@ overKernel('vadd', ({ bytes }) => {
 for (const { name, bytes } of files)
   for (const fn of readMetallib(bytes, new Diagnostics())?.functions ?? [])
     if (fn.type === 'kernel')
-      test(`${name}: ${fn.name} is raised, or refused by what it needs`, () => {
+      test(`${name}: ${fn.name} is raised, or refused with the unsupported feature`, () => {
         const diagnostics = new Diagnostics();
         const raised = raiseModule(readModule(fn.bitcode, diagnostics)!, diagnostics);
         const needs = diagnostics.list.map((d) => d.message).join();

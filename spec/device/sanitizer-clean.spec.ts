@@ -1,4 +1,4 @@
-/** The sanitizer is silent where there is nothing to find: the examples, the kernels of the benchmarks, and recorded warps and blocks. */
+/** The sanitizer reports nothing on clean kernels: the examples, the benchmarks, and recorded warp and block instructions. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -14,7 +14,7 @@ import { type Launched, launchMetallib } from '../support/launch.ts';
 
 const test = suite('device/sanitizer-clean');
 
-function watchedLibrary(name: string, text: string): { metallib: Uint8Array; sanitize: SanitizeRequest } {
+function sanitizedLibrary(name: string, text: string): { metallib: Uint8Array; sanitize: SanitizeRequest } {
   const source = new SourceFile(`${name}.ptx`, text);
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, { sanitize: true }, diagnostics);
@@ -25,9 +25,9 @@ function watchedLibrary(name: string, text: string): { metallib: Uint8Array; san
 let kernels = 0;
 
 for (const name of exampleNames)
-  test(`the example ${name}, with the results that a GPU gave`, () => {
+  test(`the example ${name}, with the results recorded on a GPU`, () => {
     kernels++;
-    const { metallib, sanitize } = watchedLibrary(name, exampleText(name));
+    const { metallib, sanitize } = sanitizedLibrary(name, exampleText(name));
     const diagnostics = new Diagnostics();
     const device = openCpuDevice();
     const module = device.load(metallib, diagnostics)!;
@@ -57,7 +57,7 @@ const benchmarks: readonly (readonly [file: string, launched: Launched])[] = [
 for (const [file, launched] of benchmarks)
   test(`the benchmark ${launched.kernel}`, () => {
     kernels++;
-    const { metallib, sanitize } = watchedLibrary(file, readFileSync(join(root, `bench/kernels/${file}.ptx`), 'utf8'));
+    const { metallib, sanitize } = sanitizedLibrary(file, readFileSync(join(root, `bench/kernels/${file}.ptx`), 'utf8'));
     launchMetallib(metallib, launched, { sanitize });
   });
 
@@ -71,7 +71,7 @@ interface Recording {
 
 const wordsOf = (text: string): number[] => text.split(' ').map((word) => Number.parseInt(word, 16));
 
-/** Of warps one form in five, of barriers one in three. */
+/** One warp form in five, one barrier form in three. */
 for (const [name, step] of [
   ['warp', 5],
   ['barrier', 3],
@@ -80,12 +80,12 @@ for (const [name, step] of [
   for (const { form, block, code } of forms.filter((_, i) => i % step === 0))
     test(`${name}: ${form}`, () => {
       kernels++;
-      const { metallib, sanitize } = watchedLibrary(form, `${head}${code.map((line) => `  ${line}\n`).join('')}${tail}`);
+      const { metallib, sanitize } = sanitizedLibrary(form, `${head}${code.map((line) => `  ${line}\n`).join('')}${tail}`);
       const inputs = [a, b].map((words) => Uint32Array.from(wordsOf(words).slice(0, block)));
       launchMetallib(metallib, { kernel: 'form', blocks: 1, threads: block, args: [...inputs, new Uint32Array(4 * block)] }, { sanitize });
     });
 }
 
-test('a hundred kernels were watched', () => assert.ok(kernels >= 100, `${kernels}`));
+test('at least a hundred kernels were sanitized', () => assert.ok(kernels >= 100, `${kernels}`));
 
 test.run();

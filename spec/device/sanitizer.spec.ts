@@ -1,4 +1,4 @@
-/** The sanitizer finds what was planted: forty kernels with one fault each, by kind, line of the source, thread and block. */
+/** The sanitizer finds planted faults: forty kernels with one fault each, by kind, source line, thread and block. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Diagnostic, Diagnostics } from '../../src/base/diagnostic.ts';
@@ -13,7 +13,7 @@ const test = suite('device/sanitizer');
 
 const named = (kernel: string) => planted.find((each) => each.kernel === kernel)!;
 
-/** Lines of the `.cu` that the labels of a report lead to, by the `.loc` before each label's line in the PTX. */
+/** Lines of the `.cu` for the labels of a report, by the `.loc` before each label's line in the PTX. */
 function sourceLines({ labels, file }: Diagnostic): number[] {
   return labels.map(({ span }) => {
     const before = file!.text.slice(0, span.start);
@@ -25,7 +25,7 @@ function sourceLines({ labels, file }: Diagnostic): number[] {
 for (const each of planted)
   test(`${each.file}: ${each.kernel}`, () => {
     const [first] = runPlanted(each, [each.file]);
-    assert.ok(first, 'something is found');
+    assert.ok(first, 'there is a report');
     assert.is(first.code, each.expect.code);
     assert.ok(first.message.includes(`\`${each.kernel}\``), first.message);
     const { thread, block } = each.expect;
@@ -34,7 +34,7 @@ for (const each of planted)
     assert.ok(marked.length > 0);
     assert.ok(
       sourceLines(first).some((line) => marked.includes(line)),
-      `lines ${sourceLines(first)} of ${first.file?.path}, marked are ${marked}`,
+      `lines ${sourceLines(first)} of ${first.file?.path}, expected ${marked}`,
     );
   });
 
@@ -42,7 +42,7 @@ test('ten faults of each kind are planted', () => {
   for (const kind of sanitizeKinds) assert.is(planted.filter(({ file }) => file === kind).length, 10);
 });
 
-test('a fault is found where everything is looked for, too', () => {
+test('a fault is found with all kinds enabled, too', () => {
   for (const kernel of ['past_end', 'shared_partial', 'one_word', 'half_the_warp']) {
     const each = named(kernel);
     assert.ok(
@@ -52,13 +52,13 @@ test('a fault is found where everything is looked for, too', () => {
   }
 });
 
-test('what is not looked for is not reported', () => {
+test('kinds that are not enabled are not reported', () => {
   const others = (kind: SanitizeKind) => sanitizeKinds.filter((each) => each !== kind);
   for (const kernel of ['misaligned_word', 'shared_partial', 'one_word', 'mask_without_self'])
     assert.equal(runPlanted(named(kernel), others(named(kernel).file)), []);
 });
 
-test('what the host writes is written, byte by byte, and no byte around it', () => {
+test('bytes that the host writes are initialized, and no bytes around them', () => {
   const source = new SourceFile(
     'k.ptx',
     text('  cvt.u64.u32 %rd4, %r1; add.u64 %rd5, %rd1, %rd4; ld.global.u8 %r2, [%rd5]; st.global.u8 [%rd5+64], %r2;'),
@@ -86,15 +86,15 @@ test('what the host writes is written, byte by byte, and no byte around it', () 
   device.close();
 });
 
-test('a report names the address by the buffer, and counts', () => {
+test('a report names the buffer of the address, and counts', () => {
   const [first] = runPlanted(named('past_end'), ['memory']);
-  // 128 threads write 100 elements: 28 are behind the end, the first of them right there.
+  // 128 threads write 100 elements: 28 are out of bounds, the first of them at the end.
   assert.match(first!.message, /writes 4 bytes at 0x[0-9a-f]+, at the end of `past_end_param_0` \(argument 0, 400 bytes\)$/);
   assert.ok(first!.notes.includes('28 times in all'), first!.notes.join('; '));
   assert.ok(first!.notes.includes('source: memory.cu:6'));
 });
 
-test('what was inlined is told by the line of the call', () => {
+test('an access in an inlined function is reported with the line of the call', () => {
   const [first] = runPlanted(named('atomic_past_end'), ['memory']);
   assert.ok(
     first!.notes.some((note) => /^source: memory\.cu:\d+, by way of device_atomic_functions\.hpp:\d+$/.test(note)),
@@ -102,7 +102,7 @@ test('what was inlined is told by the line of the call', () => {
   );
 });
 
-test('a read of what nothing has written tells what is there', () => {
+test('an uninitialized read reports the value', () => {
   const [first] = runPlanted(named('three_bytes'), ['init']);
   assert.match(first!.notes.join('; '), /memory holds 0x[0-9a-f]{8} there/);
 });
@@ -113,7 +113,7 @@ test('a race names the other access', () => {
   assert.is(first!.labels.length, 2);
 });
 
-test('beyond the limit findings are counted', () => {
+test('findings beyond the limit are counted', () => {
   const all = runPlanted(named('local_overflow'), ['memory']);
   assert.ok(all.length > 3);
   const few = runPlanted(named('local_overflow'), ['memory'], 2);
@@ -136,8 +136,8 @@ ${body}
 }
 `;
 
-/** What is said of a kernel of one buffer of 32 words, launched with two blocks of 32 threads. */
-function said(body: string, sanitize: boolean): string {
+/** The messages for a kernel with one buffer of 32 words, launched with two blocks of 32 threads. */
+function report(body: string, sanitize: boolean): string {
   const source = new SourceFile('k.ptx', text(body));
   const compiled = compile(source, { target: 'cpu', sanitize }, new Diagnostics(source))!;
   const launched = { kernel: 'k', blocks: 2, threads: 32, args: [new Uint32Array(32)] };
@@ -149,16 +149,16 @@ function said(body: string, sanitize: boolean): string {
   }
 }
 
-test('an access is held to the variable that its address comes from', () => {
+test('an access must stay within the variable of its address', () => {
   const shared = (offset: number) => `  .shared .align 4 .b8 s[128]; .shared .align 4 .b8 t[128];
   mov.u32 %r2, s; shl.b32 %r3, %r1, 2; add.u32 %r4, %r2, %r3; mov.u32 %r5, t; add.u32 %r6, %r5, %r3;
   st.shared.u32 [%r4], %r1; st.shared.u32 [%r6], %r1; ld.volatile.shared.u32 %r7, [%r4+${offset}]; ld.volatile.shared.u32 %r8, [%r6];`;
-  assert.is(said(shared(0), true), '');
-  assert.match(said(shared(4), true), /reads 4 bytes at 0x[0-9a-f]+, at the end of `s` \(128 bytes\)/);
+  assert.is(report(shared(0), true), '');
+  assert.match(report(shared(4), true), /reads 4 bytes at 0x[0-9a-f]+, at the end of `s` \(128 bytes\)/);
 });
 
-test('a metallib without lines is watched all the same', () => {
-  assert.match(said('  st.global.u32 [%rd3+64], %r1;', false), /writes 4 bytes .* behind the end|at the end of/);
+test('a metallib without lines is sanitized too', () => {
+  assert.match(report('  st.global.u32 [%rd3+64], %r1;', false), /writes 4 bytes .* behind the end|at the end of/);
 });
 
 test('fences with strong accesses order blocks, and a fence alone does not', () => {
@@ -170,13 +170,13 @@ test('fences with strong accesses order blocks, and a fence alone does not', () 
 other: setp.eq.u32 %p2, %r1, 0; @%p2 bra done; ${acquire}
   ld.global.u32 %r4, [%rd3]; add.u32 %r4, %r4, 1; st.global.u32 [%rd3], %r4;
 done:`;
-  assert.is(said(pattern('ld.volatile.global.u32 %r3, [%rd1]; membar.gl;'), true), '');
-  assert.match(said(pattern(''), true), /where a thread of another block writes it before/);
+  assert.is(report(pattern('ld.volatile.global.u32 %r3, [%rd1]; membar.gl;'), true), '');
+  assert.match(report(pattern(''), true), /where a thread of another block writes it before/);
 });
 
-test('a write of what is there already is no race', () => {
-  assert.is(said('  st.global.u32 [%rd1], 5;', true), '');
-  assert.match(said('  st.global.u32 [%rd1], %r1;', true), /writes 4 bytes/);
+test('a write of the value that is there already is no race', () => {
+  assert.is(report('  st.global.u32 [%rd1], 5;', true), '');
+  assert.match(report('  st.global.u32 [%rd1], %r1;', true), /writes 4 bytes/);
 });
 
 test.run();

@@ -1,4 +1,4 @@
-/** The order in which blocks, warps and threads are taken: what does not depend on it stays, what does shows. */
+/** The order of blocks, warps and threads: results that do not depend on it stay equal, others show it. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -16,28 +16,28 @@ const test = suite('device/schedule');
 const rand = (seed: number): Order => ({ kind: 'rand', seed });
 const orders: readonly Order[] = [{ kind: 'in-order' }, { kind: 'reverse' }, rand(1), rand(7)];
 
-test('an order has each number once', () => {
+test('an order is a permutation', () => {
   for (const order of orders)
     for (const count of [1, 2, 3, 4, 5, 31, 32, 33, 1000]) {
       const at = permutationOf(order, count, 5);
-      const seen = Array.from({ length: count }, (_, i) => at(i));
+      const numbers = Array.from({ length: count }, (_, i) => at(i));
       assert.equal(
-        [...seen].sort((a, b) => a - b),
+        [...numbers].sort((a, b) => a - b),
         Array.from({ length: count }, (_, i) => i),
       );
-      if (order.kind === 'reverse') assert.is(seen[0], count - 1);
+      if (order.kind === 'reverse') assert.is(numbers[0], count - 1);
     }
   const far = permutationOf(rand(3), 2 ** 40, 0);
   assert.is(new Set(Array.from({ length: 1000 }, (_, i) => far(i))).size, 1000);
 });
 
-test('seeds differ, and a seed is always the same', () => {
+test('seeds give different orders, and a seed always gives the same one', () => {
   const first = (seed: number) => Array.from({ length: 8 }, (_, i) => permutationOf(rand(seed), 1000, 0)(i)).join();
   assert.is(new Set(Array.from({ length: 50 }, (_, seed) => first(seed))).size, 50);
   assert.is(first(2 ** 32 - 1), first(2 ** 32 - 1));
 });
 
-/** Writes for each thread how many came before it: blocks, and threads between two barriers. */
+/** Stores for each thread how many ran before it: blocks, and threads between two barriers. */
 const kernel = (body: string): string => `.version 8.0
 .target sm_80
 .address_size 64
@@ -77,14 +77,14 @@ test('tickets of an atomic are drawn in order, in reverse, and by seed', () => {
   );
   assert.equal(byseed, [...run(ticket, rand(7))[0]!]);
   assert.not.equal(byseed, [...run(ticket, rand(8))[0]!]);
-  // Blocks run one after the other: the tickets of each are 96 in a row.
+  // Blocks run one after the other: each has 96 consecutive tickets.
   for (let block = 0; block < 4; block++) {
     const own = byseed.slice(96 * block, 96 * block + 96);
     assert.is(Math.max(...own) - Math.min(...own), 95);
   }
 });
 
-test('warps are taken in the order too, where threads of a warp meet', () => {
+test('the order applies to warps, where threads of a warp synchronize', () => {
   const body = `  and.b32 %r6, %r1, 1; setp.eq.u32 %p1, %r6, 0; @%p1 bra even;
   vote.sync.ballot.b32 %r7, %p1, 0xaaaaaaaa; bra done;
 even: vote.sync.ballot.b32 %r7, %p1, 0x55555555;
@@ -95,12 +95,12 @@ done: bar.sync 0; ${ticket}`;
     Array.from({ length: 192 }, (_, i) => 191 - i),
   );
   const warps = new Set(Array.from({ length: 8 }, (_, seed) => [...run(body, rand(seed), 1, 96)[0]!].map((n) => n >> 5).join('')));
-  // Warps follow one another whole, in several orders.
+  // Whole warps run one after the other, in several orders.
   for (const order of warps) assert.is(new Set([0, 32, 64].map((at) => order.slice(at, at + 32))).size, 3);
   assert.ok(warps.size > 1);
 });
 
-test('a race shows, and with a barrier nothing does', () => {
+test('a race depends on the order, and does not with a barrier', () => {
   const neighbour = (barrier: string) => `
   mov.u32 %r5, s; shl.b32 %r6, %r1, 2; add.u32 %r7, %r5, %r6; st.shared.u32 [%r7], %r1; ${barrier}
   sub.u32 %r8, 95, %r1; shl.b32 %r8, %r8, 2; add.u32 %r8, %r5, %r8; ld.shared.u32 %r9, [%r8]; st.global.u32 [%rd3], %r9;`;
@@ -109,7 +109,7 @@ test('a race shows, and with a barrier nothing does', () => {
   assert.equal([...results('bar.sync 0;')], [Array.from({ length: 192 }, (_, i) => 95 - (i % 96)).join()]);
 });
 
-test('blocks in three dimensions each run once', () => {
+test('every block of a three-dimensional grid runs once', () => {
   const source = new SourceFile(
     'k.ptx',
     kernel(
@@ -130,11 +130,11 @@ test('blocks in three dimensions each run once', () => {
   }
 });
 
-/** Sums of floats by atomics, and places drawn by an atomic, depend on the order by their nature. */
+/** Sums of floats by atomics, and positions drawn by an atomic, depend on the order by their nature. */
 const inAnyOrder = new Set(['compact']);
 
 for (const name of exampleNames)
-  test(`${name} gives the same in any order`, () => {
+  test(`${name} has the same results in any order`, () => {
     const { metallib } = compileExample(name);
     const file = recordedLaunch(name);
     const results = orders.map((schedule) => {

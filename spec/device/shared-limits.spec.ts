@@ -1,4 +1,4 @@
-/** How much shared memory a launch may take on the CPU device, by what the library was made for. */
+/** The limit of shared memory on the CPU device, which depends on the target of the library. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -8,7 +8,7 @@ import { openCpuDevice } from '../../src/device/index.ts';
 
 const test = suite('device/shared-limits');
 
-/** Declares so many bytes and takes what the launch gives behind them; stores a word at the end of both and gives it back. */
+/** Declares static shared memory, uses the dynamic one behind it, and stores a word at the end of both. */
 const kernel = (declared: number, end: number): string => `.version 8.0
 .target sm_90
 .address_size 64
@@ -29,13 +29,13 @@ const kernel = (declared: number, end: number): string => `.version 8.0
 }
 `;
 
-/** The two words, or what was reported. */
+/** The two words, or the diagnostics. */
 function launched(target: 'macos14' | 'macos15' | 'cpu', declared: number, given: number): number[] | string[] {
   const diagnostics = new Diagnostics();
   const compiled = compile(new SourceFile('k.ptx', kernel(declared, given)), { target }, diagnostics)!;
   const device = openCpuDevice();
   const module = device.load(compiled.metallib, diagnostics)!;
-  // What is written beside the file and what is read from it say the same.
+  // The reflection and the metallib have equal values.
   assert.is(module.kernels[0]!.maxSharedBytes, compiled.reflection.kernels[0]!.maxSharedBytes);
   const buffer = device.allocate(8, diagnostics)!;
   buffer.write(new Uint8Array(8).fill(0xa5));
@@ -49,13 +49,13 @@ const tooMuch = (given: number, limit: number): string[] => [
 ];
 
 for (const target of ['macos14', 'macos15'] as const)
-  test(`${target}: as on every Apple GPU, 32768 bytes in all`, () => {
+  test(`${target}: 32768 bytes in total, as on every Apple GPU`, () => {
     assert.equal(launched(target, 16384, 16384), [11, 31]);
     assert.equal(launched(target, 16384, 16388), tooMuch(32772, 32768));
     assert.equal(launched(target, 32768, 4), tooMuch(32772, 32768));
   });
 
-test('cpu: as on an NVIDIA GPU, 232448 bytes in all', () => {
+test('cpu: 232448 bytes in total, as on an NVIDIA GPU', () => {
   assert.equal(launched('cpu', 16384, 16388), [11, 31]);
   assert.equal(launched('cpu', 49152, 232448 - 49152), [11, 31]);
   assert.equal(launched('cpu', 16, 232432), [11, 31]);

@@ -1,6 +1,6 @@
 /**
- * Kernels that stop themselves, through the whole road: `trap` ends the thread and fails the launch once the others have ended,
- * and so does `__assertfail`, which says what the source had asserted.
+ * Kernels that stop themselves, end to end: `trap` ends the thread and fails the launch once the others have ended, and so
+ * does `__assertfail`, which reports the assertion of the source.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,7 +13,7 @@ const test = suite('device/stop');
 
 const bytesOf = (text: string): string => [...new TextEncoder().encode(`${text}\0`)].join(', ');
 
-/** Each thread stores 1, and after what stands between 2; the launch hands over a limit. */
+/** Each thread stores 1, and 2 after the given code; the launch passes a limit. */
 const kernelOf = (code: string): string => `.version 9.0
 .target sm_90
 .address_size 64
@@ -61,7 +61,7 @@ fine:`;
 
 const threads = 8;
 
-function run(code: string, limit: number): { said: string[]; words: number[]; params: number } {
+function run(code: string, limit: number): { messages: string[]; words: number[]; params: number } {
   const source = new SourceFile('k.ptx', kernelOf(code));
   const compiling = new Diagnostics(source);
   const compiled = compile(source, {}, compiling);
@@ -76,9 +76,9 @@ function run(code: string, limit: number): { said: string[]; words: number[]; pa
   ] as const;
   const shape = { kernel: 'k', grid: [1, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0, timeoutMs: 1000 } as const;
   const result = module.launch({ ...shape, args }, diagnostics);
-  assert.is(result === undefined, diagnostics.list.length > 0, 'a launch fails where something is said');
+  assert.is(result === undefined, diagnostics.list.length > 0, 'a launch fails if and only if there are diagnostics');
   return {
-    said: diagnostics.list.map(({ code, message }) => `${code} ${message}`),
+    messages: diagnostics.list.map(({ code, message }) => `${code} ${message}`),
     words: [...new Uint32Array(buffer.read().buffer)],
     params: module.kernels[0]!.params.length,
   };
@@ -87,34 +87,34 @@ function run(code: string, limit: number): { said: string[]; words: number[]; pa
 const all = (value: number): number[] => new Array<number>(threads).fill(value);
 const but = (last: number): number[] => [...all(2).slice(1), last];
 
-test('trap ends the thread and fails the launch; the other threads go on to their end', () => {
+test('trap ends the thread and fails the launch; the other threads run to their end', () => {
   assert.equal(run('  @p trap;', 7), {
-    said: ['CM6014 kernel `k` stopped itself: `trap` was executed (k.ptx:28)'],
+    messages: ['CM6014 kernel `k` stopped itself: `trap` was executed (k.ptx:28)'],
     words: but(1),
     params: 2,
   });
-  assert.equal(run('  @p trap;', 8), { said: [], words: all(2), params: 2 });
+  assert.equal(run('  @p trap;', 8), { messages: [], words: all(2), params: 2 });
   assert.equal(run('  trap;', 8).words, all(1));
 });
 
-test('an assertion that fails says what and where it is', () => {
+test('a failed assertion reports its text and place', () => {
   assert.equal(run(assertion, 7), {
-    said: ['CM6014 kernel `k` stopped itself: assertion `i < n` failed (k.cu:12)'],
+    messages: ['CM6014 kernel `k` stopped itself: assertion `i < n` failed (k.cu:12)'],
     words: but(1),
     params: 2,
   });
-  assert.equal(run(assertion, 8), { said: [], words: all(2), params: 2 });
+  assert.equal(run(assertion, 8), { messages: [], words: all(2), params: 2 });
 });
 
-test('an assertion whose text is not known says that it failed', () => {
+test('an assertion with unknown text reports that it failed', () => {
   const unknown = assertion.replace('mov.u64 e, expression;', 'ld.param.u64 e, [out];');
-  assert.equal(run(unknown, 0).said, ['CM6014 kernel `k` stopped itself: assertion failed (k.cu:12)']);
+  assert.equal(run(unknown, 0).messages, ['CM6014 kernel `k` stopped itself: assertion failed (k.cu:12)']);
 });
 
-test('trap in a function that is called', () => {
+test('trap in a called function', () => {
   const called = '  { .param .b32 a; st.param.b32 [a], t; call.uni over, (a); }';
   assert.equal(run(called, 8), {
-    said: ['CM6014 kernel `k` stopped itself: `trap` was executed (k.ptx:13)'],
+    messages: ['CM6014 kernel `k` stopped itself: `trap` was executed (k.ptx:13)'],
     words: [2, 2, 2, 2, 2, 2, 1, 1],
     params: 2,
   });

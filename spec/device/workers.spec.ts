@@ -1,4 +1,4 @@
-/** Atomics, fences and waiting of blocks that several workers run: what is expected follows from the PTX manual, whatever the order. */
+/** Atomics, fences and spin loops of blocks on several workers: expected results follow from the PTX manual for any order. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -14,8 +14,8 @@ const test = suite('device/workers');
 const [blocks, threads, turns] = [48, 64, 20];
 const calls = blocks * threads * turns;
 
-/** Every thread does `line` so many times, with its number in `t` and the number of the turn in `i`, on what `p` points to. */
-const looping = (line: string): string => `.visible .entry k(.param .u64 out)
+/** Every thread executes `line` in a loop, with its id in `t` and the iteration in `i`, on the words at `p`. */
+const loopOf = (line: string): string => `.visible .entry k(.param .u64 out)
 {
   .reg .pred q; .reg .b32 t, i, a, b, c; .reg .b64 p, la, lb, lc; .reg .f32 f, g; .reg .f64 d, e;
   ld.param.u64 p, [out]; mov.u32 t, %ctaid.x; mov.u32 i, %ntid.x; mul.lo.u32 t, t, i; mov.u32 i, %tid.x; add.u32 t, t, i;
@@ -28,7 +28,7 @@ again:
 
 interface Case {
   readonly line: string;
-  /** Words before, and after. */
+  /** Words before and after. */
   readonly from?: readonly number[];
   readonly to: readonly number[];
 }
@@ -37,7 +37,7 @@ const single = (value: number): number => new Uint32Array(Float32Array.of(value)
 const double = (value: number): number[] => [...new Uint32Array(Float64Array.of(value).buffer)];
 const last = blocks * threads - 1;
 
-/** All numbers of threads in one word, as sums modulo 2^32. */
+/** Sums of all thread ids in one word, modulo 2^32. */
 const cases: Record<string, Case> = {
   'add.u32': { line: 'red.global.add.u32 [p], 3;', to: [(3 * calls) >>> 0] },
   'add.u64': { line: 'red.global.add.u64 [p], 0x100000001;', to: [calls, calls] },
@@ -64,7 +64,7 @@ const cases: Record<string, Case> = {
     line: 'ld.global.u64 la, [p];\nretry: add.u64 lb, la, 0x300000001; atom.global.cas.b64 lc, [p], la, lb; setp.ne.u64 q, lc, la; mov.b64 la, lc; @q bra retry;',
     to: [calls, 3 * calls],
   },
-  // What is taken out was put in by one thread: sums of what was put and of what was taken are apart by what is left.
+  // Each value taken out was stored by one thread: the sums of stored and of taken values differ by the final value.
   'exch.b32': {
     line: 'mad.lo.u32 b, t, 64, i; atom.global.exch.b32 a, [p], b; sub.u32 b, b, a; red.global.add.u32 [p+4], b; @q bra done;\ndone:',
     to: [],
@@ -79,10 +79,10 @@ const cases: Record<string, Case> = {
 const engines: readonly Engine[] = ['lane', 'simd'];
 
 for (const [name, { line, from = [], to }] of Object.entries(cases))
-  test(`${name}: what all threads of all blocks do to one place is all there`, async () => {
+  test(`${name}: no update of all threads to one place is lost`, async () => {
     for (const engine of engines)
       for (const count of [1, 2, 4]) {
-        const rig = rigOf(looping(line), { engine, threads: count });
+        const rig = rigOf(loopOf(line), { engine, threads: count });
         const buffer = rig.words(4, ...from);
         assert.ok(await rig.start('k', { blocks, threads }, buffer).done, rig.said().join());
         const words = wordsIn(buffer);
@@ -93,7 +93,7 @@ for (const [name, { line, from = [], to }] of Object.entries(cases))
       }
   });
 
-test('volatile accesses of every width, of which narrow ones are extended by their sign or by zeros', () => {
+test('volatile accesses of every width, with sign or zero extension of narrow ones', () => {
   const text = `.visible .entry k(.param .u64 out)
 {
   .reg .b16 h; .reg .b32 a; .reg .b64 p, l; .reg .f32 f; .reg .f64 d;
@@ -123,7 +123,7 @@ test('volatile accesses of every width, of which narrow ones are extended by the
     }
 });
 
-/** The last block to come sums what all have left. */
+/** The last block to arrive sums what all have stored. */
 const lastBlock = `.visible .entry k(.param .u64 parts, .param .u64 ticket, .param .u64 out)
 {
   .reg .pred q; .reg .b32 b, n, a, s, i; .reg .b64 p, o, w, t;
@@ -145,7 +145,7 @@ end:
   ret;
 }`;
 
-test('the block that comes last sees what all have written', async () => {
+test('the last block to arrive sees the stores of all others', async () => {
   const n = 600;
   let sum = 0;
   for (let b = 0; b < n; b++) sum = (sum + b * b + 7) >>> 0;
@@ -160,7 +160,7 @@ test('the block that comes last sees what all have written', async () => {
   }
 });
 
-/** Each block waits for the one before, and then takes its turn. */
+/** Each block waits for the one before it. */
 const chain = `.visible .entry k(.param .u64 turn, .param .u64 out)
 {
   .reg .pred q; .reg .b32 b, a; .reg .b64 p, o;
@@ -174,7 +174,7 @@ wait:
   ret;
 }`;
 
-test('blocks that wait for those before them do not wait for ever, and see what these wrote', async () => {
+test('blocks that spin on earlier ones make progress and see their stores', async () => {
   const n = 2000;
   let hash = 0;
   for (let b = 0; b < n; b++) hash = (Math.imul(hash, 31) + b) >>> 0;
@@ -191,9 +191,9 @@ test('blocks that wait for those before them do not wait for ever, and see what 
   }
 });
 
-// ── launches that the caller waits for ──
+// ── blocking launches ──
 
-/** Turns of a generator, so many for each thread. */
+/** A random generator, iterated a given number of times per thread. */
 const work = `.visible .entry k(.param .u64 out, .param .u32 turns)
 {
   .reg .pred q; .reg .b32 t, n, x, y; .reg .b64 p, o;
@@ -219,23 +219,23 @@ function generated(count: number, rounds: number): Uint32Array {
   });
 }
 
-test('a long launch gives with workers what it gives without, and tells how far it is', () => {
+test('a long launch has the same results with and without workers, and reports progress', () => {
   const [blocks, threads, rounds] = [300, 128, 3000];
-  const wanted = generated(blocks * threads, rounds);
+  const expected = generated(blocks * threads, rounds);
   for (const engine of engines)
     for (const count of [1, 2, 4]) {
       const rig = rigOf(work, { engine, threads: count });
       const out = rig.words(blocks * threads);
-      const told: [number, number][] = [];
-      const progress = (done: number, total: number): void => void told.push([done, total]);
+      const reports: [number, number][] = [];
+      const progress = (done: number, total: number): void => void reports.push([done, total]);
       for (const n of [1, rounds]) assert.ok(rig.launch('k', { blocks, threads, progress }, out, n), rig.said().join());
-      assert.equal(wordsIn(out), wanted, `${engine} ${count}`);
-      assert.ok(told.every(([done, total], i) => total === blocks && done <= total && (i === 0 || done >= told[i - 1]![0])));
+      assert.equal(wordsIn(out), expected, `${engine} ${count}`);
+      assert.ok(reports.every(([done, total], i) => total === blocks && done <= total && (i === 0 || done >= reports[i - 1]![0])));
       rig.device.close();
     }
 });
 
-test('the blocks of a grid of three dimensions each run once', async () => {
+test('every block of a three-dimensional grid runs once', async () => {
   const text = `.visible .entry k(.param .u64 out)
 {
   .reg .b32 x, y, z, n; .reg .b64 p, o;
@@ -263,7 +263,7 @@ test('the blocks of a grid of three dimensions each run once', async () => {
 
 // ── the examples ──
 
-/** What the buffers of an example hold when workers have run it. */
+/** The buffers of an example after a run on workers. */
 async function onWorkers(name: string, count: number): Promise<Uint8Array[]> {
   const device = openCpuDevice({ threads: count });
   const diagnostics = new Diagnostics();
@@ -289,9 +289,9 @@ async function onWorkers(name: string, count: number): Promise<Uint8Array[]> {
 }
 
 for (const name of exampleNames)
-  test(`${name}: the same with 1, 2 and 4 workers`, async () => {
-    const wanted = launchOnCpu(compileExample(name).metallib, recordedLaunch(name)).outputs.map(({ bytes }) => bytes);
-    for (const count of [1, 2, 4]) assert.equal(await onWorkers(name, count), wanted, `${count}`);
+  test(`${name}: equal results with 1, 2 and 4 workers`, async () => {
+    const expected = launchOnCpu(compileExample(name).metallib, recordedLaunch(name)).outputs.map(({ bytes }) => bytes);
+    for (const count of [1, 2, 4]) assert.equal(await onWorkers(name, count), expected, `${count}`);
   });
 
 export type { Rig };

@@ -1,6 +1,6 @@
 /**
- * `.const` variables that the host writes, and addresses in initial values, through the whole road. What is expected is worked out by
- * hand from PTX ISA 9.0, 5.1.3 (constants), 5.4.4 (initialisers) and 9.7.9.19 (`isspacep`).
+ * `.const` variables that the host writes, and addresses in initial values, end to end. Expected results are worked out by
+ * hand from PTX ISA 9.0, 5.1.3 (constants), 5.4.4 (initializers) and 9.7.9.19 (`isspacep`).
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,7 +15,7 @@ const head = '.version 9.0\n.target sm_90\n.address_size 64\n';
 interface Loaded {
   readonly module: DeviceModule;
   write(name: string, bytes: ArrayBufferView): void;
-  /** The words that one thread leaves. */
+  /** The words that one thread stores. */
   run(count: number, index?: number): number[];
 }
 
@@ -80,7 +80,7 @@ const weights = `${start('.const .align 16 .f32 w[4];\n.const .u32 k = 7;\n.glob
 }
 `;
 
-test('a constant without initial value is 0 until the host writes it', () => {
+test('a constant without an initial value is 0 until the host writes it', () => {
   const { write, run } = loaded(weights);
   assert.equal(run(6, 1), [0, 7, 0, 0, 0, 9]);
   write('w', Float32Array.of(1.5, 2.5, 3.5, 4.5));
@@ -88,7 +88,7 @@ test('a constant without initial value is 0 until the host writes it', () => {
   assert.equal(run(6, 3), [bits(4.5), 7, bits(4.5), bits(4.5), bits(3.5), 9]);
 });
 
-test('then the other constants of the module are the host’s too', () => {
+test('then the host can write the other constants of the module too', () => {
   const { module, write, run } = loaded(weights);
   assert.equal(
     module.symbols.map(({ name, size }) => `${name} ${size}`),
@@ -106,7 +106,7 @@ const table = (linkage: string): string => `${start(`${linkage}.const .u32 t[2] 
 }
 `;
 
-test('constants that all have values, and that no other module sees, are the kernel’s own', () => {
+test('initialized constants that no other module sees are private to the kernel', () => {
   const own = loaded(table(''));
   assert.equal(own.module.symbols, []);
   assert.equal(own.run(1), [6]);
@@ -118,7 +118,7 @@ test('constants that all have values, and that no other module sees, are the ker
   }
 });
 
-test('generic addresses of constants are of that space and of no other', () => {
+test('generic addresses of constants are in the constant space only', () => {
   const { run } = loaded(`${start('.const .u32 before = 3;\n.const .u32 w[4];\n.global .u32 g;')}
   mov.u64 a, w;
   cvta.const.u64 a, a;
@@ -152,7 +152,7 @@ test('generic addresses of constants are of that space and of no other', () => {
   assert.equal(run(4), [1, 2, 2, 1]);
 });
 
-test('what is in global memory is not read as a constant, nor the reverse', () => {
+test('global memory is not read as constant memory, nor the reverse', () => {
   assert.match(faultOf(weights.replace('ld.const.u32 x, [k]', 'ld.global.u32 x, [k]')), /CM1118 `k` is in `.const` memory/);
   assert.match(faultOf(weights.replace('ld.global.u32 x, [g]', 'ld.const.u32 x, [g]')), /CM1118 `g` is in `.global` memory/);
 });
@@ -190,7 +190,7 @@ test('initial values hold addresses of other variables', () => {
   assert.equal(run(3, 2), [52, 53, 50]);
 });
 
-test('addresses that have no place of 64 bits, and those of other memory, are refused', () => {
+test('addresses in fields of less than 64 bits, and of other state spaces, are refused', () => {
   const with_ = (declared: string): string => `${start(`.global .u32 g[4];\n${declared}`)} mov.u64 a, v; st.global.u64 [o], a; ret;\n}\n`;
   for (const declared of [
     '.global .u32 v = g;',

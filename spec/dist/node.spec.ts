@@ -1,4 +1,4 @@
-/** The built package under plain Node: the library by its exports, and the command line. */
+/** The built package under plain Node: the library through its exports, and the command line. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ const packaged = join(folder, 'node_modules/cumetal');
 const nodeMajor = has('node') ? Number(/^v(\d+)/.exec(spawnSync('node', ['--version'], { encoding: 'utf8' }).stdout)?.[1]) : 0;
 const node = nodeMajor >= 20 ? 'node' : 'node of version 20 or later';
 
-/** An application that depends on the package as it is published, without its sources. */
+/** An application that depends on the package as published, without sources. */
 test.before(() => {
   mkdirSync(packaged, { recursive: true });
   const { status, stdout } = spawnSync(
@@ -66,14 +66,14 @@ function ran(program: string, words: readonly string[], env: Record<string, stri
   return stdout;
 }
 
-test('every export names files that are built, and sources that are there', () => {
+test('every export names built files and existing sources', () => {
   for (const { types, default: built, bun } of Object.values(manifest().exports)) {
     for (const path of [types, built]) assert.ok(existsSync(join(packaged, path)), path);
     assert.ok(existsSync(join(root, bun)), bun);
   }
 });
 
-/** Each thread counts so many turns down, 0 being very many, and is counted then. */
+/** Each thread counts down from `count`, 0 meaning 2^32, and then increments a counter. */
 const turns = `.version 7.0
 .target sm_70
 .address_size 64
@@ -125,7 +125,7 @@ need(test, [node], 'cumetal: compiles vector_add and runs it', () => {
   assert.ok((result.kinds as string[]).includes('cpu'));
 });
 
-need(test, [node], 'workers: a long launch, two that are started, and one that is stopped', () => {
+need(test, [node], 'workers: a long launch, two asynchronous launches, and a timeout', () => {
   writeFileSync(join(folder, 'turns.ptx'), turns);
   const result = underNode(`
     import { readFileSync } from 'node:fs';
@@ -154,7 +154,7 @@ need(test, [node], 'workers: a long launch, two that are started, and one that i
   assert.equal(result, { results, codes: ['CM6010', 'CM6010', 'CM6010'] });
 });
 
-need(test, [node], 'the API, and CUDA’s names over it', () => {
+need(test, [node], 'the API, and the CUDA runtime names', () => {
   const result = underNode(`
     import { readFileSync } from 'node:fs';
     import { Device } from 'cumetal';
@@ -173,7 +173,7 @@ need(test, [node], 'the API, and CUDA’s names over it', () => {
   assert.equal(result, { sums: [11, 22, 33], said: [0, 0, 0], bytes: [7, 7, 7, 7] });
 });
 
-need(test, [node], 'cumetal/ptx, cumetal/bitcode and cumetal/metallib: each by its export', () => {
+need(test, [node], 'cumetal/ptx, cumetal/bitcode and cumetal/metallib, each through its export', () => {
   const result = underNode(`
     import { readFileSync } from 'node:fs';
     import { compile, Diagnostics, SourceFile } from 'cumetal';
@@ -194,12 +194,12 @@ need(test, [node], 'cumetal/ptx, cumetal/bitcode and cumetal/metallib: each by i
   assert.equal([result.isValid, result.name, result.reported], [true, 'saxpy', 0]);
 });
 
-need(test, [node], 'what the exports do not name cannot be imported', () => {
+need(test, [node], 'other files of the package cannot be imported', () => {
   const program = `import('cumetal/dist/lower/index.js').then(() => console.log('"it can"'), (error) => console.log(JSON.stringify(error.code)));`;
   assert.is(underNode(program), 'ERR_PACKAGE_PATH_NOT_EXPORTED');
 });
 
-// The launcher finds no sources in the package and no Bun beside it, and takes Node.
+// The launcher finds neither sources nor Bun in the package, and uses Node.
 const launcher = join(packaged, 'bin/cumetal');
 
 need(test, [node, 'sh'], 'the launcher starts the command line under Node', () => {
@@ -209,7 +209,7 @@ need(test, [node, 'sh'], 'the launcher starts the command line under Node', () =
   assert.ok(Buffer.compare(readFileSync(join(folder, 'scan.metallib')), compileExample('scan').metallib) === 0);
 });
 
-need(test, [node, 'sh'], 'under Node too, bad input ends with its exit code and no stack trace', () => {
+need(test, [node, 'sh'], 'under Node, bad input ends with its exit code and no stack trace', () => {
   writeFileSync(
     join(folder, 'bad.ptx'),
     '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n  ad.s32 %r1, %r1, 1;\n}\n',

@@ -1,4 +1,4 @@
-/** What `npm pack` makes, installed in an empty folder; and the program in one file. Both as a stranger meets them. */
+/** The result of `npm pack`, installed in an empty folder, and the single-file program: both as a user gets them. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -18,16 +18,16 @@ const empty = (name: string): string => {
 };
 
 const app = empty('app');
-const kept = empty('kept');
+const cacheFolder = empty('cache');
 const command = join(app, 'node_modules/.bin/cumetal');
 const kernel = join(app, 'node_modules/cumetal/examples/vector_add.ptx');
-/** Bun as the user has it, and what the system has; no other place of this checkout. */
+/** The user's Bun and the system's programs, but nothing else of this checkout. */
 const bun = empty('bun');
 for (const name of ['bun', 'bunx']) symlinkSync(process.execPath, join(bun, name));
 const paths = `${bun}:/usr/local/bin:/usr/bin:/bin`;
 
 function ran(command: string, words: readonly string[], cwd = app, env: Record<string, string> = {}): string {
-  const all = { PATH: paths, HOME: folder, CUMETAL_CACHE_PATH: kept, ...env };
+  const all = { PATH: paths, HOME: folder, CUMETAL_CACHE_PATH: cacheFolder, ...env };
   const { status, stdout, stderr, error } = spawnSync(command, words, { encoding: 'utf8', cwd, env: all, timeout: 120_000 });
   assert.is(status, 0, `${command} ${words.join(' ')}: ${error ?? ''}${stderr}${stdout}`);
   return stdout;
@@ -35,8 +35,8 @@ function ran(command: string, words: readonly string[], cwd = app, env: Record<s
 
 const sum = /0\.5 1\.5 2\.5 3\.5 4\.5/;
 
-test('npm packs it with what it is built to, and installs it in an empty folder', () => {
-  // With the user's own cache of npm, where the dependencies are since the checkout was set up.
+test('npm packs the built package and installs it in an empty folder', () => {
+  // With the user's npm cache, which has the dependencies since the checkout was set up.
   const { HOME = '' } = process.env;
   const npm = { HOME, PATH: process.env.PATH ?? paths };
   ran('npm', ['pack', '--silent', '--pack-destination', folder], root, npm);
@@ -46,7 +46,7 @@ test('npm packs it with what it is built to, and installs it in an empty folder'
   assert.ok(existsSync(kernel));
 });
 
-test('a bundler for pages takes its build for pages, without anything of Node or Bun', async () => {
+test('a bundler for browsers uses the browser build, without imports of Node or Bun', async () => {
   const entry = join(app, 'page.js');
   writeFileSync(entry, `import { Device } from 'cumetal';\nimport { parse } from 'cumetal/ptx';\nglobalThis.all = [Device, parse];\n`);
   const inputs: string[] = [];
@@ -80,7 +80,7 @@ test('without Bun it runs under Node', () => {
   assert.match(ran(command, ['run', kernel], app, { PATH: node }), sum);
 });
 
-test('the second run is from the cache, which the first one filled', () => {
+test('the second run uses the cache entry of the first', () => {
   const cumetal = (...words: string[]): string => ran(command, words);
   cumetal('cache', 'clear');
   const list = (): { entries: { key: string }[] } => JSON.parse(cumetal('cache', 'list', '--json'));
@@ -90,24 +90,24 @@ test('the second run is from the cache, which the first one filled', () => {
   const first = outputs();
   assert.is(list().entries.length, 1);
   assert.equal(outputs(), first);
-  // That it is read is seen by what becomes of a run where there is something else in its place.
+  // Replacing the entry changes the result of the next run, so the entry is used.
   const { key } = list().entries[0]!;
   const about = '{"kernels":[]}';
   const other = Buffer.concat([Buffer.from([about.length, 0, 0, 0]), Buffer.from(`${about}no metallib`)]);
-  writeFileSync(join(kept, key[0]!, key), Buffer.concat([createHash('sha256').update(other).digest(), other]));
+  writeFileSync(join(cacheFolder, key[0]!, key), Buffer.concat([createHash('sha256').update(other).digest(), other]));
   const { status, stderr } = spawnSync(command, ['run', kernel], {
     encoding: 'utf8',
     cwd: app,
-    env: { PATH: paths, CUMETAL_CACHE_PATH: kept },
+    env: { PATH: paths, CUMETAL_CACHE_PATH: cacheFolder },
   });
   assert.is(status, 1);
   assert.match(stderr, /CM40\d\d/);
-  assert.is(cumetal('cache', 'path').trim(), kept);
+  assert.is(cumetal('cache', 'path').trim(), cacheFolder);
 });
 
-test('eight that compile the same file at once give the same, and leave one entry', async () => {
+test('eight concurrent compilations of one file have equal results and one cache entry', async () => {
   ran(command, ['cache', 'clear']);
-  const env = { PATH: paths, CUMETAL_CACHE_PATH: kept };
+  const env = { PATH: paths, CUMETAL_CACHE_PATH: cacheFolder };
   const words = ['run', kernel, '--print', '2', '--json'];
   const one = (): Promise<{ code: number | null; text: string }> =>
     new Promise((done) => {
@@ -126,11 +126,11 @@ test('eight that compile the same file at once give the same, and leave one entr
   const outputs = all.map(({ text }) => JSON.stringify(JSON.parse(text).outputs));
   assert.is(new Set(outputs).size, 1);
   assert.match(outputs[0]!, /"data":\[0\.5,1\.5,2\.5/);
-  const shards = readdirSync(kept).flatMap((shard) => readdirSync(join(kept, shard)));
+  const shards = readdirSync(cacheFolder).flatMap((shard) => readdirSync(join(cacheFolder, shard)));
   assert.is(shards.length, 1);
 });
 
-test('the program in one file needs nothing beside it', () => {
+test('the single-file program needs no other file', () => {
   const shipped = empty('shipped');
   const system = `${process.platform}-${process.arch}`;
   const said = ran(process.execPath, [join(root, 'scripts/ship.ts'), system, '-o', shipped], root, {
@@ -139,12 +139,12 @@ test('the program in one file needs nothing beside it', () => {
   });
   assert.match(said, /run, sound\n1 built, 0 failed\n$/);
   const program = join(shipped, `cumetal-${system}`);
-  const alone = empty('alone');
-  copyFileSync(kernel, join(alone, 'vector_add.ptx'));
-  assert.match(ran(program, ['run', 'vector_add.ptx'], alone, { PATH: '/nowhere' }), sum);
-  assert.match(ran(program, ['inspect', '--help'], alone, { PATH: '/nowhere' }), /cumetal inspect/);
-  ran(program, ['build', 'vector_add.ptx', '-o', 'v.metallib'], alone, { PATH: '/nowhere' });
-  assert.is(readFileSync(join(alone, 'v.metallib')).subarray(0, 4).toString(), 'MTLB');
+  const standalone = empty('standalone');
+  copyFileSync(kernel, join(standalone, 'vector_add.ptx'));
+  assert.match(ran(program, ['run', 'vector_add.ptx'], standalone, { PATH: '/nowhere' }), sum);
+  assert.match(ran(program, ['inspect', '--help'], standalone, { PATH: '/nowhere' }), /cumetal inspect/);
+  ran(program, ['build', 'vector_add.ptx', '-o', 'v.metallib'], standalone, { PATH: '/nowhere' });
+  assert.is(readFileSync(join(standalone, 'v.metallib')).subarray(0, 4).toString(), 'MTLB');
 });
 
 test.run();

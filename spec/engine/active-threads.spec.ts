@@ -1,10 +1,10 @@
-/** Regions of which only the first threads of a block have anything to do: what is left out changes nothing, and is left out. */
+/** Regions that have an effect only in the first threads of a block: the other threads are skipped, with the same results. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { activeThreads } from '../../src/engine/simd/analysis/active-threads.ts';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import type { IcmpPredicate, Kernel } from '../../src/ir/index.ts';
-import { ranOn } from '../support/both-engines.ts';
+import { runOn } from '../support/both-engines.ts';
 import { sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 
@@ -13,7 +13,7 @@ const test = suite('engine/active-threads');
 const out = [pointerParam('out', 0, undefined, 'read_write')];
 const poison = 0xdead_beef;
 
-/** A kernel in which, behind a barrier, the threads of which a comparison holds, or does not, add to their word of `out`. */
+/** A kernel with a barrier, after which the threads whose comparison has the result `holds` add to their word of `out`. */
 const guarded = (pred: IcmpPredicate, bound: number, holds: boolean, more: (w: Writer) => void = () => {}): Kernel =>
   writeKernel('k', out, [], (w) => {
     w.b.barrier();
@@ -40,7 +40,7 @@ const compare: Record<IcmpPredicate, (a: number, b: number) => boolean> = {
   uge: (a, b) => a >= b >>> 0,
 };
 
-test('threads that pass a bound do their work, in blocks and for bounds of all sizes', () => {
+test('threads behind a bound are skipped without a change of results, for all comparisons and block sizes', () => {
   for (const pred of Object.keys(compare) as IcmpPredicate[])
     for (const bound of [-1, 0, 1, 3, 4, 5, 8, 17, 32, 33, 100, 255, 256, 0x7fff_ffff])
       for (const [threads, holds] of [
@@ -50,33 +50,33 @@ test('threads that pass a bound do their work, in blocks and for bounds of all s
         [5, false],
       ] as const) {
         const start = new Uint32Array(2 * threads).fill(poison);
-        const ran = ranOn('simd', guarded(pred, bound, holds), 2, threads, 8 * threads, new Uint8Array(start.buffer));
-        const wanted = start.map((word, i) => (compare[pred](i % threads, bound) === holds ? word + 7 : word));
-        assert.equal([...new Uint32Array(ran.bytes.buffer)], [...wanted], `${pred} ${bound}, ${threads} threads, ${holds}`);
-        assert.equal(ran.alone, undefined);
+        const ran = runOn('simd', guarded(pred, bound, holds), 2, threads, 8 * threads, new Uint8Array(start.buffer));
+        const expected = start.map((word, i) => (compare[pred](i % threads, bound) === holds ? word + 7 : word));
+        assert.equal([...new Uint32Array(ran.bytes.buffer)], [...expected], `${pred} ${bound}, ${threads} threads, ${holds}`);
+        assert.equal(ran.scalarReason, undefined);
       }
 });
 
-/** By region, the threads that are found to have something to do, in blocks of 256. */
-function busyOf(kernel: Kernel): number[] {
-  const strips = compileSimd(kernel, [256, 1, 1], { fma: 'exact' });
-  if ('why' in strips) throw new Error(strips.why);
-  return strips.plan.regions.map((region) => activeThreads(strips.plan, region));
+/** The number of active threads of each region, in blocks of 256. */
+function activeThreadsOf(kernel: Kernel): number[] {
+  const simd = compileSimd(kernel, [256, 1, 1], { fma: 'exact' });
+  if ('why' in simd) throw new Error(simd.why);
+  return simd.plan.regions.map((region) => activeThreads(simd.plan, region));
 }
 
-test('threads behind a bound are left out, where there is nothing that they do or leave', () => {
-  assert.equal(busyOf(guarded('slt', 16, true)), [256, 16]);
-  assert.equal(busyOf(guarded('sgt', 15, false)), [256, 16]);
-  assert.equal(busyOf(guarded('eq', 0, true)), [256, 1]);
-  assert.equal(busyOf(guarded('ne', 3, false)), [256, 4]);
-  assert.equal(busyOf(guarded('slt', 1000, true)), [256, 256]);
-  // Those that are below the bound are the ones without work.
-  assert.equal(busyOf(guarded('slt', 16, false)), [256, 256]);
-  // Something is done behind.
-  assert.equal(busyOf(guarded('slt', 16, true, (w) => w.put(w.param(0), w.sreg('gid.x'), w.i32(1)))), [256, 256]);
+test('a region covers the threads below a bound when the others have no effect', () => {
+  assert.equal(activeThreadsOf(guarded('slt', 16, true)), [256, 16]);
+  assert.equal(activeThreadsOf(guarded('sgt', 15, false)), [256, 16]);
+  assert.equal(activeThreadsOf(guarded('eq', 0, true)), [256, 1]);
+  assert.equal(activeThreadsOf(guarded('ne', 3, false)), [256, 4]);
+  assert.equal(activeThreadsOf(guarded('slt', 1000, true)), [256, 256]);
+  // The threads below the bound are the inactive ones.
+  assert.equal(activeThreadsOf(guarded('slt', 16, false)), [256, 256]);
+  // There is a store after the branch.
+  assert.equal(activeThreadsOf(guarded('slt', 16, true, (w) => w.put(w.param(0), w.sreg('gid.x'), w.i32(1)))), [256, 256]);
 });
 
-test('what threads of all numbers take over a barrier they have', () => {
+test('a value that is live across a barrier is computed by all threads', () => {
   const carried = writeKernel('k', out, [sharedVariable('s', 1024)], (w) => {
     const tid = w.sreg('tid.x');
     w.b.barrier();
@@ -89,12 +89,12 @@ test('what threads of all numbers take over a barrier they have', () => {
     );
   });
   const start = new Uint32Array(256).fill(poison);
-  const ran = ranOn('simd', carried, 1, 256, 1024, new Uint8Array(start.buffer));
-  const wanted = start.map((word, i) => (i < 100 ? 3 * i + 3 * (i & 7) : word));
-  assert.equal([...new Uint32Array(ran.bytes.buffer)], [...wanted]);
+  const ran = runOn('simd', carried, 1, 256, 1024, new Uint8Array(start.buffer));
+  const expected = start.map((word, i) => (i < 100 ? 3 * i + 3 * (i & 7) : word));
+  assert.equal([...new Uint32Array(ran.bytes.buffer)], [...expected]);
 });
 
-test('the steps of a reduction take the vectors that they need', () => {
+test('a step of a reduction has half as many active threads as the one before', () => {
   const sums = writeKernel('k', out, [sharedVariable('s', 1024)], (w) => {
     const tid = w.sreg('tid.x');
     w.put(w.shared('s'), tid, w.get(w.param(0), w.sreg('gid.x')));
@@ -107,9 +107,9 @@ test('the steps of a reduction take the vectors that they need', () => {
     w.b.barrier();
     w.when(w.is(tid, 'eq', w.i32(0)), () => w.put(w.param(0), w.sreg('gid.x'), w.get(w.shared('s'), tid)));
   });
-  assert.equal(busyOf(sums), [256, 128, 64, 32, 16, 8, 4, 2, 1, 1]);
+  assert.equal(activeThreadsOf(sums), [256, 128, 64, 32, 16, 8, 4, 2, 1, 1]);
   const start = Uint32Array.from({ length: 512 }, (_, i) => i * i);
-  const ran = ranOn('simd', sums, 2, 256, 2048, new Uint8Array(start.buffer));
+  const ran = runOn('simd', sums, 2, 256, 2048, new Uint8Array(start.buffer));
   const words = new Uint32Array(ran.bytes.buffer);
   const sum = (from: number): number => start.slice(from, from + 256).reduce((all, each) => all + each, 0);
   assert.equal([words[0], words[256]], [sum(0), sum(256)]);

@@ -1,6 +1,6 @@
 /**
- * Barriers that not all threads come to together, in strips: each thread waits where it is, and all go on when nobody else is left to come. What
- * is expected is worked out by hand; and kernels made at random leave what they leave lane by lane. Buffers start as poison.
+ * Barrier divergence in lane groups: a barrier releases its threads when every thread of the block waits at some barrier or has exited.
+ * Expected results are worked out by hand, and random kernels are compared with the scalar path. Buffers start as poison.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,8 +9,8 @@ import { checkInstrumentation } from '../../src/device/cpu/sanitizer/fast/instru
 import type { Dim3 } from '../../src/device/index.ts';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import { addBlock, addBlockParam, type Kernel, type Value } from '../../src/ir/index.ts';
-import { ranOn } from '../support/both-engines.ts';
-import { allAgree, apartDifferenceOf } from '../support/engine-difference.ts';
+import { runOn } from '../support/both-engines.ts';
+import { assertEnginesAgree, barrierDifferenceOf } from '../support/engine-difference.ts';
 import { sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 import { rigOf, wordsIn } from '../support/workers.ts';
@@ -21,8 +21,8 @@ const poison = 0xa5a5_a5a5;
 const shapes: readonly Dim3[] = [...[1, 31, 32, 33, 256, 1024].map((size): Dim3 => [size, 1, 1]), [8, 8, 1], [33, 3, 1], [4, 4, 4]];
 const blocks = 2;
 
-/** A thread's number, rows of words of the block, and what writes to the buffer. */
-interface Kit extends Writer {
+/** A kernel writer with the linear thread id, rows of shared words, and the output buffer. */
+interface BarrierWriter extends Writer {
   readonly tid: Value;
   readonly threads: number;
   show(row: Value, value: Value): void;
@@ -30,7 +30,7 @@ interface Kit extends Writer {
   out(value: Value): void;
 }
 
-function made(threads: number, write: (kit: Kit) => void): Kernel {
+function kernelFor(threads: number, write: (kit: BarrierWriter) => void): Kernel {
   return writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [sharedVariable('s', 8 * threads)], (w) => {
     const { b, i32 } = w;
     const tid = w.sreg('tid.linear');
@@ -46,9 +46,9 @@ function made(threads: number, write: (kit: Kit) => void): Kernel {
   });
 }
 
-/** Runs it in blocks of all shapes and strips of all lengths; `expected` tells what a thread of a block leaves. */
-function leaves(
-  write: (kit: Kit) => void,
+/** Runs a kernel in blocks of all shapes and lane groups of several sizes; `expected` is the word that a thread writes. */
+function assertLaunch(
+  write: (kit: BarrierWriter) => void,
   expected: (thread: number, threads: number, block: number) => number,
   of: readonly Dim3[] = shapes,
 ): void {
@@ -57,23 +57,27 @@ function leaves(
       const threads = shape[0] * shape[1] * shape[2];
       const size = 4 * threads * blocks;
       const start = new Uint8Array(new Uint32Array(threads * blocks).fill(poison).buffer);
-      const ran = ranOn('simd', made(threads, write), blocks, shape, size, start, lanes);
-      const where = `blocks of ${shape.join(' x ')}, strips of ${ran.lanes}`;
-      assert.equal(ran.said, [], where);
-      assert.is(ran.alone, undefined, where);
-      const wanted = Array.from({ length: threads * blocks }, (_, i) => expected(i % threads, threads, Math.floor(i / threads)) >>> 0);
-      assert.equal([...new Uint32Array(ran.bytes.slice().buffer)], wanted, where);
+      const ran = runOn('simd', kernelFor(threads, write), blocks, shape, size, start, lanes);
+      const where = `blocks of ${shape.join(' x ')}, ${ran.lanes} lanes`;
+      assert.equal(ran.messages, [], where);
+      assert.is(ran.scalarReason, undefined, where);
+      const expectedWords = Array.from(
+        { length: threads * blocks },
+        (_, i) => expected(i % threads, threads, Math.floor(i / threads)) >>> 0,
+      );
+      assert.equal([...new Uint32Array(ran.bytes.slice().buffer)], expectedWords, where);
     }
 }
 
-const isOdd = ({ b, i32, is, tid }: Kit): Value => is(b.and(tid, i32(1)), 'eq', i32(1));
+const isOdd = ({ b, i32, is, tid }: BarrierWriter): Value => is(b.and(tid, i32(1)), 'eq', i32(1));
 
-/** The thread so many before, or the thread itself where there is none. */
-const before = ({ b, i32, is, tid }: Kit, count: number): Value => b.select(is(tid, 'uge', i32(count)), b.sub(tid, i32(count)), tid);
+/** The id of the thread `count` places before, or the thread's own where there is none. */
+const before = ({ b, i32, is, tid }: BarrierWriter, count: number): Value =>
+  b.select(is(tid, 'uge', i32(count)), b.sub(tid, i32(count)), tid);
 const numberBefore = (thread: number, count: number): number => (thread >= count ? thread - count : thread);
 
-test('a barrier on one side of a branch is for those who come to it', () => {
-  leaves(
+test('only the threads in a divergent branch wait at its barrier', () => {
+  assertLaunch(
     (k) => {
       k.when(
         isOdd(k),
@@ -89,8 +93,8 @@ test('a barrier on one side of a branch is for those who come to it', () => {
   );
 });
 
-test('threads that wait at different barriers go on together', () => {
-  leaves(
+test('threads at different barriers are released together', () => {
+  assertLaunch(
     (k) => {
       const side = (factor: number, more: number) => (): void => {
         k.show(k.i32(0), k.b.mul(k.tid, k.i32(factor)));
@@ -106,14 +110,14 @@ test('threads that wait at different barriers go on together', () => {
   );
 });
 
-test('a loop with a barrier has as many turns as each thread wants', () => {
-  leaves(
+test('a loop with a barrier has a trip count per thread', () => {
+  assertLaunch(
     (k) => {
       const { b, i32, is, tid } = k;
-      const turns = b.and(tid, i32(3));
+      const trips = b.and(tid, i32(3));
       const [count, sum] = k.repeat(
         [i32(0), i32(0)],
-        (i) => is(i!, 'ult', turns),
+        (i) => is(i!, 'ult', trips),
         (i, sum) => {
           const row = b.and(i!, i32(1));
           k.show(row, b.add(tid, b.mul(i!, i32(100))));
@@ -124,25 +128,25 @@ test('a loop with a barrier has as many turns as each thread wants', () => {
       k.out(b.add(sum!, b.mul(count!, i32(100_000))));
     },
     (thread) => {
-      const turns = thread & 3;
-      return turns * (100_000 + numberBefore(thread, 4)) + 100 * ((turns * (turns - 1)) / 2);
+      const trips = thread & 3;
+      return trips * (100_000 + numberBefore(thread, 4)) + 100 * ((trips * (trips - 1)) / 2);
     },
   );
 });
 
-test('those who left before a barrier are not waited for', () => {
-  leaves(
+test('a barrier does not wait for threads that have exited', () => {
+  assertLaunch(
     (k) => {
       const { b, i32, is, tid } = k;
       k.when(is(b.urem(tid, i32(5)), 'eq', i32(2)), () => k.leave());
-      const kept = b.mul(tid, tid);
+      const square = b.mul(tid, tid);
       k.show(k.i32(0), b.add(tid, i32(1)));
       b.barrier();
       const first = k.see(k.i32(0), before(k, 5));
       k.when(is(b.urem(tid, i32(5)), 'eq', i32(4)), () => k.leave());
       k.show(k.i32(1), b.mul(first, i32(2)));
       b.barrier();
-      k.out(b.add(k.see(k.i32(1), before(k, 5)), kept));
+      k.out(b.add(k.see(k.i32(1), before(k, 5)), square));
     },
     (thread) => {
       if (thread % 5 === 2 || thread % 5 === 4) return poison;
@@ -151,12 +155,12 @@ test('those who left before a barrier are not waited for', () => {
   );
 });
 
-test('warps that give and warps that take wait for each other at barriers of their own', () => {
-  leaves(
+test('producer and consumer warps synchronize at different barriers', () => {
+  assertLaunch(
     (k) => {
       const { b, i32, is, tid, threads } = k;
       const half = i32(threads / 2);
-      const turn = (i: Value): Value[] => [b.add(i, i32(1))];
+      const nextTrip = (i: Value): Value[] => [b.add(i, i32(1))];
       k.when(
         is(tid, 'ult', half),
         () =>
@@ -167,7 +171,7 @@ test('warps that give and warps that take wait for each other at barriers of the
               k.show(k.i32(0), b.add(b.mul(tid, i32(10)), i!));
               b.barrier();
               b.barrier();
-              return turn(i!);
+              return nextTrip(i!);
             },
           ),
         () => {
@@ -176,9 +180,9 @@ test('warps that give and warps that take wait for each other at barriers of the
             (i) => is(i!, 'ult', i32(4)),
             (i, sum) => {
               b.barrier();
-              const seen = k.see(k.i32(0), b.sub(tid, half));
+              const word = k.see(k.i32(0), b.sub(tid, half));
               b.barrier();
-              return [...turn(i!), b.add(sum!, seen)];
+              return [...nextTrip(i!), b.add(sum!, word)];
             },
           );
           k.out(sum!);
@@ -195,8 +199,8 @@ test('warps that give and warps that take wait for each other at barriers of the
   );
 });
 
-test('values of all kinds go over a barrier that some do not come to', () => {
-  leaves(
+test('values of all types are live across a divergent barrier', () => {
+  assertLaunch(
     (k) => {
       const { b, i32, is, tid } = k;
       const wide = b.mul(b.sext('i64', tid), b.const('i64', 0x1_0000_0001));
@@ -224,21 +228,21 @@ test('values of all kinds go over a barrier that some do not come to', () => {
   );
 });
 
-test('what is made again before a barrier stays what it was for those who are through', () => {
-  leaves(
+test('a value that is rematerialized at a barrier keeps its value for threads that have left the loop', () => {
+  assertLaunch(
     (k) => {
       const { b, i32, is, kernel, tid } = k;
-      const [turn, behind] = [addBlock(kernel), addBlock(kernel)];
-      const count = addBlockParam(kernel, turn, 'i32');
-      b.block.end = { op: 'br', to: { block: turn, args: [i32(0)] } };
-      b.block = turn;
+      const [loop, exit] = [addBlock(kernel), addBlock(kernel)];
+      const count = addBlockParam(kernel, loop, 'i32');
+      b.block.end = { op: 'br', to: { block: loop, args: [i32(0)] } };
+      b.block = loop;
       const value = b.add(b.mul(count, i32(10)), k.sreg('ctaid.x'));
       b.barrier();
       const isLast = is(count, 'eq', b.and(tid, i32(7)));
-      const then = { block: behind, args: [] };
-      b.block.end = { op: 'condbr', cond: isLast, then, else: { block: turn, args: [b.add(count, i32(1))] } };
-      b.block = behind;
-      // Those who are through wait for others, who are not: the value goes over one more barrier.
+      const then = { block: exit, args: [] };
+      b.block.end = { op: 'condbr', cond: isLast, then, else: { block: loop, args: [b.add(count, i32(1))] } };
+      b.block = exit;
+      // The value is live across one more barrier, at which threads wait for others that are still in the loop.
       k.when(isOdd(k), () => b.barrier());
       k.out(b.add(value, b.mul(count, i32(1000))));
     },
@@ -246,8 +250,8 @@ test('what is made again before a barrier stays what it was for those who are th
   );
 });
 
-test('barriers stand in branches in loops, several in one', () => {
-  leaves(
+test('several barriers in nested loops and branches', () => {
+  assertLaunch(
     (k) => {
       const { b, i32, is, tid } = k;
       const [, rounds] = k.repeat(
@@ -275,59 +279,60 @@ test('barriers stand in branches in loops, several in one', () => {
   );
 });
 
-const compiled = (write: (kit: Kit) => void, threads = 256) => compileSimd(made(threads, write), [threads, 1, 1], { fma: 'exact' });
-const apartOf = (write: (kit: Kit) => void): string | undefined => {
-  const strips = compiled(write);
-  return 'why' in strips ? strips.why : strips.plan.shapes.barrierDivergence;
+const compiled = (write: (kit: BarrierWriter) => void, threads = 256) =>
+  compileSimd(kernelFor(threads, write), [threads, 1, 1], { fma: 'exact' });
+const divergenceOf = (write: (kit: BarrierWriter) => void): string | undefined => {
+  const simd = compiled(write);
+  return 'why' in simd ? simd.why : simd.plan.shapes.barrierDivergence;
 };
 
-test('what a warp does together goes with barriers that whole warps come to, but for those who left', () => {
-  const reduced = (k: Kit): void => k.out(k.b.reduce(k.tid, { fold: 'add' }));
-  const leaving = (k: Kit): void => {
+test('warp collectives work with barriers that diverge by whole warps or by exits only', () => {
+  const reduced = (k: BarrierWriter): void => k.out(k.b.reduce(k.tid, { fold: 'add' }));
+  const exiting = (k: BarrierWriter): void => {
     k.when(k.is(k.tid, 'ult', k.i32(10)), () => k.leave());
     k.b.barrier();
     reduced(k);
   };
-  const ofWarps = (k: Kit): void => {
+  const ofWarps = (k: BarrierWriter): void => {
     k.when(k.is(k.sreg('warpid'), 'eq', k.i32(1)), () => k.b.barrier());
     reduced(k);
   };
-  const ofLanes = (k: Kit): void => {
+  const ofLanes = (k: BarrierWriter): void => {
     k.when(k.is(k.tid, 'ult', k.i32(10)), () => k.b.barrier());
     reduced(k);
   };
-  assert.is(apartOf(leaving), 'groups');
-  assert.is(apartOf(ofWarps), 'groups');
-  assert.is(apartOf(ofLanes), 'lanes of a warp that wait at barriers apart, and do something together');
+  assert.is(divergenceOf(exiting), 'groups');
+  assert.is(divergenceOf(ofWarps), 'groups');
+  assert.is(divergenceOf(ofLanes), 'warp collectives with barrier divergence inside a warp');
   const sumOf = (from: number, to: number): number => ((from + to - 1) * (to - from)) / 2;
   const first = (thread: number): number => thread - (thread % 32);
   const end = (thread: number, threads: number): number => Math.min(threads, first(thread) + 32);
   const inLine = shapes.slice(0, 6);
-  leaves(leaving, (thread, threads) => (thread < 10 ? poison : sumOf(Math.max(10, first(thread)), end(thread, threads))), inLine);
-  leaves(ofWarps, (thread, threads) => sumOf(first(thread), end(thread, threads)), inLine);
+  assertLaunch(exiting, (thread, threads) => (thread < 10 ? poison : sumOf(Math.max(10, first(thread)), end(thread, threads))), inLine);
+  assertLaunch(ofWarps, (thread, threads) => sumOf(first(thread), end(thread, threads)), inLine);
 });
 
-test('barriers that all come to are as they were, and guards want such', () => {
+test('uniform barriers are not barrier divergence, and access checks require them', () => {
   assert.is(
-    apartOf((k) => k.b.barrier()),
+    divergenceOf((k) => k.b.barrier()),
     undefined,
   );
-  const kernel = made(256, (k) => {
+  const kernel = kernelFor(256, (k) => {
     k.when(isOdd(k), () => k.b.barrier());
     k.out(k.tid);
   });
   const guards = insertChecks(kernel, new Set(['memory']));
   if ('why' in guards) return assert.unreachable(guards.why);
-  const strips = compileSimd(kernel, [256, 1, 1], { fma: 'exact', checks: checkInstrumentation(guards) });
-  assert.is('why' in strips ? strips.why : '', 'a barrier that not all threads may come to');
+  const simd = compileSimd(kernel, [256, 1, 1], { fma: 'exact', checks: checkInstrumentation(guards) });
+  assert.is('why' in simd ? simd.why : '', 'barrier divergence');
 });
 
-test('lanes that go round a loop once more while others wait in it go apart', () => {
-  // All of them come to the last barrier, but in turns of their own.
-  assert.is(apartDifferenceOf(12700), undefined);
+test('lanes in different iterations of a loop with a barrier diverge', () => {
+  // All of them reach the last barrier, each in an iteration of its own.
+  assert.is(barrierDifferenceOf(12700), undefined);
 });
 
-test('a warp that is told by the number of its threads goes its way as a whole, and does things together there', () => {
+test('a branch on the warp number is uniform per warp, and its collectives work', () => {
   const numbers: readonly ((w: Writer) => Value)[] = [
     (w) => w.b.lshr(w.sreg('tid.x'), w.i32(5)),
     (w) => w.b.lshr(w.b.and(w.sreg('tid.x'), w.i32(-32)), w.i32(5)),
@@ -347,18 +352,18 @@ test('a warp that is told by the number of its threads goes its way as a whole, 
         },
       );
     });
-    const ran = ranOn('simd', kernel, 1, 96, 384, new Uint8Array(new Uint32Array(96).fill(poison).buffer));
-    assert.is(ran.alone, undefined);
-    const wanted = Array.from({ length: 96 }, (_, thread) => (thread >> 5 === 1 ? 0x5555_5555 : 5));
-    assert.equal([...new Uint32Array(ran.bytes.buffer)], wanted);
+    const ran = runOn('simd', kernel, 1, 96, 384, new Uint8Array(new Uint32Array(96).fill(poison).buffer));
+    assert.is(ran.scalarReason, undefined);
+    const expectedWords = Array.from({ length: 96 }, (_, thread) => (thread >> 5 === 1 ? 0x5555_5555 : 5));
+    assert.equal([...new Uint32Array(ran.bytes.buffer)], expectedWords);
   }
 });
 
 const count = 150;
 
-test(`${count} kernels made at random leave in strips what they leave lane by lane`, () => {
-  const together = allAgree(count, apartDifferenceOf);
-  assert.ok(together > 0.9 * count, `${together} of ${count} were run in strips`);
+test(`${count} random kernels have the same results on both paths`, () => {
+  const vectorized = assertEnginesAgree(count, barrierDifferenceOf);
+  assert.ok(vectorized > 0.9 * count, `${vectorized} of ${count} were vectorized`);
 });
 
 const text = `.visible .entry k(.param .u64 out, .param .u32 n)
@@ -383,8 +388,8 @@ again:
   ret;
 }`;
 
-test('workers run such blocks too', () => {
-  // Of the last block the first 32 threads are there.
+test('blocks with barrier divergence run on workers', () => {
+  // Only the first 32 threads of the last block are in bounds.
   const n = 64 * 400 - 32;
   const rig = rigOf(text, { engine: 'simd', threads: 3 });
   const out = rig.words(64 * 400, ...new Array<number>(64 * 400).fill(poison));
@@ -395,7 +400,7 @@ test('workers run such blocks too', () => {
   );
 });
 
-test('a loop over a barrier that never ends is stopped', () => {
+test('an endless loop over a barrier is stopped', () => {
   const rig = rigOf(text, { engine: 'simd', threads: 1 });
   assert.is(rig.launch('ever', { blocks: 1, threads: 64, timeoutMs: 50 }, rig.words(1)), undefined);
   assert.match(rig.said().join(), /CM6010/);

@@ -1,4 +1,4 @@
-/** Subnormal singles on the CPU device: kept, or taken for zeros before and after whatever computes. */
+/** Single-precision subnormals on the CPU device: kept, or flushed to zero as operands and results of arithmetic. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -28,14 +28,14 @@ const text = (body: string): string => `.version 8.0
 const bitsOf = (values: Float32Array): Uint32Array => new Uint32Array(values.buffer, values.byteOffset, values.length);
 const floatOf = (bits: number): number => new Float32Array(Uint32Array.of(bits).buffer)[0]!;
 
-/** Numbers around the border, and ordinary ones: zeros, subnormals, the least normal ones, ones. */
+/** Zeros, subnormals, the smallest normal values and their neighbors, and ordinary values. */
 const some = [0, 1, 0x7fffff, 0x400000, 0x800000, 0x800001, 0xffffff, 0x1000000, 0x3f800000, 0x3f000000, 0x20000000, 0x5f000000]
   .flatMap((bits) => [bits, (bits | 0x80000000) >>> 0])
   .map(floatOf);
 const triples = some.flatMap((a) => some.map((b, i) => [a, b, some[(i * 7 + 3) % some.length]!] as const));
 const count = triples.length;
 
-/** What a kernel leaves for all of them, on one device. */
+/** The results of a kernel for all triples, on a device of its own. */
 function run(body: string, denormals: Denormals | undefined, blocks = count / 32): Float32Array {
   const source = new SourceFile('k.ptx', text(body));
   const diagnostics = new Diagnostics(source);
@@ -59,14 +59,14 @@ function run(body: string, denormals: Denormals | undefined, blocks = count / 32
 
 const least = 2 ** -126;
 const flush = (x: number): number => (Math.abs(x) < least ? (x < 0 || Object.is(x, -0) ? -0 : 0) : x);
-const single = Math.fround;
+const round = Math.fround;
 
-/** By body: what it is of numbers that are not flushed, each operation rounded to a single. */
+/** By body: the result without flushing, with each operation rounded to single precision. */
 const computing: [body: string, of: (a: number, b: number, c: number) => number][] = [
-  ['add.rn.f32 %f4, %f1, %f2;', (a, b) => single(a + b)],
-  ['sub.rn.f32 %f4, %f1, %f2;', (a, b) => single(a - b)],
-  ['mul.rn.f32 %f4, %f1, %f2;', (a, b) => single(a * b)],
-  ['sqrt.rn.f32 %f4, %f1;', (a) => single(Math.sqrt(a))],
+  ['add.rn.f32 %f4, %f1, %f2;', (a, b) => round(a + b)],
+  ['sub.rn.f32 %f4, %f1, %f2;', (a, b) => round(a - b)],
+  ['mul.rn.f32 %f4, %f1, %f2;', (a, b) => round(a * b)],
+  ['sqrt.rn.f32 %f4, %f1;', (a) => round(Math.sqrt(a))],
   ['min.f32 %f4, %f1, %f2;', (a, b) => Math.min(a, b)],
   ['max.f32 %f4, %f1, %f2;', (a, b) => Math.max(a, b)],
   ['cvt.rmi.f32.f32 %f4, %f1;', (a) => Math.floor(a)],
@@ -77,14 +77,14 @@ const computing: [body: string, of: (a: number, b: number, c: number) => number]
 
 for (const [body, of] of computing)
   test(body, () => {
-    const wanted = triples.map(([a, b, c]) => flush(of(flush(a), flush(b), flush(c))));
-    assert.equal([...bitsOf(run(body, 'flush'))], [...bitsOf(Float32Array.from(wanted))]);
+    const flushed = triples.map(([a, b, c]) => flush(of(flush(a), flush(b), flush(c))));
+    assert.equal([...bitsOf(run(body, 'flush'))], [...bitsOf(Float32Array.from(flushed))]);
     const kept = triples.map(([a, b, c]) => of(a, b, c));
     for (const mode of ['keep', undefined] as const) assert.equal([...bitsOf(run(body, mode))], [...bitsOf(Float32Array.from(kept))]);
   });
 
-test('a fused multiply-add is one operation: its product is not flushed', () => {
-  // 2^-64 * 2^-63 - 2^-126 is -2^-127: flushed. 2^-64 * 2^-63 + 2^-126 is 1.5 * 2^-126, of which the product alone would be subnormal.
+test('fma is one operation: its product is not flushed', () => {
+  // 2^-64 * 2^-63 - 2^-126 is -2^-127: flushed. 2^-64 * 2^-63 + 2^-126 is 1.5 * 2^-126; only the product is subnormal.
   const body = (
     c: string,
   ) => `mov.f32 %f1, 0f1F800000; mov.f32 %f2, 0f20000000; mov.f32 %f3, ${c}; ld.global.f32 %f5, [%rd1]; mul.rn.f32 %f5, %f5, 0f00000000;
@@ -95,7 +95,7 @@ test('a fused multiply-add is one operation: its product is not flushed', () => 
   assert.is(first('0f00800000', 'flush'), 0x00c00000);
 });
 
-test('moves, choices, signs and bits keep what is there', () => {
+test('moves, selects, sign changes and bit casts keep subnormals', () => {
   for (const body of [
     'mov.f32 %f4, %f1;',
     'mov.b32 %r5, %f1; mov.b32 %f4, %r5;',
@@ -106,10 +106,10 @@ test('moves, choices, signs and bits keep what is there', () => {
   assert.equal([...bitsOf(run('abs.f32 %f4, %f1;', 'flush'))], [...bitsOf(Float32Array.from(triples, ([a]) => Math.abs(a)))]);
 });
 
-test('conversions take and give no subnormal singles; halves and doubles keep theirs', () => {
+test('conversions flush single-precision subnormals; f16 and f64 subnormals are kept', () => {
   const wide = run('cvt.f64.f32 %d1, %f1; mul.rn.f64 %d1, %d1, 0d5000000000000000; cvt.rn.f32.f64 %f4, %d1;', 'flush');
-  assert.equal([...bitsOf(wide)], [...bitsOf(Float32Array.from(triples, ([a]) => single(flush(a) * 2 ** 257)))]);
-  // 2^-24 is the least half, and normal as a single; 2^-140 is a normal double, and a subnormal single.
+  assert.equal([...bitsOf(wide)], [...bitsOf(Float32Array.from(triples, ([a]) => round(flush(a) * 2 ** 257)))]);
+  // 2^-24 is the smallest f16 value, and normal as f32; 2^-140 is normal as f64, and subnormal as f32.
   const half = run('mov.f32 %f5, 0f33800000; cvt.rn.f16.f32 %h1, %f5; cvt.f32.f16 %f4, %h1;', 'flush', 1);
   assert.is(half[0], 2 ** -24);
   const narrow =
@@ -118,7 +118,7 @@ test('conversions take and give no subnormal singles; halves and doubles keep th
   assert.is(run(narrow, 'keep', 1)[16], 2 ** -140);
 });
 
-test('sums by atomics in shared memory as well', () => {
+test('atomic additions in shared memory flush too', () => {
   const body = `mov.u32 %r5, s; mov.f32 %f5, 0f00400000; st.shared.f32 [%r5], %f5; bar.sync 0;
   setp.ne.u32 %p1, %r1, 0; @%p1 bra no; atom.shared.add.f32 %f6, [%r5], %f5;
 no: bar.sync 0; ld.shared.f32 %f4, [%r5];`;

@@ -1,4 +1,4 @@
-/** Fused products and sums of doubles and halves in strips have one rounding: against exact integers, where products cancel, tie, vanish and overflow. */
+/** fma of f64 and f16 values in lane groups rounds once, against exact integers: cancellation, ties, underflow and overflow. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
@@ -17,8 +17,8 @@ const numberOf = (bits: bigint): number => new Float64Array(BigUint64Array.of(bi
 const draw = splitMix64(5n);
 const below = (count: number): number => Number(draw() % BigInt(count));
 
-/** A double with few bits set, or many, whose exponent is a power. */
-function made(power: number): bigint {
+/** A double with a given exponent and a significand with few or many bits set. */
+function doubleNear(power: number): bigint {
   const mantissas = [0n, 1n, (1n << 52n) - 1n, 1n << 51n, draw() >> 12n, 1n << BigInt(below(52)), (draw() >> 12n) & ~0x3ff_ffffn];
   const exponent = BigInt(Math.max(0, Math.min(2046, power + 1023)));
   return (BigInt(below(2)) << 63n) | (exponent << 52n) | mantissas[below(mantissas.length)]!;
@@ -30,29 +30,29 @@ const specials = [0, -0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Num
 );
 const any = (): bigint => specials[below(specials.length)]!;
 
-/** Doubles of every kind, in turns. */
+/** Doubles of every kind, in rotation. */
 function triple(i: number): Triple {
   const [x, y] = [below(400) - 200, below(400) - 200];
-  const [a, b] = [made(x), made(y)];
+  const [a, b] = [doubleNear(x), doubleNear(y)];
   const product = numberOf(a) * numberOf(b);
   switch (i % 8) {
-    // What the product is rounded to, and near it, taken away again.
+    // The addend cancels the rounded product or a neighbor of it.
     case 0:
       return [a, b, next(bitsOf(-product), BigInt(below(5) - 2))];
-    // An addend around which the product is half of a unit, or less by little.
+    // The addend is such that the product is about half a unit of it.
     case 1:
-      return [a, b, made(x + y + 52 + below(4))];
+      return [a, b, doubleNear(x + y + 52 + below(4))];
     case 2:
-      return [a, b, made(x + y - 50 - below(60))];
+      return [a, b, doubleNear(x + y - 50 - below(60))];
     case 3:
-      return [a, b, made(x + y + below(9) - 4)];
-    // Products and results that are subnormal, or 0, or too large.
+      return [a, b, doubleNear(x + y + below(9) - 4)];
+    // Products and results that are subnormal, zero, or too large.
     case 4:
-      return [made(-500 - below(100)), made(-500 - below(100)), made(-1023 + below(100))];
+      return [doubleNear(-500 - below(100)), doubleNear(-500 - below(100)), doubleNear(-1023 + below(100))];
     case 5:
-      return [made(500 + below(30)), made(500 + below(30)), made(1000 + below(30))];
+      return [doubleNear(500 + below(30)), doubleNear(500 + below(30)), doubleNear(1000 + below(30))];
     case 6:
-      return [below(2) === 0 ? any() : a, below(2) === 0 ? any() : b, below(2) === 0 ? any() : made(x)];
+      return [below(2) === 0 ? any() : a, below(2) === 0 ? any() : b, below(2) === 0 ? any() : doubleNear(x)];
     default:
       return [draw(), draw(), draw()];
   }
@@ -61,7 +61,7 @@ function triple(i: number): Triple {
 const threads = 128;
 const count = 32 * threads;
 
-/** What strips make of a fused operation on three numbers of each thread; the factor b is a constant where there is one. */
+/** The results of fma in lane groups; the factor b is a constant where one is given. */
 function fused(type: 'f64' | 'f16', given: readonly Triple[], factor?: bigint): bigint[] {
   const size = type === 'f64' ? 8 : 2;
   const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], (w) => {

@@ -36,7 +36,7 @@ ${of.map((element, i) => load(i, element)).join('')}${place(3, d)}  %70 = matmul
 `);
 }
 
-/** The elements of a matrix in the order of lanes, and back. */
+/** The row-major index of each element in lane order, and conversions between the two orders. */
 const places = Array.from({ length: 64 }, (_, i) => {
   const [row, column] = coordinates(i >> 1);
   return row * 8 + column + (i & 1);
@@ -57,7 +57,7 @@ function run(kernel: Kernel, types: Types, given: readonly (readonly bigint[])[]
   return byRow(unpacked(d, after[3]!));
 }
 
-/** The kernel as AIR says it. */
+/** The kernel after emission to AIR and raising. */
 function throughAir(kernel: Kernel): { kernel: Kernel; text: string } {
   const diagnostics = new Diagnostics();
   const module = readModule(writeModule(emitKernel(kernel, targets.macos14, diagnostics)), diagnostics)!;
@@ -76,7 +76,7 @@ for (const d of elements)
           assert.equal(run(product(types), types, given), expected(types, given));
           const { kernel, text } = throughAir(product(types));
           assert.equal(run(kernel, types, given), expected(types, given));
-          // The backend takes a matrix that is put together of bfloats for zeros.
+          // Apple's back-end treats a matrix constructed from bfloats as zeros.
           assert.match(text, /multiply_accumulate\.v64f(32|16)\./);
           assert.not.match(text, /v64bf16/);
         });

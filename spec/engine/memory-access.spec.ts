@@ -1,9 +1,9 @@
-/** Loads and stores of strips: every type that memory holds, at addresses of every kind, by all lanes and by some. What is moved is told by copying bytes. */
+/** Loads and stores in lane groups: every type, every address pattern, all lanes or some. Expected results come from copying bytes. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import { bytesOf, elementOf, lanesOf, type ScalarType, type Type, type Value, vectorOf } from '../../src/ir/index.ts';
-import { ranOn } from '../support/both-engines.ts';
+import { runOn } from '../support/both-engines.ts';
 import { assertSound } from '../support/ir-text.ts';
 import { sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
@@ -13,7 +13,7 @@ const test = suite('engine/memory-access');
 const elements: readonly ScalarType[] = ['i8', 'i16', 'i32', 'i64', 'f16', 'bf16', 'f32', 'f64'];
 const types: readonly Type[] = elements.flatMap((element) => [element, vectorOf(element as 'i32', 2), vectorOf(element as 'i32', 4)]);
 
-/** The byte at which a thread's value is, as the kernel works it out and as it is. */
+/** An address pattern: the byte offset of a thread's value, as a function and as IR. */
 interface Place {
   readonly name: string;
   readonly at: (type: Type, i: number, threads: number) => number;
@@ -22,32 +22,32 @@ interface Place {
 
 const sizeOf = (type: Type): number => bytesOf(elementOf(type)) * lanesOf(type);
 
-/** Bytes by thread, from a start. */
-const stepped = (name: string, step: (type: Type) => number, start: (type: Type, threads: number) => number): Place => ({
+/** A constant stride from a start. */
+const strided = (name: string, step: (type: Type) => number, start: (type: Type, threads: number) => number): Place => ({
   name,
   at: (type, i, threads) => start(type, threads) + i * step(type),
   write: ({ b, i32 }, type, i, threads) => b.add(b.mul(i, i32(step(type))), i32(start(type, threads))),
 });
 
 const places: readonly Place[] = [
-  stepped('side by side', sizeOf, () => 0),
-  stepped(
-    'apart',
+  strided('contiguous', sizeOf, () => 0),
+  strided(
+    'strided',
     (type) => 3 * sizeOf(type),
     () => 8,
   ),
-  stepped(
-    'apart by an element',
+  strided(
+    'strided by one more element',
     (type) => sizeOf(type) + bytesOf(elementOf(type)),
     () => 0,
   ),
-  stepped(
-    'backwards',
+  strided(
+    'reversed',
     (type) => -sizeOf(type),
     (type, threads) => sizeOf(type) * (threads - 1),
   ),
-  stepped(
-    'far apart',
+  strided(
+    'stride of 512 bytes',
     () => 512,
     () => 0,
   ),
@@ -60,7 +60,7 @@ const places: readonly Place[] = [
 
 const area = 48 * 1024;
 
-/** A kernel whose threads move one value each; where `some`, only those that do not have a number in four. */
+/** A kernel whose threads copy one value each; with `some`, about three threads in four do. */
 const mover = (type: Type, from: Place, to: Place, threads: number, some: boolean) =>
   writeKernel('move', [pointerParam('out', 0, undefined, 'read_write')], [], (w) => {
     const { b, i32 } = w;
@@ -78,10 +78,10 @@ const mover = (type: Type, from: Place, to: Place, threads: number, some: boolea
 const moves = (some: boolean, i: number): boolean => !some || ((i * 5) & 3) !== 0;
 
 for (const [c, type] of types.entries())
-  test(`${type} from anywhere to anywhere`, () => {
+  test(`${type} for all pairs of address patterns`, () => {
     for (const [a, from] of places.entries())
       for (const [b, to] of places.entries()) {
-        // Pairs, sizes of blocks and who runs take turns.
+        // Block sizes and masks alternate between the pairs.
         if ((a + b + c) % 3 > 0) continue;
         const threads = [64, 33, 32, 63][(a + 2 * b + c) % 4]!;
         const some = (a + 3 * b + c) % 2 === 0;
@@ -94,16 +94,16 @@ for (const [c, type] of types.entries())
         }
         const kernel = mover(type, from, to, threads, some);
         assertSound(kernel);
-        const { bytes, said, alone, lanes } = ranOn('simd', kernel, 1, threads, 2 * area, given);
-        assert.equal(said, []);
-        assert.is(alone, undefined);
+        const { bytes, messages, scalarReason, lanes } = runOn('simd', kernel, 1, threads, 2 * area, given);
+        assert.equal(messages, []);
+        assert.is(scalarReason, undefined);
         assert.ok(lanes > 1);
         const at = bytes.findIndex((byte, k) => byte !== want[k]);
         assert.is(at, -1, `${from.name} to ${to.name}, ${threads} threads${some ? ', some' : ''}: byte ${at}`);
       }
   });
 
-/** Lanes change words of a variable of 256, at places cut off by a mask; then each writes the word of its number. */
+/** Atomics add to words of a variable of 256 words, at offsets limited by a mask; then each thread writes the word of its number. */
 const counting = (mask: number) =>
   writeKernel(
     'k',
@@ -120,29 +120,29 @@ const counting = (mask: number) =>
     },
   );
 
-test('atomics that cannot leave a variable are not looked at, and do what they should', () => {
+test('atomics that are in bounds by value range have no check, and add up', () => {
   const expected = Array.from({ length: 256 }, () => 0);
   for (let i = 0; i < 256; i++) expected[(i * 37) % 256]! += i;
-  const { bytes, lanes, said } = ranOn('simd', counting(1020), 1, 256, 1024);
-  assert.equal(said, []);
+  const { bytes, lanes, messages } = runOn('simd', counting(1020), 1, 256, 1024);
+  assert.equal(messages, []);
   assert.ok(lanes > 1);
   assert.equal([...new Uint32Array(bytes.slice().buffer)], expected);
   const size = (mask: number): number => {
-    const made = compileSimd(counting(mask), [256, 1, 1], { fma: 'exact' });
-    return 'why' in made ? Number.NaN : made.bytes.length;
+    const compiled = compileSimd(counting(mask), [256, 1, 1], { fma: 'exact' });
+    return 'why' in compiled ? Number.NaN : compiled.bytes.length;
   };
-  // Without a fault, but as far as its mask tells, the second may be at the word behind.
+  // By its mask, the second may access the word behind the variable.
   assert.ok(size(1020) < size(1023) - 10, `${size(1020)} and ${size(1023)} bytes`);
 });
 
-test('atomics in the page that is nobody’s are faults', () => {
+test('atomics in the null page are faults', () => {
   const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param }) => {
     const far = b.sub(b.mul(b.and(sreg('tid.x'), i32(5)), i32(4)), b.trunc('i32', b.ptrtoint('i64', param(0))));
     b.atomic(b.ptradd(param(0), b.sext('i64', far)), i32(1), { rmw: 'add' });
   });
-  const simd = ranOn('simd', kernel, 1, 32, 128);
-  assert.is(simd.said.length, 1);
-  assert.match(simd.said[0]!, /accessed an address outside of device memory, in block \(0, 0, 0\) at thread \(0, 0, 0\)/);
+  const simd = runOn('simd', kernel, 1, 32, 128);
+  assert.is(simd.messages.length, 1);
+  assert.match(simd.messages[0]!, /accessed an address outside of device memory, in block \(0, 0, 0\) at thread \(0, 0, 0\)/);
   assert.equal(simd.bytes, new Uint8Array(128));
   assert.ok(simd.lanes > 1);
 });

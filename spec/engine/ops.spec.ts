@@ -1,4 +1,4 @@
-/** Every pure op on every legal type: what the CPU device computes is what `evalOp` says, on edge values and random ones. */
+/** Every pure op on every legal type: the CPU device gives the result of `evalOp`, on edge values and random ones. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -82,7 +82,7 @@ const floatEdges = {
   ],
 } as const;
 
-/** Both signs of every float; for integers the borders of every width and small numbers. */
+/** Both signs of every float; for integers the limits of every width and small numbers. */
 function edgesOf(type: Type): bigint[] {
   if (type === 'i1') return [0n, 1n];
   const n = bitsOf(type);
@@ -106,7 +106,7 @@ const wide = (random: () => bigint, type: Type): bigint => {
 
 type Row = readonly bigint[];
 
-/** Edge values in every combination while these are not too many, by chance else; then random rows. */
+/** All combinations of edge values, or a random sample where there are too many; then random rows. */
 function rowsFor(types: readonly Type[], seed: bigint): Row[] {
   const random = splitMix64(seed);
   const edges = types.map((type) => (isVector(type) ? [0n, wide(random, type)] : edgesOf(type)));
@@ -136,7 +136,7 @@ interface Case {
 const nameOf = ({ op, types, result, attrs }: Case): string => `${op} ${types.join(' ')} -> ${result} ${JSON.stringify(attrs ?? {})}`;
 const isGiven = (op: PureOp): boolean => (ops[op].type as string) === 'given';
 
-/** Memory holds an i1 as a byte and a pointer as its address. */
+/** The type in memory: a byte for an i1, the address for a pointer. */
 const inMemory = (type: Type): Type => (type === 'i1' ? 'i8' : type.startsWith('ptr.') ? 'i64' : type);
 const alignOf = (type: Type): { align: number; volatile: boolean } => ({ align: Math.max(1, bytesOf(elementOf(type))), volatile: false });
 
@@ -186,30 +186,29 @@ function expected(c: Case, row: Row): bigint {
   return evalOp(inst as never, row, c.types);
 }
 
-/** NaN equals NaN, but for the ops that say which bits they give. */
-function isSame(c: Case, got: bigint, wanted: bigint): boolean {
-  if (got === wanted) return true;
-  return /^f/.test(c.op) && c.op !== 'fneg' && c.op !== 'fabs' && isNan(c.result, wanted) && isNan(c.result, got);
+/** NaNs are equal, except for the ops whose NaN bits are specified. */
+function isSame(c: Case, got: bigint, want: bigint): boolean {
+  if (got === want) return true;
+  return /^f/.test(c.op) && c.op !== 'fneg' && c.op !== 'fabs' && isNan(c.result, want) && isNan(c.result, got);
 }
 
 function assertRows(c: Case, rows: readonly Row[], got: readonly bigint[]): void {
   assert.is(got.length, rows.length);
   rows.forEach((row, i) => {
-    const wanted = expected(c, row);
+    const want = expected(c, row);
     const hex = (bits: bigint): string => `0x${bits.toString(16)}`;
-    if (!isSame(c, got[i]!, wanted))
-      assert.unreachable(`${nameOf(c)} of ${row.map(hex).join(', ')} is ${hex(got[i]!)}, not ${hex(wanted)}`);
+    if (!isSame(c, got[i]!, want)) assert.unreachable(`${nameOf(c)} of ${row.map(hex).join(', ')} is ${hex(got[i]!)}, not ${hex(want)}`);
   });
 }
 
-/** Operands from memory: one thread for each row, in blocks of one and in blocks that go in strips. */
+/** Operands from memory: one thread for each row, in blocks of one thread and in blocks that are vectorized. */
 function checkFromMemory(c: Case, rows: readonly Row[]): void {
   checkInBlocks(c, rows, 1);
-  const more = (threadsOfStrips - (rows.length % threadsOfStrips)) % threadsOfStrips;
-  checkInBlocks(c, [...rows, ...Array.from({ length: more }, (_, i) => rows[(i * 7) % rows.length]!)], threadsOfStrips);
+  const more = (vectorizedThreads - (rows.length % vectorizedThreads)) % vectorizedThreads;
+  checkInBlocks(c, [...rows, ...Array.from({ length: more }, (_, i) => rows[(i * 7) % rows.length]!)], vectorizedThreads);
 }
 
-const threadsOfStrips = 64;
+const vectorizedThreads = 64;
 
 function checkInBlocks(c: Case, rows: readonly Row[], threads: number): void {
   const params = [...c.types, c.result].map((_, i) => pointerParam(`p${i}`, i, undefined, 'read_write'));
@@ -230,7 +229,7 @@ function checkInBlocks(c: Case, rows: readonly Row[], threads: number): void {
   assertRows(c, rows, unpack(c.result, buffers.at(-1)!));
 }
 
-/** The second operand a constant: back-ends take other ways there. */
+/** A constant second operand, for which back-ends have special cases. */
 function checkConstants(c: Case): void {
   const [first, second] = c.types.map(edgesOf) as [bigint[], bigint[]];
   const kernel = oneBlock('op', [pointerParam('in', 0, undefined, 'read'), pointerParam('out', 1, undefined, 'write')], (b) => {
@@ -299,7 +298,7 @@ function casesOf(op: PureOp): Case[] {
 for (const op of evaluableOps) {
   const cases = casesOf(op);
   if (op === 'const') continue;
-  test(`${op}, for ${cases.length} types`, () => {
+  test(`${op} on ${cases.length} types`, () => {
     assert.ok(cases.length > 0);
     cases.forEach((c, i) => void checkFromMemory(c, rowsFor(c.types, BigInt(i))));
   });
@@ -309,7 +308,7 @@ for (const op of evaluableOps) {
     });
 }
 
-test('constants of every type arrive bit for bit', () => {
+test('constants of every type keep their bits', () => {
   for (const type of scalarTypes) {
     const values = edgesOf(type);
     const kernel = oneBlock('op', [pointerParam('out', 0, undefined, 'write')], (b) =>
@@ -320,16 +319,16 @@ test('constants of every type arrive bit for bit', () => {
   }
 });
 
-// ── fused multiply-add where two roundings show ──
+// ── fused multiply-add whose result differs with two roundings ──
 
-/** Numbers near one another and near the middle between two floats: the sum's last bit depends on all of the product. */
+/** Operands whose exact sum is near the midpoint of two floats, so that its rounding depends on all bits of the product. */
 function fmaRows(type: ScalarType, mantissa: number, exponent: number, count: number): Row[] {
   const random = splitMix64(BigInt(mantissa));
   const below = (n: number): bigint => random() % BigInt(n);
   const bias = 2 ** (exponent - 1) - 1;
-  const made = (power: number): bigint => {
+  const floatNear = (power: number): bigint => {
     const limited = BigInt(Math.max(0, Math.min(2 * bias, power + bias)));
-    // Few bits set at the ends of the significand make ties and near-ties.
+    // Significands with few bits set make ties and near-ties.
     const shapes = [
       0n,
       1n,
@@ -345,9 +344,9 @@ function fmaRows(type: ScalarType, mantissa: number, exponent: number, count: nu
     const [a, b] = [Number(below(2 * bias)) - bias, Number(below(2 * bias)) - bias];
     const power = i % 4 === 0 ? a : Math.trunc(a / 3);
     const other = i % 4 === 0 ? Math.max(-bias, -bias - a + Number(below(8))) : Math.trunc(b / 3);
-    const apart = Number(below(3 * mantissa + 8)) - mantissa - 4;
+    const distance = Number(below(3 * mantissa + 8)) - mantissa - 4;
     assert.ok(bitsOf(type) === 1 + mantissa + exponent);
-    return [made(power), made(other), made(power + other - apart)];
+    return [floatNear(power), floatNear(other), floatNear(power + other - distance)];
   });
 }
 
@@ -361,22 +360,22 @@ for (const [type, mantissa, exponent, count] of [
     checkFromMemory({ op: 'fma', types: [type, type, type], result: type }, fmaRows(type, mantissa, exponent, count));
   });
 
-test('float sums of products round once: by hand', () => {
-  // (1 + 2^-23)(1 - 2^-24) + 2^-60: the exact product 1 + 2^-24 - 2^-47 lies below the middle of 1 and the next float.
+test('fma rounds once, by hand', () => {
+  // (1 + 2^-23)(1 - 2^-24) + 2^-60: the exact product 1 + 2^-24 - 2^-47 is below the midpoint of 1 and the next float.
   const one = 0x3f800000n;
   const rows: [bigint, bigint, bigint, bigint][] = [
     [one + 1n, 0x3f7fffffn, 0x21800000n, one],
-    // 2^12 + 1 squared is 2^24 + 2^13 + 1, the middle between two floats; an addend of 2^-100 decides.
+    // 2^12 + 1 squared is 2^24 + 2^13 + 1, the midpoint of two floats; an addend of 2^-100 decides.
     [0x45800800n, 0x45800800n, 0x0d800000n, 0x4b801001n],
     [0x45800800n, 0x45800800n, 0x8d800000n, 0x4b801000n],
     [0x45800800n, 0x45800800n, 0n, 0x4b801000n],
-    // Half of the least float: a tie to even, with and without an odd addend; a little more than half rounds up.
+    // Half of the smallest float: a tie to even, with and without an odd addend; a little more than half rounds up.
     [1n, 0x3f000000n, 0n, 0n],
     [1n, 0x3f000000n, 1n, 2n],
     [1n, 0x3f000001n, 0n, 1n],
     // The largest float doubled minus itself is finite.
     [0x7f7fffffn, 0x40000000n, 0xff7fffffn, 0x7f7fffffn],
-    // inf * 0 + 1 is no number.
+    // inf * 0 + 1 is a NaN.
     [0x7f800000n, 0n, one, 0x7fc00000n],
   ];
   const c: Case = { op: 'fma', types: ['f32', 'f32', 'f32'], result: 'f32' };

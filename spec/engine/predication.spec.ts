@@ -1,4 +1,4 @@
-/** Control flow on the CPU device: shapes of graphs with answers worked out by hand, and random graphs against the interpreter. */
+/** Control flow on the CPU device: small control-flow graphs with results worked out by hand, and random graphs against the interpreter. */
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -14,8 +14,8 @@ import { inputSize, outputSize, randomKernel } from '../support/random-kernel.ts
 const test = suite('engine/predication');
 
 /**
- * A kernel of `out` and blocks, in whose entry %1 is the address of this thread's word, %2 the thread in the block as i32, and
- * %10 to %15 are 0 to 5. Its first line ends the entry block.
+ * A kernel with the parameter `out`. In its entry block, %1 is the address of the thread's word, %2 the thread id in the block as i32, and
+ * %10 to %15 are 0 to 5. The first line of `blocks` ends the entry block.
  */
 const text = (blocks: string): string => `kernel "k" {
   param "out" pointer global size 4 align 4 slot 0
@@ -36,7 +36,7 @@ b0:
 }
 `;
 
-/** What each of some threads stores, and the same by the interpreter, thread by thread. */
+/** The word that each thread stores, which has to be the same in the interpreter. */
 function results(kernel: string, threads: number): number[] {
   const [out] = runOnCpu(kernelOf(kernel), [new Uint8Array(4 * threads)], { block: [threads, 1, 1] });
   const reference = new Uint8Array(4 * threads);
@@ -57,7 +57,7 @@ const check = (name: string, blocks: string, expected: (tid: number) => number, 
   });
 
 check(
-  'a branch with two sides that meet in a parameter',
+  'an if-else that joins in a block parameter',
   `%20 = icmp i1 %2, %13 {pred: ult}
   condbr %20, b1, b2
 b1:
@@ -73,7 +73,7 @@ b3(%23: i32):
 );
 
 check(
-  'both ways of a branch to one block, with other arguments',
+  'a conditional branch with one target and different arguments',
   `%20 = icmp i1 %2, %14 {pred: ult}
   condbr %20, b1(%11, %2), b1(%2, %12)
 b1(%21: i32, %22: i32):
@@ -84,7 +84,7 @@ b1(%21: i32, %22: i32):
 );
 
 check(
-  'threads that leave at once leave no trace of others',
+  'threads that exit early store nothing',
   `%20 = and i32 %2, %11
   %21 = icmp i1 %20, %10 {pred: eq}
   condbr %21, b1, b2
@@ -97,7 +97,7 @@ b2:
 );
 
 check(
-  'a loop with its test at the end, as often as the thread is far',
+  'a do-while loop with a trip count per thread',
   `br b1(%10, %10)
 b1(%20: i32, %21: i32):
   %22 = add i32 %21, %20
@@ -111,7 +111,7 @@ b2:
 );
 
 check(
-  'loops in loops in loops, each with its own count',
+  'three nested loops with different trip counts',
   `br b1(%10, %10)
 b1(%20: i32, %21: i32):
   %22 = icmp i1 %20, %2 {pred: ult}
@@ -157,13 +157,13 @@ b4:
   %25 = sub i32 %10, %20
   store %1, %25 {align: 4, volatile: false}
   ret`,
-  // The root where it is whole, else less the root rounded up.
+  // The root where it is an integer, else minus the root rounded up.
   (t) => (Number.isInteger(Math.sqrt(t)) ? Math.sqrt(t) : -Math.ceil(Math.sqrt(t))),
   20,
 );
 
 check(
-  'parameters that swap places and turn round',
+  'block parameters that are permuted by the back edge',
   `br b1(%10, %11, %12, %13)
 b1(%20: i32, %21: i32, %22: i32, %23: i32):
   %24 = add i32 %20, %11
@@ -180,7 +180,7 @@ b2:
 );
 
 check(
-  'a loop that carries its parameter of the turn before out of it',
+  'a loop whose exit uses the parameter of the previous iteration',
   `br b1(%15, %10)
 b1(%20: i32, %21: i32):
   %22 = add i32 %21, %11
@@ -193,7 +193,7 @@ b2:
 );
 
 check(
-  'a critical edge: from a branch straight to where others meet',
+  'a critical edge from a branch to a join',
   `%20 = icmp i1 %2, %12 {pred: ult}
   condbr %20, b3(%11), b1
 b1:
@@ -208,7 +208,7 @@ b3(%22: i32):
 );
 
 check(
-  'a cycle with two entries, by thread',
+  'an irreducible loop whose entry depends on the thread',
   `%20 = and i32 %2, %11
   %21 = icmp i1 %20, %10 {pred: eq}
   condbr %21, b1(%10, %10), b2(%10, %10)
@@ -231,7 +231,7 @@ b3(%33: i32):
 );
 
 check(
-  'a cycle with two entries inside a loop, which crosses values made before it',
+  'an irreducible loop in a loop, with values live across it',
   `%60 = mul i32 %2, %2
   br b1(%10, %10)
 b1(%20: i32, %21: i32):
@@ -270,7 +270,7 @@ b5:
 );
 
 check(
-  'a loop of one block beside a block that is not reached',
+  'a loop of one block beside an unreachable block',
   `br b2(%10)
 b1:
   br b1
@@ -322,7 +322,7 @@ test('3000 diamonds in a chain', () => {
   assert.equal(wordsOf(out!), expected);
 });
 
-/** `if (x < 1) out = 1; else if (x < 2) out = 2; ...`, each deeper than the last, without any place to meet. */
+/** `if (x < 1) out = 1; else if (x < 2) out = 2; ...`: nested branches without a join. */
 function ladder(steps: number): Kernel {
   const kernel = emptyKernel('ladder');
   kernel.params.push(pointerParam('in', 0, 'i32', 'read'), pointerParam('out', 1, 'i32', 'write'));
@@ -341,7 +341,7 @@ function ladder(steps: number): Kernel {
   return kernel;
 }
 
-test('3000 branches in one another', () => {
+test('3000 nested branches', () => {
   for (const x of [-7, 0, 1499, 2999, 3000]) {
     const out = runOnCpu(ladder(3000), [words([x]), words([0])])[1]!;
     assert.equal(wordsOf(out), [x < 0 ? 1 : x < 3000 ? x + 1 : 0], String(x));
@@ -363,7 +363,7 @@ test('an expression of 20 000 additions', () => {
 
 // ── random kernels ──
 
-/** Memory as the interpreter leaves it: the input, then the output, in one. */
+/** Memory after a run of the interpreter: the input followed by the output. */
 function interpreted(kernel: Kernel, input: Uint8Array): Uint8Array {
   const global = new Uint8Array(inputSize + outputSize + 8);
   global.set(input);
@@ -372,8 +372,8 @@ function interpreted(kernel: Kernel, input: Uint8Array): Uint8Array {
   return global.subarray(inputSize);
 }
 
-/** Every NaN that an op makes becomes one and the same: which it is, is not specified. */
-function settleNans(kernel: Kernel): void {
+/** Replaces every NaN result by the canonical NaN, because the bits of a NaN result are unspecified. */
+function canonicalizeNans(kernel: Kernel): void {
   const nans = { f16: 0x7e00n, bf16: 0x7fc0n, f32: 0x7fc00000n, f64: 0x7ff8000000000000n } as const;
   for (const block of kernel.blocks) {
     const old = block.body;
@@ -399,23 +399,23 @@ function settleNans(kernel: Kernel): void {
 
 const choices = fc.array(fc.nat(0xffff), { minLength: 100, maxLength: 500 });
 
-test('random kernels over all scalar types store what the interpreter stores', () => {
+test('random kernels over all scalar types have the results of the interpreter', () => {
   fc.assert(
     fc.property(choices, fc.uint8Array({ minLength: inputSize, maxLength: inputSize }), (seeds, input) => {
-      const made = (): Kernel => {
+      const makeKernel = (): Kernel => {
         const kernel = randomKernel(seeds, 12);
-        settleNans(kernel);
+        canonicalizeNans(kernel);
         return kernel;
       };
-      assertSound(made());
-      const out = runOnCpu(made(), [input, new Uint8Array(outputSize + 8)])[1]!;
-      assert.equal(out, interpreted(made(), input));
+      assertSound(makeKernel());
+      const out = runOnCpu(makeKernel(), [input, new Uint8Array(outputSize + 8)])[1]!;
+      assert.equal(out, interpreted(makeKernel(), input));
     }),
     { numRuns: 150, seed: 7 },
   );
 });
 
-/** Results of threads, one after the other by the interpreter. */
+/** Results of the threads, run by the interpreter one after the other. */
 function flowReference(kernel: Kernel, threads: number): Uint8Array {
   const global = new Uint8Array(32 * threads);
   for (let tid = 0; tid < threads; tid++) {
@@ -426,9 +426,9 @@ function flowReference(kernel: Kernel, threads: number): Uint8Array {
 }
 
 for (const barriers of ['none', 'anywhere', 'together', 'warps'] as const) {
-  // More than a warp where warps matter.
+  // Warp collectives need more than one warp.
   const threads = barriers === 'warps' ? 37 : 5;
-  test(`random graphs of blocks, barriers: ${barriers}; each of ${threads} threads gets what the interpreter says`, () => {
+  test(`random control-flow graphs with barriers: ${barriers}; ${threads} threads have the results of the interpreter`, () => {
     let [irreducible, uniform] = [0, 0];
     fc.assert(
       fc.property(fc.array(fc.nat(0xffff), { minLength: 40, maxLength: 200 }), fc.integer({ min: 1, max: 12 }), (seeds, blocks) => {
@@ -438,31 +438,31 @@ for (const barriers of ['none', 'anywhere', 'together', 'warps'] as const) {
         const { regions } = planOf(randomFlow(seeds, blocks, barriers));
         if (regions.schedule === 'block') uniform++;
         const expected = flowReference(kernel, threads);
-        const shown = printKernel(kernel);
+        const printed = printKernel(kernel);
         const [out] = runOnCpu(kernel, [new Uint8Array(32 * threads)], { block: [threads, 1, 1] });
-        assert.equal(out, expected, shown);
+        assert.equal(out, expected, printed);
       }),
       { numRuns: 250, seed: 11 },
     );
-    assert.ok(irreducible > 25, `${irreducible} of 250 have cycles of several entries`);
-    assert.ok(barriers === 'together' ? uniform > 150 : uniform < 100, `${uniform} of 250 need one state for all threads`);
+    assert.ok(irreducible > 25, `${irreducible} of 250 are irreducible`);
+    assert.ok(barriers === 'together' ? uniform > 150 : uniform < 100, `${uniform} of 250 have block-uniform control flow`);
   });
 }
 
-/** Whether removing edges to dominators leaves a cycle, found by taking away blocks without predecessors. */
+/** Whether the graph is irreducible: it has a cycle after removal of the edges to dominators. */
 function isIrreducible(kernel: Kernel): boolean {
   const targets = kernel.blocks.map(({ end }) =>
     end.op === 'ret' ? [] : end.op === 'br' ? [end.to.block.id] : [end.then.block.id, end.else.block.id],
   );
   const reach = (avoid: number): Set<number> => {
-    const seen = new Set<number>();
+    const visited = new Set<number>();
     const work = avoid === 0 ? [] : [0];
     for (let at = work.pop(); at !== undefined; at = work.pop()) {
-      if (seen.has(at)) continue;
-      seen.add(at);
+      if (visited.has(at)) continue;
+      visited.add(at);
       work.push(...targets[at]!.filter((to) => to !== avoid));
     }
-    return seen;
+    return visited;
   };
   const all = reach(-1);
   const dominates = kernel.blocks.map(({ id }) => {

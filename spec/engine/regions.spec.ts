@@ -1,10 +1,10 @@
-/** Blocks of threads in strips: regions from barrier to barrier, in one function or in several, and shared memory where only some lanes write. */
+/** Barrier regions of vectorized blocks: whether they share a function, and masked stores to shared memory. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ownAreaOf } from '../../src/device/cpu/launch/memory-layout.ts';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import type { Kernel, Value } from '../../src/ir/index.ts';
-import { ranOn } from '../support/both-engines.ts';
+import { runOn } from '../support/both-engines.ts';
 import { plain, sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 
@@ -13,8 +13,8 @@ const test = suite('engine/regions');
 const threads = 64;
 const out = [pointerParam('out', 0, undefined, 'read_write')];
 
-/** Every thread adds what the thread some places behind it left, between barriers. */
-const turns = (write: (w: Writer, add: (step: Value) => void) => void): Kernel =>
+/** Between barriers, every thread adds the word of the thread `step` places behind it. */
+const kernelOf = (write: (w: Writer, add: (step: Value) => void) => void): Kernel =>
   writeKernel('k', out, [sharedVariable('words', 4 * threads)], (w) => {
     const { b, i32 } = w;
     const tid = w.sreg('tid.x');
@@ -29,17 +29,17 @@ const turns = (write: (w: Writer, add: (step: Value) => void) => void): Kernel =
     w.put(w.param(0), w.sreg('gid.x'), b.load('i32', place(tid), plain));
   });
 
-const wanted = (steps: readonly number[]): number[] =>
+const expected = (steps: readonly number[]): number[] =>
   steps.reduce(
     (words, step) => words.map((word, i) => word + words[(i + step) % threads]!),
     Array.from({ length: threads }, (_, i) => i + 1),
   );
 
-const inLine = (count: number): Kernel =>
-  turns((w, add) => {
+const straight = (count: number): Kernel =>
+  kernelOf((w, add) => {
     for (let k = 0; k < count; k++) add(w.i32(k + 1));
   });
-const inLoop = turns((w, add) => {
+const inLoop = kernelOf((w, add) => {
   w.repeat(
     [w.i32(0)],
     (k) => w.is(k!, 'ult', w.i32(3)),
@@ -50,11 +50,11 @@ const inLoop = turns((w, add) => {
   );
 });
 
-/** Functions of a module. Source: WebAssembly core specification, binary format: the function section has the number 3. */
+/** The number of functions of a module. Source: WebAssembly core specification, binary format: the function section has the number 3. */
 function functionsOf(kernel: Kernel): number {
-  const made = compileSimd(kernel, [threads, 1, 1], { fma: 'exact' });
-  if ('why' in made) throw new Error(made.why);
-  const { bytes } = made;
+  const compiled = compileSimd(kernel, [threads, 1, 1], { fma: 'exact' });
+  if ('why' in compiled) throw new Error(compiled.why);
+  const { bytes } = compiled;
   let at = 8;
   const number = (): number => {
     let sum = 0;
@@ -72,26 +72,26 @@ function functionsOf(kernel: Kernel): number {
   }
 }
 
-test('regions that follow each other stand in one function, those of a loop and very long ones do not', () => {
-  assert.is(functionsOf(inLine(4)), functionsOf(inLine(1)));
-  assert.ok(functionsOf(inLoop) > functionsOf(inLine(4)));
-  assert.ok(functionsOf(inLine(60)) > functionsOf(inLine(4)) + 60);
+test('consecutive regions share one function, those of a loop and very long ones do not', () => {
+  assert.is(functionsOf(straight(4)), functionsOf(straight(1)));
+  assert.ok(functionsOf(inLoop) > functionsOf(straight(4)));
+  assert.ok(functionsOf(straight(60)) > functionsOf(straight(4)) + 60);
 });
 
 for (const [name, kernel, steps] of [
-  ['a line', inLine(5), [1, 2, 3, 4, 5]],
+  ['straight-line code', straight(5), [1, 2, 3, 4, 5]],
   ['a loop', inLoop, [1, 2, 3]],
 ] as const)
-  test(`threads see at each barrier of ${name} what others did before it`, () => {
-    const { bytes, alone } = ranOn('simd', kernel, 3, threads, 12 * threads);
-    assert.is(alone, undefined);
+  test(`stores before each barrier of ${name} are visible after it`, () => {
+    const { bytes, scalarReason } = runOn('simd', kernel, 3, threads, 12 * threads);
+    assert.is(scalarReason, undefined);
     assert.equal(
       [...new Int32Array(bytes.buffer)],
-      [0, 1, 2].flatMap(() => wanted(steps)),
+      [0, 1, 2].flatMap(() => expected(steps)),
     );
   });
 
-test('lanes that do not run leave shared memory as it is', () => {
+test('inactive lanes do not change shared memory', () => {
   const kernel = writeKernel('k', out, [sharedVariable('words', 4 * (threads + 8))], (w) => {
     const { b, i32 } = w;
     const tid = w.sreg('tid.x');
@@ -103,8 +103,8 @@ test('lanes that do not run leave shared memory as it is', () => {
     w.put(w.param(0), w.sreg('gid.x'), b.load('i32', place(b.add(tid, i32(8))), plain));
   });
   for (const count of [threads, 37, 5]) {
-    const { bytes, alone } = ranOn('simd', kernel, 1, count, 4 * count);
-    assert.is(alone, undefined);
+    const { bytes, scalarReason } = runOn('simd', kernel, 1, count, 4 * count);
+    assert.is(scalarReason, undefined);
     assert.equal(
       [...new Int32Array(bytes.buffer)],
       Array.from({ length: count }, (_, i) => (((i * 5) & 6) === 2 ? i : 7)),
@@ -112,8 +112,8 @@ test('lanes that do not run leave shared memory as it is', () => {
   }
 });
 
-// They are read and written back as they are, words of others among them if there were any.
-test('shared memory has as much room beside it as lanes that do not run may be away', () => {
+// A masked store reads and writes back the words of inactive lanes, which must not belong to other data.
+test('shared memory is padded for the addresses of inactive lanes', () => {
   for (const [shared, dynamic] of [
     [0, 4],
     [100, 0],

@@ -1,11 +1,11 @@
-/** Long straight code, which strips go through chunk by chunk in loops over their vectors, against the one-lane path. */
+/** Rerolling: long straight-line code is executed in chunks that loop over the vectors of a lane group. Compared with the scalar path. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
 import { scheduleBlocks } from '../../src/engine/simd/transform/schedule.ts';
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
-import { ranOn } from '../support/both-engines.ts';
+import { runOn } from '../support/both-engines.ts';
 import { functionSizes } from '../support/function-sizes.ts';
 import { writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
@@ -17,20 +17,20 @@ const bytesOf = (threads: number): Uint8Array =>
   new Uint8Array(Uint32Array.from({ length: wordsOfStraight * threads }, (_, i) => Math.imul(i + 1, 0x9e3779b1)).buffer);
 
 for (const [seed, threads] of [1, 31, 33, 64, 256, 70].entries())
-  test(`straight code number ${seed}, ${threads} threads`, () => {
+  test(`straight-line code with seed ${seed}, ${threads} threads`, () => {
     const run = (engine: 'lane' | 'simd') =>
-      ranOn(engine, randomStraight(seed, threads, 700), 1, threads, 4 * wordsOfStraight * threads, bytesOf(threads));
+      runOn(engine, randomStraight(seed, threads, 700), 1, threads, 4 * wordsOfStraight * threads, bytesOf(threads));
     const [lane, simd] = [run('lane'), run('simd')];
-    assert.equal(simd.said, []);
+    assert.equal(simd.messages, []);
     assert.ok(simd.lanes > 1);
     assert.not.equal(lane.bytes, bytesOf(threads));
     assert.equal(simd.bytes, lane.bytes);
   });
 
-/** Words that 64 threads read. */
+/** Words of input for 64 threads. */
 const inputs = 256 * 8;
 
-/** What a thread of a product with tiles in registers does in one step: sums of 4 by 4, with 8 products added to each, from words side by side. */
+/** One step of a matrix product with register tiles: 8 products are added to each of 4 by 4 sums of contiguous words. */
 const tiles = (): Kernel =>
   writeKernel('k', [pointerParam('words', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
     const thread = sreg('tid.x');
@@ -46,7 +46,7 @@ const tiles = (): Kernel =>
       for (const [j, sum] of row.entries()) put(param(0), b.add(thread, i32(inputs + 64 * (4 * i + j))), b.bitcast('i32', sum));
   });
 
-/** Singles whose products and sums meet what is in doubt: small whole numbers, numbers of every size, and some so small that sums become subnormal. */
+/** Single-precision bits for which fma needs its slow path: small integers, values of every magnitude, and values with subnormal sums. */
 const singles = (count: number): Uint8Array => {
   const draw = splitMix64(99n);
   const pick = (below: number): number => Number(draw() % BigInt(below));
@@ -59,32 +59,32 @@ const singles = (count: number): Uint8Array => {
 };
 
 for (const lanes of [8, 16, 32])
-  test(`a product with tiles in registers, fused exactly, in strips of ${lanes}`, () => {
+  test(`a matrix product with register tiles and exact fma, with ${lanes} lanes`, () => {
     const given = singles(inputs + 16 * 64);
-    const run = (engine: 'lane' | 'simd') => ranOn(engine, tiles(), 1, 64, given.length, given, lanes);
+    const run = (engine: 'lane' | 'simd') => runOn(engine, tiles(), 1, 64, given.length, given, lanes);
     const [lane, simd] = [run('lane'), run('simd')];
-    assert.equal(simd.said, []);
+    assert.equal(simd.messages, []);
     assert.is(simd.lanes, lanes);
     assert.equal(simd.bytes, lane.bytes);
   });
 
-test('straight code is written once, however long strips are', () => {
+test('the size of straight-line code does not depend on the number of lanes', () => {
   const size = (lanes: number): number => {
-    const made = compileSimd(randomStraight(1, 256, 2000), [256, 1, 1], { fma: 'exact', lanes });
-    return 'why' in made ? Number.NaN : made.bytes.length;
+    const compiled = compileSimd(randomStraight(1, 256, 2000), [256, 1, 1], { fma: 'exact', lanes });
+    return 'why' in compiled ? Number.NaN : compiled.bytes.length;
   };
   assert.ok(size(32) < 1.5 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
 });
 
-test('loads in even steps stand in such code', () => {
+test('strided loads are rerolled', () => {
   const size = (lanes: number): number => {
-    const made = compileSimd(tiles(), [64, 1, 1], { fma: 'exact', lanes });
-    return 'why' in made ? Number.NaN : made.bytes.length;
+    const compiled = compileSimd(tiles(), [64, 1, 1], { fma: 'exact', lanes });
+    return 'why' in compiled ? Number.NaN : compiled.bytes.length;
   };
   assert.ok(size(32) < 1.7 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
 });
 
-test('sums before a barrier are done one after the other, not step by step all of them', () => {
+test('sums before a barrier are scheduled one after the other, not interleaved', () => {
   const sums: Value[][] = [];
   const kernel = writeKernel('k', [pointerParam('words', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
     const of = (word: number): Value => b.bitcast('f32', get(param(0), b.add(sreg('tid.x'), i32(64 * word))));
@@ -103,38 +103,38 @@ test('sums before a barrier are done one after the other, not step by step all o
   assert.ok(last < first, `the first sum ends at ${last}, the second starts at ${first}`);
 });
 
-test('chunks have functions of their own, so that each is short enough to be optimised', () => {
-  const made = compileSimd(tiles(), [64, 1, 1], { fma: 'exact', lanes: 16 });
-  assert.not('why' in made);
-  const sizes = functionSizes((made as Exclude<typeof made, { why: string }>).bytes);
+test('each chunk has a function of its own, which is short enough to be optimized', () => {
+  const compiled = compileSimd(tiles(), [64, 1, 1], { fma: 'exact', lanes: 16 });
+  assert.not('why' in compiled);
+  const sizes = functionSizes((compiled as Exclude<typeof compiled, { why: string }>).bytes);
   const all = sizes.reduce((sum, size) => sum + size);
   assert.ok(all > 80_000 && Math.max(...sizes) < all / 4, sizes.join(' '));
 });
 
-test('a chain of which each step waits for the one before is written out for every vector', () => {
+test('a dependent chain is not rerolled but unrolled for every vector', () => {
   const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
     let x = get(param(0), sreg('tid.x'));
     for (let i = 0; i < 400; i++) x = b.xor(b.mul(x, i32(2 * i + 3)), b.lshr(x, i32(1 + (i % 20))));
     put(param(0), sreg('tid.x'), x);
   });
   const size = (lanes: number): number => {
-    const made = compileSimd(kernel, [256, 1, 1], { fma: 'exact', lanes });
-    return 'why' in made ? Number.NaN : made.bytes.length;
+    const compiled = compileSimd(kernel, [256, 1, 1], { fma: 'exact', lanes });
+    return 'why' in compiled ? Number.NaN : compiled.bytes.length;
   };
   assert.ok(size(32) > 3 * size(8), `${size(32)} bytes for 32 lanes, ${size(8)} for 8`);
 });
 
 // Source: WebKit, maximumOMGCandidateCost: larger functions are never optimised.
-test('strips are shorter where that makes code small enough to be optimised', () => {
-  // Every step stores, so that nothing is rolled.
+test('the number of lanes is reduced where that makes the code small enough to be optimized', () => {
+  // Every step stores, which prevents rerolling.
   const kernel = writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
     const place = (word: number): Value => b.add(sreg('tid.x'), i32(256 * word));
     for (let i = 0; i < 600; i++) put(param(0), place(i % 8), b.mul(get(param(0), place((i + 3) % 8)), i32(2 * i + 1)));
   });
   const of = (lanes?: number) => {
-    const made = compileSimd(kernel, [256, 1, 1], { fma: 'exact', lanes });
-    assert.not('why' in made);
-    return made as Exclude<typeof made, { why: string }>;
+    const compiled = compileSimd(kernel, [256, 1, 1], { fma: 'exact', lanes });
+    assert.not('why' in compiled);
+    return compiled as Exclude<typeof compiled, { why: string }>;
   };
   const chosen = of();
   assert.ok(of(32).bytes.length > 100_000, `${of(32).bytes.length}`);

@@ -1,4 +1,4 @@
-/** Examples damaged at random, by a seed: their text through the compiler, their metallibs through the CPU device. */
+/** Fuzzing with damaged examples, by seed: their text through the compiler, their metallibs through the CPU device. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { InternalError } from '../../src/base/bug.ts';
@@ -21,7 +21,7 @@ const pickOf = (seed: number): Pick => {
   return (count) => Number(draw() % BigInt(Math.max(count, 1)));
 };
 
-/** Runs one case; an exception is told apart from a failed expectation by its stack. */
+/** Runs one case; an exception is distinguished from a failed assertion by its stack. */
 function noException<T>(what: string, run: () => T): T {
   try {
     return run();
@@ -37,14 +37,14 @@ function noException<T>(what: string, run: () => T): T {
 const tokensOf = (text: string): string[] => text.match(/[%.$\w]+|\s+|[^\s\w]/g) ?? [];
 const isWord = (token: string): boolean => /\w/.test(token);
 
-/** An index of a token that holds a letter or digit, behind the launch lines. */
+/** An index of a token with a letter or digit, after the launch lines. */
 function word(tokens: readonly string[], pick: Pick, rule: (token: string) => boolean = isWord): number {
   const start = Math.max(tokens.indexOf('.version'), 0);
   const found = tokens.flatMap((token, i) => (i >= start && rule(token) ? [i] : []));
   return found[pick(found.length)] ?? start;
 }
 
-/** A copy with `count` items at a place replaced by others. */
+/** A copy with `count` items at an index replaced. */
 const put = <T>(list: readonly T[], at: number, count: number, ...others: T[]): T[] => [
   ...list.slice(0, at),
   ...others,
@@ -82,11 +82,11 @@ const opcodes = [
 
 const lineKinds: Record<string, (lines: readonly string[], pick: Pick) => string[]> = {
   'a line deleted': (lines, pick) => put(lines, pick(lines.length), 1),
-  'a line twice': (lines, pick) => {
+  'a line duplicated': (lines, pick) => {
     const at = pick(lines.length);
     return put(lines, at, 0, lines[at]!);
   },
-  'two lines changed places': (lines, pick) => swapped(lines, pick(lines.length), pick(lines.length)),
+  'two lines swapped': (lines, pick) => swapped(lines, pick(lines.length), pick(lines.length)),
 };
 
 const isRegister = (token: string): boolean => /^%[a-z]+\d+$/.test(token);
@@ -97,14 +97,14 @@ const numbers = ['0', '-1', '4294967296', '0xFFFFFFFFFFFFFFFFFF', '0f7FC00000', 
 
 const tokenKinds: Record<string, (tokens: readonly string[], pick: Pick) => string[]> = {
   'a token deleted': (tokens, pick) => put(tokens, word(tokens, pick, isSolid), 1),
-  'a token twice': (tokens, pick) => {
+  'a token duplicated': (tokens, pick) => {
     const at = word(tokens, pick, isSolid);
     return put(tokens, at, 0, tokens[at]!, ' ');
   },
-  'two tokens changed places': (tokens, pick) => swapped(tokens, word(tokens, pick), word(tokens, pick)),
+  'two tokens swapped': (tokens, pick) => swapped(tokens, word(tokens, pick), word(tokens, pick)),
   'another opcode': (tokens, pick) => put(tokens, word(tokens, pick, isOpcode), 1, opcodes[pick(opcodes.length)]!),
   'another register': (tokens, pick) => put(tokens, word(tokens, pick, isRegister), 1, tokens[word(tokens, pick, isRegister)]!),
-  'a register of another number': (tokens, pick) => {
+  'a register renumbered': (tokens, pick) => {
     const at = word(tokens, pick, isRegister);
     return put(tokens, at, 1, tokens[at]!.replace(/\d+$/, String(pick(12))));
   },
@@ -119,8 +119,8 @@ const kinds = [
   ['cut off', (text: string, pick: Pick) => text.slice(0, pick(text.length))] as const,
 ];
 
-/** What comes of a text: diagnostics with places, or a sound metallib. */
-function judgeText(text: string): 'refused' | 'compiled' {
+/** Compiles a text: either diagnostics with valid spans, or a sound metallib. */
+function compileText(text: string): 'refused' | 'compiled' {
   const source = new SourceFile('damaged.ptx', text);
   const diagnostics = new Diagnostics(source);
   const compiled = withinCpuSeconds(2, () => compile(source, {}, diagnostics));
@@ -129,14 +129,14 @@ function judgeText(text: string): 'refused' | 'compiled' {
     assert.ok(message.length > 0 && !/undefined|\[object|NaN\b/.test(message), message);
     if (severity === 'error') assert.ok(labels.length > 0, `no place: ${message}`);
     for (const { span } of labels)
-      assert.ok(span.start >= 0 && span.start <= span.end && span.end <= text.length, `a place outside: ${message}`);
+      assert.ok(span.start >= 0 && span.start <= span.end && span.end <= text.length, `a span outside of the text: ${message}`);
   }
   if (!compiled) return 'refused';
-  judgeMetallib(compiled.metallib);
+  checkMetallib(compiled.metallib);
   return 'compiled';
 }
 
-function judgeMetallib(metallib: Uint8Array): void {
+function checkMetallib(metallib: Uint8Array): void {
   const diagnostics = new Diagnostics();
   assert.ok(validateMetallib(metallib, diagnostics));
   for (const { name, bitcode } of libraryOf(metallib).functions) assert.match(disassemble(readModule(bitcode, diagnostics)!), `@${name}(`);
@@ -147,13 +147,13 @@ function judgeMetallib(metallib: Uint8Array): void {
 const seedsByKind = 20;
 
 test('undamaged texts compile', () => {
-  for (const name of exampleNames) assert.is(judgeText(exampleText(name)), 'compiled');
+  for (const name of exampleNames) assert.is(compileText(exampleText(name)), 'compiled');
 });
 
-/** Found by more seeds than are run here; each is refused with the code. */
+/** Found with more seeds than are run here; each is refused with the code. */
 const found: [what: string, name: string, damage: (text: string) => string, code: string][] = [
   [
-    'no variable in shared memory is named',
+    'no shared variable is referenced',
     'scan',
     (text) => text.replace(/(, )_Z\w+|\[_Z\w+(\+\d+)?\]/g, (_, comma) => (comma ? ', 64' : '[%r1]')),
     'CM2095',
@@ -173,7 +173,7 @@ const found: [what: string, name: string, damage: (text: string) => string, code
 for (const [what, name, damage, code] of found)
   test(`text: ${what}`, () => {
     const text = damage(exampleText(name));
-    assert.is(judgeText(text), 'refused');
+    assert.is(compileText(text), 'refused');
     const source = new SourceFile('damaged.ptx', text);
     const diagnostics = new Diagnostics(source);
     compile(source, {}, diagnostics);
@@ -187,11 +187,11 @@ for (const [k, [kind, damage]] of kinds.entries())
       const seed = 1000 * k + i;
       const name = exampleNames[seed % exampleNames.length]!;
       const text = damage(exampleText(name), pickOf(seed));
-      outcomes[noException(`${kind}, seed ${seed}, ${name}`, () => judgeText(text))]++;
+      outcomes[noException(`${kind}, seed ${seed}, ${name}`, () => compileText(text))]++;
     }
   });
 
-test('of the damaged texts some compile and some do not', () => {
+test('some damaged texts compile and some do not', () => {
   assert.ok(outcomes.compiled > 20 && outcomes.refused > 60, JSON.stringify(outcomes));
 });
 
@@ -203,12 +203,12 @@ function flipped(bytes: Uint8Array, pick: Pick, count: number): Uint8Array {
   return copy;
 }
 
-const ruins: Record<string, (bytes: Uint8Array, pick: Pick) => Uint8Array> = {
+const damages: Record<string, (bytes: Uint8Array, pick: Pick) => Uint8Array> = {
   'cut off': (bytes, pick) => bytes.slice(0, pick(bytes.length)),
   'one bit': (bytes, pick) => flipped(bytes, pick, 1),
   'eight bits': (bytes, pick) => flipped(bytes, pick, 8),
-  'one bit of the bitcode, hash and sizes right again': (bytes, pick) => repacked(bytes, (bitcode) => flipped(bitcode, pick, 1)),
-  'words of the bitcode changed, hash and sizes right again': (bytes, pick) =>
+  'one bit of the bitcode, with hash and sizes updated': (bytes, pick) => repacked(bytes, (bitcode) => flipped(bitcode, pick, 1)),
+  'words of the bitcode changed, with hash and sizes updated': (bytes, pick) =>
     repacked(bytes, (bitcode) => {
       const copy = bitcode.slice();
       copy.copyWithin(4 * pick(copy.length / 4), 4 * pick(copy.length / 4), 4 * pick(copy.length / 4) + 4);
@@ -222,7 +222,7 @@ function repacked(bytes: Uint8Array, change: (bitcode: Uint8Array) => Uint8Array
   return writeMetallib({ ...library, functions });
 }
 
-/** Loads what may be ruined, and launches what loads on buffers of 64 bytes. */
+/** Loads a damaged metallib, and launches its kernels on buffers of 64 bytes. */
 function loadAndLaunch(metallib: Uint8Array): 'refused' | 'ran' | 'failed' {
   const device = openCpuDevice();
   const diagnostics = new Diagnostics();
@@ -254,20 +254,20 @@ const metallibOf = (name: string): Uint8Array => {
   return metallibs.get(name)!;
 };
 
-const seedsByRuin = 40;
-const fates = { refused: 0, ran: 0, failed: 0 };
-for (const [k, [ruin, damage]] of Object.entries(ruins).entries())
-  test(`metallib: ${ruin}`, () => {
-    for (let i = 0; i < seedsByRuin; i++) {
+const seedsByDamage = 40;
+const loadOutcomes = { refused: 0, ran: 0, failed: 0 };
+for (const [k, [damageKind, damage]] of Object.entries(damages).entries())
+  test(`metallib: ${damageKind}`, () => {
+    for (let i = 0; i < seedsByDamage; i++) {
       const seed = 100_000 + 1000 * k + i;
       const name = exampleNames[seed % exampleNames.length]!;
       const bytes = damage(metallibOf(name), pickOf(seed));
-      fates[noException(`${ruin}, seed ${seed}, ${name}`, () => loadAndLaunch(bytes))]++;
+      loadOutcomes[noException(`${damageKind}, seed ${seed}, ${name}`, () => loadAndLaunch(bytes))]++;
     }
   });
 
-test('of the ruined metallibs some are refused and some run', () => {
-  assert.ok(fates.refused > 40 && fates.ran > 10, JSON.stringify(fates));
+test('some damaged metallibs are refused and some run', () => {
+  assert.ok(loadOutcomes.refused > 40 && loadOutcomes.ran > 10, JSON.stringify(loadOutcomes));
 });
 
 test.run();

@@ -1,4 +1,4 @@
-/** Every example, compiled and run on the CPU device, gives the bits that an NVIDIA H200 gave. */
+/** Every example, compiled and run on the CPU device, has the bits recorded on an NVIDIA H200. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ import {
 
 const test = suite('examples/h200');
 
-test('there are examples, a CUDA source for each, and a recording for each', () => {
+test('each example has a CUDA source and a recording', () => {
   assert.ok(exampleNames.length >= 18);
   const sources = readdirSync(examplesFolder).filter((file) => file.endsWith('.cu'));
   assert.equal(
@@ -34,7 +34,7 @@ test('there are examples, a CUDA source for each, and a recording for each', () 
 
 // ── in this process ──
 
-/** How an output differs from its recording, in words; empty where no bit does. */
+/** How an output differs from its recording, as text; empty if all bits are equal. */
 function difference(output: Output): string {
   const expect = output.expect!;
   assert.equal([expect.rtol, expect.atol, expect.ulp], [0, 0, 0], 'a recording is compared bit for bit');
@@ -48,19 +48,19 @@ function difference(output: Output): string {
   return isSame ? '' : `${check.mismatches} of ${check.count} elements of ${output.name}, the first at ${check.firstMismatch}`;
 }
 
-/** A buffer that nothing is expected of is one that the kernel only reads. */
+/** A buffer without an expectation is only read by the kernel. */
 function assertUntouched(output: Output, name: string): void {
   const argument = recordedLaunch(name).args![output.index]!;
-  assert.is(argument.kind, 'buffer', 'inputs are made, not read from files');
+  assert.is(argument.kind, 'buffer', 'inputs are generated, not read from files');
   if (argument.kind !== 'buffer') return;
   const before = initialContents(argument.element, argument.shape, argument.init);
   assert.ok(Buffer.compare(before, output.bytes) === 0, `${output.name} was written`);
 }
 
-// An element that is never written keeps the poison, and no recorded number is both of them.
+// An element that is never written keeps the poison, and no recorded value equals both.
 for (const name of exampleNames)
   for (const poison of [93, -37])
-    test(`${name}: the bits of the H200, outputs filled with ${poison} before`, () => {
+    test(`${name}: the bits of the H200, with outputs initialized to ${poison}`, () => {
       const plan = recordedLaunch(name);
       assert.is(basename(plan.module), `${name}.ptx`);
       assert.match(readFileSync(launchPath(name), 'utf8'), /"recordedOn": "NVIDIA H200/);
@@ -71,7 +71,7 @@ for (const name of exampleNames)
       for (const output of outputs) output.expect ? assert.is(difference(output), '') : assertUntouched(output, name);
     });
 
-test('a wrong number is seen: another factor in saxpy', () => {
+test('a wrong result is detected: another factor in saxpy', () => {
   const plan = recordedLaunch('saxpy');
   const args = plan.args!.map((argument) =>
     argument.kind === 'scalar' && argument.element === 'f32' ? { ...argument, value: 2.25 } : argument,
@@ -95,10 +95,10 @@ function cli(...words: string[]): string {
 }
 
 for (const name of ['vector_add', 'matmul_tiled'])
-  test(`${name}: built to a file, and that file run and checked`, () => {
+  test(`${name}: build to a file, then run and check it`, () => {
     cli('build', `examples/${name}.ptx`, '-o', `${name}.metallib`);
     assert.equal(new Uint8Array(readFileSync(join(folder, `${name}.metallib`))), compileExample(name).metallib);
-    const words = { vector_add: vectorAddWords, matmul_tiled: matmulWords }[name]!;
+    const words = { vector_add: vectorAddArgs, matmul_tiled: matmulArgs }[name]!;
     const recorded = JSON.parse(cli('run', `${name}.metallib`, ...words, '--json'));
     assert.equal(
       recorded.checks.map((check: { pass: boolean }) => check.pass),
@@ -107,7 +107,7 @@ for (const name of ['vector_add', 'matmul_tiled'])
   });
 
 const recording = (name: string, file: string): string => join(root, 'fixtures/examples', name, file);
-const vectorAddWords = [
+const vectorAddArgs = [
   '--grid',
   '4',
   '--block',
@@ -119,7 +119,7 @@ const vectorAddWords = [
   '--arg',
   'f32:1024=fill(9)',
 ].concat(['--arg', 'u32=1024', '--check', `2=${recording('vector_add', 'c.npy')}`]);
-const matmulWords = ['--grid', '4,4', '--block', '16,16', '--arg', 'f32:64x64=rand(1)', '--arg', 'f32:64x64=rand(2)'].concat([
+const matmulArgs = ['--grid', '4,4', '--block', '16,16', '--arg', 'f32:64x64=rand(1)', '--arg', 'f32:64x64=rand(2)'].concat([
   '--arg',
   'f32:64x64=fill(9)',
   '--arg',
@@ -129,7 +129,7 @@ const matmulWords = ['--grid', '4,4', '--block', '16,16', '--arg', 'f32:64x64=ra
 ]);
 
 for (const name of exampleNames)
-  test(`cumetal run examples/${name}.ptx: runs with no more words`, () => {
+  test(`cumetal run examples/${name}.ptx: runs without further options`, () => {
     const before = readdirSync(folder);
     assert.match(cli('run', `examples/${name}.ptx`), new RegExp(`\\b${name}\\b`));
     const words = readFileSync(join(folder, 'examples', `${name}.ptx`), 'utf8');
@@ -137,7 +137,7 @@ for (const name of exampleNames)
     assert.equal(
       readdirSync(folder).filter((file) => !before.includes(file)),
       pictures,
-      'the files that the launch lines name',
+      'the files named in the launch lines',
     );
     for (const picture of pictures) assert.ok(existsSync(join(folder, picture)));
   });

@@ -1,4 +1,4 @@
-/** LLVM 14 as the judge of every kernel of every example. */
+/** LLVM 14 accepts every kernel of every example. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { validateAir } from '../../src/air/index.ts';
@@ -13,7 +13,7 @@ const test = suite('examples/llvm');
 const file = scratch();
 
 for (const name of exampleNames) {
-  need(test, ['llvm-dis-14', 'llvm-bcanalyzer-14', 'opt-14'], `${name}: LLVM accepts each kernel and reads what we read`, () => {
+  need(test, ['llvm-dis-14', 'llvm-bcanalyzer-14', 'opt-14'], `${name}: LLVM accepts each kernel and reads the same module`, () => {
     const { functions } = libraryOf(compileExample(name).metallib);
     assert.ok(functions.length > 0);
     for (const [i, { bitcode }] of functions.entries()) {
@@ -28,7 +28,7 @@ for (const name of exampleNames) {
     }
   });
 
-  test(`${name}: the rules of container and AIR hold`, () => {
+  test(`${name}: the metallib satisfies the container and AIR rules`, () => {
     const { metallib, reflection } = compileExample(name);
     const diagnostics = new Diagnostics();
     assert.ok(validateMetallib(metallib, diagnostics));
@@ -41,7 +41,7 @@ for (const name of exampleNames) {
     );
   });
 
-  test(`${name}: compiled twice, the same bytes`, () => {
+  test(`${name}: compilation is deterministic`, () => {
     assert.ok(Buffer.compare(compileExample(name).metallib, compileExample(name).metallib) === 0);
   });
 }

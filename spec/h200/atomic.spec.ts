@@ -1,6 +1,6 @@
 /**
- * Every form of the atomics on values of its own, through the whole road (PTX, metallib, CPU device) against what an NVIDIA
- * H200 gave: the value before and the value after. For both targets, since Apple's lacks some that the CPU device has.
+ * Every form of atomics, end to end (PTX, metallib, CPU device) against results of an NVIDIA H200: the old value and the new value.
+ * For both targets, because Apple GPUs lack some of them.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ interface Form {
   readonly form: string;
   readonly type: string;
   readonly ptx: string;
-  /** Hexadecimal: the value in memory, the operands, the value after, what the atomic gave (0 for `red`). */
+  /** Hexadecimal: the value in memory, the operands, the new value, the result (0 for `red`). */
   readonly cases: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const { forms, block } = JSON.parse(readFileSync(path, 'utf8')) as { forms: Form
 
 type Target = 'macos14' | 'macos15' | 'cpu';
 
-/** An order needs fences, which Apple GPUs have from macOS 15 on. */
+/** A memory order needs fences, which Apple GPUs have from macOS 15 on. */
 const appleOf = (form: string): Target => (/acq|release/.test(form) ? 'macos15' : 'macos14');
 
 function compiled(ptx: string, target: Target): { metallib: Uint8Array | undefined; diagnostics: Diagnostics } {
@@ -36,7 +36,7 @@ function compiled(ptx: string, target: Target): { metallib: Uint8Array | undefin
   return { metallib: compile(source, { target, fp64: target === 'cpu' ? 'native' : 'soft' }, diagnostics)?.metallib, diagnostics };
 }
 
-/** The cells of memory and of the results after a run. */
+/** The cells of memory and of the results after a launch. */
 function launch(metallib: Uint8Array, columns: readonly (readonly bigint[])[]): BigUint64Array[] {
   const count = columns[0]!.length;
   const args = [...columns.map((column) => BigUint64Array.from(column)), count];
@@ -44,10 +44,10 @@ function launch(metallib: Uint8Array, columns: readonly (readonly bigint[])[]): 
   return [0, 3].map((at) => new BigUint64Array(after[at]!.buffer));
 }
 
-/** Bits in memory. */
+/** The width in memory, in bits. */
 const widthOf = (type: string): number => (type.endsWith('x2') ? 32 : type.endsWith('f16') ? 16 : Number(type.slice(1)));
 
-/** What Apple GPUs have no atomics for. */
+/** Types for which Apple GPUs have no atomics. */
 const isWide = (type: string): boolean => type.endsWith('64');
 
 for (const { form, type, ptx, cases } of forms)
@@ -62,17 +62,17 @@ for (const { form, type, ptx, cases } of forms)
       assert.ok(metallib, diagnostics.list.map((d) => d.message).join('; '));
       const rows = cases.map((line) => line.split(' ').map((word) => BigInt(`0x${word}`)));
       const inputs = [0, 1, 2].map((i) => rows.map((row) => (i < row.length - 2 ? row[i]! : 0n)));
-      // A pattern that no result has by chance, in the bytes that are written.
+      // A poison that no result has by chance, in the written bytes.
       const poison = rows.map(() => BigInt.asUintN(widthOf(type), 0xa5a5_5a5a_a5a5_5a5an));
       const [after, before] = launch(metallib, [...inputs, poison]);
       const same = (want: bigint, got: bigint): boolean =>
         want === got || (type.startsWith('f') && isNan(type as ScalarType, want) && isNan(type as ScalarType, got));
-      const wrong = rows.flatMap((row, i) =>
+      const mismatches = rows.flatMap((row, i) =>
         same(row.at(-2)!, after![i]!) && same(row.at(-1)!, before![i]!)
           ? []
           : [`${cases[i]}, and not ${after![i]!.toString(16)} ${before![i]!.toString(16)}`],
       );
-      assert.equal(wrong.slice(0, 5), []);
+      assert.equal(mismatches.slice(0, 5), []);
     });
 
 test.run();

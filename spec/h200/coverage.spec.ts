@@ -1,6 +1,6 @@
 /**
- * What the recordings of an NVIDIA H200 cover: each row of the instruction table that is compiled, and each word of it, occurs in
- * a kernel that was recorded, or a reason says who judges it instead. The specs beside this one run what was recorded.
+ * Coverage of the H200 recordings: each compiled row of the instruction table, and each of its modifiers, occurs in a recorded kernel,
+ * or has a reason that names another test. The specs in this folder run the recorded kernels.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import { formsOf } from '../support/sweep/words.ts';
 
 const test = suite('h200/coverage');
 
-/** Who judges what no H200 was asked for. `word`: one word alone. */
+/** Where rows without a recording are tested. `word`: the reason applies to one modifier. */
 const reasons: readonly { readonly applies: (row: Row) => boolean; readonly word?: string; readonly why: string }[] = [
   { applies: ({ since }) => since.sm > 90, why: 'an H200 does not have it: worked examples of the table, exact arithmetic in spec/ptx' },
   {
@@ -28,33 +28,35 @@ const reasonFor = (row: Row, word?: string): string | undefined =>
   reasons.find((each) => each.applies(row) && (each.word === undefined || each.word === word))?.why;
 
 const compiled = allRows().filter((row) => !refusalOf(row));
-const seen = recordedRows();
+const recorded = recordedRows();
 
-/** The words that occur in a form of the row: its exclusions may take all of those of a word away. */
+/** Modifiers that occur in a form of the row: exclusions may rule one out completely. */
 const wordsOf = (row: Row): string[] => [
   ...new Set(formsOf(row).flatMap(({ modifiers }) => Object.entries(modifiers).map(([slot, word]) => `${slot}=${word}`))),
 ];
 
-test('each row that is compiled was recorded, or it is said who judges it', () => {
-  const missing = compiled.filter((row) => !seen.has(row) && !reasonFor(row));
+test('each compiled row is recorded, or has a reason', () => {
+  const missing = compiled.filter((row) => !recorded.has(row) && !reasonFor(row));
   assert.equal(
     missing.map(({ syntax }) => syntax),
     [],
   );
 });
 
-test('so was each word of each row', () => {
+test('so is each modifier of each row', () => {
   const missing = compiled.flatMap((row) =>
     wordsOf(row)
-      .filter((key) => !seen.get(row)?.has(key) && !reasonFor(row, key.slice(key.indexOf('=') + 1)))
+      .filter((key) => !recorded.get(row)?.has(key) && !reasonFor(row, key.slice(key.indexOf('=') + 1)))
       .map((key) => `${row.syntax}: ${key}`),
   );
   assert.equal(missing, []);
 });
 
-test('a reason is given only for what was not recorded', () => {
+test('reasons are given only for what is not recorded', () => {
   const idle = reasons.filter(({ applies, word }) =>
-    compiled.filter(applies).every((row) => (word ? [...(seen.get(row) ?? [])].some((key) => key.endsWith(`=${word}`)) : seen.has(row))),
+    compiled
+      .filter(applies)
+      .every((row) => (word ? [...(recorded.get(row) ?? [])].some((key) => key.endsWith(`=${word}`)) : recorded.has(row))),
   );
   assert.equal(
     idle.map(({ why }) => why),
@@ -62,5 +64,5 @@ test('a reason is given only for what was not recorded', () => {
   );
 });
 
-test.after(() => console.log(countedRows(seen)));
+test.after(() => console.log(countedRows(recorded)));
 test.run();

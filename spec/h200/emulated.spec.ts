@@ -1,6 +1,6 @@
 /**
- * Doubles as pairs of floats: every form of the sweep that has doubles leaves what the H200 left, but for those that are computed
- * with pairs.
+ * Double-precision values as pairs of floats: every form of the sweep on doubles has the results of the H200, except for those that
+ * compute with pairs.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ const test = suite('h200/emulated');
 
 const computed = ['add', 'add.rn', 'sub', 'sub.rn', 'mul', 'mul.rn', 'fma.rn', 'mad.rn', 'div.rn', 'rcp.rn', 'sqrt.rn'];
 
-test('what is not computed with pairs is what the GPU left, bit for bit', () => {
+test('forms that do not compute with pairs have the bits of the GPU', () => {
   const recorded = readSweep();
   const forms = sweepForms().filter(({ ptx }) => ptx.includes('f64'));
   assert.ok(forms.length > 300);

@@ -1,6 +1,6 @@
 /**
- * Programs made at random (`spec/support/random-ptx.ts`), through the whole road against what an NVIDIA H200 gave: one in forty of
- * those that are recorded. `bun scripts/fuzz.ts check fixtures/h200/fuzz.json` runs all.
+ * Random programs (`spec/support/random-ptx.ts`), end to end against results of an NVIDIA H200: one in forty of the recorded ones.
+ * `bun scripts/fuzz.ts check fixtures/h200/fuzz.json` runs all.
  */
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -14,10 +14,10 @@ const forms = fuzzForms();
 const step = 40;
 const each = 25;
 
-test('the recording has a digest of each program', () =>
+test('the recording has a digest per program', () =>
   assert.ok(digests.length >= 10_000 && digests.every((digest) => /^[0-9a-f]{8}$/.test(digest))));
 
-/** Odd and even ones alike: `step` is even, so each round starts one on. */
+/** Odd and even numbers: `step` is even, so every other round starts at an odd one. */
 const chosen = Array.from({ length: digests.length / step }, (_, i) => i * step + (i % 2));
 for (let first = 0; first < chosen.length; first += each) {
   const some = chosen.slice(first, first + each);

@@ -1,7 +1,6 @@
 /**
- * Products by `mma.sync`, and tiles by `ldmatrix`, `stmatrix` and `movmatrix`, against what an NVIDIA H200 gave to each thread. Moves,
- * integers and doubles are the same bits; sums of other floats are as near as their rows promise, and the same bits where all is whole
- * numbers.
+ * Products by `mma.sync`, and tiles by `ldmatrix`, `stmatrix` and `movmatrix`, against results of an NVIDIA H200 for each thread. Moves,
+ * integers and doubles are bit-exact; sums of other floats are within the bounds of their rows, and bit-exact for integers.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -12,7 +11,7 @@ const test = suite('h200/matrix');
 const forms = recording.forms.filter(({ form }) => !form.startsWith('wmma'));
 testForms(test, forms);
 
-test('every shape and type was recorded', () => {
+test('every shape and type is recorded', () => {
   assert.ok(forms.length > 120);
   assert.ok(forms.filter((form) => sumType(form)).length > 30);
 });

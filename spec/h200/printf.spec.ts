@@ -1,4 +1,4 @@
-/** What `printf` of an NVIDIA H200 printed, format by format, and what its calls gave: the same PTX through the whole road, for both kinds of target. */
+/** `printf` against an NVIDIA H200: printed text and results of the calls, per format, end to end for both kinds of target. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';

@@ -1,4 +1,4 @@
-/** The profiler against Nsight Compute on an H200, for kernels that each do one thing. */
+/** The profiler against Nsight Compute on an H200, for kernels that test one counter each. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -13,7 +13,7 @@ const { kernels } = JSON.parse(readFileSync(join(import.meta.dirname, '../../fix
   readonly kernels: Readonly<Record<string, Counts>>;
 };
 
-/** The counts of the profiler under the names of the recording. */
+/** The profiler's counts, with the names of the recording. */
 function countsOf(kernel: string): Counts {
   const { global, shared, flops } = profileOf(kernel).total;
   return {
@@ -36,10 +36,10 @@ function countsOf(kernel: string): Counts {
   };
 }
 
-/** NVIDIA's assembler makes one branch of the two that the PTX has for an `or`. */
+/** NVIDIA's assembler combines the two branches that the PTX has for an `or`. */
 const otherwise = new Set(['shared_longs_ends']);
 
-test('every kernel was recorded', () => {
+test('every kernel is recorded', () => {
   assert.equal(Object.keys(kernels).sort(), profiledLaunches.map(({ kernel }) => kernel).sort());
   for (const counts of Object.values(kernels)) assert.ok(Object.keys(counts).length >= 20);
 });
@@ -48,13 +48,13 @@ for (const { kernel } of profiledLaunches)
   test(kernel, () => {
     const recorded = kernels[kernel]!;
     const flops = recorded.fadd! + recorded.fmul! + 2 * recorded.ffma!;
-    const wanted = { ...recorded, flops };
+    const expected = { ...recorded, flops };
     const counts = countsOf(kernel);
-    const differing = Object.keys(counts).filter((name) => counts[name] !== wanted[name as keyof typeof wanted]);
+    const differing = Object.keys(counts).filter((name) => counts[name] !== expected[name as keyof typeof expected]);
     if (otherwise.has(kernel)) assert.ok(differing.length > 0);
     else
       assert.equal(
-        differing.map((name) => `${name}: ${counts[name]}, on the GPU ${wanted[name as keyof typeof wanted]}`),
+        differing.map((name) => `${name}: ${counts[name]}, on the GPU ${expected[name as keyof typeof expected]}`),
         [],
       );
   });

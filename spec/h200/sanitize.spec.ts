@@ -1,4 +1,4 @@
-/** What NVIDIA's `compute-sanitizer` says of the planted faults on an H200, beside what ours says: of each that it knows, the same. */
+/** NVIDIA's `compute-sanitizer` on an H200 against the sanitizer, for the planted faults: what it reports, we report. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -13,7 +13,7 @@ interface Recording {
 
 const { kernels } = JSON.parse(readFileSync(join(import.meta.dirname, '../../fixtures/h200/sanitize.json'), 'utf8')) as Recording;
 
-/** What its words are among our codes. */
+/** The codes that correspond to its messages. */
 const meanings: readonly (readonly [words: RegExp, codes: readonly string[]])[] = [
   [/^Invalid __(global|shared|local)__/, ['CM6101', 'CM6102', 'CM6103', 'CM6104']],
   [/^Uninitialized __global__ memory read/, ['CM6110']],
@@ -44,7 +44,7 @@ for (const each of known)
     }
   });
 
-test('it knows these many: no shared memory that nothing has written, no races in global memory, few masks', () => {
+test('it reports fewer faults: no uninitialized shared memory, no races in global memory, few masks', () => {
   const count = (tool: string): number => known.filter(({ kernel }) => kernels[kernel]!.tool === tool).length;
   assert.equal(['memcheck', 'initcheck', 'racecheck', 'synccheck'].map(count), [10, 3, 5, 4]);
 });

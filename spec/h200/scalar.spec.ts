@@ -1,6 +1,6 @@
 /**
- * Every recorded form of scalar instructions, each with every recorded input, through the whole road (PTX, metallib, CPU
- * device) against what an NVIDIA H200 gave. NaN equals NaN; all else is compared bit for bit.
+ * Every recorded form of scalar instructions with every recorded input, end to end (PTX, metallib, CPU device) against results of an
+ * NVIDIA H200. NaNs are equal; everything else is compared bit for bit.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,11 +25,11 @@ interface Form {
 const path = join(import.meta.dirname, '../../fixtures/h200/scalar.json');
 const { forms } = JSON.parse(readFileSync(path, 'utf8')) as { forms: Form[] };
 
-/** Run with the doubles of the CPU as well, beside those made of integers for Apple GPUs. */
+/** Also run with native doubles, besides the soft ones for Apple GPUs. */
 const hasDoubles = (ptx: string): boolean => ptx.includes('f64');
 const runs = { macos14: 0, cpu: 0 };
 
-/** The float type of a result, where it is one. */
+/** The float type of a result, if it is one. */
 function floatType(ptx: string): string | undefined {
   const words = ptx.split('.').slice(1);
   const type =
@@ -39,8 +39,8 @@ function floatType(ptx: string): string | undefined {
 }
 
 /**
- * How far an approximate result may be from the recorded one: the hardware's own error by the manual and ours together, in
- * units in the last place or absolute. `sin` and `cos` have a bound between -2 pi and 2 pi, `div.approx` from 2^-126.
+ * Tolerance of an approximate result: the manual's error bound of the hardware plus ours, in units in the last place or absolute.
+ * `sin` and `cos` have a bound between -2 pi and 2 pi, `div.approx` from 2^-126.
  */
 const bounds: Readonly<
   Record<string, { readonly ulp: number; readonly absolute?: number; readonly applies?: (row: readonly number[]) => boolean }>
@@ -57,14 +57,14 @@ const bounds: Readonly<
   'div.full': { ulp: 3, absolute: 2 ** -145 },
 };
 
-/** The same of estimates of doubles, for which the manual states no bound: of both together, as a part of the result. */
+/** Relative tolerance of double-precision estimates, for which the manual states no bound. */
 const parts: Readonly<Record<string, number>> = {
   'rcp.approx.ftz.f64': 2 ** -18,
   'rsqrt.approx.ftz.f64': 2 ** -18,
   'rsqrt.approx.f64': 2 ** -51,
 };
 
-/** How far an approximate half may be from the recorded one: the error by the manual, and a rounding of ours. */
+/** Tolerance of an approximate f16 or bf16 result: the manual's bound and one rounding of ours. */
 const halfBounds = {
   'ex2.approx': { ulp: 3n, f16: 0, bf16: 0 },
   'tanh.approx': { ulp: 1n, f16: 2 ** -10, bf16: 2 ** -7 },
@@ -79,7 +79,7 @@ function isHalfNear(name: string, type: 'f16' | 'bf16', want: bigint, got: bigin
   return steps <= bound.ulp || Math.abs(x - y) <= bound[type];
 }
 
-/** Whether two floats by their bits are as near as an approximate form allows. */
+/** Whether two floats, given as bits, are within the tolerance of an approximate form. */
 function isNear(ptx: string, row: readonly bigint[], want: bigint, got: bigint): boolean {
   const part = parts[ptx];
   if (part !== undefined) return Math.abs(f64Value(got) - f64Value(want)) <= part * Math.abs(f64Value(want));
@@ -89,20 +89,20 @@ function isNear(ptx: string, row: readonly bigint[], want: bigint, got: bigint):
   const half = /\.(b?f16)(x2)?$/.exec(ptx);
   if (half) return [0n, 16n].every((at) => isHalfNear(name, half[1] as 'f16' | 'bf16', (want >> at) & 0xffffn, (got >> at) & 0xffffn));
   const [a, b, x, y] = [row[0]!, row[1]!, want, got].map((bits) => f32Value(Number(bits))) as [number, number, number, number];
-  // Where no bound is stated only infinities and numbers must not be mixed up.
+  // Without a bound, only infinities and finite values are distinguished.
   if (bound.applies && !bound.applies([a, b]) && Number.isFinite(a)) return Number.isFinite(x) === Number.isFinite(y) || x === 0;
   const order = (bits: bigint): number => (bits & 0x80000000n ? -Number(bits & 0x7fffffffn) : Number(bits));
   return Math.abs(order(want) - order(got)) <= bound.ulp || Math.abs(x - y) <= (bound.absolute ?? 0);
 }
 
-/** What is not as recorded, the first few of it. */
+/** The first few results that differ from the recording. */
 function faultsOf({ ptx, cases }: Form, rows: readonly (readonly bigint[])[], results: BigUint64Array): string[] {
   const type = floatType(ptx);
-  const wrong = rows.flatMap((row, i) => {
+  const mismatches = rows.flatMap((row, i) => {
     const [want, got] = [row.at(-1)!, results[i]!];
     return areSame(type, want, got) || isNear(ptx, row, want, got) ? [] : [`${cases[i]}, and not ${got.toString(16)}`];
   });
-  return wrong.slice(0, 5);
+  return mismatches.slice(0, 5);
 }
 
 for (const recorded of forms)
@@ -121,9 +121,9 @@ for (const recorded of forms)
     }
   });
 
-test('every form that is compiled runs on Apple targets, doubles too', () => {
+test('every compiled form runs on Apple targets, doubles included', () => {
   const doubles = forms.filter(({ ptx }) => hasDoubles(ptx)).length;
-  assert.ok(doubles > 50, `${doubles} forms of doubles`);
+  assert.ok(doubles > 50, `${doubles} double-precision forms`);
   assert.equal(runs, { macos14: forms.length, cpu: doubles });
 });
 

@@ -1,4 +1,4 @@
-/** As `sweep.spec.ts`, of the rows that read and write memory: loads, stores, atomics, copies, in every space. */
+/** Like `sweep.spec.ts`, for the rows that access memory: loads, stores, atomics and copies, in every state space. */
 import { suite } from 'uvu';
 import { hasMemory, testRows } from '../support/sweep/judge.ts';
 

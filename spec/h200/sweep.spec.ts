@@ -1,6 +1,6 @@
 /**
- * The forms of the instruction table with values at every border, through the whole road (PTX, metallib, CPU device) against
- * what an NVIDIA H200 left: each row without memory, each of its words, and one in a hundred of the other combinations.
+ * The forms of the instruction table with edge values, end to end (PTX, metallib, CPU device) against results of an NVIDIA H200: each
+ * row without memory accesses, each of its modifiers, and one in a hundred of the other combinations.
  * `bun scripts/sweep.ts check fixtures/h200/sweep.json` runs all, each for both kinds of target.
  */
 import { suite } from 'uvu';
@@ -11,7 +11,7 @@ import { readSweep } from '../support/sweep/run.ts';
 
 const test = suite('h200/sweep');
 
-test('each form of the table that has a kernel was recorded', () => {
+test('each form of the table with a kernel is recorded', () => {
   const [recorded, forms] = [readSweep(), sweepForms()];
   assert.ok(forms.length > 6000);
   assert.is(new Set(forms.map(({ name }) => name)).size, forms.length, 'names are unique');
@@ -20,7 +20,7 @@ test('each form of the table that has a kernel was recorded', () => {
     missing.map(({ name }) => name),
     [],
   );
-  assert.is(recorded.size, forms.length, 'nothing is recorded that the table does not have');
+  assert.is(recorded.size, forms.length, 'the recording has no other forms');
 });
 
 testRows(test, (row) => !hasMemory(row));

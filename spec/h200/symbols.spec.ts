@@ -1,6 +1,6 @@
 /**
- * Variables that the host writes, addresses in initial values, and calls of functions by their addresses, through the whole road (PTX,
- * metallib, CPU device) against the words that one thread of an NVIDIA H200 left.
+ * Variables that the host writes, addresses in initial values, and calls through function addresses, end to end (PTX, metallib, CPU
+ * device) against the words that one thread of an NVIDIA H200 stored.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const test = suite('h200/symbols');
 interface Form {
   readonly form: string;
   readonly ptx: string;
-  /** In their order: each with a number, and after bytes (hexadecimal) were written to variables. */
+  /** In order: each with a number, after bytes (hexadecimal) are written to variables. */
   readonly runs: readonly { readonly number: number; readonly writes: Readonly<Record<string, string>>; readonly words: string }[];
 }
 const path = join(import.meta.dirname, '../../fixtures/h200/symbols.json');

@@ -1,6 +1,6 @@
 /**
- * What threads of a warp do together, whole warps and parts that parted before, through the whole road (PTX, metallib, CPU
- * device) against what an NVIDIA H200 gave to each thread.
+ * Warp and block collectives, for whole warps and after divergence, end to end (PTX, metallib, CPU device) against results of an
+ * NVIDIA H200 for each thread.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const test = suite('h200/warp');
 
 type Word = 'd0' | 'd1' | 'd2' | 'd3';
 
-/** One block of `block` threads; what each thread had in d0 to d3, where the code writes them. */
+/** One block of `block` threads; d0 to d3 of each thread, where the code writes them. */
 interface Form extends Readonly<Partial<Record<Word, string>>> {
   readonly form: string;
   readonly block: number;
@@ -31,21 +31,21 @@ interface Recording {
   readonly forms: readonly Form[];
 }
 
-/** Of one shape: each has the head and the words that its forms share. */
+/** Recordings with one kernel shape each: the forms share head, tail and inputs. */
 const recordings = ['warp', 'barrier'].map((name) => {
   const path = join(import.meta.dirname, `../../fixtures/h200/${name}.json`);
   return JSON.parse(readFileSync(path, 'utf8')) as Recording;
 });
 const wordsOf = (text: string): number[] => text.split(' ').map((word) => Number.parseInt(word, 16));
 
-/** Four words of each thread after a run for an Apple target. */
+/** Four words of each thread after a launch for an Apple target. */
 function run({ head, tail, a, b }: Recording, { form, block, code }: Form): Uint32Array {
   const source = new SourceFile(`${form}.ptx`, `${head}${code.map((line) => `  ${line}\n`).join('')}${tail}`);
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, {}, diagnostics);
   assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
   const inputs = [a, b].map((words) => Uint32Array.from(wordsOf(words).slice(0, block)));
-  // As when it was recorded: threads that leave early store nothing.
+  // As in the recording: threads that exit early store nothing.
   const poison = new Uint32Array(4 * block).fill(0xa5a5_a5a5);
   const after = launchMetallib(compiled.metallib, { kernel: 'form', blocks: 1, threads: block, args: [...inputs, poison] });
   return new Uint32Array(after[2]!.slice().buffer);
@@ -67,7 +67,7 @@ for (const recording of recordings)
       }
     });
 
-test('a few hundred forms were recorded', () => {
+test('a few hundred forms are recorded', () => {
   assert.ok(recordings[0]!.forms.length > 250);
 });
 

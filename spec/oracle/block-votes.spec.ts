@@ -1,4 +1,4 @@
-/** Barriers that compute over the block, built for Apple GPUs and run by the independent oracle, lanes in either order. */
+/** Barrier reductions (`bar.red`), compiled for Apple GPUs and run by the independent oracle, with lanes in either order. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,11 +15,11 @@ const test = suite('oracle/block-votes');
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The oracle takes a second for each launch: blocks that are whole warps and others, and all that is not plain. */
+/** The oracle takes a second per launch: some plain blocks, with whole and partial warps, and all special cases. */
 const chosen = blockVotes.filter(({ name }) => !/ of (1|2|31|33|96|257|1024)$/.test(name));
 
 for (const [i, vote] of chosen.entries())
-  need(test, oracleTools, `LLVM gives what the manual says: ${vote.name}`, () => {
+  need(test, oracleTools, `results by LLVM follow the manual: ${vote.name}`, () => {
     const { text, blocks, threads, input, words } = vote;
     const diagnostics = new Diagnostics();
     const metallib = compile(new SourceFile('form.ptx', text), {}, diagnostics)!.metallib;
@@ -28,7 +28,7 @@ for (const [i, vote] of chosen.entries())
     const order = i % 2 === 0 ? 'fwd' : 'rev';
     const launch = { kernel: 'form', grid: [blocks, 1, 1], block: [threads, 1, 1], args, sharedBytes: undefined, order };
     const { status, complaints, after } = launchOracle(folder, metallib, launch);
-    // Threads that have exited come to no barrier, which it says and goes on.
+    // Exited threads reach no barrier, which the oracle reports before it continues.
     const isSaid = /exit/.test(vote.name) && /^warning: \d+ barriers were not reached by all threads at one place\s*$/.test(complaints);
     assert.is(isSaid ? '' : complaints, '');
     assert.is(status, 0);

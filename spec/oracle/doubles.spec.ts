@@ -1,6 +1,6 @@
 /**
- * A kernel of doubles built for Apple GPUs, run by the independent oracle: LLVM reads the bitcode, in which no double is left,
- * and each operation gives what exact arithmetic gives.
+ * A double-precision kernel compiled for Apple GPUs and run by the independent oracle: LLVM reads the bitcode, which has no doubles,
+ * and each operation has the result of exact arithmetic.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,8 +21,8 @@ const test = suite('oracle/doubles');
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Results by instruction, of the doubles a, b and c; bits as they are stored. */
-const instructions: readonly (readonly [text: string, wanted: (a: bigint, b: bigint, c: bigint) => bigint])[] = [
+/** Results by instruction, of the doubles a, b and c, as bits. */
+const instructions: readonly (readonly [text: string, expected: (a: bigint, b: bigint, c: bigint) => bigint])[] = [
   ['add.f64 %d4, %d1, %d2', (a, b) => f64Bits(f64Value(a) + f64Value(b))],
   ['sub.f64 %d4, %d1, %d2', (a, b) => f64Bits(f64Value(a) - f64Value(b))],
   ['mul.f64 %d4, %d1, %d2', (a, b) => f64Bits(f64Value(a) * f64Value(b))],
@@ -34,7 +34,7 @@ const instructions: readonly (readonly [text: string, wanted: (a: bigint, b: big
   ['cvt.rzi.s32.f64 %r1, %d1; cvt.rn.f64.s32 %d4, %r1', (a) => f64Bits(Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, toWhole(f64Value(a)))))],
   ['setp.lt.f64 %p1, %d1, %d2; selp.f64 %d4, %d2, %d3, %p1', (a, b, c) => (f64Value(a) < f64Value(b) ? b : c)],
 ];
-/** Of a NaN the GPU gives the top bit alone, as it does for all conversions from 64 bits. */
+/** A NaN converts to the sign bit alone, as for all conversions from 64 bits on the GPU. */
 const toWhole = (value: number): number => (Number.isNaN(value) ? -(2 ** 31) : Math.trunc(value) + 0);
 
 const text = `.version 8.0
@@ -57,7 +57,7 @@ ${instructions.map(([instruction], i) => `  ${instruction};\n  st.global.f64 [%r
 
 const threads = 256;
 
-/** Doubles of like size, so that their bits meet, and among them borders of the format. */
+/** Doubles of similar magnitude, so that their bits overlap, and edge values. */
 function columns(): BigUint64Array[] {
   const draw = splitMix64(3n);
   const borders = [0, -0, 1, -1.5, 2 ** -1074, 2 ** -1022, Number.MAX_VALUE, Number.POSITIVE_INFINITY, Number.NaN, 2 ** 31].map(f64Bits);
@@ -71,8 +71,8 @@ function columns(): BigUint64Array[] {
 
 const isNan = (bits: bigint): boolean => Number.isNaN(f64Value(bits));
 
-/** What the kernel leaves, by LLVM and by the CPU device; no double is in it. */
-function left(inputs: readonly BigUint64Array[], fp64: Fp64Mode): BigUint64Array[] {
+/** The results of the kernel, by LLVM and by the CPU device; its bitcode has no doubles. */
+function resultsOf(inputs: readonly BigUint64Array[], fp64: Fp64Mode): BigUint64Array[] {
   const source = new SourceFile('doubles.ptx', text);
   const diagnostics = new Diagnostics(source);
   const options = { target: 'macos14', fp64 } as const;
@@ -92,37 +92,37 @@ function left(inputs: readonly BigUint64Array[], fp64: Fp64Mode): BigUint64Array
   return [after.at(-1)!, onCpu.at(-1)!].map((result) => new BigUint64Array(result.slice().buffer));
 }
 
-need(test, oracleTools, 'LLVM and the CPU device give the exact results of a kernel without a double in it', () => {
+need(test, oracleTools, 'LLVM and the CPU device have the exact results, from bitcode without doubles', () => {
   const inputs = columns();
-  for (const got of left(inputs, 'soft')) {
-    const wrong = instructions.flatMap(([instruction, wanted], n) =>
+  for (const got of resultsOf(inputs, 'soft')) {
+    const mismatches = instructions.flatMap(([instruction, expected], n) =>
       Array.from({ length: threads }, (_, i) => {
         const [a, b, c] = inputs.map((column) => column[i]!) as [bigint, bigint, bigint];
-        const [want, have] = [wanted(a, b, c), got[i * instructions.length + n]!];
+        const [want, have] = [expected(a, b, c), got[i * instructions.length + n]!];
         return want === have || (isNan(want) && isNan(have)) ? [] : [`${instruction} of ${[a, b, c].map(f64Value)}: ${f64Value(have)}`];
       }).flat(),
     );
-    assert.equal(wrong.slice(0, 5), []);
+    assert.equal(mismatches.slice(0, 5), []);
   }
 });
 
-need(test, oracleTools, 'and the same ones, close to those, where pairs of floats are computed with', () => {
+need(test, oracleTools, 'with pairs of floats they have equal results, close to the exact ones', () => {
   const inputs = columns();
-  const [byLlvm, onCpu] = left(inputs, 'emulate') as [BigUint64Array, BigUint64Array];
-  const exact = instructions.flatMap(([, wanted], n) =>
+  const [byLlvm, onCpu] = resultsOf(inputs, 'emulate') as [BigUint64Array, BigUint64Array];
+  const exact = instructions.flatMap(([, expected], n) =>
     Array.from({ length: threads }, (_, i) => {
       const at = i * instructions.length + n;
       const [a, b, c] = inputs.map((column) => column[i]!) as [bigint, bigint, bigint];
-      const [want, have] = [f64Value(wanted(a, b, c)), f64Value(byLlvm[at]!)];
+      const [want, have] = [f64Value(expected(a, b, c)), f64Value(byLlvm[at]!)];
       assert.ok(byLlvm[at] === onCpu[at] || (isNan(byLlvm[at]!) && isNan(onCpu[at]!)));
-      // Terms are at most of the size of the result and these; next to the largest double, what is close may be infinite.
+      // Terms have at most the magnitude of the result and these; near the largest double, a close result may be infinite.
       const size = Math.abs(want) + [a, b, c].map((x) => Math.abs(f64Value(x))).reduce((sum, x) => sum + (x < 2 ** 64 ? x : 0), 0);
       const isClose = Object.is(want, have) || Math.abs(want - have) <= size * 2 ** -24 * 2 ** -20 || Math.abs(want) === Number.MAX_VALUE;
       assert.ok(isClose, `${instructions[n]![0]} of ${[a, b, c].map(f64Value)}: ${have}`);
       return want === have;
     }),
   );
-  // Most instructions of the list compute; were all exact, none would be emulated.
+  // Most instructions of the list compute; without a difference, none would be emulated.
   assert.ok(exact.includes(false));
 });
 

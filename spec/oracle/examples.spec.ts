@@ -1,6 +1,6 @@
 /**
- * The independent oracle, which shares no code with cumetal, runs the metallib of every example: LLVM reads the bitcode, and
- * accesses outside buffers, divergent barriers and reads of inactive lanes end its run. Two orders of the lanes tell a race.
+ * The independent oracle, which shares no code with cumetal, runs the metallib of every example: LLVM reads the bitcode; accesses
+ * outside of buffers, divergent barriers and reads of inactive lanes end the run. Two orders of the lanes detect races.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,11 +30,11 @@ const test = suite('oracle/examples');
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What one run of the oracle said and left. */
+/** The messages and results of one run of the oracle. */
 interface OracleRun {
   readonly status: number | null;
   readonly complaints: string;
-  /** Of every parameter that is a buffer, by its index. */
+  /** By the index of the buffer parameter. */
   readonly buffers: ReadonlyMap<number, Uint8Array>;
 }
 
@@ -63,7 +63,7 @@ function runOracle(metallib: Uint8Array, plan: LaunchFile, order: string): Oracl
 }
 
 for (const name of exampleNames)
-  need(test, tools, `${name}: the oracle and the CPU device leave the same bits, in both orders of lanes`, () => {
+  need(test, tools, `${name}: the oracle and the CPU device have equal results, in both lane orders`, () => {
     const plan = poisoned(recordedLaunch(name), 93);
     const { metallib } = compileExample(name);
     const { outputs } = launchOnCpu(metallib, plan);
@@ -81,9 +81,9 @@ for (const name of exampleNames)
     }
   });
 
-// ── the oracle's checks are on ──
+// ── the oracle's checks work ──
 
-need(test, tools, 'a buffer that is too small is seen by the oracle, and by the CPU device', () => {
+need(test, tools, 'a buffer that is too small is detected by the oracle, and by the CPU device', () => {
   const plan = recordedLaunch('vector_add');
   const args = plan.args!.map((argument) => (argument.name === 'c' ? { ...argument, shape: [1000] } : argument)) as ArgumentSpec[];
   const { metallib } = compileExample('vector_add');
@@ -98,7 +98,7 @@ const cutAtBarriers = (name: string): Uint8Array => {
   return compiled!.metallib;
 };
 
-need(test, tools, 'a missing barrier is seen by one of the orders', () => {
+need(test, tools, 'a missing barrier is detected by one of the orders', () => {
   const plan = recordedLaunch('scan');
   const right = launchOnCpu(compileExample('scan').metallib, plan).outputs.find((output) => output.expect)!;
   const runs = ['fwd', 'rev'].map((order) => runOracle(cutAtBarriers('scan'), plan, order).buffers.get(right.index)!);

@@ -1,6 +1,6 @@
 /**
- * Functions in AIR: a kernel that calls functions with loops, early returns, memory of their own and pointers, as compilers write
- * them where they do not inline. The CPU device and the independent oracle give what the same arithmetic gives here.
+ * Functions in AIR: a kernel that calls functions with loops, early returns, local memory and pointers, as compilers emit them without
+ * inlining. The CPU device and the independent oracle have the results of the same arithmetic here.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,7 +95,7 @@ end:
 }
 `;
 
-/** LLVM's bitcode of a text, as our reader takes it. */
+/** LLVM's bitcode of a text, read by our reader. */
 function moduleOf(text: string): Module {
   const diagnostics = new Diagnostics();
   const module = readModule(assembled(keep('functions.ll', new TextEncoder().encode(text))), diagnostics);
@@ -113,23 +113,23 @@ function metallibOf(text: string): Uint8Array {
   });
 }
 
-/** Steps of the Collatz sequence down to 1. */
+/** The number of Collatz steps to 1. */
 function steps(n: number): number {
   let count = 0;
   for (let x = n; x > 1; count++) x = x % 2 === 0 ? x / 2 : 3 * x + 1;
   return count;
 }
 
-need(test, oracleTools, 'calls in calls, loops and returns inside of them, memory of a call’s own', () => {
+need(test, oracleTools, 'nested calls with loops and early returns, and local memory per call', () => {
   const metallib = metallibOf(head + functions + kernel + tail);
   const before = Uint32Array.from({ length: 64 }, (_, i) => 5 * i);
-  const wanted = before.map((old, i) => old + (steps(i) | (steps(i + 7) << 16)) + (i % 2) * 1_000_000);
+  const expected = before.map((old, i) => old + (steps(i) | (steps(i + 7) << 16)) + (i % 2) * 1_000_000);
   const [after] = launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 64, args: [before.slice()] });
-  assert.equal(new Uint32Array(after!.buffer, after!.byteOffset, 64), wanted);
+  assert.equal(new Uint32Array(after!.buffer, after!.byteOffset, 64), expected);
   const args = [new Uint8Array(before.slice().buffer)];
   const run = launchOracle(folder, metallib, { kernel: 'k', grid: [1], block: [64], args, sharedBytes: undefined, order: 'rev' });
   assert.is(run.complaints, '');
-  assert.equal(new Uint32Array(run.after[0]!.slice().buffer), wanted);
+  assert.equal(new Uint32Array(run.after[0]!.slice().buffer), expected);
 });
 
 const whyRefused = (text: string): string => {
@@ -146,7 +146,7 @@ define void @k(i32 addrspace(1)* %out, i32 %tid) {
 }
 `;
 
-need(test, ['llvm-as-14'], 'functions that call themselves, and functions that double with every step down, are refused by name', () => {
+need(test, ['llvm-as-14'], 'recursive functions, and call graphs of exponential size, are refused by name', () => {
   const round = `
 define internal i32 @a(i32 %n) {
   %r = call i32 @b(i32 %n)

@@ -1,6 +1,6 @@
 /**
- * Products by tiles (`--mma=fast`) in the independent oracle: LLVM runs the AIR, lanes in either order, and gives the numbers that the CPU
- * device gives. What a tile is to a lane the oracle knows from MLX.
+ * Simdgroup matrix products (`--mma=fast`) in the independent oracle: LLVM runs the AIR, with lanes in either order, and has the results
+ * of the CPU device. The oracle's layout of a matrix is that of MLX.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const test = suite('oracle/matrix');
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Of each kind of element and each shape; the oracle takes a second for each. */
+/** One form of each element type and shape; the oracle takes a second for each. */
 const chosen = [
   'mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16',
   'mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32',
@@ -47,9 +47,9 @@ for (const [i, name] of chosen.entries())
     assert.is(status, 0);
     const own = launchMetallib(metallib, { kernel: 'form', blocks: form.trials, threads: 32, args: given });
     const numbers = (bytes: Uint8Array): string[] => numbersOf(sumType(form)!, bytes).map((x) => (Object.is(x, -0) ? '-0' : String(x)));
-    const [found, wanted] = [numbers(after.at(-1)!), numbers(own.at(-1)!)];
-    assert.ok(new Set(wanted).size > 100);
-    assert.equal(found, wanted);
+    const [found, expected] = [numbers(after.at(-1)!), numbers(own.at(-1)!)];
+    assert.ok(new Set(expected).size > 100);
+    assert.equal(found, expected);
   });
 
 test.run();

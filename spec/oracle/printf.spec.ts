@@ -1,6 +1,6 @@
 /**
- * A kernel that prints, run by the independent oracle: LLVM reads the bitcode, the records lie in the buffer as they are described,
- * and make the text that the CPU device prints.
+ * A kernel that prints, run by the independent oracle: LLVM reads the bitcode, the records in the buffer have the documented layout, and
+ * their text is that of the CPU device.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,12 +42,12 @@ const lines = Array.from({ length: threads }, (_, t) => `${t}: ${(0.75 * t).toFi
 
 interface Built {
   readonly metallib: Uint8Array;
-  /** The bytes of each buffer by its slot: what the kernel writes, the module's memory, what is printed. */
+  /** The bytes of each buffer by slot: the output, the module's memory, the printed records. */
   readonly args: Uint8Array[];
   readonly formats: readonly string[];
 }
 
-/** Binds as a host would that knows the reflection and no more. */
+/** Binds arguments by the reflection alone. */
 function built(printBytes: number): Built {
   const source = new SourceFile('k.ptx', text);
   const diagnostics = new Diagnostics(source);
@@ -70,7 +70,7 @@ function launched({ metallib, args }: Built): readonly Uint8Array[] {
   return after;
 }
 
-/** The lines of all pieces of a text. */
+/** The lines of the printed text. */
 function lined(read: (print: (piece: Uint8Array) => void) => void): string[] {
   let all = '';
   read((piece) => {
@@ -79,11 +79,11 @@ function lined(read: (print: (piece: Uint8Array) => void) => void): string[] {
   return all.trimEnd().split('\n');
 }
 
-need(test, oracleTools, 'the records make the text that is expected, and that the CPU device prints', () => {
+need(test, oracleTools, 'the text of the records is as expected, and that of the CPU device', () => {
   const one = built(4096);
   const after = launched(one);
-  const wanted = [...lines, 'last of 32'].sort();
-  assert.equal(lined((print) => readPrinted(after[2]!, one.formats, print)).sort(), wanted);
+  const expected = [...lines, 'last of 32'].sort();
+  assert.equal(lined((print) => readPrinted(after[2]!, one.formats, print)).sort(), expected);
   assert.equal([...new Uint32Array(after[0]!.slice().buffer)], new Array(threads).fill(3));
   assert.is(lostRecords(after[2]!), 0);
   const device = openCpuDevice();
@@ -92,11 +92,11 @@ need(test, oracleTools, 'the records make the text that is expected, and that th
   const buffer = device.allocate(4 * threads, diagnostics)!;
   const request = { kernel: 'k', grid: [1, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0 } as const;
   const args = [{ kind: 'buffer', buffer }] as const;
-  assert.equal(lined((print) => module.launch({ ...request, args, print }, diagnostics)).sort(), wanted);
+  assert.equal(lined((print) => module.launch({ ...request, args, print }, diagnostics)).sort(), expected);
 });
 
-need(test, oracleTools, 'the words of one record, and the count of those without room', () => {
-  // Behind the head of 3 words there is room for the record of thread 0: number, word, 2 words of the double, length, `even`.
+need(test, oracleTools, 'the words of one record, and the count of lost ones', () => {
+  // After the header of 3 words there is room for the record of thread 0: number, word, 2 words of the double, length, `even`.
   const after = launched(built(4 * (3 + 6)));
   const words = [...new Uint32Array(after[2]!.slice().buffer)];
   assert.equal(words, [6, 6, threads, 1, 0, 0, 0, 4, new Uint32Array(new TextEncoder().encode('even').buffer)[0]!]);

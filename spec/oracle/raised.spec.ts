@@ -1,4 +1,4 @@
-/** Functions made at random, of what LLVM's language has beyond what PTX needs: LLVM's interpreter of modules and the CPU device agree. */
+/** Random LLVM functions with features beyond what PTX needs: LLVM's code and the CPU device have equal results. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { airLibrary, airModule } from '../support/air-text.ts';
@@ -21,7 +21,7 @@ const inputs: readonly (readonly [x: bigint, y: bigint])[] = [
   [41n, 0xffffffff00000000n],
 ];
 
-/** What LLVM 14 gives: a program that prints the result for each input. */
+/** Results by LLVM 14: a program that prints the result for each input. */
 function byLlvm(text: string): bigint[] {
   const calls = inputs
     .map(

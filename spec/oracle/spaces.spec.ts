@@ -1,6 +1,6 @@
 /**
- * An address whose space is chosen when the kernel runs, in the independent oracle: LLVM reads the bitcode, and each thread reads
- * the shared, local, global or constant memory that its number says.
+ * A generic address whose state space is selected at run time, in the independent oracle: LLVM reads the bitcode, and each thread
+ * reads shared, local, global or constant memory, depending on its id.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,14 +35,14 @@ const text = `.version 8.0
 }
 `;
 
-need(test, oracleTools, 'reads by an address that is one of four spaces', () => {
+need(test, oracleTools, 'loads from a generic address in one of four spaces', () => {
   const { metallib } = compile(new SourceFile('k.ptx', text), {}, new Diagnostics())!;
   const args = [new Uint8Array(256).fill(0xa5)];
   for (const order of ['fwd', 'rev']) {
     const run = launchOracle(folder, metallib, { kernel: 'k', grid: [1], block: [64], args, sharedBytes: undefined, order });
     assert.is(run.complaints, '');
-    const wanted = Array.from({ length: 64 }, (_, t) => [t + 5000, t + 1000, 77, 60][t & 3]!);
-    assert.equal([...new Uint32Array(run.after[0]!.slice().buffer)], wanted);
+    const expected = Array.from({ length: 64 }, (_, t) => [t + 5000, t + 1000, 77, 60][t & 3]!);
+    assert.equal([...new Uint32Array(run.after[0]!.slice().buffer)], expected);
   }
 });
 

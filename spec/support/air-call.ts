@@ -1,19 +1,19 @@
-/** Calls of one function on many operands: a kernel written as AIR text, one thread for each call, run on the CPU device. */
+/** Calls of one function with many operands: a kernel written as AIR text, with one thread per call, run on the CPU device. */
 import { type AirParam, airLibrary, airModule } from './air-text.ts';
 import { launchMetallib } from './launch.ts';
 
 export interface AirCall {
   readonly name: string;
-  /** LLVM's type of the result, `float` or `<2 x i32>`. */
+  /** LLVM type of the result, such as `float` or `<2 x i32>`. */
   readonly result: string;
-  /** Operands: a type with the values of each thread, consecutive as in memory, or a constant for all threads. */
+  /** Operands: a type with contiguous values per thread, or a constant for all threads. */
   readonly operands: readonly (readonly [type: string, values: ArrayBufferView | string])[];
   readonly threads: number;
-  /** Bytes from one result to the next; an i1 is stored as an i32. */
+  /** Bytes between results; an i1 is stored as an i32. */
   readonly stride: number;
 }
 
-/** The results of the threads as consecutive bytes. */
+/** The contiguous results of all threads. */
 export function callEach({ name, result, operands, threads, stride }: AirCall): Uint8Array {
   const given = operands.flatMap(([type, values], i) => (typeof values === 'string' ? [] : [{ type, values, i }]));
   const pointer = (type: string): AirParam => ({ type: `${type} addrspace(1)*`, kind: 'air.buffer' });

@@ -1,4 +1,4 @@
-/** Kernels as AIR text in the form of other compilers, built into metallibs by LLVM and our container. */
+/** Kernels as AIR text, as other compilers emit it, packed into metallibs by LLVM and our container writer. */
 import { targets } from '../../src/air/index.ts';
 import { type LibraryFunction, writeMetallib } from '../../src/metallib/index.ts';
 import { assembled, scratch } from './llvm.ts';
@@ -10,18 +10,18 @@ target triple = "air64-apple-macosx14.0.0"
 `;
 
 export interface AirParam {
-  /** LLVM's type, `i32 addrspace(1)*` or `<3 x i32>`. */
+  /** LLVM type, such as `i32 addrspace(1)*` or `<3 x i32>`. */
   readonly type: string;
-  /** Of the metadata, `air.buffer` or `air.threads_per_grid`. */
+  /** Kind in the metadata, such as `air.buffer` or `air.threads_per_grid`. */
   readonly kind: string;
 }
 
 export const buffer: AirParam = { type: 'i32 addrspace(1)*', kind: 'air.buffer' };
 
-/** A module with the kernel `k`: parameters are `%0` and so on, the body starts at the block `entry`; `more` is the rest of the module. */
+/** A module with the kernel `k`: parameters are `%0` and so on, the body starts at the block `entry`; `more` is added at module level. */
 export function airModule(params: readonly AirParam[], body: string, more = ''): string {
   const types = params.map(({ type }) => type).join(', ');
-  // Threadgroup arguments are numbered by themselves.
+  // Threadgroup arguments have slots of their own.
   const slots = { device: 0, threadgroup: 0 };
   const nodes = params.map(({ type, kind }, i) => {
     const space = Number(/addrspace\((\d)\)\*$/.exec(type)?.[1] ?? 1);
@@ -51,7 +51,7 @@ ${nodes.join('\n')}
 /** LLVM's bitcode of a text. */
 export const airBitcode = (text: string): Uint8Array => assembled(keep('kernel.ll', new TextEncoder().encode(text)));
 
-/** A metallib with the function `k`, and others behind it. */
+/** A metallib with the function `k` and others after it. */
 export function airLibrary(
   text: string,
   more: Partial<LibraryFunction> = {},

@@ -1,7 +1,7 @@
 /**
- * What the API has to do on every device, as one list of tests: memory in its states, copies in the order of streams, kernels with
- * typed arguments, symbols, events, calls of the host, errors that stay, starting afresh. Expectations are worked out by hand from
- * the manuals of PTX and of CUDA's runtime.
+ * The API contract, a list of tests for every device: memory in all states, stream order, kernels with typed arguments, symbols,
+ * events, host functions, sticky errors, reset. Expected results are worked out by hand from the manuals of PTX and of the CUDA
+ * runtime.
  */
 import * as assert from 'uvu/assert';
 import { type Buffer, bindLibrary, CumetalError, Device, DeviceLostError, LaunchError, ResourceError } from '../../src/api/index.ts';
@@ -13,7 +13,7 @@ import { printCall, printingModule } from './printing.ts';
 export const head = '.version 9.0\n.target sm_90\n.address_size 64\n';
 
 export const kernels = {
-  /** y[i] = a * x[i] + y[i]; what nvcc makes of an `int` is a `.u32`. */
+  /** y[i] = a * x[i] + y[i]; nvcc compiles an `int` parameter to `.u32`. */
   saxpy: `${head}.visible .entry saxpy(.param .f32 factor, .param .u64 from, .param .u64 to, .param .u32 count)
 {
   .reg .pred p; .reg .b32 i, b, t, n; .reg .f32 a, u, v; .reg .b64 x, y, w;
@@ -37,7 +37,7 @@ export const kernels = {
   ld.param.f64 z, [f]; st.global.f64 [p+24], z;
   ret;
 }`,
-  /** Reads through an address that stands in memory. */
+  /** Reads through an address stored in memory. */
   follow: `${head}.visible .entry follow(.param .u64 out, .param .u64 list)
 {
   .reg .b32 x; .reg .b64 p, q, r;
@@ -55,7 +55,7 @@ export const kernels = {
   ld.param.u64 p, [out]; ld.global.u32 x, [table+4]; st.global.u32 [p], x; atom.global.add.u32 x, [count], 1;
   ret;
 }`,
-  /** Dynamic shared memory: words turned around. */
+  /** Reverses words in dynamic shared memory. */
   turn: `${head}.extern .shared .align 4 .b8 room[];
 .visible .entry turn(.param .u64 words)
 {
@@ -70,7 +70,7 @@ export const kernels = {
   demands: `${head}.visible .entry demands(.param .u64 out) .reqntid 4, 2, 1 { .reg .b64 p; ld.param.u64 p, [out]; st.global.u32 [p], 1; ret; }`,
 } as const;
 
-/** Forty values, among which a pointer stands: more than Metal has slots. */
+/** Forty values and a pointer among them: more parameters than Metal has slots. */
 const names = Array.from({ length: 40 }, (_, i) => `v${i}`);
 export const manyParams = `${head}.visible .entry many(${[...names.slice(0, 20).map((n) => `.param .u32 ${n}`), '.param .u64 out', ...names.slice(20).map((n) => `.param .u32 ${n}`)].join(', ')})
 {
@@ -80,9 +80,9 @@ ${names.map((name, i) => `  ld.param.u32 x, [${name}]; st.global.u32 [p+${4 * i}
   ret;
 }`;
 
-const printer = printingModule({ said: 'thread %d\n' }, `  st.local.u32 [depot], t;\n${printCall('said', 'list')}`);
+const printer = printingModule({ format: 'thread %d\n' }, `  st.local.u32 [depot], t;\n${printCall('format', 'list')}`);
 
-/** The code of what a call throws, or of what its promise is broken with; `nothing` where it is kept. */
+/** The code of the exception of a call or of its rejected promise; `nothing` without one. */
 export async function codeOf(run: () => unknown): Promise<string> {
   try {
     await run();
@@ -95,23 +95,23 @@ export async function codeOf(run: () => unknown): Promise<string> {
 
 const one = { grid: 1, block: 1 } as const;
 
-/** Puts the API over a device through the list. */
+/** Registers the tests of the contract for the API over a device. */
 export function apiContract(test: Register, candidate: Candidate): void {
-  /** One test on a device of its own, which is closed behind it. */
+  /** A test on a device of its own, which is closed afterwards. */
   const on = (what: string, body: (device: Device) => Promise<void>): void =>
     test(`${candidate.name}: ${what}`, async () => {
       const device = Device.over(candidate.open(), { reopen: candidate.open });
       try {
         await body(device);
       } finally {
-        // Memory is given back when its turn comes.
+        // Pending releases are completed.
         await device.synchronize().catch(() => {});
         device.close();
       }
       candidate.check?.();
     });
 
-  on('buffers of every type hold zeros, then what is written, and are read as copies', async (device) => {
+  on('buffers of every type hold zeros, then what is written, and reads are copies', async (device) => {
     const types: [ElementType, number, number[]][] = [
       ['u8', 1, [0, 7, 255]],
       ['i8', 1, [-128, 0, 127]],
@@ -129,7 +129,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
       buffer.write(values);
       assert.equal([...(await buffer.read())], values);
     }
-    // 1.0 and -2.0 as IEEE 754 halves, and as the upper halves of floats.
+    // 1.0 and -2.0 as IEEE 754 f16, and as bf16.
     assert.equal([...(await device.bufferOf('f16', [1, -2]).read())], [0x3c00, 0xc000]);
     assert.equal([...(await device.bufferOf('bf16', [1, -2]).read())], [0x3f80, 0xc000]);
     const wide = device.allocate('u64', 2);
@@ -138,7 +138,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     assert.equal([...(await wide.as('i64').read())], [-1n, 5n]);
   });
 
-  on('data is taken when it is handed over; parts share memory; a fill sets every element', async (device) => {
+  on('data is copied at the call; subviews share memory; a fill sets every element', async (device) => {
     const buffer = device.allocate('u32', 6);
     const data = Uint32Array.of(1, 2, 3, 4, 5, 6);
     buffer.write(data);
@@ -164,23 +164,23 @@ export function apiContract(test: Register, candidate: Candidate): void {
     assert.is(await codeOf(() => buffer.write(new Float32Array(1) as never)), 'CM5074');
   });
 
-  on('who sees what: a misuse is an error of types, and CM5060 when it runs', async (device) => {
+  on('host and device visibility: misuse is a type error, and CM5060 at run time', async (device) => {
     const bump = device.load(kernels.bump).kernel('bump', ['u32*']);
     const [host, staging, memory] = [device.allocate('u32', 1, 'host'), device.allocate('u32', 1, 'staging'), device.allocate('u32', 1)];
     host.view[0] = 5;
     staging.view[0] = 6;
     const misuses = [
-      // @ts-expect-error kernels do not see memory of the host
+      // @ts-expect-error kernels cannot access host memory
       () => bump.launch({ ...one, args: [host] }),
-      // @ts-expect-error nor do they see staging memory
+      // @ts-expect-error nor staging memory
       () => bump.launch({ ...one, args: [staging] }),
-      // @ts-expect-error the host does not see memory of the device
+      // @ts-expect-error the host cannot access device memory
       () => memory.view,
-      // @ts-expect-error memory of the host has no address for kernels
+      // @ts-expect-error host memory has no device address
       () => host.address,
-      // @ts-expect-error it is not read by a copy
+      // @ts-expect-error and no asynchronous read
       () => host.read(),
-      // @ts-expect-error nor filled by a stream
+      // @ts-expect-error nor fill
       () => device.defaultStream.fill(staging, 1),
     ];
     for (const misuse of misuses) assert.is(await codeOf(misuse), 'CM5060');
@@ -191,7 +191,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     assert.is(await codeOf(() => device.allocate('u32', 2 ** 40)), 'CM6012');
   });
 
-  on('unified memory is seen in place by both, but not while work uses it', async (device) => {
+  on('unified memory is accessed in place by host and device, but not by the host while work is pending', async (device) => {
     const bump = device.load(kernels.bump).kernel('bump', ['u32*']);
     const shared = device.allocate('u32', 2, 'unified');
     shared.view.set([41, 7]);
@@ -200,13 +200,13 @@ export function apiContract(test: Register, candidate: Candidate): void {
     await work.ended();
     const { view } = shared;
     assert.equal([...view], [42, 7]);
-    // What was allocated since does not take the view away.
+    // Later allocations do not invalidate the view.
     device.allocate('u8', 2 ** 20).free();
     view[1] = 10;
     assert.equal([...(await shared.read())], [42, 10]);
   });
 
-  on('copies between all states; memory of the host is read at once, staging memory when it is its turn', async (device) => {
+  on('copies between all states; host memory is read at the call, staging memory in stream order', async (device) => {
     const stream = device.stream();
     const [host, staging] = [device.allocate('u32', 2, 'host'), device.allocate('u32', 2, 'staging')];
     const [a, b, unified] = [device.allocate('u32', 2), device.allocate('u32', 2), device.allocate('u32', 2, 'unified')];
@@ -240,7 +240,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     stream.close();
   });
 
-  on('a kernel with typed arguments, given buffers, parts of them, and addresses within them', async (device) => {
+  on('a kernel with typed arguments: buffers, subviews, and addresses within them', async (device) => {
     const saxpy = device.load(kernels.saxpy).kernel('saxpy', ['f32', 'f32*', 'f32*', 'u32']);
     const [x, y] = [device.bufferOf('f32', [1, 2, 3, 4]), device.bufferOf('f32', [10, 20, 30, 40])];
     const { durationMs, warnings } = await saxpy.launch({ grid: 2, block: [2], args: [0.5, x, y, 4] }).ended();
@@ -249,7 +249,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     assert.equal([...(await y.read())], [10.5, 21, 31.5, 42]);
     saxpy.launch({ grid: 1, block: 4, args: [1, x.part(2), y.address + 4n, 2] });
     assert.equal([...(await y.read())], [10.5, 24, 35.5, 42]);
-    // An `int` of -1, which leaves every thread out.
+    // An `int` of -1, for which no thread is in bounds.
     saxpy.launch({ grid: 1, block: 4, args: [1, x, y, -1] });
     assert.equal([...(await y.read())], [10.5, 24, 35.5, 42]);
   });
@@ -264,7 +264,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     // -0.5 is 0xbfe0000000000000.
     assert.equal([...(await out.read())], [0xfe, 0xfffffffe, 0x89abcdef, 0x0c0b0a09, 0x55667788, 0x11223344, 0, 0xbfe00000]);
     const [list, target] = [device.allocate('u64', 1), device.bufferOf('u32', [5, 6])];
-    // A pointer that the kernel takes for a number, as it does not follow it.
+    // The kernel treats the pointer as a number and does not dereference it.
     device
       .load(kernels.values)
       .kernel()
@@ -291,7 +291,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     assert.equal([...(await turned.read())], [4, 3, 2, 1]);
   });
 
-  on('what a launch lacks is said before the device is touched', async (device) => {
+  on('invalid launches are refused before the device is called', async (device) => {
     const [module, values] = [device.load(kernels.saxpy), device.load(kernels.values).kernel()];
     const saxpy = module.kernel('saxpy');
     const [x, freed] = [device.bufferOf('f32', [1]), device.allocate('f32', 1)];
@@ -345,7 +345,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     await device.synchronize();
   });
 
-  on('what belongs to another device is refused', async (device) => {
+  on('objects of another device are refused', async (device) => {
     const other = Device.over(candidate.open());
     const [theirs, stream, event] = [other.allocate('u32', 1), other.stream(), other.event()];
     const bump = device.load(kernels.bump).kernel('bump', ['u32*']);
@@ -360,14 +360,14 @@ export function apiContract(test: Register, candidate: Candidate): void {
       () => ours.fill(1, { stream }),
     ];
     for (const run of faults) assert.is(await codeOf(run), 'CM5062');
-    // To wait for an event of another device is no fault.
+    // Waiting for an event of another device is allowed.
     stream.record(event);
     device.defaultStream.wait(event);
     await device.synchronize();
     other.close();
   });
 
-  on('variables of a module are written and read in the order of streams', async (device) => {
+  on('module variables are written and read in stream order', async (device) => {
     const module = device.load(kernels.module);
     const [table, out, stream] = [module.symbol('table'), device.allocate('u32', 1), device.stream()];
     assert.equal([...module.symbols].sort(), ['count', 'table']);
@@ -386,9 +386,9 @@ export function apiContract(test: Register, candidate: Candidate): void {
     stream.close();
   });
 
-  on('what kernels print goes to the launch, or to the device', async () => {
-    const said: string[] = [];
-    const to = (who: string) => (text: Uint8Array) => void said.push(`${who}: ${new TextDecoder().decode(text).trim()}`);
+  on('printed text is passed to the launch, or to the device', async () => {
+    const printed: string[] = [];
+    const to = (target: string) => (text: Uint8Array) => void printed.push(`${target}: ${new TextDecoder().decode(text).trim()}`);
     const printing = Device.over(candidate.open(), { print: to('device') });
     const kernel = printing.load(printer).kernel();
     const word = printing.allocate('u32', 1);
@@ -396,10 +396,10 @@ export function apiContract(test: Register, candidate: Candidate): void {
     kernel.launch({ grid: 1, block: 1, args: [word], print: to('launch') });
     await printing.synchronize();
     printing.close();
-    assert.equal(said, ['device: thread 0', 'launch: thread 0']);
+    assert.equal(printed, ['device: thread 0', 'launch: thread 0']);
   });
 
-  on('functions of the host are called in their turn, and may not use the device', async (device) => {
+  on('host functions are called in stream order, and cannot use the device', async (device) => {
     const [stream, counter] = [device.stream(), device.allocate('u32', 1)];
     const bump = device.load(kernels.bump).kernel('bump', ['u32*']);
     const order: string[] = [];
@@ -412,10 +412,10 @@ export function apiContract(test: Register, candidate: Candidate): void {
     stream.call(() => void device.allocate('u8', 1));
     assert.is(await codeOf(() => stream.synchronize()), 'CM5069');
     const work = stream.call(() => {
-      throw new Error('of the host');
+      throw new Error('of the host function');
     });
     assert.is(await codeOf(() => work.ended()), 'CM5073');
-    // It was told, and the stream goes on.
+    // The error was reported, and the stream continues.
     await stream.synchronize();
     assert.equal([...(await counter.read({ stream }))], [1]);
     stream.close();
@@ -423,7 +423,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     assert.is(await codeOf(() => stream.synchronize()), 'CM5061');
   });
 
-  on('events: done when the work before them is, with a time between them', async (device) => {
+  on('events complete after the work before them, and measure elapsed time', async (device) => {
     const [stream, start, end, untimed] = [device.stream(), device.event(), device.event(), device.event({ timing: false })];
     assert.is(start.isDone, true);
     await start.synchronize();
@@ -448,7 +448,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     stream.close();
   });
 
-  on('work of a stream or buffer that is closed goes on to its end', async (device) => {
+  on('work of a closed stream or buffer is completed', async (device) => {
     const bump = device.load(kernels.bump).kernel('bump', ['u32*']);
     const [counter, copy, stream] = [device.allocate('u32', 1), device.allocate('u32', 1), device.stream({ nonBlocking: true })];
     for (let i = 0; i < 3; i++) bump.launch({ ...one, args: [counter], stream });
@@ -461,7 +461,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     counter.free();
   });
 
-  on('an error of a kernel stays with the device until it is reset', async (device) => {
+  on('the error of a kernel is sticky until the device is reset', async (device) => {
     const out = device.allocate('u32', 1);
     const [stops, stream] = [device.load(kernels.stops).kernel('stops', ['u32*']), device.stream()];
     const failed = stops.launch({ ...one, args: [out] });
@@ -473,13 +473,13 @@ export function apiContract(test: Register, candidate: Candidate): void {
         assert.equal([(error as LaunchError).code, (error as LaunchError).cuda.number], [candidate.stopped ?? 'CM6014', 719]);
       },
     );
-    const said: unknown = await device.synchronize().catch((error: unknown) => error);
-    assert.instance(said, DeviceLostError);
-    assert.equal([(said as DeviceLostError).code, (said as DeviceLostError).cuda.name], ['CM5072', 'cudaErrorLaunchFailure']);
-    assert.is((said as DeviceLostError).cause, device.failure);
+    const error: unknown = await device.synchronize().catch((reason: unknown) => reason);
+    assert.instance(error, DeviceLostError);
+    assert.equal([(error as DeviceLostError).code, (error as DeviceLostError).cuda.name], ['CM5072', 'cudaErrorLaunchFailure']);
+    assert.is((error as DeviceLostError).cause, device.failure);
     for (const run of [() => after.ended(), () => out.read(), () => device.allocate('u8', 1), () => stream.isDone, () => device.stream()])
       assert.is(await codeOf(run), 'CM5072');
-    // There the process is lost as well.
+    // The process cannot use the GPU any more either.
     if (candidate.stopped) return;
     await device.reset();
     assert.is(device.failure, undefined);
@@ -494,7 +494,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     assert.equal([...(await counter.read())], [2]);
   });
 
-  on('a closed device takes nothing, and what had not begun is left out', async (device) => {
+  on('a closed device refuses work, and work that has not started is dropped', async (device) => {
     const buffer = device.allocate('u32', 1);
     const work = device.defaultStream.fill(buffer, 1);
     device.close();
@@ -505,7 +505,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     device.close();
   });
 
-  on('with `await using` the work is waited for, and what went wrong is told', async (device) => {
+  on('`await using` waits for pending work and reports its errors', async (device) => {
     const order: string[] = [];
     {
       await using other = Device.over(candidate.open());
@@ -516,7 +516,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     const failing = async (): Promise<void> => {
       await using other = Device.over(candidate.open());
       other.defaultStream.call(() => {
-        throw new Error('of the host');
+        throw new Error('of the host function');
       });
     };
     assert.is(await codeOf(failing), 'CM5073');
@@ -524,7 +524,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     await device[Symbol.asyncDispose]();
   });
 
-  on('the short way: arrays are handed over, and hold what the kernel left', async (device) => {
+  on('the one-call form: arrays are passed and hold the results afterwards', async (device) => {
     using library = bindLibrary(kernels.saxpy, { device });
     const [x, y] = [Float32Array.of(1, 2, 3), Float32Array.of(10, 20, 30)];
     await library.launchKernel({ name: 'saxpy', grid: 1, block: 32, args: [2, x, y, 3] });
@@ -535,7 +535,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
         [12, 24, 36],
       ],
     );
-    // One array for two parameters is one memory.
+    // One array for two parameters is one buffer.
     await library.launchKernel({ grid: 1, block: 32, args: [1, y, y, 3] });
     assert.equal([...y], [24, 48, 72]);
     assert.is(await codeOf(() => library.launchKernel({ name: 'saxpi', grid: 1, block: 1, args: [] })), 'CM5001');
@@ -544,7 +544,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
   });
 
   const launches = candidate.launches ?? 10_000;
-  on(`${launches} launches, 1 000 allocations and frees leave nothing behind`, async (device) => {
+  on(`${launches} launches, 1 000 allocations and frees leak nothing`, async (device) => {
     const bump = device.load(kernels.bump).kernel('bump', ['u32*']);
     const counter = device.allocate('u32', 1);
     for (let i = 0; i < launches; i++) {
@@ -554,7 +554,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
       candidate.forget?.();
     }
     assert.equal([...(await counter.read())], [launches]);
-    // Were they not given back, the CPU device would have no room for them: 1 000 of 8 MiB. A device that takes notes tells.
+    // With a leak the CPU device would run out of memory: 1 000 of 8 MiB. A device that keeps records reports leaks itself.
     const size = candidate.check ? 2 ** 12 : 2 ** 23;
     for (let i = 0; i < 1000; i++) {
       const buffer: Buffer<'u8', 'device'> = device.allocate('u8', size);
@@ -567,7 +567,7 @@ export function apiContract(test: Register, candidate: Candidate): void {
     }
   });
 
-  test(`${candidate.name}: errors are of named classes, with what was said`, async () => {
+  test(`${candidate.name}: errors have named classes and the diagnostic's message`, async () => {
     const device = Device.over(candidate.open());
     let error: unknown;
     try {

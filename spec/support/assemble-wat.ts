@@ -1,7 +1,7 @@
 /** An assembler of the WAT that `moduleText` writes, through the encoder: the text holds all of the module if the bytes come out the same. */
 import {
   type Code,
-  instructions,
+  hasImmediate,
   type NumberType,
   newModule,
   type Signature,
@@ -71,18 +71,10 @@ function assembleLine(code: Code, line: string, indices: ReadonlyMap<string, num
   if (name === 'i8x16.shuffle') return code.shuffle(rest.map(Number));
   const offset = Number(/offset=(\d+)/.exec(line)?.[1] ?? 0);
   const align = Number(/align=(\d+)/.exec(line)?.[1] ?? 0);
-  switch (instructions.get(name)?.immediate) {
-    case 'none':
-      return code.op(name);
-    case 'index':
-      return code.at(name, indices.get(first) ?? Number(first));
-    case 'lane':
-      return code.lane(name, Number(first));
-    case 'memory':
-      return code.access(name, align, offset);
-    case 'memoryLane':
-      return code.accessLane(name, align, offset, Number(rest.at(-1)));
-    default:
-      throw new Error(`no instruction: ${line}`);
-  }
+  if (hasImmediate(name, 'none')) return code.op(name);
+  if (hasImmediate(name, 'index')) return code.at(name, indices.get(first) ?? Number(first));
+  if (hasImmediate(name, 'lane')) return code.lane(name, Number(first));
+  if (hasImmediate(name, 'memory')) return code.access(name, align, offset);
+  if (hasImmediate(name, 'memoryLane')) return code.accessLane(name, align, offset, Number(rest.at(-1)));
+  throw new Error(`no instruction: ${line}`);
 }

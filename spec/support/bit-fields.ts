@@ -1,11 +1,11 @@
-/** Bits packed by hand, for specs that must not trust the product's own writer: fields in order, lowest bit first. */
+/** Hand-packed bit fields, for specs that must not rely on the product's writer: fields in order, lowest bit first. */
 
 export type Field = readonly [value: number | bigint, width: number];
 
 /** Pads to the next 32-bit word. */
 export const align: Field = [0, -32];
 
-/** The bytes of fields one behind the other, padded to a whole word. */
+/** The bytes of consecutive fields, padded to a whole word. */
 export function pack(...fields: readonly Field[]): Uint8Array {
   let bits = '';
   const pad = (): string => '0'.repeat((32 - (bits.length % 32)) % 32);

@@ -1,26 +1,26 @@
 /**
- * Kernels of barriers that compute over the block (`bar.red`), with what each thread has afterwards, worked out from the text
- * of the manual (PTX ISA 9.0, 9.7.13.1): `popc` counts the threads for which the predicate holds, `and` and `or` tell whether
- * it holds for all or for any of those that wait, which those that have exited do not.
+ * Barrier reductions (`bar.red`), with the results of each thread according to the manual (PTX ISA 9.0, 9.7.13.1): `popc` counts the
+ * threads with a true predicate, `and` and `or` tell whether it is true for all or any of the waiting threads. Exited threads do not
+ * take part.
  */
 import { randomWords } from './lcg.ts';
 
-/** A launch of one grid, and the words of each thread afterwards: `undefined` where it stores none. */
+/** A launch of one grid with the results of each thread: `undefined` where it stores none. */
 export interface BlockVote {
   readonly name: string;
   readonly text: string;
   readonly blocks: number;
   readonly threads: number;
-  /** A word for each thread of the grid. */
+  /** One word per thread of the grid. */
   readonly input: Uint32Array;
-  /** Words that a thread stores. */
+  /** Number of words that a thread stores. */
   readonly words: number;
   readonly wanted: readonly (readonly number[] | undefined)[];
 }
 
 const count = (list: readonly boolean[]): number => list.filter(Boolean).length;
 
-/** Words of which each bit is set in about half, and some of which are 0. */
+/** Random words whose bits are set in about half, some of them 0. */
 export function inputWords(length: number, seed = 1): Uint32Array {
   const next = randomWords(seed);
   return Uint32Array.from({ length }, () => {
@@ -29,7 +29,7 @@ export function inputWords(length: number, seed = 1): Uint32Array {
   });
 }
 
-/** `a`: the thread's word; `t`: its number in the block; `d0` to `d5` are stored at `end`. */
+/** `a`: the thread's word; `t`: its id in the block; `d0` to `d5` are stored at `end`. */
 const kernel = (words: number, code: string, outside = '', memory = ''): string => `.version 8.0
 .target sm_80
 .address_size 64
@@ -56,25 +56,25 @@ gone:
 }
 `;
 
-/** The predicate `p` that a bit of the thread's word is set. */
+/** Sets the predicate `p` to a bit of the thread's word. */
 const bit = (n: number): string => `and.b32 x, a, ${1 << n}; setp.ne.u32 p, x, 0;`;
-const told = (register: string): string => `selp.u32 ${register}, 1, 0, q;`;
+const selectBit = (register: string): string => `selp.u32 ${register}, 1, 0, q;`;
 
-/** All six, in both spellings. */
+/** All six forms, in both spellings. */
 const allSix = `  bar.red.popc.u32 d0, 0, p;
   barrier.cta.red.popc.aligned.u32 d1, 0, !p;
-  bar.cta.red.and.pred q, 0, p; ${told('d2')}
-  barrier.red.and.pred q, 0, !p; ${told('d3')}
-  bar.red.or.pred q, 0, p; ${told('d4')}
-  barrier.red.or.aligned.pred q, 0, !p; ${told('d5')}`;
+  bar.cta.red.and.pred q, 0, p; ${selectBit('d2')}
+  barrier.red.and.pred q, 0, !p; ${selectBit('d3')}
+  bar.red.or.pred q, 0, p; ${selectBit('d4')}
+  barrier.red.or.aligned.pred q, 0, !p; ${selectBit('d5')}`;
 
-/** What `allSix` gives to those that take part. */
+/** The results of `allSix` for participating threads. */
 const six = (holds: readonly boolean[]): number[] => {
   const [yes, no] = [count(holds), holds.length - count(holds)];
   return [yes, no, Number(no === 0), Number(yes === 0), Number(yes > 0), Number(no > 0)];
 };
 
-/** Each block by itself: from its words, what each of its threads stores. */
+/** Block by block: the results of its threads from its words. */
 function vote(
   name: string,
   [blocks, threads]: readonly [number, number],
@@ -83,7 +83,7 @@ function vote(
   ofBlock: (a: readonly number[]) => readonly (readonly number[] | undefined)[],
 ): BlockVote {
   const input = inputWords(blocks * threads, threads);
-  // A block in which the predicate holds for all, and one for none.
+  // One block in which the predicate is true for all, and one for none.
   if (blocks > 2) for (let t = 0; t < threads; t++) [input[t], input[threads + t]] = [0xffffffff, 0];
   const wanted = Array.from({ length: blocks }, (_, b) => ofBlock([...input.subarray(b * threads, (b + 1) * threads)])).flat();
   return { name, text, blocks, threads, input, words, wanted };
@@ -98,7 +98,7 @@ const plain = [1, 2, 31, 32, 33, 80, 96, 257, 1024].map((threads) =>
   }),
 );
 
-/** Threads that exit before: those from a number on, every third, whole warps, all but one. */
+/** Threads that exit early: those from a number on, every third, whole warps, all but one. */
 const exits: readonly (readonly [name: string, test: string, leaves: (t: number) => boolean])[] = [
   ['behind 40', 'setp.ge.u32 r, t, 40;', (t) => t >= 40],
   ['every third', 'rem.u32 x, t, 3; setp.eq.u32 r, x, 0;', (t) => t % 3 === 0],
@@ -114,10 +114,10 @@ const exited = exits.map(([name, test, leaves]) =>
   }),
 );
 
-const later = vote(
+const exitsInLoop = vote(
   'threads that exit between barriers, in a loop',
   [3, 70],
-  // In turn k the threads of number k, k + 8, k + 16 ... leave behind the barrier.
+  // In iteration k the threads k, k + 8, k + 16 ... exit after the barrier.
   kernel(
     2,
     `mov.u32 y, 0; mov.u32 d0, 0; mov.u32 d1, 0;
@@ -139,8 +139,8 @@ turn: shr.u32 x, a, y; and.b32 x, x, 1; setp.ne.u32 p, x, 0;
   },
 );
 
-const parted = vote(
-  'a predicate from divergent flow, and results that part threads again',
+const divergent = vote(
+  'a predicate from divergent control flow, and divergence by the result',
   [3, 75],
   kernel(
     3,
@@ -160,8 +160,8 @@ skip: barrier.red.popc.u32 d2, 0, q;`,
   },
 );
 
-const untilNone = vote(
-  'a loop that goes on while any thread wants it',
+const untilAllFalse = vote(
+  'a loop that runs while the predicate of any thread is true',
   [3, 65],
   kernel(
     2,
@@ -179,8 +179,8 @@ turn: setp.gt.u32 p, y, 0;
   },
 );
 
-/** A guard is the same for all threads of a block: it is one of the whole. */
-const guarded = vote(
+/** The guard is uniform in each block. */
+const underGuard = vote(
   'under a guard',
   [4, 48],
   kernel(
@@ -188,19 +188,19 @@ const guarded = vote(
     `mov.u32 x, %ctaid.x; and.b32 x, x, 1; setp.eq.u32 r, x, 0; ${bit(2)} setp.eq.u32 q, t, t;
   @r bar.red.popc.u32 d0, 0, p;
   @!r barrier.red.popc.u32 d1, 0, !p;
-  @r bar.red.and.pred q, 0, p; ${told('d2')}`,
+  @r bar.red.and.pred q, 0, p; ${selectBit('d2')}`,
   ),
   3,
   () => [],
 );
-const ofGuarded = Array.from({ length: 4 }, (_, b) => {
-  const holds = holdsBit([...guarded.input.subarray(b * 48, (b + 1) * 48)], 2);
+const guardedResults = Array.from({ length: 4 }, (_, b) => {
+  const holds = holdsBit([...underGuard.input.subarray(b * 48, (b + 1) * 48)], 2);
   const [yes, no] = [count(holds), 48 - count(holds)];
   return holds.map(() => (b % 2 === 0 ? [yes, 77, Number(no === 0)] : [77, no, 1]));
 }).flat();
 
-const besides = vote(
-  'beside shared memory of the kernel, which is in order behind it',
+const withSharedMemory = vote(
+  'together with shared memory that the barrier orders',
   [3, 96],
   kernel(
     2,
@@ -230,15 +230,15 @@ const inFunction = vote(
 export const blockVotes: readonly BlockVote[] = [
   ...plain,
   ...exited,
-  later,
-  parted,
-  untilNone,
-  { ...guarded, wanted: ofGuarded },
-  besides,
+  exitsInLoop,
+  divergent,
+  untilAllFalse,
+  { ...underGuard, wanted: guardedResults },
+  withSharedMemory,
   inFunction,
 ];
 
 export const poison = 0xa5a5a5a5;
 
-/** The words that a launch has to leave, poison where nothing is stored. */
+/** The expected words after a launch, poison where nothing is stored. */
 export const wantedWords = ({ wanted, words }: BlockVote): number[] => wanted.flatMap((each) => each ?? Array<number>(words).fill(poison));

@@ -1,4 +1,4 @@
-/** One kernel on both paths of the CPU device, lane by lane and in strips: what each leaves in a buffer. */
+/** Runs one kernel on the scalar or the SIMD path of the CPU device and returns its buffer and diagnostics. */
 import { reflectKernel } from '../../src/air/reflect.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import type { CpuBuffer } from '../../src/device/cpu/buffer.ts';
@@ -9,18 +9,18 @@ import { newMemory } from '../../src/device/cpu/memory.ts';
 import type { Dim3, EngineOptions } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 
-interface Ran {
+interface EngineRun {
   readonly bytes: Uint8Array;
-  /** What was reported. */
-  readonly said: readonly string[];
-  /** Lanes of a strip; 1 on the one-lane path. */
+  /** Messages of the reported diagnostics. */
+  readonly messages: readonly string[];
+  /** Lanes of a lane group; 1 on the scalar path. */
   readonly lanes: number;
-  /** Why it was not run in strips. */
-  readonly alone: string | undefined;
+  /** Why the kernel was not vectorized. */
+  readonly scalarReason: string | undefined;
 }
 
-/** Runs a kernel of one buffer in blocks of some threads, in strips of some lanes; the buffer starts as zeros, or as what is given. */
-export function ranOn(
+/** Runs a kernel with one buffer argument; `start` is the initial content (zeros by default), `lanes` forces the size of the lane groups. */
+export function runOn(
   engine: EngineOptions['engine'] & string,
   kernel: Kernel,
   blocks: number,
@@ -28,7 +28,7 @@ export function ranOn(
   size: number,
   start: Uint8Array = new Uint8Array(size),
   lanes?: number,
-): Ran {
+): EngineRun {
   const memory = newMemory();
   const diagnostics = new Diagnostics();
   const address = memory.take(size)!;
@@ -49,5 +49,10 @@ export function ranOn(
   const request = { kernel: kernel.name, ...shape, dynamicSharedBytes: 0, args: [{ kind: 'buffer', buffer }], timeoutMs: 20_000 } as const;
   launchKernel(memory, { info: cpuInfo, ownMemory: 0 }, loaded, request, diagnostics);
   const compiled = loaded.compiled(shape.block);
-  return { bytes: bytes(), said: diagnostics.list.map(({ message }) => message), lanes: compiled.lanes, alone: compiled.scalarReason };
+  return {
+    bytes: bytes(),
+    messages: diagnostics.list.map(({ message }) => message),
+    lanes: compiled.lanes,
+    scalarReason: compiled.scalarReason,
+  };
 }

@@ -1,4 +1,4 @@
-/** Runs IR kernels on the CPU device's compiler and launcher, without AIR between. */
+/** Runs IR kernels with the CPU device's compilers and launcher, without AIR in between. */
 import * as assert from 'uvu/assert';
 import { reflectKernel } from '../../src/air/reflect.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -16,12 +16,12 @@ export interface Shape {
   readonly block?: Dim3;
   readonly dynamicSharedBytes?: number;
   readonly timeoutMs?: number;
-  /** How the launch is watched, and in which order. */
+  /** Instrumentation and thread order of the launch. */
   readonly watch?: Pick<LaunchRequest, 'schedule' | 'profile' | 'trace'>;
 }
 
 export interface CpuRun {
-  /** Contents of every buffer argument afterwards. */
+  /** The contents of all buffer arguments after the launch. */
   readonly buffers: Uint8Array[];
   readonly diagnostics: Diagnostics;
   readonly ended: boolean;
@@ -42,7 +42,7 @@ function bufferOf(owner: DeviceMemory, bytes: Uint8Array): CpuBuffer {
   };
 }
 
-/** Launches a kernel, which is changed on the way, in a memory of its own. `args` stand for the parameters in order. */
+/** Launches a kernel, which is modified in the process, in a memory of its own. `args` are the buffers, in parameter order. */
 export function tryOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Shape = {}): CpuRun {
   const memory = newMemory();
   const diagnostics = new Diagnostics();
@@ -66,7 +66,7 @@ export function tryOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Sha
   return { buffers, diagnostics, ended: result !== undefined };
 }
 
-/** Launches a kernel that has to end well; gives the contents of its buffers. */
+/** Launches a kernel that must succeed; returns the contents of its buffers. */
 export function runOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Shape = {}): Uint8Array[] {
   const { buffers, diagnostics, ended } = tryOnCpu(kernel, args, shape);
   assert.equal(

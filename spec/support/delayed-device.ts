@@ -1,21 +1,21 @@
 /**
- * A device whose launches are under way for a while: over any other, `start` waits for some turns of the event loop, runs the launch,
- * and waits again before it says so. What was handed over later would overtake it, were it not kept waiting.
+ * A device with slow launches: over any other device, `start` waits for some turns of the event loop, runs the launch, and waits again
+ * before it completes. Later work would overtake the launch if it did not wait for it.
  */
 import type { Device, DeviceBuffer, DeviceModule, PendingLaunch } from '../../src/device/index.ts';
 import { random } from './mutate.ts';
 
 export interface Delayed {
   readonly device: Device;
-  /** Every buffer that was allocated, in order. */
+  /** Every allocated buffer, in order. */
   readonly buffers: DeviceBuffer[];
-  /** Most launches that were under way at once. */
+  /** Maximum number of concurrent launches. */
   mostAtOnce(): number;
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Turns that a launch waits, before and after; none where `turns` gives 0. */
+/** `turns` gives the number of turns before and after each launch. */
 export function delayed(inner: Device, turns: () => number): Delayed {
   const buffers: DeviceBuffer[] = [];
   let [now, most] = [0, 0];
@@ -55,13 +55,13 @@ export function delayed(inner: Device, turns: () => number): Delayed {
   return { device, buffers, mostAtOnce: () => most };
 }
 
-/** Random whole numbers below a bound, from a seed. */
+/** Random integers below a bound, from a seed. */
 export function randomFrom(seed: number): (below: number) => number {
   const draw = random(seed);
   return (below) => Math.floor(draw() * below);
 }
 
-/** The same device, of which launches cannot be had but to their end. */
+/** The same device without asynchronous launches. */
 export const withoutStart = (inner: Device): Device => ({
   ...inner,
   load(metallib, diagnostics, options) {
@@ -70,7 +70,7 @@ export const withoutStart = (inner: Device): Device => ({
   },
 });
 
-/** The same device, with a list of its buffers as they are allocated. */
+/** The same device with a list of its buffers in order of allocation. */
 export function watched(inner: Device): { low: Device; buffers: DeviceBuffer[] } {
   const buffers: DeviceBuffer[] = [];
   const allocate: Device['allocate'] = (size, diagnostics) => {

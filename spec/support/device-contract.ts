@@ -1,6 +1,6 @@
 /**
- * What every device has to do, as one list of tests that each device is put through: memory, arguments, limits, the module's own
- * memory, lines that kernels print, faults. What is expected is worked out by hand from the PTX manual and `src/device/device.ts`.
+ * The device contract, a list of tests for every device: memory, arguments, limits, module memory, printed text, faults. Expected
+ * results are worked out by hand from the PTX manual and `src/device/device.ts`.
  */
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -10,22 +10,22 @@ import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, LaunchRe
 import type { Register } from './need.ts';
 import { printCall, printingModule } from './printing.ts';
 
-/** A device on trial. */
+/** A device under test. */
 export interface Candidate {
   readonly name: string;
   open(): Device;
-  /** Called when a test is over and its devices are closed; throws what the device may not have done meanwhile. */
+  /** Called after each test, when its devices are closed; throws on misuse that the device recorded. */
   check?(): void;
   /** Launches of the longest test, where 10 000 would take too long. */
   readonly launches?: number;
-  /** Called now and then in long tests, for a device that takes notes. */
+  /** Called regularly in long tests, for a device that keeps records. */
   forget?(): void;
-  /** Called when the next launch will not end, for a device that has to pretend. */
+  /** Called before a launch that does not end, for a device that simulates it. */
   willHang?(): void;
-  /** Codes of what it says of a kernel that never ends, and of one that reads where nothing is; neither is for a GPU that others use. */
+  /** Codes for a kernel that never ends and for an invalid address; undefined for a GPU shared with others. */
   readonly overdue?: 'CM6010' | 'CM6020';
   readonly outside?: 'CM6011' | 'CM6021';
-  /** What it says of a kernel that stops itself, where nothing can be launched after that. */
+  /** The code for a kernel that stops itself, where nothing can be launched afterwards. */
   readonly stopped?: 'CM6042';
 }
 
@@ -33,7 +33,7 @@ const head = '.version 9.0\n.target sm_90\n.address_size 64\n';
 
 const libraries = new Map<string, Uint8Array>();
 
-/** The metallib of a module, which has to compile; made once. */
+/** The metallib of a module that has to compile; cached. */
 export function libraryOf(text: string): Uint8Array {
   const known = libraries.get(text);
   if (known) return known;
@@ -44,16 +44,16 @@ export function libraryOf(text: string): Uint8Array {
   return compiled.metallib;
 }
 
-/** The libraries of the whole list, as text for a process that would take long to compile them. */
+/** The libraries of the whole list as text, for a process in which compiling them is slow. */
 export const packLibraries = (): string =>
   JSON.stringify([...Object.values(kernels), manyParams, printing].map((text) => [text, Buffer.from(libraryOf(text)).toString('base64')]));
 
-/** Takes what `packLibraries` gave, in place of compiling. */
+/** Uses the libraries of `packLibraries` instead of compiling. */
 export function takeLibraries(packed: string): void {
   for (const [text, bytes] of JSON.parse(packed)) libraries.set(text, new Uint8Array(Buffer.from(bytes, 'base64')));
 }
 
-/** Loads a module in the form that a device takes. */
+/** Loads a module in the form that the device accepts. */
 function loadOn(device: Device, text: string, diagnostics: Diagnostics): DeviceModule | undefined {
   if (!device.loadPtx) return device.load(libraryOf(text), diagnostics);
   const source = new SourceFile('k.ptx', text.startsWith('.version') ? text : head + text);
@@ -69,8 +69,8 @@ interface Rig {
   /** A buffer that holds words. */
   words(...values: number[]): DeviceBuffer;
   launch(kernel: string, args: readonly (DeviceBuffer | number | bigint | Uint8Array)[], shape?: Shape): LaunchResult | undefined;
-  /** Codes of what was said since the last call. */
-  said(): string[];
+  /** Codes of the diagnostics since the last call. */
+  codes(): string[];
 }
 
 interface Shape {
@@ -97,7 +97,7 @@ function rigOn(device: Device, text: string): Rig {
   const diagnostics = new Diagnostics();
   const module = loadOn(device, text, diagnostics);
   assert.ok(module, diagnostics.list.map((d) => d.message).join('; '));
-  let seen = 0;
+  let reported = 0;
   return {
     device,
     module,
@@ -111,16 +111,16 @@ function rigOn(device: Device, text: string): Rig {
       const request = { kernel, grid, block, dynamicSharedBytes: shared, timeoutMs, args: args.map(argument) };
       return module.launch({ ...request, ...others }, diagnostics);
     },
-    said() {
-      const codes = diagnostics.list.slice(seen).map(({ code }) => code);
-      seen = diagnostics.list.length;
-      return codes;
+    codes() {
+      const list = diagnostics.list.slice(reported).map(({ code }) => code);
+      reported = diagnostics.list.length;
+      return list;
     },
   };
 }
 
 const kernels = {
-  /** Each thread of each block writes where it is, with a scalar added. */
+  /** Each thread of each block stores its position plus a scalar. */
   places: `.visible .entry places(.param .u64 out, .param .u32 more)
 {
   .reg .b32 x, y, z, w, h, n; .reg .b64 p, o;
@@ -145,14 +145,14 @@ const kernels = {
   ld.param.u32 x, [e+8]; st.global.u32 [p+12], x;
   ret;
 }`,
-  /** The last word of a struct of 8 KiB, more than any command takes by value. */
+  /** The last word of a struct of 8 KiB, more than a command takes by value. */
   large: `.visible .entry large(.param .u64 out, .param .align 4 .b8 all[8192])
 {
   .reg .b32 x; .reg .b64 p;
   ld.param.u64 p, [out]; ld.param.u32 x, [all+8188]; st.global.u32 [p], x;
   ret;
 }`,
-  /** Turns 64 words around through shared memory, of which one half is static and the other not. */
+  /** Reverses 64 words through shared memory, half of it static and half dynamic. */
   turn: `.extern .shared .align 4 .b8 more[];
 .visible .entry turn(.param .u64 out)
 {
@@ -169,7 +169,7 @@ const kernels = {
   st.global.u32 [o], x;
   ret;
 }`,
-  /** The sum over a warp of what its threads have, by exchange. */
+  /** The sum over a warp, by shuffles. */
   warp: `.visible .entry warp(.param .u64 out)
 {
   .reg .b32 t, x, y; .reg .b64 o, w;
@@ -180,7 +180,7 @@ const kernels = {
   st.global.u32 [o], x;
   ret;
 }`,
-  /** A counter of the module, a table with values, an address of one in the other, and a constant that the host writes. */
+  /** A counter of the module, a table with values, the address of one in the other, and a constant that the host writes. */
   module: `.global .u32 count;
 .global .align 4 .u32 table[3] = {7, 8, 9};
 .global .align 8 .u64 where = table;
@@ -194,7 +194,7 @@ const kernels = {
   ld.global.u64 q, [where]; ld.global.u32 x, [q+8]; ld.const.u32 f, [factor]; mul.lo.u32 x, x, f; st.global.u32 [p+4], x;
   ret;
 }`,
-  /** Thread 5 traps; all others write. */
+  /** Thread 5 traps; the others store. */
   stops: `.visible .entry stops(.param .u64 out)
 {
   .reg .pred p; .reg .b32 t; .reg .b64 o, w;
@@ -211,7 +211,7 @@ again:
   atom.global.add.u32 x, [p], 1;
   bra again;
 }`,
-  /** Reads through an address that it is given. */
+  /** Reads through an address in memory. */
   follow: `.visible .entry follow(.param .u64 out, .param .u64 list)
 {
   .reg .b32 x; .reg .b64 p, q, r;
@@ -228,9 +228,9 @@ again:
 }`,
 } as const;
 
-/** Puts a device through the list. */
+/** Registers the tests of the contract for a device. */
 export function contract(test: Register, candidate: Candidate): void {
-  /** One test on a device of its own, which is closed behind it. */
+  /** A test on a device of its own, which is closed afterwards. */
   const on = (what: string, text: string, body: (rig: Rig) => void): void =>
     test(`${candidate.name}: ${what}`, () => {
       const device = candidate.open();
@@ -242,49 +242,45 @@ export function contract(test: Register, candidate: Candidate): void {
       candidate.check?.();
     });
 
-  on(
-    'memory holds zeros at first, takes what is written where it is written, and reads as a copy',
-    kernels.places,
-    ({ device, diagnostics }) => {
-      const buffer = device.allocate(6, diagnostics)!;
-      assert.is(buffer.size, 6);
-      assert.equal([...buffer.read()], [0, 0, 0, 0, 0, 0]);
-      buffer.write(Uint8Array.of(1, 2, 3));
-      buffer.write(Uint8Array.of(8, 9), 4);
-      const copy = buffer.read();
-      buffer.write(Uint8Array.of(5));
-      assert.equal([...copy], [1, 2, 3, 0, 8, 9]);
-      assert.equal([...(buffer.view?.() ?? buffer.read())], [5, 2, 3, 0, 8, 9]);
-      assert.throws(() => buffer.write(Uint8Array.of(1, 2), 5), /./);
-      buffer.free();
-      buffer.free();
-    },
-  );
-
-  on('a buffer of nothing is one, and may be an argument', kernels.places, (rig) => {
-    const buffer = rig.device.allocate(0, rig.diagnostics)!;
-    assert.is(buffer.read().length, 0);
-    assert.ok(rig.launch('places', [buffer, 0], { grid: [0, 1, 1] }));
-    assert.equal(rig.said(), []);
+  on('memory holds zeros at first, keeps what is written, and reads are copies', kernels.places, ({ device, diagnostics }) => {
+    const buffer = device.allocate(6, diagnostics)!;
+    assert.is(buffer.size, 6);
+    assert.equal([...buffer.read()], [0, 0, 0, 0, 0, 0]);
+    buffer.write(Uint8Array.of(1, 2, 3));
+    buffer.write(Uint8Array.of(8, 9), 4);
+    const copy = buffer.read();
+    buffer.write(Uint8Array.of(5));
+    assert.equal([...copy], [1, 2, 3, 0, 8, 9]);
+    assert.equal([...(buffer.view?.() ?? buffer.read())], [5, 2, 3, 0, 8, 9]);
+    assert.throws(() => buffer.write(Uint8Array.of(1, 2), 5), /./);
+    buffer.free();
     buffer.free();
   });
 
-  on('memory that cannot be had is refused', kernels.places, ({ device, diagnostics, said }) => {
+  on('an empty buffer is valid, also as an argument', kernels.places, (rig) => {
+    const buffer = rig.device.allocate(0, rig.diagnostics)!;
+    assert.is(buffer.read().length, 0);
+    assert.ok(rig.launch('places', [buffer, 0], { grid: [0, 1, 1] }));
+    assert.equal(rig.codes(), []);
+    buffer.free();
+  });
+
+  on('impossible allocations are refused', kernels.places, ({ device, diagnostics, codes }) => {
     for (const size of [-1, 1.5, Number.NaN, 2 ** 40]) assert.is(device.allocate(size, diagnostics), undefined);
-    assert.equal(said(), ['CM6012', 'CM6012', 'CM6012', 'CM6012']);
+    assert.equal(codes(), ['CM6012', 'CM6012', 'CM6012', 'CM6012']);
   });
 
   on('a view shows what kernels write, without a copy', kernels.places, (rig) => {
     const out = rig.words(9, 9);
     const view = out.view?.();
     assert.ok(rig.launch('places', [out, 3], { block: [2, 1, 1] }));
-    // Memory that grows takes nothing from a view.
+    // Views stay valid when the memory grows.
     rig.device.allocate(2 ** 20, rig.diagnostics)!.free();
     if (view) assert.equal([...new Uint32Array(view.buffer, view.byteOffset, 2)], [3, 4]);
     assert.equal(wordsIn(out), [3, 4]);
   });
 
-  on('grids and blocks of three dimensions', kernels.places, (rig) => {
+  on('three-dimensional grids and blocks', kernels.places, (rig) => {
     const count = 2 * 3 * 4 * 5 * 6;
     const out = rig.words(...new Array<number>(count).fill(0xffffffff));
     const result = rig.launch('places', [out, 10], { grid: [4, 3, 2], block: [6, 5, 1] });
@@ -312,17 +308,17 @@ export function contract(test: Register, candidate: Candidate): void {
     assert.equal(wordsIn(out), [0x01020304]);
   });
 
-  on('more parameters than there are slots', manyParams, (rig) => {
+  on('more parameters than slots', manyParams, (rig) => {
     const out = rig.words(...new Array<number>(40).fill(0));
     const values = Array.from({ length: 40 }, (_, i) => 1000 + i);
     assert.ok(rig.launch('many', [...values.slice(0, 20), out, ...values.slice(20)]));
     assert.equal(wordsIn(out), values);
   });
 
-  on('shared memory, static and dynamic', kernels.turn, (rig) => {
+  on('static and dynamic shared memory', kernels.turn, (rig) => {
     const values = Array.from({ length: 64 }, (_, i) => 3 * i + 1);
     const out = rig.words(...values);
-    // Metal has it in multiples of 16 bytes.
+    // Metal allocates multiples of 16 bytes.
     assert.ok(rig.launch('turn', [out], { block: [64, 1, 1], shared: 130 }));
     assert.equal(wordsIn(out), values.reverse());
   });
@@ -336,7 +332,7 @@ export function contract(test: Register, candidate: Candidate): void {
     );
   });
 
-  on('the memory of a module outlives launches, and hosts read and write it', kernels.module, (rig) => {
+  on('module memory outlives launches, and hosts read and write it', kernels.module, (rig) => {
     const symbol = (name: string) => rig.module.symbols.find((each) => each.name === name)!;
     const out = rig.words(0, 0);
     symbol('factor').write(bytesOf(Uint32Array.of(10)));
@@ -352,7 +348,7 @@ export function contract(test: Register, candidate: Candidate): void {
     assert.equal(wordsIn(out), [0, 0]);
   });
 
-  on('a buffer that is freed twice takes nothing from one that came after it', kernels.follow, (rig) => {
+  on('freeing a buffer twice does not affect a later one', kernels.follow, (rig) => {
     const first = rig.words(1, 2);
     first.deviceAddress!();
     first.free();
@@ -364,7 +360,7 @@ export function contract(test: Register, candidate: Candidate): void {
     assert.equal([wordsIn(out), wordsIn(target)], [[22], [77, 22]]);
   });
 
-  on('a kernel may be given a place within a buffer', kernels.places, (rig) => {
+  on('an argument may be an offset in a buffer', kernels.places, (rig) => {
     const out = rig.words(1, 2, 3, 4, 5);
     const value = argument(7);
     const shape = { kernel: 'places', grid: one, block: [2, 1, 1], dynamicSharedBytes: 0, timeoutMs: 10_000 } as const;
@@ -372,11 +368,11 @@ export function contract(test: Register, candidate: Candidate): void {
     assert.ok(at(8));
     assert.equal(wordsIn(out), [1, 2, 7, 8, 5]);
     for (const offset of [20, -4, 1.5, Number.NaN]) assert.is(at(offset), undefined);
-    assert.equal(rig.said(), ['CM5015', 'CM5015', 'CM5015', 'CM5015']);
+    assert.equal(rig.codes(), ['CM5015', 'CM5015', 'CM5015', 'CM5015']);
     assert.equal(wordsIn(out), [1, 2, 7, 8, 5]);
   });
 
-  on('an address in memory leads to its buffer', kernels.follow, (rig) => {
+  on('an address in memory refers to its buffer', kernels.follow, (rig) => {
     const [out, target, list] = [rig.words(0), rig.words(11, 22), rig.words(0, 0, 0, 0)];
     list.write(bytesOf(BigUint64Array.of(target.deviceAddress())), 8);
     assert.ok(rig.launch('follow', [out, list]));
@@ -387,19 +383,19 @@ export function contract(test: Register, candidate: Candidate): void {
     const out = rig.words(0, 0, 0, 0, 0, 0, 0, 0);
     assert.is(rig.launch('stops', [out], { block: [8, 1, 1] }), undefined);
     if (candidate.stopped) {
-      assert.equal(rig.said(), [candidate.stopped]);
+      assert.equal(rig.codes(), [candidate.stopped]);
       assert.is(rig.launch('stops', [out], { block: [4, 1, 1] }), undefined);
-      assert.equal(rig.said(), ['CM6029']);
+      assert.equal(rig.codes(), ['CM6029']);
       return;
     }
-    assert.equal(rig.said(), ['CM6014']);
+    assert.equal(rig.codes(), ['CM6014']);
     assert.match(rig.diagnostics.list[0]!.message, /`trap` was executed/);
     assert.equal(wordsIn(out), [1, 1, 1, 1, 1, 0, 1, 1]);
-    // The next launch does not remember it.
+    // The next launch is not affected.
     assert.ok(rig.launch('stops', [out], { block: [4, 1, 1] }));
   });
 
-  on('what kernels print', printing, (rig) => {
+  on('text that kernels print', printing, (rig) => {
     let text = '';
     const print = (bytes: Uint8Array): void => {
       text += new TextDecoder().decode(bytes);
@@ -414,7 +410,7 @@ export function contract(test: Register, candidate: Candidate): void {
   const { overdue, outside } = candidate;
   if (overdue && outside) faults(on, candidate);
 
-  on('arguments that do not suit the kernel are refused', kernels.places, (rig) => {
+  on('arguments that do not match the kernel are refused', kernels.places, (rig) => {
     const out = rig.words(0);
     const freed = rig.words(0);
     freed.free();
@@ -430,16 +426,16 @@ export function contract(test: Register, candidate: Candidate): void {
     ];
     for (const [code, args] of cases) {
       assert.is(rig.launch('places', args), undefined);
-      assert.equal(rig.said(), [code]);
+      assert.equal(rig.codes(), [code]);
     }
     const other = candidate.open();
     const foreign = other.allocate(4, rig.diagnostics)!;
     assert.is(rig.launch('places', [foreign, 1]), undefined);
-    assert.equal(rig.said(), ['CM5012']);
+    assert.equal(rig.codes(), ['CM5012']);
     other.close();
   });
 
-  on('shapes that no device has are refused', kernels.turn, (rig) => {
+  on('impossible launch shapes are refused', kernels.turn, (rig) => {
     const out = rig.words(0);
     const cases: [string, Shape][] = [
       ['CM5021', { block: [1025, 1, 1] }],
@@ -452,38 +448,38 @@ export function contract(test: Register, candidate: Candidate): void {
     ];
     for (const [code, shape] of cases) {
       assert.is(rig.launch('turn', [out], shape), undefined);
-      assert.equal(rig.said(), [code], JSON.stringify(shape));
+      assert.equal(rig.codes(), [code], JSON.stringify(shape));
     }
     assert.is(rig.launch('tunr', [out]), undefined);
-    assert.equal(rig.said(), ['CM5001']);
+    assert.equal(rig.codes(), ['CM5001']);
   });
 
-  on('what only the CPU device can do is refused elsewhere, and not passed over', kernels.places, (rig) => {
+  on('options of the CPU device are refused elsewhere, and not ignored', kernels.places, (rig) => {
     const out = rig.words(0);
     const result = rig.launch('places', [out, 1], { schedule: { kind: 'reverse' } });
     assert.is(result !== undefined, rig.device.info.kind === 'cpu');
-    assert.equal(rig.said(), rig.device.info.kind === 'cpu' ? [] : ['CM5029']);
+    assert.equal(rig.codes(), rig.device.info.kind === 'cpu' ? [] : ['CM5029']);
   });
 
-  on('a launch of nothing takes no time', kernels.turn, (rig) => {
+  on('an empty launch has a duration of zero', kernels.turn, (rig) => {
     assert.equal(rig.launch('turn', [rig.words(0)], { grid: [4, 0, 1] }), { durationMs: 0 });
     assert.equal(rig.launch('turn', [rig.words(0)], { block: [0, 1, 1] }), { durationMs: 0 });
   });
 
-  on('a file that is no library is refused', kernels.places, ({ device, diagnostics, said }) => {
+  on('a file that is no library is refused', kernels.places, ({ device, diagnostics, codes }) => {
     if (device.loadPtx) {
       assert.is(device.load(libraryOf(kernels.places), diagnostics), undefined);
       assert.is(
         device.loadPtx({ source: new SourceFile('k.ptx', `${head}.visible .entry k() { sturdy; }`), kernels: [] }, diagnostics),
         undefined,
       );
-      assert.equal(said(), ['CM6040', 'CM6041']);
+      assert.equal(codes(), ['CM6040', 'CM6041']);
       return;
     }
     const cut = libraryOf(kernels.places).slice(0, 200);
     assert.is(device.load(cut, diagnostics), undefined);
     assert.is(device.load(new Uint8Array(0), diagnostics), undefined);
-    assert.equal(said(), ['CM4001', 'CM4001']);
+    assert.equal(codes(), ['CM4001', 'CM4001']);
   });
 
   on('several modules on one device, and several launches of each', kernels.places, (rig) => {
@@ -495,10 +491,10 @@ export function contract(test: Register, candidate: Candidate): void {
     }
     assert.is(other.module.kernels[0]!.name, 'values');
     assert.is(other.launch('places', [out, 1]), undefined);
-    assert.equal(other.said(), ['CM5001']);
+    assert.equal(other.codes(), ['CM5001']);
   });
 
-  test(`${candidate.name}: closing gives back what was not freed, twice is no harm`, () => {
+  test(`${candidate.name}: closing frees what is left, and can be repeated`, () => {
     const device = candidate.open();
     const rig = rigOn(device, kernels.module);
     assert.ok(rig.launch('show', [rig.words(0, 0)]));
@@ -510,23 +506,23 @@ export function contract(test: Register, candidate: Candidate): void {
 
 type On = (what: string, text: string, body: (rig: Rig) => void) => void;
 
-/** What a device has to survive. */
+/** Faults that a device has to survive. */
 function faults(on: On, candidate: Candidate): void {
-  on('a kernel that never ends is given up', kernels.endless, (rig) => {
+  on('a kernel that never ends is stopped or abandoned', kernels.endless, (rig) => {
     const out = rig.words(0);
     candidate.willHang?.();
     assert.is(rig.launch('endless', [out], { timeoutMs: 100 }), undefined);
-    assert.equal(rig.said(), [candidate.overdue!]);
+    assert.equal(rig.codes(), [candidate.overdue!]);
   });
 
-  on('a kernel that reads where nothing is', kernels.stray, (rig) => {
+  on('a kernel that reads at an invalid address', kernels.stray, (rig) => {
     assert.is(rig.launch('stray', [rig.words(0)]), undefined);
-    assert.equal(rig.said(), [candidate.outside!]);
+    assert.equal(rig.codes(), [candidate.outside!]);
   });
 }
 
 const names = Array.from({ length: 40 }, (_, i) => `v${i}`);
-/** Forty values, among which a pointer stands: writes each where it belongs. */
+/** Forty values and a pointer among them; each value is stored at its index. */
 const manyParams = `.visible .entry many(${[...names.slice(0, 20).map((n) => `.param .u32 ${n}`), '.param .u64 out', ...names.slice(20).map((n) => `.param .u32 ${n}`)].join(', ')})
 {
   .reg .b32 x; .reg .b64 p;
@@ -535,4 +531,4 @@ ${names.map((name, i) => `  ld.param.u32 x, [${name}]; st.global.u32 [p+${4 * i}
   ret;
 }`;
 
-const printing = printingModule({ said: 'thread %d\n' }, `  st.local.u32 [depot], t;\n${printCall('said', 'list')}`);
+const printing = printingModule({ format: 'thread %d\n' }, `  st.local.u32 [depot], t;\n${printCall('format', 'list')}`);

@@ -1,4 +1,4 @@
-/** A kernel that does not even look at the clock, as no compiled one is: for who has to do without a worker. */
+/** A kernel that does not poll the clock, unlike compiled ones: for specs of workers that have to be abandoned. */
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
 import { startKernel } from '../../src/device/cpu/launch/launch-async.ts';
@@ -10,7 +10,7 @@ import { runSignature } from '../../src/engine/scalar/kernel-module.ts';
 import { newModule } from '../../src/wasm/index.ts';
 import { libraryOf } from './workers.ts';
 
-/** Starts a kernel of a module, whose code runs for ever instead; gives what is left in memory that is free when it has been given up. */
+/** Starts a kernel whose code is replaced by an endless loop; reports whether its memory is freed after it was abandoned. */
 export async function startEndless(
   text: string,
   name: string,

@@ -1,4 +1,4 @@
-/** Which compiler of the CPU device specs and scripts go through: that of `CUMETAL_ENGINE`, else the one that the device would take. */
+/** The CPU device's compiler for specs and scripts: that of `CUMETAL_ENGINE`, else the device's choice. */
 import type { EngineOptions } from '../../src/device/device.ts';
 
 const named = process.env.CUMETAL_ENGINE;

@@ -1,4 +1,4 @@
-/** The examples: their PTX, what they compile to, and the launches whose results were recorded on a GPU. */
+/** The examples: their PTX, compiled forms, and the launches whose results were recorded on a GPU. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as assert from 'uvu/assert';
@@ -21,12 +21,12 @@ export const exampleNames = readdirSync(examplesFolder)
 
 export const messages = (diagnostics: Diagnostics): string[] => diagnostics.list.map((d) => `${d.code}: ${d.message}`);
 
-/** Fails where anything was reported, a warning included. */
+/** Fails on any diagnostic, including warnings. */
 export const assertQuiet = (diagnostics: Diagnostics): void => assert.equal(messages(diagnostics), []);
 
 export const exampleText = (name: string): string => readFileSync(join(examplesFolder, `${name}.ptx`), 'utf8');
 
-/** An example compiled with every default, from its text each time. */
+/** An example compiled with defaults; not cached. */
 export function compileExample(name: string): Compiled {
   const source = new SourceFile(`${name}.ptx`, exampleText(name));
   const diagnostics = new Diagnostics(source);
@@ -42,7 +42,7 @@ export function libraryOf(metallib: Uint8Array): ReadLibrary {
   return library!;
 }
 
-/** The launch that was recorded; a missing or wrong file fails. */
+/** The recorded launch; fails if the file is missing or invalid. */
 export function recordedLaunch(name: string): LaunchFile {
   const path = launchPath(name);
   const diagnostics = new Diagnostics();
@@ -51,20 +51,20 @@ export function recordedLaunch(name: string): LaunchFile {
   return file!;
 }
 
-/** Files as they lie on the disk. */
+/** Access to the files on disk. */
 export const diskIo: Io = {
   readFile: (path) => new Uint8Array(readFileSync(path)),
   writeFile: () => ({ why: 'nothing is written here' }),
 };
 
-/** A launch whose outputs start as `value` where they would start as zeros, so that what is left unwritten is seen. */
+/** A launch whose outputs start as `value` instead of zeros, so that unwritten elements show. */
 export function poisoned(file: LaunchFile, value: number): LaunchFile {
   const poison = (arg: ArgumentSpec): ArgumentSpec =>
     arg.kind === 'buffer' && arg.expect && arg.init.kind === 'zeros' ? { ...arg, init: { kind: 'fill', value } } : arg;
   return { ...file, args: file.args!.map(poison) };
 }
 
-/** Launches a metallib on a CPU device of its own; anything reported fails. */
+/** Launches a metallib on a CPU device of its own; fails on any diagnostic. */
 export function launchOnCpu(metallib: Uint8Array, plan: LaunchFile): LaunchOutcome {
   const device = openCpuDevice();
   const diagnostics = new Diagnostics();

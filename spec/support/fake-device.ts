@@ -1,4 +1,4 @@
-/** A device for specs of the runtime and the CLI: memory is real, kernels are functions in TypeScript. */
+/** A device for specs of the runtime and the CLI: memory is real, kernels are TypeScript functions. */
 import type { Diagnostics } from '../../src/base/diagnostic.ts';
 import type { Device, DeviceBuffer, DeviceInfo, DeviceModule, LaunchRequest } from '../../src/device/device.ts';
 import { validateLaunch } from '../../src/device/validate-launch.ts';
@@ -40,7 +40,7 @@ export const kernel = (name: string, params: readonly Parameter[], more: Partial
   ...more,
 });
 
-/** A device and a module on it; new memory is poisoned, so that what nobody writes is seen. */
+/** A device and a module on it; new memory is poisoned, so that unwritten elements show. */
 export function fakeDevice(
   kernels: readonly Kernel[],
   run: FakeKernel,

@@ -1,4 +1,4 @@
-/** How long the functions of a WebAssembly module are. Source: WebAssembly 2.0, 5.5.2 and 5.5.13. */
+/** Sizes of the functions of a WebAssembly module. Source: WebAssembly 2.0, 5.5.2 and 5.5.13. */
 
 /** Bytes of each body in the code section. */
 export function functionSizes(module: Uint8Array): number[] {

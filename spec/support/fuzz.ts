@@ -1,4 +1,4 @@
-/** What the CPU device makes of a program of `random-ptx.ts`, as a digest that a recording has too. */
+/** Results of a program of `random-ptx.ts` on the CPU device, as a digest that can be compared with a recording. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,25 +8,25 @@ import { compile } from '../../src/compile/index.ts';
 import { launchMetallib } from './launch.ts';
 import { bytesOfThread, isExactForm, randomInput, type ScalarForm, threads } from './random-ptx.ts';
 
-/** The forms that programs are made of: those with one right result. */
+/** The forms in programs: those with a single correct result. */
 export function fuzzForms(): ScalarForm[] {
   const path = join(import.meta.dirname, '../../fixtures/h200/scalar.json');
   return (JSON.parse(readFileSync(path, 'utf8')) as { forms: ScalarForm[] }).forms.filter(isExactForm);
 }
 
-/** A recording of `scripts/record/digests.py`: the number of the first program, and a digest of what each leaves. */
+/** A recording of `scripts/record/digests.py`: the number of the first program, and a digest per program. */
 export function readRecording(path: string): { readonly from: number; readonly digests: readonly string[] } {
   const { from, digests } = JSON.parse(readFileSync(path, 'utf8')) as { from: number; digests: readonly string[] };
   return { from, digests: digests.flatMap((line) => line.split(' ')) };
 }
 
-/** The first eight digits of the SHA-256 of what a program leaves; in words where it does not come so far. */
+/** The first eight digits of the SHA-256 of a program's results; the diagnostics if it does not run. */
 export function fuzzDigest(ptx: string, number: number): string {
   const bytes = fuzzResult(ptx, number);
   return typeof bytes === 'string' ? bytes : createHash('sha256').update(bytes).digest('hex').slice(0, 8);
 }
 
-/** What a program leaves, or why it leaves nothing. Odd ones run with the doubles of the CPU. */
+/** A program's results, or its diagnostics. Odd programs run with native doubles. */
 export function fuzzResult(ptx: string, number: number): Uint8Array | string {
   const source = new SourceFile('fuzz.ptx', ptx);
   const diagnostics = new Diagnostics(source);

@@ -4,7 +4,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { type Kernel, parseModule, printKernel, verify } from '../../src/ir/index.ts';
 
-/** The one kernel of a text, which has to be sound. */
+/** The one kernel of a text, which must be sound. */
 export function kernelOf(text: string): Kernel {
   const file = new SourceFile('a.ir', text);
   const diagnostics = new Diagnostics(file);
@@ -14,7 +14,7 @@ export function kernelOf(text: string): Kernel {
   return kernels[0]!;
 }
 
-/** Fails where a kernel breaks a promise of the verifier. */
+/** Fails where a kernel violates a rule of the verifier. */
 export function assertSound(kernel: Kernel): void {
   const diagnostics = new Diagnostics();
   verify(kernel, diagnostics);
@@ -34,12 +34,12 @@ export const kernelText = (blocks: string): string => `${head}${blocks.trim().re
 /** A kernel of blocks, printed: values are numbered in print order, so that an expectation may number them freely. */
 export const normalText = (blocks: string): string => printKernel(kernelOf(kernelText(blocks)));
 
-/** Whether a pass makes of a kernel what is expected, says so, and finds nothing the second time. */
+/** Asserts that a pass has the expected result and reports a change, and that a second run changes nothing. */
 export function assertGives(pass: (kernel: Kernel) => boolean, before: string, after: string): void {
   const kernel = kernelOf(kernelText(before));
   const expected = normalText(after);
   assert.is(pass(kernel), normalText(before) !== expected);
   assertSound(kernel);
   assert.is(printKernel(kernel), expected);
-  assert.is(pass(kernel), false, 'a second run finds nothing');
+  assert.is(pass(kernel), false, 'a second run changes nothing');
 }

@@ -1,4 +1,4 @@
-/** Kernels of many threads written briefly, for specs of devices: words in memory, branches and loops without naming blocks. */
+/** A concise writer of IR kernels for specs: words in memory, branches and loops without explicit blocks. */
 import {
   addBlock,
   addBlockParam,
@@ -23,16 +23,16 @@ export interface Writer {
   sreg(name: Sreg): Value;
   param(index: number): Value;
   shared(name: string): Value;
-  /** Address of the word of a number. */
+  /** The address of the word at an index. */
   at(base: Value, index: Value): Value;
   get(base: Value, index: Value): Value;
   put(base: Value, index: Value, value: Value): void;
   is(a: Value, pred: IcmpPredicate, b: Value): Value;
-  /** Both ways meet behind; a way that calls `leave` does not come there. */
+  /** An if-else. Both sides join afterwards, except a side that calls `leave`. */
   when(cond: Value, then: () => void, otherwise?: () => void): void;
-  /** Ends the kernel for the threads that are here. */
+  /** Exits the current threads. */
   leave(): void;
-  /** A loop that carries words: goes on while `test` holds, and leaves with what it carries. */
+  /** A loop that carries words: continues while `test` is true, and returns the carried words. */
   repeat(first: readonly Value[], test: (...carried: Value[]) => Value, body: (...carried: Value[]) => readonly Value[]): Value[];
 }
 
@@ -47,7 +47,7 @@ export const sharedVariable = (name: string, size: number, more: Partial<Variabl
   ...more,
 });
 
-/** A kernel whose first block starts empty and whose last one returns. */
+/** A kernel with an empty first block and a last block that returns. */
 export function writeKernel(
   name: string,
   params: readonly KernelParam[],

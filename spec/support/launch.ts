@@ -1,4 +1,4 @@
-/** One launch of a metallib on a CPU device of its own, for specs that want the buffers afterwards and take no failure for an answer. */
+/** One launch of a metallib on a CPU device of its own, for specs that need the buffers afterwards. Throws on failure. */
 
 import type { GivenConstant } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -8,9 +8,9 @@ import { engine } from './engine.ts';
 export interface Launched {
   readonly kernel: string;
   readonly blocks: number;
-  /** Of a block. */
+  /** Threads of a block. */
   readonly threads: number;
-  /** By parameter: what a buffer holds before, a number of 32 or (a bigint) 64 bits, or bytes by value. */
+  /** By parameter: initial contents of a buffer, a number of 32 or (a bigint) 64 bits, or bytes by value. */
   /** Bytes of dynamic threadgroup memory, or of each threadgroup argument. */
   readonly shared?: number | readonly number[];
   /** Values of function constants. */
@@ -18,7 +18,7 @@ export interface Launched {
   readonly args: readonly (ArrayBufferView | number | bigint | { readonly bytes: Uint8Array })[];
 }
 
-/** What the buffers hold afterwards, in their order; throws what was reported where the launch does not end well, or where the watch found something. */
+/** The contents of the buffers after the launch; throws the diagnostics if it fails or the sanitizer reports anything. */
 export function launchMetallib(
   metallib: Uint8Array,
   { kernel, blocks, threads, args, constants = [], shared = 0 }: Launched,

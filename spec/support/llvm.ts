@@ -1,4 +1,4 @@
-/** LLVM 14's tools, as checkers of bitcode that is written and read here. */
+/** LLVM 14's tools, for checking bitcode that we write and read. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export function scratch(): (name: string, bytes: Uint8Array) => string {
   };
 }
 
-/** The output of a tool; throws its error message if it fails. */
+/** The output of a tool; throws its messages if it fails. */
 export function tool(name: string, args: readonly string[]): Buffer {
   const { status, stdout, stderr, error } = spawnSync(name, args, { maxBuffer: 2 ** 26 });
   if (error) throw error;
@@ -30,13 +30,13 @@ export const llvmText = (path: string): string => withoutFirstLine(tool('llvm-di
 
 export const assembled = (path: string): Uint8Array => new Uint8Array(tool('llvm-as-14', [path, '-o', '-']));
 
-/** Throws unless LLVM can walk the bitstream and the module keeps LLVM's rules. */
+/** Throws unless LLVM can read the bitstream and verify the module. */
 export function accepts(path: string): void {
   tool('llvm-bcanalyzer-14', [path]);
   tool('opt-14', ['-passes=verify', '-disable-output', path]);
 }
 
-/** LLVM's verifier on a text; it does not know the processor `air64` and ignores the triple. */
+/** Runs LLVM's verifier on a text; LLVM does not know the processor `air64`, so the triple is only checked as text. */
 export function verifiedText(file: ReturnType<typeof scratch>, name: string, text: string): void {
   const triple = /target triple = "air64\w*-/;
   if (!triple.test(text)) throw new Error(`${name} is not for air64`);

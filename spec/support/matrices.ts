@@ -1,4 +1,4 @@
-/** Matrices of 8 by 8 in specs: numbers, how a warp holds them, and their product in exact arithmetic. */
+/** 8 by 8 matrices for specs: values, their layout in a warp, and their product in exact arithmetic. */
 import { convertFloat, floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
 import { randomWords } from './lcg.ts';
 
@@ -10,7 +10,7 @@ export function coordinates(thread: number): [row: number, column: number] {
   return [(quad & 4) + (Math.floor(thread / 2) % 4), (quad & 2) * 2 + (thread % 2) * 2];
 }
 
-/** Bits of numbers in memory, and back. */
+/** Conversion of values to bytes, and back. */
 export const packed = (element: Element, values: readonly bigint[]): ArrayBufferView =>
   bytes[element] === 4 ? Uint32Array.from(values, Number) : Uint16Array.from(values, Number);
 export const unpacked = (element: Element, from: Uint8Array): bigint[] => {
@@ -18,7 +18,7 @@ export const unpacked = (element: Element, from: Uint8Array): bigint[] => {
   return [...(bytes[element] === 4 ? new Uint32Array(whole) : new Uint16Array(whole))].map(BigInt);
 };
 
-/** Numbers of a format, many with bits down to the last, the same at every run. */
+/** Reproducible values of a format, many with all significand bits in use. */
 export function numbers(element: Element, seed: number): bigint[] {
   const { exponentBits, mantissaBits } = {
     f32: { exponentBits: 8, mantissaBits: 23 },
@@ -35,7 +35,7 @@ export function numbers(element: Element, seed: number): bigint[] {
 
 const single = (element: Element, bits: bigint): bigint => convertFloat(floatFormats[element], floatFormats.f32, bits);
 
-/** a * b + c: sums in singles from c along k, rounded to the type of d at the end. */
+/** a * b + c: single-precision sums from c along k, rounded to the type of d at the end. */
 export function expected([d, ...of]: readonly [Element, Element, Element, Element], matrices: readonly (readonly bigint[])[]): bigint[] {
   const [a, b, c] = matrices.map((values, i) => values.map((bits) => single(of[i]!, bits))) as [bigint[], bigint[], bigint[]];
   return Array.from({ length: 64 }, (_, at) => {

@@ -1,4 +1,4 @@
-/** What an NVIDIA H200 gave for matrix instructions, and the same through the whole road: PTX, metallib, CPU device. */
+/** Results of an NVIDIA H200 for matrix instructions, and the same forms end to end: PTX, metallib, CPU device. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'uvu';
@@ -14,24 +14,24 @@ export interface Form {
   readonly frame: string;
   readonly code: readonly string[];
   readonly pools: readonly [a: string, b: string, c: string];
-  /** Words of an image, or registers of a thread, that came out. */
+  /** Words of an image, or registers of a thread, in the result. */
   readonly count: number;
-  /** Of the trials, each a block of one warp: random numbers, wide ones, edges, whole numbers. */
+  /** Trials, each a block of one warp: random values, a wide range, edges, integers. */
   readonly trials: number;
   readonly d: string;
 }
 
 interface Recording {
-  /** What stands before and behind the code of a form. */
+  /** The kernel text before and after the code of a form. */
   readonly frames: Readonly<Record<string, readonly [string, string]>>;
   readonly pools: Readonly<Record<string, string>>;
   readonly forms: readonly Form[];
 }
 
-/** All forms, with what they share. */
+/** All forms, with their common parts. */
 export const recording = JSON.parse(readFileSync(join(import.meta.dirname, '../../fixtures/h200/matrix.json'), 'utf8')) as Recording;
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'base64'));
-/** Of a thread, by frame; the others give an image for each block. */
+/** Words per thread, by frame; the other frames have one image per block. */
 const wordsPerThread: Readonly<Record<string, number>> = { registers: 8, halves: 8, load: 8, doubles: 16, loadDoubles: 16 };
 const imageBytes = 4096;
 
@@ -41,11 +41,11 @@ export function sourceOf(form: string, frame: string, code: readonly string[]): 
   return new SourceFile(`${form}.ptx`, `${head}${code.map((line) => `  ${line}\n`).join('')}${tail}`);
 }
 
-/** What a form gives, compiled and run on the CPU device. */
+/** The results of a form on the CPU device. */
 export function run({ form, frame, code, pools, count, trials }: Form, mma: MmaMode): Uint8Array {
   const source = sourceOf(form, frame, code);
   const diagnostics = new Diagnostics(source);
-  // Many doubles in integer operations take long: those of few show what these do.
+  // Many soft doubles take long: forms with few trials cover them.
   const target = /m16n8k(8|16).*f64/.test(form) ? 'cpu' : 'macos14';
   const compiled = compile(source, { target, mma }, diagnostics);
   assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
@@ -55,10 +55,10 @@ export function run({ form, frame, code, pools, count, trials }: Form, mma: MmaM
     threads: 32,
     args: argsOf({ form, frame, code, pools, trials }),
   });
-  return kept(after.at(-1)!, wordsPerThread[frame], count);
+  return recordedPart(after.at(-1)!, wordsPerThread[frame], count);
 }
 
-/** What a form is launched with: a parameter that is not read is handed over by value, and the last is what is written. */
+/** The launch arguments of a form: a parameter that is not read is passed by value, and the last one is the output. */
 export function argsOf({ form, frame, code, pools, trials }: Omit<Form, 'count' | 'd'>): (Uint8Array | bigint)[] {
   const { text } = sourceOf(form, frame, code);
   const perThread = wordsPerThread[frame];
@@ -66,8 +66,8 @@ export function argsOf({ form, frame, code, pools, trials }: Omit<Form, 'count' 
   return [...pools.map((name, i) => (text.includes(`[p${'abc'[i]}]`) ? bytesOf(recording.pools[name]!) : 0n)), out];
 }
 
-/** What was recorded: the registers that were written, or the start of each image. */
-function kept(out: Uint8Array, perThread: number | undefined, count: number): Uint8Array {
+/** The recorded part: the registers that were written, or the start of each image. */
+function recordedPart(out: Uint8Array, perThread: number | undefined, count: number): Uint8Array {
   const [step, used] = perThread === undefined ? [imageBytes, 4 * count] : [4 * perThread, (count * perThread) / 2];
   const parts = Array.from({ length: out.length / step }, (_, i) => [...out.subarray(i * step, i * step + used)]);
   return Uint8Array.from(parts.flat());
@@ -75,22 +75,22 @@ function kept(out: Uint8Array, perThread: number | undefined, count: number): Ui
 
 const hex = (bytes: Uint8Array): string[] => [...new Uint32Array(bytes.slice().buffer)].map((word) => word.toString(16));
 
-/** Bits of doubles, all NaNs as one. */
+/** Bits of doubles, with all NaNs equal. */
 function doublesOf(bytes: Uint8Array): string[] {
   const numbers = new Float64Array(bytes.slice().buffer);
   return [...new BigUint64Array(numbers.buffer)].map((bits, i) => (Number.isNaN(numbers[i]!) ? 'NaN' : bits.toString(16)));
 }
 
-/** `f16` or `f32` where d holds floats that are rounded sums. */
+/** `f16` or `f32` if d holds rounded floating-point sums. */
 export function sumType({ form }: Form): 'f16' | 'f32' | undefined {
   if (!/^w?mma\.(mma\.)?sync/.test(form)) return undefined;
   return /\.m\d+n\d+k\d+\.(?:row\.col\.|col\.row\.|row\.row\.|col\.col\.)?(f16|f32)\./.exec(form)?.[1] as 'f16' | 'f32' | undefined;
 }
 
-/** What the registers of a, b and c held. */
+/** The registers of a, b and c. */
 export const poolsOf = ({ pools }: Form): Uint32Array[] => pools.map((name) => new Uint32Array(bytesOf(recording.pools[name]!).buffer));
 
-/** That sums are as near as promised: for `mma.sync` from all that is added, for others from how large it is. */
+/** Asserts that sums are within their bounds: for `mma.sync` from all terms, for others from the magnitude. */
 function checkSums(form: Form, type: 'f16' | 'f32', got: Uint8Array, want: Uint8Array): void {
   const [found, recorded] = [numbersOf(type, got), numbersOf(type, want)];
   assert.is(found.length, recorded.length);
@@ -104,12 +104,12 @@ function checkSums(form: Form, type: 'f16' | 'f32', got: Uint8Array, want: Uint8
     if (distance === undefined) continue;
     const at = `${form.form}: number ${i} is ${found[i]}, recorded ${number}`;
     if (Math.floor(i / perTrial) === 3) assert.is(found[i], number, at);
-    else if (Number.isFinite(number) && Number.isFinite(found[i]!)) assert.ok(Math.abs(found[i]! - number) <= distance.apart, at);
+    else if (Number.isFinite(number) && Number.isFinite(found[i]!)) assert.ok(Math.abs(found[i]! - number) <= distance.tolerance, at);
     else if (!Object.is(found[i], number)) assert.ok(distance.mayOverflow, at);
   }
 }
 
-/** Holds what forms give to what was recorded. */
+/** Compares results of forms with the recording. */
 export function testForms(test: Test, forms: readonly Form[], gives = (form: Form): Uint8Array => run(form, 'exact')): void {
   for (const form of forms)
     test(form.form, () => {

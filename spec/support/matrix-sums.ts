@@ -1,11 +1,11 @@
 /**
- * How far sums of products may lie apart that are rounded in different ways, from the numbers that are added: each way is off by so
- * many last places of a single for each term. Layouts of fragments are worked out here from the manual's text (PTX ISA 9.0, 9.7.14.5).
+ * Bounds on the difference between sums of products that are rounded in different ways: each way has an error of some single-precision
+ * units in the last place per term. Fragment layouts are computed from the manual's text (PTX ISA 9.0, 9.7.14.5).
  */
 
 export interface Distance {
-  readonly apart: number;
-  /** Whether what is added comes to the end of the range, or holds what is no number. */
+  readonly tolerance: number;
+  /** Whether the terms reach the end of the range, or include infinities or NaNs. */
   readonly mayOverflow: boolean;
 }
 
@@ -28,10 +28,10 @@ const most = { f16: 65504, f32: 3.4028234663852886e38 } as const;
 /** The least normal number. */
 const leastOf = ({ exponentBits }: Format): number => 2 ** (2 - 2 ** (exponentBits - 1));
 
-/** Of a short float: the others are not looked at. */
+/** The bits of a tf32 value that are read; the lower ones are ignored. */
 const tf32Bits = 0xffffe000;
 
-/** A number by its bits. */
+/** A value from its bits. */
 function numberOf(type: string, given: number): number {
   const bits = type === 'tf32' ? given & tf32Bits : given;
   const { exponentBits, fractionBits } = formats[type]!;
@@ -58,7 +58,7 @@ export function numbersOf(type: 'f16' | 'f32', bytes: Uint8Array): number[] {
 /** Eight registers of each of 32 threads. */
 const wordAt = (pool: Uint32Array, trial: number, lane: number, register: number): number => pool[(trial * 32 + lane) * 8 + register]!;
 
-/** The part of a word that an element of so many bits is. */
+/** An element of some bits within a word. */
 const partOf = (word: number, part: number, bits: number): number => (word >>> (part * bits)) & (bits === 32 ? -1 : 2 ** bits - 1);
 
 /** `m16n8`: groups of four threads have rows of a and columns of b, eight apart in further registers. */
@@ -78,7 +78,7 @@ const elementsOf = {
   },
 };
 
-/** What is added for a number of d. */
+/** The terms of one element of d. */
 interface Addends {
   readonly left: string;
   readonly right: string;
@@ -86,7 +86,7 @@ interface Addends {
   readonly c: number;
 }
 
-/** Of `mma.sync.aligned.m16n8…`, for each number of d. */
+/** For `mma.sync.aligned.m16n8…`: the terms of each element of d. */
 function addends(form: string, type: 'f16' | 'f32', count: number, trials: number, pools: readonly Uint32Array[]): Addends[] {
   const [, depth, left, right] = /m16n8k(\d+)\.row\.col\.\w+\.(\w+)\.(\w+)\.\w+$/.exec(form)!;
   const k = Number(depth);
@@ -108,7 +108,7 @@ function addends(form: string, type: 'f16' | 'f32', count: number, trials: numbe
   });
 }
 
-/** Of `mma.sync.aligned.m16n8…`: what two ways to round may differ by, for each number of d. */
+/** For `mma.sync.aligned.m16n8…`: the tolerance between two ways of rounding, for each element of d. */
 export function distances(form: string, type: 'f16' | 'f32', count: number, trials: number, pools: readonly Uint32Array[]): Distance[] {
   return addends(form, type, count, trials, pools).map(({ left, right, factors, c }) => {
     const sum = factors.reduce((all, [x, y]) => all + size(left, x) * size(right, y), Math.abs(c));
@@ -116,7 +116,7 @@ export function distances(form: string, type: 'f16' | 'f32', count: number, tria
   });
 }
 
-/** A finite number in units of 2^-1074, of which every one is so many. */
+/** A finite value as an integer in units of 2^-1074. */
 function unitsOf(x: number): bigint {
   const bits = new BigUint64Array(Float64Array.of(x).buffer)[0]!;
   const [exponent, fraction] = [(bits >> 52n) & 0x7ffn, bits & ((1n << 52n) - 1n)];
@@ -126,21 +126,21 @@ function unitsOf(x: number): bigint {
 
 const magnitude = (x: bigint): bigint => (x < 0n ? -x : x);
 
-/** Whether a sum is as near the exact one as the row promises; nothing where what is added or comes out is not finite. */
+/** Whether a sum is within the row's bound of the exact one; undefined where a term or the result is not finite. */
 export function keepsBound(type: 'f16' | 'f32', { factors, c }: Addends, found: number): boolean | undefined {
   if (![c, found, ...factors.flat()].every(Number.isFinite)) return undefined;
-  // In units of 2^-2148, as products of two units are.
+  // In units of 2^-2148, the product of two units.
   const terms = [...factors.map(([x, y]) => unitsOf(x) * unitsOf(y)), unitsOf(c) << 1074n];
   const exact = terms.reduce((sum, term) => sum + term);
   const sizes = terms.reduce((sum, term) => sum + magnitude(term), 0n);
   const near = (BigInt(factors.length + 1) * sizes) / 2n ** 23n + (BigInt(factors.length) << (2148n - 149n));
-  // The sum in singles is rounded once more: by half of the last of 11 bits, or of the least half.
+  // The single-precision sum is rounded once more: by half a unit of 11 bits, or half of the smallest f16 value.
   const [relative, least] = [(magnitude(exact) + near) / 2n ** 11n, 1n << (2148n - 25n)];
   const rounded = type === 'f32' ? 0n : relative > least ? relative : least;
   return magnitude((unitsOf(found) << 1074n) - exact) <= near + rounded;
 }
 
-/** Of `mma.sync.aligned.m16n8…`: how many numbers of d keep the bound, break it, and have none. */
+/** For `mma.sync.aligned.m16n8…`: how many elements of d are within the bound, outside, and without one. */
 export function judgedExactly(
   form: string,
   type: 'f16' | 'f32',
@@ -157,18 +157,18 @@ export function judgedExactly(
   return all;
 }
 
-/** Subnormal numbers count as the least normal one: by its exponent tensor cores align what they add. */
+/** Subnormal values count as the smallest normal one, because tensor cores align terms by its exponent. */
 const size = (type: string, x: number): number => (x === 0 ? 0 : Math.max(Math.abs(x), leastOf(formats[type]!)));
 
 function distance(type: 'f16' | 'f32', k: number, sum: number): Distance {
-  const apart = (k + 1) * 2 ** -23 * sum + k * 2 ** -149;
+  const tolerance = (k + 1) * 2 ** -23 * sum + k * 2 ** -149;
   return {
-    apart: type === 'f16' ? apart + Math.max(2 ** -10 * Math.min(sum, most.f16), 2 ** -24) : apart,
+    tolerance: type === 'f16' ? tolerance + Math.max(2 ** -10 * Math.min(sum, most.f16), 2 ** -24) : tolerance,
     mayOverflow: Number.isFinite(sum) && sum > most[type] / 2,
   };
 }
 
-/** Of other products: for trials of numbers below 8 and of whole ones; nothing for those of wide numbers and of edges. */
+/** For other products: for trials of values below 8 and of integers; undefined for wide ranges and edges. */
 export function mixedDistance(form: string, count: number, perTrial: number): (Distance | undefined)[] {
   const k = Number(/m\d+n\d+k(\d+)/.exec(form)![1]);
   const type = /(\.f16\.f16|\.f16\.f32)$/.test(form) && form.startsWith('wmma') ? 'f16' : 'f32';

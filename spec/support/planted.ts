@@ -1,4 +1,4 @@
-/** Kernels with one planted fault each (`fixtures/sanitize`), launched under watch: the same launches that `compute-sanitizer` was shown. */
+/** Kernels with one planted fault each (`fixtures/sanitize`), launched with the sanitizer: the launches recorded with `compute-sanitizer`. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Diagnostic, Diagnostics } from '../../src/base/diagnostic.ts';
@@ -21,7 +21,7 @@ export interface Planted {
   readonly block: number;
   readonly shared: number;
   readonly args: readonly (BufferSpec | number)[];
-  /** A launch before it, of a kernel that puts the address of a buffer into an argument; then the buffer is freed. */
+  /** A launch before it, of a kernel that stores the address of a buffer; then the buffer is freed. */
   readonly before?: { readonly kernel: string; readonly frees: BufferSpec; readonly into: number };
   readonly expect: { readonly code: string; readonly thread: number; readonly block: number };
 }
@@ -29,7 +29,7 @@ export interface Planted {
 const folder = join(import.meta.dirname, '../../fixtures/sanitize');
 export const planted = JSON.parse(readFileSync(join(folder, 'launches.json'), 'utf8')) as readonly Planted[];
 
-/** The lines of a kernel's source that are to be found. */
+/** The lines of a kernel's source that must be reported. */
 export function markedLines({ file, kernel }: Planted): number[] {
   const lines = readFileSync(join(folder, `${file}.cu`), 'utf8').split('\n');
   const start = lines.findIndex((line) => line.includes(`__global__ void ${kernel}(`));
@@ -39,7 +39,7 @@ export function markedLines({ file, kernel }: Planted): number[] {
 
 const arrays = { f32: Float32Array, i32: Int32Array, u8: Uint8Array, u64: BigInt64Array } as const;
 
-/** What is written in such a buffer at first. */
+/** The initial contents of a buffer. */
 export function contentsOf({ type, count, init }: BufferSpec): Uint8Array {
   const number = (i: number): number => (init === 'zeros' ? 0 : init === 'ones' ? 1 : i);
   const values = Array.from({ length: init === 'half' ? count / 2 : count }, (_, i) => number(i));
@@ -61,7 +61,7 @@ export function plantedLibrary(file: string): { source: SourceFile; metallib: Ui
   return compiled.get(file)!;
 }
 
-/** What a watched launch of a planted fault reports. */
+/** The reports of a sanitized launch of a planted fault. */
 export function runPlanted(planted: Planted, kinds: readonly SanitizeKind[], limit = 20): readonly Diagnostic[] {
   const { source, metallib } = plantedLibrary(planted.file);
   const device = openCpuDevice();

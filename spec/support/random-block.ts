@@ -1,25 +1,25 @@
 /**
- * Kernels made at random whose threads have much to do with each other: they part in branches and loops, hand words on through shared memory
- * with barriers between, in loops too, vote and shuffle, and some leave early. What each does depends on words of
- * its own in memory. No two threads write one place between barriers, so there is one right result.
+ * Random kernels whose threads interact: divergent branches and loops, words passed through shared memory between barriers (in loops
+ * too), votes and shuffles, and early exits. The behavior of a thread depends on its own words in memory. No two threads write
+ * one place between barriers, so there is a single correct result.
  */
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { sharedVariable, type Writer, writeKernel } from './kernel-writer.ts';
 import { pointerParam } from './kernels.ts';
 
-/** Words that a thread has in the buffer `out`. */
+/** Words of a thread in the buffer `out`. */
 export const wordsOfThread = 4;
 
 interface Maker {
   readonly w: Writer;
   readonly threads: number;
   readonly pick: (count: number) => number;
-  /** Statements that may still be made. */
+  /** Statements left to generate. */
   left: number;
 }
 
-/** The kernel of a number, for blocks of so many threads. */
+/** The kernel with a given seed, for blocks of `threads` threads. */
 export function randomBlock(seed: number, threads: number): Kernel {
   const draw = splitMix64(BigInt(seed) * 7919n + 13n);
   const pick = (count: number): number => Number(draw() % BigInt(count));
@@ -32,7 +32,7 @@ export function randomBlock(seed: number, threads: number): Kernel {
 
 interface Place {
   readonly depth: number;
-  /** Whether all threads of the block come here. */
+  /** Whether control flow is uniform in the block. */
   readonly isTogether: boolean;
 }
 
@@ -41,7 +41,7 @@ const index = ({ w }: Maker, word: number): Value =>
 const get = (m: Maker, word = m.pick(wordsOfThread)): Value => m.w.get(m.w.param(0), index(m, word));
 const put = (m: Maker, word: number, value: Value): void => m.w.put(m.w.param(0), index(m, word), value);
 
-/** A word whose bits are of all of another's. */
+/** A word whose bits depend on all bits of another. */
 export function mixed({ w: { b, i32 }, pick }: Pick<Maker, 'w' | 'pick'>, value: Value): Value {
   const x = b.add(b.mul(value, i32(2 * pick(500) + 1)), i32(pick(1000)));
   return b.xor(x, b.lshr(x, i32(1 + pick(20))));
@@ -66,7 +66,7 @@ function several(m: Maker, place: Place): void {
   for (let i = 1 + m.pick(3); i > 0; i--) statement(m, place);
 }
 
-/** Of the thread's own words, of its number, or of the block's. */
+/** Varying by the thread's words or its id, or uniform by the block's index. */
 function condition(m: Maker): Value {
   const { b, i32, is, sreg } = m.w;
   const which = m.pick(4);
@@ -84,7 +84,7 @@ function branch(m: Maker, { depth, isTogether }: Place): void {
   m.w.when(cond, () => several(m, inside), m.pick(2) === 0 ? () => several(m, inside) : undefined);
 }
 
-/** Turns in a number that all have in common, or in one of each thread's own. */
+/** A loop with a uniform trip count, or one per thread. */
 function loop(m: Maker, { depth, isTogether }: Place): void {
   const { b, i32, is } = m.w;
   const isUniform = m.pick(2) === 0;
@@ -111,7 +111,7 @@ function fold(m: Maker): void {
   put(m, m.pick(wordsOfThread), m.w.b.reduce(get(m), { fold: folds[m.pick(folds.length)]! }));
 }
 
-/** A lane is asked for its word; one that takes no part has none, so its answer is not used. */
+/** A shuffle; the result from an inactive lane is not used. */
 function shuffle(m: Maker): void {
   const { b, i32, sreg } = m.w;
   const lane = sreg('laneid');
@@ -126,7 +126,7 @@ function shuffle(m: Maker): void {
   put(m, m.pick(wordsOfThread), b.select(isThere, b.shuffle(get(m), from), get(m)));
 }
 
-/** Each thread takes what another one left. */
+/** Each thread reads what another one stored. */
 function exchange(m: Maker): void {
   const { w, threads } = m;
   const tid = w.sreg('tid.linear');

@@ -1,6 +1,6 @@
 /**
- * Kernels made at random whose threads each work out numbers of all types from their own, in expressions that go deep, and keep them in places of
- * their own: side by side, in even steps, as vectors, or by an index that is read. No thread sees another.
+ * Random kernels whose threads compute values of all types in deep expressions and store them in places of their own: contiguous,
+ * strided, as vectors, or at an index from memory. No thread reads the stores of another.
  */
 import {
   bytesOf,
@@ -19,24 +19,24 @@ import { type Writer, writeKernel } from './kernel-writer.ts';
 import { pointerParam } from './kernels.ts';
 import { compute, computed, edges, type Making } from './random-kernel.ts';
 
-/** Bytes of the buffer `out` that a thread has. */
+/** Bytes of a thread in the buffer `out`. */
 export const bytesOfLane = 160;
 
 interface Maker extends Making {
   readonly w: Writer;
   readonly lane: Value;
   readonly threads: number;
-  /** Few, so that expressions are made of the same ones. */
+  /** Few conditions, so that expressions share them. */
   readonly ops: readonly (typeof computed)[number][];
   left: number;
 }
 
-/** Which NaN a result is, is anybody's: bits of floats are not looked at. */
+/** NaN bits are unspecified, so float bits are not inspected. */
 const ops = computed.filter((op) => op !== 'bitcast');
 const stored: readonly ScalarType[] = scalarTypes.filter((type) => type !== 'i1');
 const vectors: readonly Type[] = stored.flatMap((type) => [vectorOf(type, 2), vectorOf(type, 4)]);
 
-/** The kernel of a number, for blocks of so many threads. */
+/** The kernel with a given seed, for blocks of `threads` threads. */
 export function randomLanes(seed: number, threads: number): Kernel {
   const draw = splitMix64(BigInt(seed) * 104729n + 7n);
   const pick = (count: number): number => Number(draw() % BigInt(count));
@@ -51,7 +51,7 @@ export function randomLanes(seed: number, threads: number): Kernel {
   });
 }
 
-/** Numbers that differ from lane to lane, small ones and any bits, and one at which ops go wrong. */
+/** Varying values, small ones and arbitrary bits, and an edge value. */
 function firstOf({ b, w, lane, pick }: Maker, type: ScalarType): Value[] {
   const mixed = b.mul(b.xor(lane, w.i32(pick(1 << 20))), w.i32(2 * pick(1 << 30) + 1));
   const small = b.and(b.add(mixed, lane), w.i32(63));
@@ -78,7 +78,7 @@ function statement(m: Maker, depth: number): void {
   else if (kind === 6 && depth < 2) turns(m, inside);
 }
 
-/** A few turns, as many as each lane's number says. */
+/** A loop with a small trip count per lane. */
 function turns(m: Maker, inside: () => void): void {
   const { b, w } = m;
   const most = b.and(takeFrom(m, 'i32'), w.i32(3));
@@ -98,14 +98,14 @@ function takeFrom({ pool, pick }: Maker, type: ScalarType): Value {
   return values[values.length - 1 - Math.min(pick(values.length), pick(values.length))]!;
 }
 
-/** The address of what a thread has: beside those of the others, in a part for each size, or in a row of 96 bytes, by its number or by one read as that. */
+/** The address of a thread's slot: in an array per size, or in a row of 96 bytes, by its id or by an index from memory. */
 function place({ w, lane, threads, pick }: Maker, type: Type): Value {
   const { b, i32 } = w;
   const size = bytesOf(elementOf(type)) * lanesOf(type);
   const own = b.sub(lane, b.mul(w.sreg('ctaid.x'), i32(threads)));
   const start = b.mul(w.sreg('ctaid.x'), i32(bytesOfLane * threads));
   const way = pick(3);
-  // A number that is worked out so that nobody knows that it is the lane's.
+  // Computed so that no analysis finds that it equals the lane's id.
   const hidden = b.xor(b.xor(own, b.lshr(b.mul(own, i32(77)), i32(3))), b.lshr(b.mul(own, i32(77)), i32(3)));
   const row = (): Value => b.add(b.mul(way === 1 ? own : hidden, i32(96)), i32(64 * threads + 32 * pick(3)));
   const at = way === 0 ? b.add(b.mul(own, i32(size)), i32(size * threads)) : row();
@@ -114,7 +114,7 @@ function place({ w, lane, threads, pick }: Maker, type: Type): Value {
 
 const attrsOf = (type: Type): { align: number; volatile: boolean } => ({ align: bytesOf(elementOf(type)), volatile: false });
 
-/** Of a float that is no number, 0. */
+/** A NaN is stored as 0. */
 function put(m: Maker, type: Type): void {
   const { b } = m;
   const element = elementOf(type);

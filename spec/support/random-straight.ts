@@ -1,15 +1,15 @@
 /**
- * Long straight code made at random, as ciphers and unrolled loops have it: every thread takes words of its own and mixes them in hundreds of
- * instructions on words, long integers, floats and conditions, with loads between. Under a guard that not every lane passes, and in a loop. The lower
- * half of the buffer has what threads write, one word of every thread behind the other; in the upper half, which nobody writes, words of one thread
- * may lie side by side too, and some are for all threads.
+ * Long random straight-line code, as in ciphers and unrolled loops: every thread loads words of its own and combines them in hundreds of
+ * instructions on words, 64-bit integers, floats and conditions, with loads in between, under a varying guard and in a loop. The lower half
+ * of the buffer is written, with word i of all threads contiguous; the upper half is only read, with several layouts, and some of its words
+ * are the same for all threads.
  */
 import type { Kernel, Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { type Writer, writeKernel } from './kernel-writer.ts';
 import { pointerParam } from './kernels.ts';
 
-/** Words that a thread has in the buffer. */
+/** Words of a thread in the buffer. */
 export const wordsOfStraight = 8;
 
 interface Pools {
@@ -18,7 +18,7 @@ interface Pools {
   readonly flags: Value[];
 }
 
-/** The kernel of a number, for a block of so many threads, of `length` random steps. */
+/** The kernel with a given seed, for a block of `threads` threads and `length` random steps. */
 export function randomStraight(seed: number, threads: number, length: number): Kernel {
   const draw = splitMix64(BigInt(seed) * 104729n + 7n);
   const pick = (count: number): number => Number(draw() % BigInt(count));
@@ -50,7 +50,7 @@ interface Mixture {
   readonly pick: (count: number) => number;
   readonly length: number;
   readonly start: Value;
-  /** A word of the thread's own. */
+  /** Loads a word of the thread's own. */
   readonly take: () => Value;
 }
 
@@ -77,12 +77,12 @@ function mixture(w: Writer, { pick, length, start, take }: Mixture): Value {
     () => pools.words.push(b.trunc('i32', b.lshr(long(), b.const('i64', pick(33))))),
     () => pools.longs.push(b.select(one(pools.flags), long(), long())),
     () => pools.flags.push(w.is(word(), 'slt', word())),
-    // Numbers of 16 bits, so that nothing becomes a NaN.
+    // 16-bit values, so that no result is a NaN.
     () => {
       const [x, y] = [b.sitofp('f32', b.and(word(), i32(0xffff))), b.sitofp('f32', b.and(word(), i32(0xfff)))];
       pools.words.push(b.fptosi('i32', b.fadd(b.fmul(x, y), x)));
     },
-    // With one rounding, of factors that fill their bits.
+    // fma with factors that use all significand bits.
     () => {
       const [x, y, z] = [0xffff, 0xfff, 0xff_ffff].map((mask) => b.sitofp('f32', b.and(word(), i32(mask)))) as [Value, Value, Value];
       if (pick(4) > 0) return;

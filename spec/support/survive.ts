@@ -1,4 +1,4 @@
-/** What all that reads formats must do with any bytes: give a result or say what is wrong, and hold what it promises of a result. */
+/** Requirements of all format readers for arbitrary bytes: a result or a diagnostic, and the guarantees of a result. */
 import { raiseModule, validateAir } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { disassemble, readModule, writeModule } from '../../src/bitcode/index.ts';
@@ -6,27 +6,27 @@ import { describeTag, readMetallib, validateMetallib, writeMetallib } from '../.
 
 const isSame = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-/** How far the bytes of a library came; a promise that is broken is thrown. */
+/** How far a library gets; throws where a guarantee is violated. */
 export function surviveLibrary(bytes: Uint8Array): 'refused' | 'read' | 'valid' {
   const diagnostics = new Diagnostics();
   const library = readMetallib(bytes, diagnostics);
   if (!library) {
-    if (!diagnostics.hasErrors) throw new Error('refused without a word');
+    if (!diagnostics.hasErrors) throw new Error('refused without a diagnostic');
     return 'refused';
   }
   for (const fn of library.functions) for (const tag of [...(fn.publicTags ?? []), ...(fn.privateTags ?? [])]) describeTag(tag);
   const again = writeMetallib(library);
   if (!validateMetallib(bytes, new Diagnostics())) return 'read';
-  if (!isSame(again, bytes)) throw new Error('valid, and written with other bytes');
+  if (!isSame(again, bytes)) throw new Error('valid, but written with other bytes');
   return 'valid';
 }
 
-/** The same of raw bitcode. */
+/** The same for raw bitcode. */
 export function surviveModule(bytes: Uint8Array): 'refused' | 'read' | 'raised' {
   const diagnostics = new Diagnostics();
   const module = readModule(bytes, diagnostics);
   if (!module) {
-    if (!diagnostics.hasErrors) throw new Error('refused without a word');
+    if (!diagnostics.hasErrors) throw new Error('refused without a diagnostic');
     return 'refused';
   }
   const text = disassemble(module);

@@ -1,4 +1,4 @@
-/** Launches on a CPU device of some threads, for specs of what workers do together. */
+/** Launches on a CPU device with several threads, for specs of workers. */
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
@@ -17,7 +17,7 @@ import { openCpuDevice } from '../../src/device/index.ts';
 const head = '.version 9.0\n.target sm_90\n.address_size 64\n';
 const libraries = new Map<string, Uint8Array>();
 
-/** The metallib of a module for the CPU device, made once. */
+/** The metallib of a module for the CPU device; cached. */
 export function libraryOf(text: string): Uint8Array {
   const known = libraries.get(text);
   if (known) return known;
@@ -44,7 +44,7 @@ export interface Rig {
   words(count: number, ...values: number[]): DeviceBuffer;
   launch(kernel: string, shape: Shape, ...args: Given[]): LaunchResult | undefined;
   start(kernel: string, shape: Shape, ...args: Given[]): PendingLaunch;
-  /** What was said since the last call. */
+  /** The messages since the last call. */
   said(): string[];
 }
 

@@ -187,6 +187,7 @@ test('an unknown name or the wrong immediate is our own fault', () => {
   const code = newCode([]);
   assert.throws(() => code.op('i32.sum'));
   assert.throws(() => code.op('local.get'));
+  // @ts-expect-error The names of instructions with an index are known.
   assert.throws(() => code.at('i32.add', 0));
   assert.throws(() => code.access('i32.add', 4));
 });

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { moduleBytes } from '../../src/device/cpu/launch/module-bytes.ts';
-import { instructions, moduleText, newModule, type WasmModule } from '../../src/wasm/index.ts';
+import { hasImmediate, instructions, moduleText, newModule, type WasmModule } from '../../src/wasm/index.ts';
 import { assembleWat } from '../support/assemble-wat.ts';
 import { compileExample, messages } from '../support/examples.ts';
 
@@ -160,9 +160,9 @@ test('every instruction of the tables has its text, which ends where its bytes e
     code.op('unreachable');
     const align = name.includes('.atomic.') ? widthOf(name) : 1;
     if (immediate === 'memory') code.access(name, align, 300);
-    else if (immediate === 'memoryLane') code.accessLane(name, align, 300, 1);
-    else if (immediate === 'lane') code.lane(name, 1);
-    else if (immediate === 'index') code.at(name, 0);
+    else if (hasImmediate(name, 'memoryLane')) code.accessLane(name, align, 300, 1);
+    else if (hasImmediate(name, 'lane')) code.lane(name, 1);
+    else if (hasImmediate(name, 'index')) code.at(name, 0);
     else code.op(name);
     code.op('unreachable');
     const wanted = {

@@ -34,7 +34,7 @@ export const lineOf = (span: Span | undefined): Line | undefined => (span && 'li
 const location = 'DILocation';
 const definition = 8;
 const lineTablesOnly = 2;
-/** C, which stands in for any language without classes. Source: DWARF 5, 7.12. */
+/** C, which is in for any language without classes. Source: DWARF 5, 7.12. */
 const language = 12;
 
 const debug = (name: string, distinct: boolean, values: readonly number[], operands: (Metadata | undefined)[]): MetadataNode => ({

@@ -107,7 +107,7 @@ const thresholds = {
     unit: 'lanes of a group',
     engine: jsc,
     bench: 'cpu --ours --only=histogram',
-    why: 'Where atomics go lane by lane, the processor predicts which store each load depends on, and predicts better with fewer pairs.',
+    why: 'Where atomics go per lane, the processor predicts which store each load depends on, and predicts better with fewer pairs.',
   },
   instructionsPerUpdate: {
     value: 8,

@@ -36,7 +36,7 @@ type Approximate = 'fexp2' | 'flog2' | 'fsin' | 'fcos' | 'ftanh' | 'frsqrt';
 /** The arguments of a rule besides the operand bits. */
 interface Context<K extends Op> {
   readonly inst: InstOf<K>;
-  /** Type of the first operand; the result type where there is none. */
+  /** Type of the first operand; the result type if there is none. */
   readonly type: Type;
   /** Width of `type` in bits. */
   readonly n: number;

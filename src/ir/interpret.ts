@@ -20,7 +20,7 @@ export interface Thread {
   /** By name: where a variable starts in its space. */
   readonly variables: Readonly<Record<string, bigint>>;
   readonly sregs: Partial<Record<Sreg, number>>;
-  /** Instructions after which the run is given up. */
+  /** Instructions after which the run is abandoned. */
   readonly limit: number;
 }
 

@@ -37,7 +37,7 @@ interface KernelReader extends Reader {
   readonly kernel: Kernel;
   /** Values by their number in the text. */
   readonly values: Map<string, Value>;
-  /** Values used, in the order of their made-up indices: an operand is held as its index here until all are known. */
+  /** Values used, by temporary index: an operand holds its index here until every value is known. */
   readonly uses: Token[];
   readonly blocks: Map<string, Block>;
   readonly defined: Set<Block>;

@@ -10,7 +10,7 @@ export interface Pass {
 /** An observer of a pipeline: it is called with the kernel after each pass, whether the pass changed anything or not. */
 export type AfterPass = (pass: string, kernel: Kernel) => void;
 
-/** Several observers as one, called in order; nothing where there is none. */
+/** Several observers as one, called in order; nothing if there is none. */
 export function observers(...all: readonly (AfterPass | undefined)[]): AfterPass | undefined {
   const given = all.filter((each) => each !== undefined);
   if (given.length === 0) return undefined;

@@ -33,7 +33,7 @@ function skipLine(r: Reader, before: number): void {
   while (peek(r).kind !== 'end' && r.file.position(peek(r).start).line === line) r.at++;
 }
 
-/** The token here; the last one for ever. */
+/** The token here; the last one forever. */
 export const peek = (r: Reader): Token => r.tokens[Math.min(r.at, r.tokens.length - 1)]!;
 /** Whether the next token is this mark. */
 export const isAt = (r: Reader, mark: string): boolean => peek(r).kind === 'mark' && peek(r).text === mark;
@@ -50,7 +50,7 @@ export function report(r: Reader, span: Span, why: string): void {
   r.diagnostics.report('CM3002', { why }, { span: { start: span.start, end: span.end } });
 }
 
-/** Reports at a token and gives up the line. */
+/** Reports at a token and aborts the line. */
 export function fail(r: Reader, token: Token, why: string): never {
   report(r, token, why);
   throw failed;

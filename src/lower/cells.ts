@@ -1,7 +1,7 @@
 /**
  * Memory that carries arguments and results: the `.param` variables of bodies, and the parameters of functions. Each is a local
  * variable of the thread, one for all calls of a function, since no function is called while it runs. `ssa/promote-cells.ts`
- * makes values of those whose address nobody takes.
+ * promotes those whose address is not taken to values.
  */
 import type { Variable as IrVariable, ScalarType, Value } from '../ir/index.ts';
 import { bytesOf } from '../ir/index.ts';

@@ -83,7 +83,7 @@ export interface AddressInside {
 }
 
 /**
- * The bytes of a variable; all 0 without an initializer. Addresses of other variables are put in `addresses`; where none is handed over
+ * The bytes of a variable; all 0 without an initializer. Addresses of other variables are put in `addresses`; if none is handed over
  * they have no bytes.
  */
 export function initialBytes(variable: Variable, layout: Layout, addresses?: AddressInside[]): Uint8Array | Unusable {

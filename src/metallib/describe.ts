@@ -41,9 +41,9 @@ const readers: Readonly<Record<string, (r: ByteReader) => string>> = {
   DEPF: textUpToNul,
 };
 
-const mostHex = 16;
+const maxHex = 16;
 const hex = (bytes: Uint8Array): string =>
-  `${Array.from(bytes.subarray(0, mostHex), (byte) => byte.toString(16).padStart(2, '0')).join(' ')}${bytes.length > mostHex ? ' …' : ''}`;
+  `${Array.from(bytes.subarray(0, maxHex), (byte) => byte.toString(16).padStart(2, '0')).join(' ')}${bytes.length > maxHex ? ' …' : ''}`;
 
 /** For example `function constants: foo (float, index 0)`. An unknown tag, or one with an unexpected payload, shows its bytes. */
 export function describeTag({ code, payload }: RawTag): string {

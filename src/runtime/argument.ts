@@ -18,7 +18,7 @@ export interface Tolerance {
 /** One argument as the user specified it. `label` names it in messages: the text of `--arg`, or its entry in a launch file. */
 export type ArgumentSpec = { readonly label: string; readonly name?: string; readonly expect?: Expectation } & (
   | { readonly kind: 'buffer'; readonly element: ElementType; readonly shape: readonly number[]; readonly init: Init }
-  /** A buffer from a file, which determines the shape where none is given. */
+  /** A buffer from a file, which determines the shape if none is given. */
   | { readonly kind: 'file'; readonly element: ElementType; readonly shape?: readonly number[]; readonly path: string }
   | { readonly kind: 'scalar'; readonly element: ElementType; readonly value: ElementValue }
   | { readonly kind: 'bytes'; readonly path: string }

@@ -203,7 +203,7 @@ function readText(json: unknown, place: Place): string | undefined {
   return typeof json === 'string' ? json : fault(place, `must be a string, found ${kindOf(json)}`);
 }
 
-/** The object with its required keys, refusing keys that the schema does not know (`allowed` absent: any key). */
+/** The object with its required keys, rejecting keys that the schema does not know (`allowed` absent: any key). */
 function readObject(json: unknown, allowed: readonly string[] | undefined, required: readonly string[], place: Place): Json | undefined {
   if (!isObject(json)) return fault(place, `must be an object, found ${kindOf(json)}`);
   const before = place.faults.length;

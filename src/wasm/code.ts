@@ -1,9 +1,9 @@
 /** The body of one function while it is being written: locals, instructions, nesting. */
 import { bug } from '../base/bug.ts';
 import { ByteWriter } from '../base/bytes.ts';
-import type { Instruction } from './instruction.ts';
+import type { Immediate } from './instruction.ts';
 import { signed, signed32, unsigned } from './leb.ts';
-import { instructions, type ValueType, valueTypes } from './opcodes.ts';
+import { instructions, type NameWith, type ValueType, valueTypes } from './opcodes.ts';
 
 /** Most locals that engines accept in a function. Source: WebAssembly JavaScript Interface, implementation-defined limits. */
 export const localLimit = 50_000;
@@ -16,13 +16,13 @@ export interface Code {
   /** An instruction without immediate: `i32.add`. */
   op(name: string): void;
   /** An instruction with an index: `local.get`, `call`, `br`. */
-  at(name: string, index: number): void;
+  at(name: NameWith<'index'>, index: number): void;
   /** A load or store at a constant offset from the address on the stack; `align` in bytes is a hint. */
   access(name: string, align: number, offset?: number): void;
   /** The same of one lane of the vector on the stack. */
-  accessLane(name: string, align: number, offset: number, lane: number): void;
+  accessLane(name: NameWith<'memoryLane'>, align: number, offset: number, lane: number): void;
   /** An instruction on one lane of a vector. */
-  lane(name: string, lane: number): void;
+  lane(name: NameWith<'lane'>, lane: number): void;
   /** A vector by its four words of 32 bits, the first one lowest. */
   v128(words: readonly number[]): void;
   /** The bytes of two vectors by their numbers, those of the second from 16 on. */
@@ -62,7 +62,7 @@ export function newCode(params: readonly ValueType[]): Code {
   const locals: ValueType[] = [];
   const rare: number[] = [];
   let depth = 0;
-  const write = (name: string, immediate: Instruction['immediate']): void => {
+  const write = (name: string, immediate: Immediate): void => {
     const row = instructions.get(name);
     if (row?.immediate !== immediate) bug(`no WebAssembly instruction ${name} with immediate ${immediate}`);
     out.bytes(row.code);

@@ -12,15 +12,15 @@ import { openCudaAt } from '../../../src/ffi/index.ts';
 import { has, needing, type Register } from '../need.ts';
 
 export interface FakeCuda {
-  /** Where the library lies. */
+  /** The path of the library. */
   readonly path: string;
-  /** As after the start of a process, with one device. */
+  /** Resets to the state at the start of a process, with one device. */
   reset(): void;
-  /** The calls it received, in order. */
+  /** The calls, in order. */
   record(): string[];
-  /** Violations of the driver's rules. */
+  /** Misuses of the driver. */
   violations(): string[];
-  /** Objects and pieces of memory that were not given back. */
+  /** Objects and allocations that are not freed. */
   live(): number;
   /**
    * Settings by name: `devices`, `init`, `launch`, `run`, `hangs`, `attribute`, `maxThreads`, `memory`, `query` (the next state of an
@@ -29,7 +29,7 @@ export interface FakeCuda {
   set(name: string, value: number): void;
   /** Texts by name: `refusal` and `remark` of the compiler, `out` and `err` of the next kernel. */
   say(name: string, text: string): void;
-  /** A binding over it. */
+  /** A binding to it. */
   open(): CudaBinding;
 }
 
@@ -46,14 +46,14 @@ const text = (words: string): Uint8Array => Buffer.from(`${words}\0`);
 const lines = (found: unknown): string[] => String(found).split('\n').slice(0, -1);
 
 function build(path: string): void {
-  const words = ['-Wall', '-Wextra', '-Werror', '-O1', '-fPIC', '-shared', join(import.meta.dirname, 'fake.c'), '-o', path];
-  const { status, stderr, error } = spawnSync('cc', words, { encoding: 'utf8' });
+  const args = ['-Wall', '-Wextra', '-Werror', '-O1', '-fPIC', '-shared', join(import.meta.dirname, 'fake.c'), '-o', path];
+  const { status, stderr, error } = spawnSync('cc', args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`cc did not build the fake CUDA driver: ${error?.message ?? stderr}`);
 }
 
-/** Builds it for a suite and removes it afterwards. Tests are skipped if it cannot be built. */
+/** Builds it for a suite and removes it when the suite has run. Tests are skipped where it cannot be built. */
 export function openFakeCuda<T>(suite: Test<T>): { readonly test: Register; readonly fake: FakeCuda } {
-  // Its requirements are those of the fake Metal.
+  // It has the same requirements as the fake Metal.
   const test = needing(suite, ['fake-metal']);
   if (!has('fake-metal')) return { test, fake: undefined as never };
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-fake-cuda-'));

@@ -1,4 +1,4 @@
-/** An NVIDIA GPU as a candidate of the lists of tests, and tests of it that need a process of their own. */
+/** An NVIDIA GPU as a candidate of the contracts, and tests that need a process of their own. */
 import { spawnSync } from 'node:child_process';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,23 +22,23 @@ export const gpu: Candidate = {
 };
 
 /**
- * Registers the tests of a list on a machine with an NVIDIA GPU. A test whose name has one of the given words makes the process unusable,
- * so that it runs in a process of its own.
+ * Registers the tests of a contract where there is an NVIDIA GPU. After a test whose name contains one of `fatal` the driver rejects the
+ * process, so each of these runs in a process of its own.
  */
 export function onGpu<T>(test: Test<T>, file: string, fatal: readonly string[], list: (register: Register) => void): void {
   const only = process.env.CUMETAL_ONLY_TEST;
   if (!systemCuda().info) {
-    const name = 'a list of tests on an NVIDIA GPU';
+    const name = 'a contract on an NVIDIA GPU';
     console.log(`skipped: ${name} (needs one)`);
     return test.skip(name, () => {});
   }
   list((name, run) => {
-    const found = fatal.find((words) => name.includes(words));
+    const found = fatal.find((part) => name.includes(part));
     if (only === undefined ? found === undefined : found === only) test(name, run);
   });
-  for (const words of only === undefined ? fatal : []) {
-    test(`${words}, in a process of its own`, () => {
-      const env = { ...process.env, CUMETAL_ONLY_TEST: words };
+  for (const part of only === undefined ? fatal : []) {
+    test(`${part}, in a process of its own`, () => {
+      const env = { ...process.env, CUMETAL_ONLY_TEST: part };
       const { status, stdout, stderr, signal } = spawnSync(process.execPath, [file], { env, encoding: 'utf8', timeout: 60_000 });
       assert.is(status, 0, `${signal ?? ''}${stdout}${stderr}`);
       assert.match(stdout, /Passed:\s+1/);

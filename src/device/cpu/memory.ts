@@ -114,7 +114,7 @@ function grow(memory: WebAssembly.Memory, free: Span[], size: number): Span | un
   return free.at(-1);
 }
 
-/** Adds a span in order of address, joined with its neighbours. */
+/** Adds a span in order of address, joined with its neighbors. */
 function insert(free: Span[], span: Span): void {
   const at = free.findIndex((other) => other.start > span.start);
   const index = at < 0 ? free.length : at;

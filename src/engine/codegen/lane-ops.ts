@@ -12,5 +12,5 @@ export const wordOps: Readonly<Record<Fold & AtomicOp, string>> = {
   umax: 'i32x4.max_u',
 };
 
-/** The vector instruction that computes the new value of an atomic; undefined where there is none. */
+/** The vector instruction that computes the new value of an atomic; undefined if there is none. */
 export const wordOpOf = (rmw: AtomicOp): string | undefined => (wordOps as Partial<Record<AtomicOp, string>>)[rmw];

@@ -1,6 +1,6 @@
 /**
  * Scratch locals: a checked allocator of the locals that the emitter of one instruction uses inside itself. Each function being written has one
- * allocator with a free list by type. A local that is in use is never handed out again before it is given back, and giving back a local that is not
+ * allocator with a free list by type. A local that is in use is never handed out again before it is released, and giving back a local that is not
  * in use is an internal error.
  *
  * `withScratch` is the normal form: the locals are in use while its body runs. Scopes nest. An operand that is pushed inside a scope may be a
@@ -9,14 +9,14 @@
  * functions small.
  *
  * A body has to emit every instruction that uses the locals before it returns: a callback that emits code later (the tasks of `nesting.ts`) takes and
- * gives back a local itself, by `take` and `give`.
+ * releases a local itself, by `take` and `give`.
  */
 import { bug } from '../../base/bug.ts';
 import type { Code, ValueType } from '../../wasm/index.ts';
 
 /** The scratch locals of one function. */
 export interface Scratch {
-  /** A local that is in use until it is given back. */
+  /** A local that is in use until it is released. */
   take(type: ValueType): number;
   give(local: number): void;
 }
@@ -39,7 +39,7 @@ export function newScratch(code: Pick<Code, 'local'>): Scratch {
       return local;
     },
     give(local) {
-      const type = inUse.get(local) ?? bug(`scratch local ${local} is given back, but is not in use`);
+      const type = inUse.get(local) ?? bug(`scratch local ${local} is released, but is not in use`);
       inUse.delete(local);
       free.set(type, [...(free.get(type) ?? []), local]);
     },

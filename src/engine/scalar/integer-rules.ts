@@ -25,7 +25,7 @@ export const integerCall =
     mask(e, inst.type);
   };
 
-/** The high half of a product: by a wider multiplication where there is one. */
+/** The high half of a product: by a wider multiplication if there is one. */
 export function highProduct(e: Emitter, inst: InstOf<'smulhi'> | InstOf<'umulhi'>, isSigned: boolean): void {
   const { type } = inst;
   const push = isSigned ? pushSigned : pushPlain;

@@ -36,7 +36,7 @@ interface Frame {
   readonly z: number;
   /** The number of the thread in its block. */
   readonly thread: number;
-  /** The position in the launch's thread order; the same local as `thread` where there is none. */
+  /** The position in the launch's thread order; the same local as `thread` if there is none. */
   readonly turn: number;
   /** Parameter: the end of the threads to run; the first is parameter 0. */
   readonly end: number;

@@ -63,7 +63,7 @@ export interface MetalBinding {
   deviceName(device: Handle): string;
   deviceFacts(device: Handle): DeviceFacts;
   supportsFamily(device: Handle, family: number): boolean;
-  queue(device: Handle, mostCommandBuffers: number): Handle | undefined;
+  queue(device: Handle, maxCommandBuffers: number): Handle | undefined;
   library(device: Handle, bytes: Uint8Array): Handle | undefined;
   functionCount(library: Handle): number;
   function(library: Handle, name: string): Handle | undefined;
@@ -244,7 +244,7 @@ const eventFunctions = (flat: Flat) =>
   }) satisfies Partial<MetalBinding>;
 
 /**
- * Memory words for the status that completion blocks store. A block may run after its launch was given up, so these lists hold every word
+ * Memory words for the status that completion blocks store. A block may run after its launch was abandoned, so these lists hold every word
  * that a block may still write. The words have a buffer of their own so that they never move.
  */
 let abandonedWords: Uint32Array[] = [];

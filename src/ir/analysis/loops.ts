@@ -59,7 +59,7 @@ function bodyOf(cfg: Cfg, header: number, latches: readonly number[]): number[] 
 }
 
 /**
- * Blocks in an order in which threads that parted can wait for each other: if of all blocks where threads of a warp stand the
+ * Blocks in an order in which threads that split can wait for each other: if of all blocks where threads of a warp stand the
  * first is let on, those that are ahead wait for those behind. That is a reverse postorder in which what follows a loop comes
  * after all of the loop.
  * Source: Diamos et al., "SIMD Re-Convergence at Thread Frontiers" (MICRO 2011).

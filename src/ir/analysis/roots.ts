@@ -1,5 +1,5 @@
 /**
- * What each pointer of a kernel was computed from: the one parameter or variable, where there is one, also where the sum was one
+ * What each pointer of a kernel was computed from: the one parameter or variable, if there is one, also where the sum was one
  * of integers, as PTX adds addresses.
  */
 import { edgesOf, type Kernel, type Value } from '../kernel.ts';

@@ -136,7 +136,7 @@ function move({ kernel, cfg, loops: { loops }, goes }: State): boolean {
   return moved.size > 0;
 }
 
-/** The block through which a loop is entered and nothing else, made where there is none. */
+/** The block through which a loop is entered and nothing else, made if there is none. */
 function blockBefore(kernel: Kernel, blocks: readonly Block[], { header, blocks: inside }: Loop, { predecessors }: Cfg): Block {
   const target = blocks[header]!;
   const entering = [...new Set(predecessors[header])].filter((from) => !inside.includes(from)).map((from) => blocks[from]!);

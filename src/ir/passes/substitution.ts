@@ -5,7 +5,7 @@ import { mapBlock } from '../operands.ts';
 export interface Substitution {
   /** Replaces `from` by `to`, which may itself be replaced later. */
   replace(from: Value, to: Value): void;
-  /** The replacement of a value, through chains of replacements; the value itself where there is none. */
+  /** The replacement of a value, through chains of replacements; the value itself if there is none. */
   of(value: Value): Value;
   has(value: Value): boolean;
   /** How many values were replaced. */

@@ -65,7 +65,7 @@ const mirroredFcmp = {
   uno: 'uno',
 } as const satisfies Record<FcmpPredicate, FcmpPredicate>;
 
-/** The instruction with `a` and `b` swapped, where there is one. */
+/** The instruction with `a` and `b` swapped, if there is one. */
 export function mirrored(inst: Inst): Inst | undefined {
   if (inst.op === 'icmp') return { ...inst, a: inst.b, b: inst.a, pred: mirroredIcmp[inst.pred] };
   if (inst.op === 'fcmp') return { ...inst, a: inst.b, b: inst.a, pred: mirroredFcmp[inst.pred] };

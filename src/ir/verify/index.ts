@@ -42,7 +42,7 @@ import { type Report, type Rule, spanOf } from './report.ts';
 import { checkInst } from './types.ts';
 import { checkPlaces, checkUses } from './values.ts';
 
-/** Adds a CM3001 for each broken promise of a kernel, by the rules of its dialect; true where there is none. */
+/** Adds a CM3001 for each broken promise of a kernel, by the rules of its dialect; true if there is none. */
 export function verify(kernel: Kernel, diagnostics: Diagnostics): boolean {
   const before = diagnostics.list.length;
   const report: Report = (rule: Rule, why, loc) =>

@@ -7,5 +7,5 @@ export type Rule = `B${1 | 2 | 3 | 4 | 5}` | `V${1 | 2 | 3 | 4}` | `T${1 | 2 | 3
 /** Adds a broken promise, at a place in the source where one is known. */
 export type Report = (rule: Rule, why: string, loc?: Span) => void;
 
-/** A place only where there is a text for it. */
+/** A place only if there is a text for it. */
 export const spanOf = (loc: Span | undefined, file: SourceFile | undefined): Where => (loc && file ? { span: loc } : {});

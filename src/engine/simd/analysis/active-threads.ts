@@ -62,7 +62,7 @@ function isNoOp(plan: SimdPlan, { cfg }: BarrierRegion, from: Block): boolean {
   return false;
 }
 
-/** The smallest thread number from which a comparison with a constant holds for all larger ones; undefined where there is none. */
+/** The smallest thread number from which a comparison with a constant holds for all larger ones; undefined if there is none. */
 function firstHolding({ kernel, block }: SimdPlan, { a, b, pred }: InstOf<'icmp'>): number | undefined {
   const bound = kernel.insts[b]!;
   if (!isThread(kernel.insts[a]!, block[1] * block[2]) || bound.op !== 'const' || bound.type !== 'i32') return undefined;

@@ -341,7 +341,7 @@ function blend({ group, plan }: State, value: Value, local: number, part: number
   group.code.op('v128.bitselect');
 }
 
-/** One lane at a time, by the rule of the scalar compiler. */
+/** Per lane, by the rule of the scalar compiler. */
 function writeLanes(state: State, value: Value): void {
   const { group } = state;
   const { code } = group;

@@ -84,7 +84,7 @@ function writeCheck(s: LaneGroup, inst: CheckInst): void {
   else s.guards?.members(s);
 }
 
-/** Lane by lane, with the rule of the scalar compiler. */
+/** Per lane, with the rule of the scalar compiler. */
 function atomic(values: GroupValues, value: Value): void {
   const s = values.group;
   const inst = s.kernel.insts[value]!;

@@ -1,5 +1,5 @@
 /**
- * Loads and stores of a lane group: dense, strided or interleaved where the addresses allow it, else gathered and scattered lane by lane.
+ * Loads and stores of a lane group: dense, strided or interleaved where the addresses allow it, else gathered and scattered per lane.
  * Inactive lanes write nothing. They may load next to the active lanes, because memory is padded on both sides (`memory-margin.ts`).
  */
 
@@ -212,7 +212,7 @@ function storeBlended(s: LaneGroup, inst: InstOf<'store'>, base: number, pack: n
   code.access('v128.store', 1, bias + 16 * pack);
 }
 
-/** A dense store where all lanes of the pack are active, else lane by lane. */
+/** A dense store where all lanes of the pack are active, else per lane. */
 function storeActive(s: LaneGroup, inst: InstOf<'store'>, pack: number, dense: () => void): void {
   pushAllActive(s, [s.mask![pack]!]);
   s.code.open('if');

@@ -131,7 +131,7 @@ function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): 
   let largest = 0;
   for (const region of plan.regions) {
     const written = writeRegionFunction(context, region);
-    if (!written) return { why: 'blocks that cannot be nested' };
+    if (!written) return { why: 'control flow that cannot be nested' };
     if (written.code.size > maxFunctionBytes || written.code.locals > maxLocals) return { why: tooMuch };
     steps.push(written.index);
     largest = Math.max(largest, written.code.size);
@@ -141,7 +141,7 @@ function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): 
 
 /** Why a kernel needs the scalar compiler, whatever its blocks are; undefined where it does not. */
 function scalarReason(kernel: Kernel, { checks }: SimdOptions): string | undefined {
-  if (kernel.params.some(({ formats }) => formats)) return 'what it prints is in the order of threads';
+  if (kernel.params.some(({ formats }) => formats)) return '`printf`, whose output is in thread order';
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const { op } = kernel.insts[value]!;
@@ -153,10 +153,9 @@ function scalarReason(kernel: Kernel, { checks }: SimdOptions): string | undefin
 function unsupportedReason({ kernel, shapes, regions }: SimdPlan): string | undefined {
   const cfg = cfgOf(kernel);
   const { loops, isReducible } = loopsOf(cfg, dominatorsOf(cfg));
-  if (!isReducible || regions.some((region) => !region.loops.isReducible)) return 'a cycle of two entries';
+  if (!isReducible || regions.some((region) => !region.loops.isReducible)) return 'an irreducible loop';
   // On a GPU a collective waits for the lanes of the warp that wait at another barrier.
-  if (shapes.barrierDivergence === 'lanes' && hasWarpCollectives(kernel))
-    return 'lanes of a warp that wait at barriers apart, and do something together';
-  for (const loop of loops) if (isSpinLoop(kernel, loop)) return 'a loop that waits for other threads';
+  if (shapes.barrierDivergence === 'lanes' && hasWarpCollectives(kernel)) return 'warp collectives with barrier divergence inside a warp';
+  for (const loop of loops) if (isSpinLoop(kernel, loop)) return 'a spin loop on what other threads write';
   return undefined;
 }

@@ -300,7 +300,7 @@ function masksExcept(r: Region, some: readonly number[], lanes: readonly number[
 
 const spendFuel = ({ code, frame, context }: Region, cost: number): void => writeFuelCheck(code, frame.fuel, context.host.tick, cost, true);
 
-// ── the start of a strip ──
+// ── the start of a group ──
 
 function writePrologue(r: Region): void {
   const { code, frame, plan, context } = r;

@@ -217,7 +217,7 @@ function localsOf(rerolled: Rerolled, chunk: readonly Value[]): Pick<Tile, 'part
   const { group, base } = rerolled;
   const { code, kernel } = group;
   const isOfChunk = new Set(chunk);
-  const [singles, doubles] = [new Map<Value, number[]>(), new Map<Value, number[]>()];
+  const [f32Locals, doubles] = [new Map<Value, number[]>(), new Map<Value, number[]>()];
   let usedLocals = 0;
   const localIn = (locals: Map<Value, number[]>, value: Value, part: number): number => {
     const own = locals.get(value) ?? [];
@@ -225,7 +225,7 @@ function localsOf(rerolled: Rerolled, chunk: readonly Value[]): Pick<Tile, 'part
     own[part] ??= rerolled.locals[usedLocals++] ??= code.local('v128');
     return own[part];
   };
-  const own = (value: Value, part: number): number => localIn(singles, value, part);
+  const own = (value: Value, part: number): number => localIn(f32Locals, value, part);
   const ownDouble = (value: Value, half: number): number => localIn(doubles, value, half);
   const isMade = (value: Value): boolean => rerolled.definingChunk.has(value) || rerolled.inputs.has(value);
   const loadOf = (value: Value): InstOf<'load'> | undefined => {
@@ -234,7 +234,7 @@ function localsOf(rerolled: Rerolled, chunk: readonly Value[]): Pick<Tile, 'part
   };
   const part = (value: Value, which: number): void => {
     if (!isMade(value)) return group.part(value, which);
-    const known = singles.get(value)?.[which];
+    const known = f32Locals.get(value)?.[which];
     if (known !== undefined) return code.at('local.get', known);
     const load = loadOf(value);
     if (load) loadPart(rerolled, load, value, which);
@@ -246,7 +246,7 @@ function localsOf(rerolled: Rerolled, chunk: readonly Value[]): Pick<Tile, 'part
   };
   /** Pushes two of a vector's four lanes as f64: from its local, or straight from memory. */
   const widen = (value: Value, half: number): void => {
-    const isThere = singles.get(value)?.[half >> 1] !== undefined;
+    const isThere = f32Locals.get(value)?.[half >> 1] !== undefined;
     const load = loadOf(value);
     if (!isThere && load && isDense(group, load.addr, value)) {
       pushAddress(rerolled, load, value);

@@ -6,7 +6,7 @@
 import { affine, bytesOf, elementOf, lanesOf, type Type, type Value } from '../../../ir/index.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, shapeOf, typeOf } from '../lanes/lane-group.ts';
-import { evenWords, oddWords, wordBytes, words } from '../lanes/vectors.ts';
+import { evenWords, laneLoad, laneStore, oddWords, wordBytes, words } from '../lanes/vectors.ts';
 import { bias } from '../rules/scalar.ts';
 
 /** The addresses of the lanes of a pack. */
@@ -133,7 +133,7 @@ function loadWords({ code }: LaneGroup, { push, offset, stride }: LaneAddresses,
   for (const lane of [3, 2, 1, 0]) push(lane);
   if (bytes === 4) code.access('v128.load32_zero', 1, offset(0));
   else code.v128(words(0));
-  for (let lane = bytes === 4 ? 1 : 0; lane < 4; lane++) code.accessLane(`v128.load${8 * bytes}_lane`, 1, offset(lane), (lane * 4) / bytes);
+  for (let lane = bytes === 4 ? 1 : 0; lane < 4; lane++) code.accessLane(laneLoad(bytes), 1, offset(lane), (lane * 4) / bytes);
 }
 
 /** Pushes one vector of a strided load: two lanes where they have 8 bytes. */
@@ -205,7 +205,7 @@ function storeHeld(
     const write = (): void => {
       push(lane);
       code.at('local.get', heldChunk);
-      code.accessLane(`v128.store${8 * piece}_lane`, 1, offset(lane) + at, piece < 4 ? (i * 4) / piece : i);
+      code.accessLane(laneStore(piece), 1, offset(lane) + at, piece < 4 ? (i * 4) / piece : i);
     };
     if (where) where(lane, write);
     else write();

@@ -5,7 +5,7 @@ import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { bitsAt } from '../lanes/lane-masks.ts';
 import type { GroupValues } from '../lanes/values.ts';
-import { shapeName, wordBytes, words } from '../lanes/vectors.ts';
+import { laneLoad, shapeName, wordBytes, words } from '../lanes/vectors.ts';
 
 /** Pops a uniform result. */
 function putUniform(values: GroupValues, value: Value): void {
@@ -147,7 +147,7 @@ function loadScratch(values: GroupValues, inst: InstOf<'shuffle'>, value: Value)
   for (let part = 0; part < values.parts(value); part++) {
     for (let i = each - 1; i >= 0; i--) pushScratchAddress(s, () => s.lane(inst.b, 0, part * each + i), value);
     code.access(`v128.load${bits}_zero`, 4, s.plan.scratch);
-    for (let i = 1; i < each; i++) code.accessLane(`v128.load${bits}_lane`, 4, s.plan.scratch, i);
+    for (let i = 1; i < each; i++) code.accessLane(laneLoad(bits / 8), 4, s.plan.scratch, i);
     values.put(value, 0, part);
   }
 }

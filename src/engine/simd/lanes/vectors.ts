@@ -1,5 +1,6 @@
 /** Vector constants, shuffles and halves of vectors. */
-import type { Code } from '../../../wasm/index.ts';
+import { bug } from '../../../base/bug.ts';
+import type { Code, NameWith } from '../../../wasm/index.ts';
 
 /** The lane type of a vector by that of its scalar. */
 export const shapeName = { i32: 'i32x4', i64: 'i64x2', f32: 'f32x4', f64: 'f64x2' } as const;
@@ -30,3 +31,15 @@ export function joinHalves({ code }: { readonly code: Code }): void {
   code.lane('f64x2.extract_lane', 0);
   code.lane('f64x2.replace_lane', 1);
 }
+
+const laneLoads = { 1: 'v128.load8_lane', 2: 'v128.load16_lane', 4: 'v128.load32_lane', 8: 'v128.load64_lane' } as const;
+const laneStores = { 1: 'v128.store8_lane', 2: 'v128.store16_lane', 4: 'v128.store32_lane', 8: 'v128.store64_lane' } as const;
+
+const isLaneSize = (bytes: number): bytes is keyof typeof laneLoads => bytes in laneLoads;
+
+/** The load of one lane of a vector, by the bytes of a lane. */
+export const laneLoad = (bytes: number): NameWith<'memoryLane'> => (isLaneSize(bytes) ? laneLoads[bytes] : bug(`a lane of ${bytes} bytes`));
+
+/** The store of one lane of a vector, by the bytes of a lane. */
+export const laneStore = (bytes: number): NameWith<'memoryLane'> =>
+  isLaneSize(bytes) ? laneStores[bytes] : bug(`a lane of ${bytes} bytes`);

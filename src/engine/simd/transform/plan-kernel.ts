@@ -1,4 +1,4 @@
-/** What is known of a kernel before strips are written: its narrowed copy, shapes, regions, and where values wait between regions. */
+/** Plans a kernel for lane groups: the pipeline of transforms on a narrowed copy, then its shapes, regions and spill slots. */
 
 import type { Dim3 } from '../../../base/dim3.ts';
 import {
@@ -29,13 +29,13 @@ import { narrowingTransforms, narrowTransforms } from './transforms.ts';
 
 export interface PlanOptions {
   readonly fma: FmaMode;
-  /** Lanes of a strip, where they are not to be chosen. */
+  /** The requested lanes of a group, if there is such a request. */
   readonly lanes?: number | undefined;
   /** Observes the kernel after each transform of `transforms.ts`. */
   readonly afterPass?: AfterPass | undefined;
 }
 
-/** Plans a kernel for blocks of a shape; the kernel itself stays as it is. */
+/** Plans a kernel for blocks of one size; the kernel itself stays unchanged. */
 export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, afterPass }: PlanOptions): SimdPlan {
   const kernel = copyOf(original);
   const run = ({ name, run }: Pass): void => {
@@ -65,12 +65,12 @@ export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, a
     regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isLeaf(kernel.insts[value]!))]),
   );
   const escapes = escapesOf(kernel, home, regions, liveIn);
-  if (shapes.barrierDivergence) for (const value of madeAgain(home, regions, liveIns)) escapes[value] = 1;
-  return { ...plan, ...countUses(kernel, home), escapes, liveIns, ...placed(plan, liveIns) };
+  if (shapes.barrierDivergence) for (const value of redefinedLiveIns(home, regions, liveIns)) escapes[value] = 1;
+  return { ...plan, ...countUses(kernel, home), escapes, liveIns, ...assignSlots(plan, liveIns) };
 }
 
-/** Values that some lanes bring to a region, and that others may make again in it meanwhile. */
-const madeAgain = (home: Int32Array, regions: readonly BarrierRegion[], liveIns: ReadonlyMap<number, readonly Value[]>): Value[] =>
+/** Values that are live into a region for some lanes while other lanes may redefine them in it. */
+const redefinedLiveIns = (home: Int32Array, regions: readonly BarrierRegion[], liveIns: ReadonlyMap<number, readonly Value[]>): Value[] =>
   regions.flatMap(({ entry, cfg }) => liveIns.get(entry)!.filter((value) => cfg.position[home[value]!]! >= 0));
 
 function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly BarrierRegion[], liveIn: readonly ReadonlySet<Value>[]): Uint8Array {
@@ -85,14 +85,14 @@ function escapesOf(kernel: Kernel, home: Int32Array, regions: readonly BarrierRe
       const block = kernel.blocks[id]!;
       for (const value of block.body) operandsOf(kernel.insts[value]!).forEach(see);
       terminatorOperands(block.end).forEach(see);
-      // What a later region is brought was worked out in this one, wherever.
+      // A value that is live into a later region was defined in this one.
       if (endsInBarrier(kernel, id)) liveIn[behindBarrier(kernel, id)]!.forEach(see);
     }
   return escapes;
 }
 
-/** Values of one thread beside each other's, those that a strip shares once for each strip. */
-function placed(
+/** Assigns spill slots: varying values have the lanes of all threads next to each other, others one slot for each lane group. */
+function assignSlots(
   plan: Pick<SimdPlan, 'kernel' | 'wide' | 'shapes' | 'threads' | 'lanes' | 'groups' | 'padded' | 'regions'>,
   liveIns: ReadonlyMap<number, readonly Value[]>,
 ): Pick<SimdPlan, 'slots' | 'scratch' | 'queues' | 'recordBytes'> {

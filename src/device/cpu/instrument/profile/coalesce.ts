@@ -77,7 +77,7 @@ function wavefrontsOf(offsets: Uint32Array, from: number, to: number, size: numb
 const byLane = new Int32Array(32);
 
 /** Whether each active lane accesses the same offset as the lane whose number differs in a bit, if that one is active. */
-function neighboursAgree(bit: number): boolean {
+function neighborsAgree(bit: number): boolean {
   for (let lane = 0; lane < 32; lane++) {
     const [own, other] = [byLane[lane]!, byLane[lane ^ bit]!];
     if (own >= 0 && other >= 0 && own !== other) return false;
@@ -92,7 +92,7 @@ function neighboursAgree(bit: number): boolean {
 function groupSize(size: number, isLoad: boolean): number {
   if (size <= 4) return 32;
   const own = Math.max(1, 128 / size);
-  return isLoad && size <= 16 && (neighboursAgree(1) || neighboursAgree(2)) ? 2 * own : own;
+  return isLoad && size <= 16 && (neighborsAgree(1) || neighborsAgree(2)) ? 2 * own : own;
 }
 
 /**

@@ -7,7 +7,7 @@ import { bailOutIf, type CheckState } from './shadow-state.ts';
 export interface CheckFunctions {
   /** Bytes that share a cell, as a shift. */
   grain(check: AccessCheck): number;
-  /** Whether a check looks for races, and for reads of unwritten memory. */
+  /** Whether a check covers races, and reads of unwritten memory. */
   races(check: AccessCheck): boolean;
   inits(check: AccessCheck): boolean;
   /** Function index: puts an access of a whole lane group into its cells; parameters are the address of the first cell and the first thread. For loads and stores. */

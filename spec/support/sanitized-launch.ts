@@ -1,4 +1,4 @@
-/** Watched launches with and without the quick look, for specs that hold the two against each other. */
+/** Sanitized launches with and without the fast sanitizer, for specs that compare the two. */
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
@@ -9,12 +9,12 @@ import { prepareLaunch } from '../../src/device/cpu/launch/prepare.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import { newAllocations } from '../../src/device/cpu/observe/allocations.ts';
 import { type DeviceBuffer, type Dim3, type LaunchArgument, type SanitizeKind, sanitizeKinds } from '../../src/device/device.ts';
-import { messages } from './examples.ts';
+import { messages as messagesOf } from './examples.ts';
 
-export interface LookedLaunch {
+export interface SanitizedLaunch {
   readonly grid: Dim3;
   readonly block: Dim3;
-  /** A buffer by its bytes, or by how many it has and what is written at its start; another one, by its place; or a word. */
+  /** A buffer by its bytes, or by its size and the bytes written at its start; the index of an earlier buffer; or a 32-bit value. */
   readonly args: readonly (Uint8Array | { readonly bytes: number; readonly written: Uint8Array } | { readonly same: number } | number)[];
   readonly kinds?: readonly SanitizeKind[];
   readonly kernel?: string;
@@ -22,13 +22,13 @@ export interface LookedLaunch {
   readonly shared?: number;
 }
 
-export interface Looked {
-  /** What was reported, word for word. */
-  readonly said: readonly string[];
+export interface SanitizedRun {
+  /** The diagnostics with their notes and labels. */
+  readonly messages: readonly string[];
   readonly buffers: readonly Uint8Array[];
-  /** Whether the quick look was taken, and whether it was given up. */
-  readonly isQuick: boolean;
-  readonly isGivenUp: boolean;
+  /** Whether the fast sanitizer was used, and whether it fell back to the precise one. */
+  readonly isFast: boolean;
+  readonly isFallback: boolean;
 }
 
 const libraries = new Map<string, { source: SourceFile; metallib: Uint8Array }>();
@@ -36,22 +36,22 @@ const libraries = new Map<string, { source: SourceFile; metallib: Uint8Array }>(
 function libraryOf(text: string): { source: SourceFile; metallib: Uint8Array } {
   const known = libraries.get(text);
   if (known) return known;
-  const source = new SourceFile('looked.ptx', text);
+  const source = new SourceFile('kernel.ptx', text);
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, { target: 'cpu', sanitize: true }, diagnostics);
-  if (!compiled) throw new Error(messages(diagnostics).join('; '));
-  const made = { source, metallib: compiled.metallib };
+  if (!compiled) throw new Error(messagesOf(diagnostics).join('; '));
+  const library = { source, metallib: compiled.metallib };
   libraries.clear();
-  libraries.set(text, made);
-  return made;
+  libraries.set(text, library);
+  return library;
 }
 
-/** Launches the first kernel of a PTX text, or one by name, on memory of its own; `isExact` lane by lane from the start. */
-export function look(
+/** Launches the first kernel of a PTX text, or the named one, on memory of its own; `isPrecise` skips the fast sanitizer. */
+export function runSanitized(
   text: string,
-  { grid, block, args, kernel: name, kinds = sanitizeKinds, shared = 0 }: LookedLaunch,
+  { grid, block, args, kernel: name, kinds = sanitizeKinds, shared = 0 }: SanitizedLaunch,
   isExact: boolean,
-): Looked {
+): SanitizedRun {
   const { source, metallib } = libraryOf(text);
   const diagnostics = new Diagnostics();
   const { kernels } = loadLibrary(metallib, diagnostics)!;
@@ -89,17 +89,17 @@ export function look(
   const request = { kernel: kernel.reflection.name, grid, block, dynamicSharedBytes: shared, args: given, timeoutMs: 20_000, sanitize };
   const preparation = prepareLaunch(memory, { info: cpuInfo, ownMemory: 0, allocations, isPrecise: isExact }, kernel, request, diagnostics);
   const prepared = 'launch' in preparation ? preparation.launch : undefined;
-  let isGivenUp = false;
+  let isFallback = false;
   if (prepared) {
     const fallBack = (to: Diagnostics) => {
-      isGivenUp = true;
+      isFallback = true;
       return prepared.fallBack!(to);
     };
     runBlocking({ ...prepared, fallBack: prepared.fallBack && fallBack }, diagnostics);
   }
-  const said = diagnostics.list.map(({ code, message, notes, labels }) =>
+  const messages = diagnostics.list.map(({ code, message, notes, labels }) =>
     [code, message, ...notes, ...labels.map(({ text }) => text ?? '')].join('\n'),
   );
-  const isQuick = prepared?.fallBack !== undefined;
-  return { said, buffers: buffers.map((buffer) => buffer.read()), isQuick, isGivenUp };
+  const isFast = prepared?.fallBack !== undefined;
+  return { messages, buffers: buffers.map((buffer) => buffer.read()), isFast, isFallback };
 }

@@ -5,7 +5,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { type CompileOptions, emit } from '../../src/compile/index.ts';
 
-const test = suite('compile/watched');
+const test = suite('compile/instrumented');
 
 /** A branch around little, and a product in a loop that is the same in each turn; a double is there as well, which Apple targets have not. */
 const text = `.version 7.0
