@@ -7,7 +7,7 @@ import type { BinaryOpcode, CastOpcode, Linkage, Predicate, UnnamedAddr, Visibil
 const inverse = <K extends string>(table: Record<K, number>): ReadonlyMap<number, K> =>
   new Map(Object.entries(table).map(([k, v]) => [v as number, k as K]));
 
-/** Binary opcodes as the records number them; integer and float forms share numbers. */
+/** Numbers of binary opcodes in records; integer and float forms share numbers. */
 export const binaryCodes: Record<BinaryOpcode, number> = {
   add: 0,
   sub: 1,
@@ -31,7 +31,7 @@ export const binaryCodes: Record<BinaryOpcode, number> = {
 const intOpcodes = ['add', 'sub', 'mul', 'udiv', 'sdiv', 'urem', 'srem', 'shl', 'lshr', 'ashr', 'and', 'or', 'xor'] as const;
 const floatOpcodes: Readonly<Record<number, BinaryOpcode>> = { 0: 'fadd', 1: 'fsub', 2: 'fmul', 4: 'fdiv', 6: 'frem' };
 
-/** The opcode of a number on operands of integer or float type. */
+/** The opcode with a number, for operands of integer or float type. */
 export const binaryOpcode = (code: number, isFloat: boolean): BinaryOpcode | undefined => (isFloat ? floatOpcodes[code] : intOpcodes[code]);
 
 export const castCodes: Record<CastOpcode, number> = {
@@ -81,7 +81,7 @@ export const predicateCodes: Record<Predicate, number> = {
 };
 export const predicates = inverse(predicateCodes);
 
-/** How LLVM text spells a predicate. */
+/** A predicate in LLVM's text. */
 export const predicateName = (predicate: Predicate): string => (predicate.startsWith('fu') ? predicate.slice(1) : predicate);
 
 export const linkageCodes: Record<Linkage, number> = {
@@ -97,7 +97,7 @@ export const linkageCodes: Record<Linkage, number> = {
   linkonce: 18,
   linkonce_odr: 19,
 };
-/** Numbers that older writers used map to the same linkages. */
+/** Linkages by number, including the numbers of older writers. */
 export const linkages: ReadonlyMap<number, Linkage> = new Map([
   ...inverse(linkageCodes),
   [1, 'weak'],

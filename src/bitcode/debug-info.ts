@@ -1,24 +1,24 @@
 /**
- * The nodes of debug information, once: the number of their record, what is in it, and how LLVM’s text spells it. Reading,
+ * The nodes of debug information: the number of their record, its fields, and their form in LLVM’s text. Reader,
  * writing and the disassembler derive from these rows.
  * Source: `llvm/lib/Bitcode/Writer/BitcodeWriter.cpp`, `llvm/lib/IR/AsmWriter.cpp` of LLVM 14.
  */
 
-/** How a field of text is spelled. */
+/** The form of a field in text. */
 export type DebugStyle =
-  /** A number, left out where it is 0; one below may have a sign. */
+  /** A number, left out if it is 0; `signed` may have a sign. */
   | 'int'
   | 'signed'
-  /** A node or string by number, `null` if there is none; left out then. */
+  /** A node or string by number; left out if absent. */
   | 'ref'
-  /** A string between quotes, left out where it is empty. */
+  /** A quoted string, left out if it is empty. */
   | 'text'
   | 'bool'
   | 'flags'
   | 'spFlags'
-  /** A number or a constant, which is spelled as a number; left out if there is none. */
+  /** A number, a constant that is printed as a number, or a reference; left out if absent. */
   | 'bound'
-  /** An address space and 1; 0 if there is none. */
+  /** An address space plus 1; 0 for none. */
   | 'space'
   | 'tag'
   | 'language'
@@ -31,21 +31,21 @@ export type DebugStyle =
 
 export interface DebugText {
   readonly name: string;
-  /** The field of the record, where its name is another. */
+  /** The name of the field in the record. */
   readonly from: string;
   readonly style: DebugStyle;
-  /** Printed even where it is 0, empty or nothing. */
+  /** Printed even if it is 0, empty or absent. */
   readonly always: boolean;
-  /** Left out where the field has this value. */
+  /** Left out if the field has this value. */
   readonly unless: number | undefined;
 }
 
 export interface DebugRow {
   readonly code: number;
   readonly name: string;
-  /** Fields of the record in order: `&` before one that refers to a node (0 for none), `#` to one by its plain number. */
+  /** Fields of the record in order. */
   readonly fields: readonly DebugField[];
-  /** What the first field holds beside whether the node is distinct. */
+  /** The first field without its lowest bit, which is set for distinct nodes. */
   readonly head: number;
   readonly text: readonly DebugText[];
 }
@@ -55,14 +55,14 @@ export interface DebugField {
   readonly kind: 'number' | 'ref' | 'id';
 }
 
-/** `&name` and `#name` are references; the first field is always `distinct`. */
+/** `&name` is a reference (an id plus 1, 0 for none), `#name` a plain id; the first field is always `distinct`. */
 const fieldsOf = (text: string): DebugField[] =>
   text.split(' ').map((word) => ({
     name: word.replace(/^[&#]/, ''),
     kind: word.startsWith('&') ? 'ref' : word.startsWith('#') ? 'id' : 'number',
   }));
 
-/** `name`, `name!` (always printed), `name=field`, `name-1` (left out where 1), each with `:style`. */
+/** `name`, `name!` (always printed), `name=field`, `name-1` (left out if 1), each with `:style`. */
 function textOf(words: string): DebugText[] {
   return words.split(' ').map((word) => {
     const [, name, from, bang, unless, style] = /^(\w+?)(?:=(\w+))?(!)?(?:-(\d+))?:(\w+)$/.exec(word)!;

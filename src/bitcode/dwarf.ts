@@ -1,9 +1,9 @@
 /**
- * Names that DWARF and LLVM give to numbers of debug information. A number without name here is spelled as a number, which
- * LLVM’s text allows as well. Source: `llvm/BinaryFormat/Dwarf.def`, `DebugInfoFlags.def` of LLVM 14.
+ * Names of the constants of DWARF and LLVM debug information. A number without a name here is printed as a number, which LLVM’s
+ * text allows. Source: `llvm/BinaryFormat/Dwarf.def`, `DebugInfoFlags.def` of LLVM 14.
  */
 
-/** Names by number: runs of names, each from the number in front of it on. */
+/** Names by number, from runs of a first number and the names of consecutive numbers. */
 function numbered(runs: string): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
   for (const run of runs.split('|')) {
@@ -94,7 +94,7 @@ const accessNames = ['', 'Private', 'Protected', 'Public'] as const;
 const inheritanceNames = ['', 'SingleInheritance', 'MultipleInheritance', 'VirtualInheritance'] as const;
 const inheritanceShift = 16;
 
-/** Flags as LLVM splits them, and what is left without a name. */
+/** Names of the flags that are set, as LLVM splits them, and the bits without a name. */
 export function splitFlags(flags: number): { readonly names: readonly string[]; readonly rest: number } {
   const names: string[] = [];
   let rest = flags;

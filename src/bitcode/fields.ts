@@ -4,30 +4,30 @@
  * Source: `llvm/lib/Bitcode/Writer/BitcodeWriter.cpp`, `Reader/BitcodeReader.cpp` of LLVM 14.
  */
 
-/** How many operands a field of each kind takes. */
+/** The operands that a field of each kind takes. */
 const operandsOfKind = {
   /** A number of up to 64 bits. */
   word: 'one',
-  /** A distance back to a value whose type the reader knows. */
+  /** A distance back to a value of known type. */
   value: 'one',
-  /** A distance back to a value, with its type behind it where the value is defined later. */
+  /** A distance back to a value, followed by its type if the value is defined later. */
   typed: 'typed',
   /** The id of a value. */
   id: 'one',
   type: 'one',
-  /** The type of an operand: a use of the type only where the operand is defined. */
+  /** The type of an operand, which LLVM enumerates at the definition of the operand. */
   operandType: 'one',
   block: 'one',
   attributes: 'one',
   /** The id of metadata plus 1, 0 for none. */
   node: 'one',
-  /** Flags, which are left out where they are 0. */
+  /** Flags, left out if they are 0. */
   flags: 'optional',
-  /** Flags of a call, which say whether the next two are present. */
+  /** Flags of a call, which decide whether the next two are present. */
   callFlags: 'callFlags',
   fastMath: 'fastMath',
   explicitType: 'explicitType',
-  /** All operands that are left: numbers, pairs of numbers, bytes of UTF-8, values with types, arguments of a call. */
+  /** All remaining operands: numbers, pairs of numbers, bytes of UTF-8, values with types, arguments of a call. */
   words: 'rest',
   pairs: 'pairs',
   text: 'rest',
@@ -36,7 +36,7 @@ const operandsOfKind = {
   /** Pairs of a signed distance to a value and a block, of the id of a constant and a block. */
   incoming: 'pairs',
   cases: 'pairs',
-  /** Bytes behind the operands. */
+  /** Bytes after the operands. */
   blob: 'none',
 } as const;
 
@@ -47,7 +47,7 @@ export const steps = { none: 0, one: 1, typed: 2, optional: 3, callFlags: 4, fas
 
 /**
  * The fields of a record in the order of its operands. `?` marks one that may be left out, `+` one that older writers leave out and
- * we always write. Such a field is present where more operands are left than those behind it take; in front of pairs, where their
+ * ours always writes. Such a field is present if more operands remain than the fields behind it take; in front of pairs, if their
  * number is odd.
  */
 export type Fields = Readonly<Record<string, Kind | `${Kind}?` | `${Kind}+`>>;
@@ -61,26 +61,26 @@ export interface RecordRow<F extends Fields = Fields> {
 
 type KindOf<S> = S extends `${infer K}?` | `${infer K}+` ? K : S;
 
-/** What a writer passes for a record: every field by name, where `Operands` says what each kind takes. */
+/** The fields of a record that a writer passes, by name; `Operands` maps kinds to types. */
 export type Written<F, Operands> = {
   readonly [N in keyof F as F[N] extends `${string}?` ? never : N]: Operands[KindOf<F[N]> & keyof Operands];
 } & {
   readonly [N in keyof F as F[N] extends `${string}?` ? N : never]?: Operands[KindOf<F[N]> & keyof Operands] | undefined;
 };
 
-/** What a reader gets of a record: every field by name; nothing for one that is left out. */
+/** The fields of a record that a reader gets, by name; undefined for one that is left out. */
 export type Read<F, Operands> = {
   readonly [N in keyof F]: Operands[KindOf<F[N]> & keyof Operands] | (F[N] extends `${string}?` | `${string}+` ? undefined : never);
 };
 
 declare const kindOfSlot: unique symbol;
-/** Which field of its record a field is. Its type says how it is encoded: `typed`, or `typed?` where it may be absent. */
+/** The index of a field in its record. Its type is the declared kind: `typed`, or `typed?` if it may be absent. */
 export type Slot<K extends string> = number & { readonly [kindOfSlot]: K };
 /** The slots of a record by the names of its fields. */
 export type Slots<F> = { readonly [N in keyof F]: Slot<F[N] & string> };
 
-/** In `Plan.aligned`: the bits of the number of operands, and of fields in front that may be followed by a type. */
-export const minBits = 8;
+/** In `Plan.aligned`: the bits of the operand count, and the bits behind them for the first fields, set if they are `typed`. */
+export const countBits = 8;
 const typedBits = 3;
 
 export interface PlannedField {
@@ -89,18 +89,18 @@ export interface PlannedField {
   readonly isOptional: boolean;
 }
 
-/** A row made ready for loops over its fields. */
+/** A row prepared for loops over its fields. */
 export interface Plan {
   readonly fields: readonly PlannedField[];
   /** One of `steps` for each field. */
   readonly steps: Uint8Array;
   /** The operands that the fields behind each take at least. */
   readonly behind: Uint8Array;
-  /** Fields up to the last one that writers give. */
+  /** The number of fields up to the last one that writers must give. */
   readonly written: number;
   /**
-   * Nearly all records have the operand of each field at the field's index: those with `least` operands and no operand that is
-   * defined later. Which fields that concerns, as bits above `least`; -1 where fields may move for other reasons.
+   * Nearly all records have the operand of each field at the field's index: those with enough operands, none of them defined later.
+   * The low bits are that number of operands, the bits above them the fields that are `typed`; -1 if fields move for other reasons.
    */
   readonly aligned: number;
   /** Each field's index by its name. */
@@ -134,7 +134,7 @@ function makePlan(declared: Fields): Plan {
     behind,
     steps: list,
     written: upToLast(fields.map(({ name }) => !declared[name]!.endsWith('?'))),
-    aligned: isAligned ? least | typed.reduce((bits, i) => bits | (1 << (minBits + i)), 0) : -1,
+    aligned: isAligned ? least | typed.reduce((bits, i) => bits | (1 << (countBits + i)), 0) : -1,
     slots: Object.fromEntries(fields.map(({ name }, i) => [name, i])),
   };
 }

@@ -1,6 +1,6 @@
-/** What follows from how a symbol is linked. */
+/** Properties that follow from the linkage of a symbol. */
 import type { Linkage, Visibility } from './model.ts';
 
-/** Symbols that nothing outside can replace are local to their binary without saying so. Source: `GlobalValue::isImplicitDSOLocal`. */
-export const isLocalByItself = ({ linkage, visibility }: { linkage: Linkage; visibility?: Visibility | undefined }): boolean =>
+/** Whether a symbol is implicitly `dso_local`. Source: `GlobalValue::isImplicitDSOLocal`. */
+export const isImplicitlyLocal = ({ linkage, visibility }: { linkage: Linkage; visibility?: Visibility | undefined }): boolean =>
   linkage === 'internal' || linkage === 'private' || (visibility !== undefined && linkage !== 'extern_weak');

@@ -1,6 +1,6 @@
-/** What is wrong with bitcode that is read. */
+/** Errors in bitcode that is read. */
 
-/** Raised inside this room and caught at its border, where it becomes CM4002. */
+/** Thrown inside this room and caught by `readModule`, which reports it as CM4002. */
 export class Malformed extends Error {
   readonly bit: number;
   readonly block: string;
@@ -13,11 +13,11 @@ export class Malformed extends Error {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** UTF-8 as text. What is no UTF-8 is refused: it could not be written again as it was. */
+/** Decodes UTF-8. Other bytes are refused, because they could not be written back unchanged. */
 export function decoded(bytes: Uint8Array, bit: number, block: string): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    throw new Malformed(bit, block, 'a text that is no UTF-8');
+    throw new Malformed(bit, block, 'text that is not UTF-8');
   }
 }

@@ -1,7 +1,7 @@
 /**
- * An LLVM module as an object graph: what the writer turns into bitcode, what the reader makes of bitcode, and what the
- * disassembler prints. Operands are references to the objects that define them; numbering is the writer's business.
- * Covers what LLVM 14 can say in AIR modules; a construct outside it makes the reader refuse with a diagnostic.
+ * An LLVM module as an object graph, which the writer encodes, the reader decodes and the disassembler prints. Operands are references
+ * to the objects that define them; only the writer numbers them. Covers the constructs of LLVM 14 that AIR modules use; the reader
+ * refuses others with a diagnostic.
  * Source of meanings: LLVM 14 Language Reference and `llvm/Bitcode/LLVMBitCodes.h`.
  */
 import type { Type, TypeOf } from './types.ts';
@@ -45,9 +45,9 @@ export interface GlobalVariable {
   isConstant: boolean;
   init: Constant | undefined;
   linkage: Linkage;
-  /** Default where absent. */
+  /** The default visibility if absent. */
   visibility?: Visibility;
-  /** In bytes; 0 when not stated. */
+  /** In bytes; 0 if unspecified. */
   align: number;
   section: string | undefined;
   unnamedAddr: UnnamedAddr;
@@ -63,11 +63,11 @@ export interface Function {
   readonly type: TypeOf<'pointer'>;
   readonly functionType: TypeOf<'function'>;
   linkage: Linkage;
-  /** Default where absent. */
+  /** The default visibility if absent. */
   visibility?: Visibility;
-  /** LLVM's number; 0, that of C, where absent. */
+  /** LLVM's number; 0, the C convention, if absent. */
   convention?: number;
-  /** In bytes; not stated where absent. */
+  /** In bytes; unspecified if absent. */
   align?: number;
   attributes: AttributeList;
   unnamedAddr: UnnamedAddr;
@@ -100,11 +100,11 @@ export type Attribute =
   | { readonly form: 'string'; readonly key: string; readonly value: string | undefined }
   | { readonly form: 'type'; readonly kind: number; readonly type: Type | undefined };
 
-/** Attributes of a function or call by where they stand; empty lists throughout mean no attribute list. */
+/** Attributes of a function or call; if all lists are empty, there is no attribute list. */
 export interface AttributeList {
   readonly function: readonly Attribute[];
   readonly result: readonly Attribute[];
-  /** By parameter number; shorter than the parameter list when the rest have none. */
+  /** By parameter number; may be shorter than the parameter list. */
   readonly params: readonly (readonly Attribute[])[];
 }
 
@@ -154,22 +154,22 @@ export type Metadata =
   | { readonly kind: 'value'; readonly value: Constant | Argument | Instruction }
   | MetadataNode;
 
-/** A tuple. `operands` is filled after creation where nodes refer to each other. */
+/** A tuple. `operands` is filled after creation if nodes refer to each other. */
 export interface MetadataNode {
   readonly kind: 'node';
   readonly distinct: boolean;
   operands: (Metadata | undefined)[];
-  /** Of a node of debug information: what it is beyond a tuple. `operands` holds what it refers to, in the order of its fields. */
+  /** The fields of a node of debug information. Its `operands` are the fields that are references, in order. */
   readonly debug?: DebugFields;
 }
 
-/** Fields as in the record of `debug-info.ts` that the name stands for; those that refer to something are 0 here. */
+/** The fields of the row of `debug-info.ts` with this name; references are 0 here. */
 export interface DebugFields {
   readonly name: string;
   readonly values: readonly (number | bigint)[];
 }
 
-/** Metadata as an argument of a call; also of values that only the function knows. */
+/** Metadata as an argument of a call, which may be local to the function. */
 export interface MetadataArgument {
   readonly kind: 'metadata';
   readonly metadata: Metadata;
@@ -180,7 +180,7 @@ export interface NamedMetadata {
   nodes: MetadataNode[];
 }
 
-/** A node hung on a function, variable or instruction under a metadata kind, `tbaa` say. An instruction’s place in the source is its first, `dbg`. */
+/** A node attached to a function, variable or instruction under a metadata kind such as `tbaa`. The source location of an instruction is the first, of kind `dbg`. */
 export interface Attachment {
   readonly kind: string;
   readonly node: MetadataNode;
@@ -253,7 +253,7 @@ export type Predicate =
 
 interface Common {
   readonly kind: 'instruction';
-  /** Its value number in the function, set while values are numbered and stale afterwards. A map would dominate the time of numbering. */
+  /** The number of its value in the function, valid only while a writer numbers them. A map would be much slower. */
   number?: number;
   readonly type: Type;
   name?: string;
@@ -280,7 +280,7 @@ export type Instruction = Common &
         readonly op: 'call';
         readonly functionType: TypeOf<'function'>;
         callee: Value;
-        /** LLVM's number; 0, that of C, where absent. */
+        /** LLVM's number; 0, the C convention, if absent. */
         readonly convention?: number;
         args: (Value | MetadataArgument)[];
         readonly attributes: AttributeList;

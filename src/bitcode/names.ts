@@ -1,6 +1,6 @@
 /**
  * Names that LLVM 14 knows by number: attributes, calling conventions, kinds of metadata, operand bundles, scopes.
- * Source: `llvm/IR/Attributes.td`, `CallingConv.h`, `FixedMetadataKinds.def` of LLVM 14; additions as met in Apple's modules.
+ * Source: `llvm/IR/Attributes.td`, `CallingConv.h`, `FixedMetadataKinds.def` of LLVM 14; additions as found in Apple's modules.
  */
 
 /** LLVM 14's attribute numbers. */
@@ -134,7 +134,7 @@ export const operandBundleTags = [
 ] as const;
 export const syncScopeNames = ['singlethread', ''] as const;
 
-/** How LLVM text spells a calling convention. */
+/** A calling convention in LLVM's text, with a blank behind it; empty for that of C. */
 const conventionNames: Readonly<Record<number, string>> = {
   8: 'fastcc',
   9: 'coldcc',

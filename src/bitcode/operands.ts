@@ -1,8 +1,8 @@
-/** What types, constants, instructions and metadata are made of. */
+/** Operands and parts of types, constants, instructions and metadata. */
 import type { Argument, Constant, Instruction, Metadata, Value } from './model.ts';
 import type { Type } from './types.ts';
 
-/** The types a type is made of. */
+/** The component types of a type. */
 export function typeParts(type: Type): readonly Type[] {
   switch (type.kind) {
     case 'pointer':
@@ -19,7 +19,7 @@ export function typeParts(type: Type): readonly Type[] {
   }
 }
 
-/** Constants that a constant is made of. */
+/** The operands of a constant. */
 export function partsOf(constant: Extract<Constant, { kind: 'constant' }>): readonly Constant[] {
   switch (constant.form) {
     case 'aggregate':
@@ -35,7 +35,7 @@ export function partsOf(constant: Extract<Constant, { kind: 'constant' }>): read
   }
 }
 
-/** Arrays and vectors of plain numbers have a compact record. */
+/** Whether a constant is an array or vector of plain numbers, which has a compact record. */
 export function isData(constant: Extract<Constant, { form: 'aggregate' }>): boolean {
   const { type } = constant;
   if (type.kind !== 'array' && type.kind !== 'vector') return false;
@@ -44,14 +44,14 @@ export function isData(constant: Extract<Constant, { form: 'aggregate' }>): bool
   return plain && constant.elements.every((e) => e.kind === 'constant' && (e.form === 'int' || e.form === 'float'));
 }
 
-/** The values an instruction uses, blocks left out. */
+/** The values that an instruction uses, without blocks. */
 export function operandsOf(inst: Instruction): Value[] {
   const found: Value[] = [];
   eachOperand(inst, (value) => void found.push(value));
   return found;
 }
 
-/** The same one by one, without a list. */
+/** Visits the values that an instruction uses. */
 function eachOperand(inst: Instruction, visit: (value: Value) => void): void {
   switch (inst.op) {
     case 'phi':
@@ -125,9 +125,9 @@ function eachPart(inst: Extract<Instruction, { op: PartOp }>, visit: (value: Val
   }
 }
 
-/** What of a function alone can be metadata: one of its values. */
+/** Metadata local to a function: one of its values. */
 export type LocalMetadata = { readonly kind: 'value'; readonly value: Argument | Instruction };
 
-/** Whether metadata is a value of a function. */
+/** Whether metadata is local to a function. */
 export const isLocal = (metadata: Metadata): metadata is LocalMetadata =>
   metadata.kind === 'value' && (metadata.value.kind === 'argument' || metadata.value.kind === 'instruction');

@@ -1,6 +1,6 @@
-/** Signed numbers as bitcode holds them: the sign in the lowest bit, and 1 for the least number of 64 bits. */
+/** Signed numbers in bitcode: the sign is the lowest bit, and 1 is the smallest number of 64 bits. */
 
-/** The number that a word holds. */
+/** Decodes an operand. */
 export function fromSignedVbr(value: number | bigint): bigint {
   if (typeof value === 'number' && value !== 1) return BigInt(value % 2 === 0 ? value / 2 : (1 - value) / 2);
   const v = BigInt(value);
@@ -8,5 +8,5 @@ export function fromSignedVbr(value: number | bigint): bigint {
   return v === 1n ? -(1n << 63n) : -(v >> 1n);
 }
 
-/** The word of a number. */
+/** Encodes a number, except the smallest of 64 bits. */
 export const signedVbr = (value: bigint): bigint => (value >= 0n ? value << 1n : (-value << 1n) | 1n);

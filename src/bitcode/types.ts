@@ -19,7 +19,7 @@ const interned = new Map<string, Type>();
 const identities = new WeakMap<Type, number>();
 let nextIdentity = 0;
 
-/** A number that no other type has: two modules may each have a `%pair`, and pointers to them are not the same. */
+/** A number unique to a type: two modules may each have a `%pair`, and pointers to them differ. */
 function identityOf(type: Type): number {
   const known = identities.get(type);
   if (known !== undefined) return known;
@@ -27,7 +27,7 @@ function identityOf(type: Type): number {
   return nextIdentity++;
 }
 
-/** Parts are interned before their whole, so a type is known by its own fields and the identities of its parts. */
+/** Components are interned before the type, so its key is made of its own fields and their identities. */
 function intern<T extends Exclude<Type, { kind: 'pointer' }>>(type: T): T {
   const key = keyOf(type);
   const known = interned.get(key);
@@ -55,8 +55,8 @@ function keyOf(type: Exclude<Type, { kind: 'pointer' }>): string {
 }
 
 /**
- * Pointers by identity and address space in one number: they are asked for so often that a text for each would take long. Not in
- * a weak map by pointee: where each pointer of a long chain is a key, collectors go over the map once for each of them.
+ * Pointers by identity and address space in one number, which is faster than a string key. Not a weak map by pointee: with a long
+ * chain of pointers as keys, the garbage collector visits the map once for each of them.
  */
 const pointers = new Map<number, TypeOf<'pointer'>>();
 const maxSpaces = 2 ** 24;
@@ -117,7 +117,7 @@ export function escapedByte(byte: number): string {
 const int = (bits: number): TypeOf<'int'> => intern({ kind: 'int', bits });
 const float = (name: TypeOf<'float'>['name']): TypeOf<'float'> => intern({ kind: 'float', name });
 
-/** Makers of types. */
+/** Constructors of types. */
 export const types = {
   void: intern({ kind: 'void' } as const),
   label: intern({ kind: 'label' } as const),
@@ -137,7 +137,7 @@ export const types = {
   array: (element: Type, count: number): TypeOf<'array'> => intern({ kind: 'array', element, count }),
   vector: (element: Type, count: number): TypeOf<'vector'> => intern({ kind: 'vector', element, count }),
   struct: (fields: readonly Type[], packed = false): TypeOf<'struct'> => intern({ kind: 'struct', name: undefined, packed, fields }),
-  /** Named structs are not interned: each call makes another type, as each module has its own. */
+  /** Named structs are not interned: each call makes a new type, since each module has its own. */
   namedStruct: (name: string, fields: readonly Type[] | undefined, packed = false): TypeOf<'struct'> => ({
     kind: 'struct',
     name,
@@ -150,10 +150,10 @@ export const types = {
 
 const floatBits = { half: 16, bfloat: 16, float: 32, double: 64 } as const;
 
-/** The scalar that a vector is made of; a scalar is its own. */
+/** The element type of a vector; the type itself otherwise. */
 export const scalarOf = (type: Type): Type => (type.kind === 'vector' ? type.element : type);
 
-/** The size in bits of a first-class scalar or vector of scalars; 0 for all else. */
+/** The size in bits of an integer, a float or a vector of them; 0 for other types. */
 export function bitWidth(type: Type): number {
   switch (type.kind) {
     case 'int':

@@ -1,7 +1,7 @@
-/** What is refused for the sake of a target, and compiles for another. */
+/** Errors that are due to the target, so that another one would compile. */
 import type { Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 
-/** The first error, where all of them say what Apple targets cannot do, so that it is worth compiling for `cpu`. */
+/** The first error if all errors are limits of Apple targets, so that compiling for `cpu` may succeed. */
 export function beyondTarget({ list }: Diagnostics): Diagnostic | undefined {
   const errors = list.filter(({ severity }) => severity === 'error');
   return errors.every(({ code }) => code.startsWith('CM209')) ? errors[0] : undefined;

@@ -1,4 +1,4 @@
-/** Lints that need the flow of a whole kernel: a barrier that only some threads of a block may come to. */
+/** Lints that need the flow of a whole kernel: a barrier that only some threads of a block may reach. */
 import { catalogue } from '../base/catalogue/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import {
@@ -15,8 +15,8 @@ import {
 } from '../ir/index.ts';
 
 /**
- * Reports CM2210 for each barrier behind a branch whose condition is computed from thread numbers. What is loaded counts as the
- * same for all threads where its address is: a count that all threads read from memory is no divergence.
+ * Reports CM2210 for each barrier behind a branch whose condition is computed from thread numbers. A loaded value is
+ * uniform if its address is: a count that all threads read from memory causes no divergence.
  */
 export function lintBarriers(kernel: Kernel, diagnostics: Diagnostics): void {
   const barriers = barriersOf(kernel);
@@ -26,20 +26,20 @@ export function lintBarriers(kernel: Kernel, diagnostics: Diagnostics): void {
   const { divergence } = uniformityOf(kernel, cfg, post);
   if (![...barriers.keys()].some((block) => divergence[block]! > 0)) return;
   const differs = threadDependent(kernel, cfg);
-  const split = new Set<number>();
+  const divergent = new Set<number>();
   for (const id of cfg.order) {
     const { end } = kernel.blocks[id]!;
     if (end.op !== 'condbr' || !differs[end.cond]) continue;
-    for (const block of influenceOf(cfg, id, post.parent[id]!).region) split.add(block);
+    for (const block of influenceOf(cfg, id, post.parent[id]!).region) divergent.add(block);
   }
-  const said = new Diagnostics(diagnostics.file);
+  const found = new Diagnostics(diagnostics.file);
   for (const [block, value] of barriers) {
-    if (!split.has(block)) continue;
+    if (!divergent.has(block)) continue;
     const span = kernel.locs[value];
-    said.report('CM2210', {}, { notes: [catalogue.CM2210.alias], ...(span ? { span } : {}) });
+    found.report('CM2210', {}, { notes: [catalogue.CM2210.alias], ...(span ? { span } : {}) });
   }
-  // One instruction may hold several barriers, in blocks of their own.
-  diagnostics.addNew(said.list);
+  // One PTX instruction may become several barriers, in different blocks.
+  diagnostics.addNew(found.list);
 }
 
 /** The first barrier of each block that has one. */
@@ -50,7 +50,7 @@ function barriersOf(kernel: Kernel): Map<number, Value> {
   return found;
 }
 
-/** By value: whether it is computed from the number of the thread, or from when it runs, through operands and parameters of blocks. */
+/** By value: whether it depends on the thread or on a clock, through operands and block parameters. */
 function threadDependent(kernel: Kernel, cfg: Cfg): Uint8Array {
   const differs = new Uint8Array(kernel.insts.length);
   for (let grew = true; grew; ) {

@@ -1,11 +1,11 @@
-/** What a compilation can be asked for. */
+/** Options of a compilation. */
 import type { Reflection, TargetName } from '../air/index.ts';
 import type { AfterPass } from '../ir/index.ts';
 
 /**
  * For Apple targets: `soft` (the default) is exact double precision in integer arithmetic, `warn` the same with a warning for
- * what it is needed for; `emulate` computes with pairs of floats, to 44 bits and more, and says so; `native` emits double
- * operations, as the target `cpu` always does.
+ * each use; `emulate` computes with pairs of floats, to 44 bits and more, with a warning; `native` emits double-precision operations,
+ * as the target `cpu` always does.
  */
 export const fp64Modes = ['soft', 'warn', 'emulate', 'native'] as const;
 export type Fp64Mode = (typeof fp64Modes)[number];
@@ -22,21 +22,21 @@ export interface CompileOptions {
   readonly target?: TargetName;
   readonly fp64?: Fp64Mode;
   readonly mma?: MmaMode;
-  /** Only these entries; all by default. */
+  /** The entries to compile; all by default. */
   readonly entries?: readonly string[];
-  /** Whether what assemblers refuse and what this compiler can do without is an error: versions, targets, unknown pragmas. */
+  /** Whether forms that ptxas refuses and this compiler accepts are errors: versions, targets, unknown pragmas. */
   readonly ptxStrict?: boolean;
-  /** Whether to report lints, and faults of functions that are not compiled. */
+  /** Whether to report lints, and errors in functions that are not compiled. */
   readonly lints?: boolean;
-  /** Whether the metallib says what only the sanitizer of the CPU device reads: where instructions stand, and which lanes collectives name. */
+  /** Whether the metallib carries information for the sanitizer: locations of instructions, and member masks of collectives. */
   readonly sanitize?: boolean;
-  /** Whether the metallib says what only the profiler and the trace of the CPU device read: where each instruction starts. */
+  /** Whether the metallib carries information for the profiler and the trace: the start of each instruction. */
   readonly marks?: boolean;
   /** Observes each kernel after each pass of `passNames`. */
   readonly afterPass?: AfterPass | undefined;
   /** Whether the IR is verified after each pass; a broken promise is a bug that names the pass. */
   readonly verifiesPasses?: boolean;
-  /** A faster SHA-256 than the one that runs everywhere, where the host has one. */
+  /** The host's SHA-256, if it is faster than the portable one. */
   readonly sha256?: (bytes: Uint8Array) => Uint8Array;
 }
 

@@ -1,4 +1,4 @@
-/** The passes between lowering and AIR, which the options choose; and the names of all passes of the pipeline, for `--print-after`. */
+/** The passes between lowering and AIR, chosen by the options, and the names of all passes, for `--print-after`. */
 import { useGridPositions } from '../air/emit/grid-positions.ts';
 import { keepExactDoubles, legalPasses } from '../air/index.ts';
 import {
@@ -19,11 +19,11 @@ import { isExactDouble } from './warn-doubles.ts';
 
 export interface PassChoices {
   readonly text: string;
-  /** Whether the lanes that collectives name stay in the kernel. */
+  /** Whether the kernel keeps the member masks of collectives. */
   readonly keepsMembers: boolean;
   readonly emulatesDoubles: boolean;
   readonly isMmaFast: boolean;
-  /** Whether instruments need branches and loops as they are in the source. */
+  /** Whether instruments need the branches and loops of the source. */
   readonly isInstrumented: boolean;
   readonly afterPass?: AfterPass | undefined;
 }
@@ -37,7 +37,7 @@ const exactDoubles = (text: string): Pass => ({
   run: (kernel) => keepExactDoubles(kernel, (span) => isExactDouble(text, span)),
 });
 
-/** Runs in place the passes that a lowered kernel goes through on every target. */
+/** Runs the target-independent passes on a lowered kernel, in place. */
 export function optimizeLowered(kernel: Kernel, choices: PassChoices): void {
   const { afterPass, isInstrumented } = choices;
   runPass(kernel, locals, afterPass);
@@ -51,7 +51,7 @@ export function optimizeLowered(kernel: Kernel, choices: PassChoices): void {
   runPass(kernel, positions, afterPass);
 }
 
-/** The name of every pass that a kernel may go through on its way from PTX to AIR, in the order in which they run first. */
+/** The names of all passes from PTX to AIR, in the order of their first run. */
 export const passNames: readonly string[] = [
   ...new Set(
     [...lowerPasses, locals, members, exactDoubles(''), shuffles, ...standardPasses, ...costPasses, positions, ...legalPasses].map(

@@ -1,6 +1,6 @@
 /**
- * The one road, stage after stage. Each stage reports what it refuses; the road ends at the first stage that reported errors,
- * but for parsing: what could be read is checked with the rest.
+ * The pipeline, stage after stage. It ends at the first stage that reports errors, except for parsing: a module with syntax errors is
+ * still checked.
  */
 
 import { emitKernel, type KernelReflection, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
@@ -13,13 +13,13 @@ import { type AfterPass, type Module as IrModule, observers, printModule, verify
 import { lowerModule } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
-import { judge } from './judge.ts';
+import { checkSource } from './check-source.ts';
 import { lintBarriers } from './lint.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
 import { optimizeLowered } from './passes.ts';
 import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 
-/** PTX text to a metallib with its reflection; nothing after reporting errors. */
+/** PTX text to a metallib with its reflection; returns nothing after reporting errors. */
 export function compile(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Compiled | undefined {
   const modules = toAir(source, options, diagnostics);
   if (!modules) return undefined;
@@ -27,13 +27,13 @@ export function compile(source: SourceFile, options: CompileOptions, diagnostics
   return { metallib: pack(modules.air, target, options), reflection: modules.reflection };
 }
 
-/** What a host must bind for each entry, whatever target it is for: where a device takes the PTX itself. Nothing after reporting errors. */
+/** The bindings of each entry, independent of a target, for devices that take the PTX itself; nothing after reporting errors. */
 export function reflect(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Reflection | undefined {
   const front = frontEnd(source, { ...options, target: 'cpu' }, diagnostics);
   return front && { abi: 1, target: undefined, kernels: front.ir.kernels.map((kernel) => reflectKernel(kernel, targets.cpu)) };
 }
 
-/** Whether a text compiles: every stage that can refuse something, and no bytes. Reports what `compile` reports. */
+/** Whether a text compiles: runs every stage that can report an error, and reports what `compile` reports. */
 export function verifies(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): boolean {
   return toAir(source, options, diagnostics) !== undefined;
 }
@@ -78,10 +78,10 @@ const targetOf = (options: CompileOptions): Target => {
   return options.fp64 === 'emulate' ? { ...target, emulatesDoubles: true } : target;
 };
 
-/** Whether the metallib says what only the CPU device reads, which looks at how a kernel runs. */
+/** Whether the metallib carries information for the CPU device's instruments. */
 const isInstrumented = ({ sanitize, marks }: CompileOptions): boolean => Boolean(sanitize || marks);
 
-/** What observes the passes: the verifier first, where it is asked for. */
+/** The observers of passes: the verifier first, if requested. */
 const afterPassOf = ({ verifiesPasses, afterPass }: CompileOptions): AfterPass | undefined =>
   observers(verifiesPasses ? verifyAfterPass : undefined, afterPass);
 
@@ -93,12 +93,12 @@ export function toIr(source: SourceFile, options: CompileOptions, diagnostics: D
 
 interface FrontEnd {
   readonly ir: IrModule;
-  /** Where each entry is named in the source. */
+  /** The span of each entry's name. */
   readonly places: ReadonlyMap<string, Span>;
 }
 
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
-  const checked = judge(source, options, diagnostics);
+  const checked = checkSource(source, options, diagnostics);
   if (!checked) return undefined;
   const ir = lowerModule(checked, diagnostics, {
     isMmaFast: options.mma === 'fast',
@@ -141,7 +141,7 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, { lines, afterPass: afterPassOf(options) }));
   diagnostics.addNew(said.list);
   if (diagnostics.hasErrors) return undefined;
-  // What the CPU device alone wants to know is said by functions that no Apple GPU has.
+  // Instrumented modules call functions that Apple GPUs do not have.
   if (!target.allowsCpuOnly && !isInstrumented(options) && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
   return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
@@ -155,10 +155,10 @@ function refuseTooMuchShared(
 ): void {
   const limit = shared.declared;
   if (bytes <= limit) return;
-  const { declared: most } = targets.cpu.shared;
-  const who = limit === most ? 'NVIDIA GPUs' : 'Apple GPUs';
-  const help = bytes <= most ? { help: '`--target cpu` compiles it for the CPU device alone' } : {};
-  diagnostics.report('CM2093', { kernel: name, bytes, who, limit }, { ...(span ? { span } : {}), ...help });
+  const { declared: maxBytes } = targets.cpu.shared;
+  const gpus = limit === maxBytes ? 'NVIDIA GPUs' : 'Apple GPUs';
+  const help = bytes <= maxBytes ? { help: '`--target cpu` compiles it for the CPU device alone' } : {};
+  diagnostics.report('CM2093', { kernel: name, bytes, who: gpus, limit }, { ...(span ? { span } : {}), ...help });
 }
 
 function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions): Uint8Array {

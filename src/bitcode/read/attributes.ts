@@ -1,4 +1,4 @@
-/** Attribute lists of a module that is read. */
+/** Attribute lists of a module. */
 
 import { Malformed } from '../malformed.ts';
 import type { Attribute, AttributeList } from '../model.ts';
@@ -53,7 +53,7 @@ function addGroup(
   group: { index: number; attributes: Attribute[] } | undefined,
   bit: number,
 ): void {
-  // Compilers that drop attributes name groups in which none is left, and leave them out; LLVM takes them for empty.
+  // Compilers that drop attributes refer to groups that became empty and do not exist; LLVM treats them as empty.
   if (!group) return;
   if (group.index === functionIndex) list.function.push(...group.attributes);
   else if (group.index === 0) list.result.push(...group.attributes);

@@ -1,5 +1,5 @@
-/** What reading function bodies needs: the tables of the module, and the fields of the record at hand by their slots. */
-import { minBits, type Plan, type Slot } from '../fields.ts';
+/** The state of reading a function body, and access to the fields of its current record by their slots. */
+import { countBits, type Plan, type Slot } from '../fields.ts';
 import { Malformed } from '../malformed.ts';
 import type { Block, Metadata, Value } from '../model.ts';
 import { spell, type Type } from '../types.ts';
@@ -18,24 +18,24 @@ export interface ModuleTables {
   readonly kinds: ReadonlyMap<number, string>;
 }
 
-/** What reading the records of a body needs: the record at hand, where its fields are, and what its numbers mean. */
+/** The current record of a body, the positions of its fields, and the tables its numbers refer to. */
 export interface BodyReader {
   readonly tables: ModuleTables;
   record: OpenRecord;
-  /** The first operand of each field by slot, for records where it does not have the field's index. */
+  /** The first operand of each field by slot; used if `isLocated`, otherwise the slot is the index of the operand. */
   readonly located: Int32Array;
   isLocated: boolean;
-  /** Values by their ids, up to `next`; of those of the module the ones that were asked for. Bodies use the list one after another. */
+  /** Values by id, below `next`; values of the module once they were used. Shared by all bodies. */
   readonly values: (Value | undefined)[];
   /** The id that the next instruction will get. */
   next: number;
-  /** The value of an id that `values` does not have; a placeholder of `type` where it is not defined yet. */
+  /** The value of an id that `values` lacks; a placeholder of `type` if it is defined later. */
   other(id: number, type: Type | undefined): Value;
   block(id: number): Block;
   metadata(id: number, bit: number): Metadata;
 }
 
-/** Makes a record the one at hand. */
+/** Makes a record the current one. */
 export function openFields(c: BodyReader, record: OpenRecord, plan: Plan): void {
   c.record = record;
   c.isLocated = !isAligned(c, record, plan.aligned);
@@ -47,18 +47,18 @@ export const startOf = (c: BodyReader, slot: Slot<string>): number => (c.isLocat
 
 /** Whether the operand of each field is at the field's index. */
 function isAligned({ next }: BodyReader, { ops, count }: OpenRecord, aligned: number): boolean {
-  if (aligned < 0 || count < (aligned & ((1 << minBits) - 1))) return false;
-  if ((aligned & (1 << minBits)) !== 0 && (next - ops[0]!) >>> 0 >= next) return false;
-  if ((aligned & (2 << minBits)) !== 0 && (next - ops[1]!) >>> 0 >= next) return false;
-  return (aligned & (4 << minBits)) === 0 || (next - ops[2]!) >>> 0 < next;
+  if (aligned < 0 || count < (aligned & ((1 << countBits) - 1))) return false;
+  if ((aligned & (1 << countBits)) !== 0 && (next - ops[0]!) >>> 0 >= next) return false;
+  if ((aligned & (2 << countBits)) !== 0 && (next - ops[1]!) >>> 0 >= next) return false;
+  return (aligned & (4 << countBits)) === 0 || (next - ops[2]!) >>> 0 < next;
 }
 
-/** Refuses the record at hand. */
+/** Refuses the current record. */
 export function fault(c: BodyReader, why: string): never {
   throw new Malformed(c.record.bit, 'function', why);
 }
 
-/** The value of an id; a placeholder of `type` where it is not defined yet. */
+/** The value of an id; a placeholder of `type` if it is defined later. */
 export const valueAt = (c: BodyReader, id: number, type: Type | undefined): Value =>
   (id < c.next ? c.values[id] : undefined) ?? c.other(id, type);
 
@@ -70,10 +70,10 @@ export function operand(c: BodyReader, at: number): number {
 
 const noOperand = (c: BodyReader): never => fault(c, 'operands are missing');
 
-/** A distance back, as 32 bits: those that would point forward are huge. */
+/** The id at a distance back, as 32 bits: distances to later values are huge. */
 const idAt = (c: BodyReader, at: number): number => (c.next - operand(c, at)) >>> 0;
 
-/** How many operands there are from the first of a field on. */
+/** The number of operands from the first of a field on. */
 export const left = (c: BodyReader, slot: Slot<string>): number => c.record.count - startOf(c, slot);
 
 /** Whether an optional field is present. */
@@ -81,7 +81,7 @@ export const has = (c: BodyReader, slot: Slot<`${string}?` | `${string}+` | 'exp
 
 export const word = (c: BodyReader, slot: Slot<'word' | 'callFlags'>): number => operand(c, startOf(c, slot));
 
-/** A number that may be absent, 0 then. */
+/** An optional number, 0 if it is absent. */
 export const optional = (c: BodyReader, slot: Slot<'flags' | 'fastMath' | 'word+'>): number =>
   left(c, slot) > 0 ? c.record.ops[startOf(c, slot)]! : 0;
 
@@ -89,7 +89,7 @@ export const typeIn = (c: BodyReader, slot: Slot<'type' | 'type+' | 'operandType
 
 const typeAt = (c: BodyReader, at: number): Type => c.tables.types.at(operand(c, at), c.record.bit);
 
-/** A value that brings its type along when it is defined later. */
+/** A value, followed by its type if it is defined later. */
 export const typed = (c: BodyReader, slot: Slot<'typed' | 'typed?'>): Value => typedAt(c, startOf(c, slot));
 
 function typedAt(c: BodyReader, at: number): Value {
@@ -99,7 +99,7 @@ function typedAt(c: BodyReader, at: number): Value {
   return id < next ? (c.values[id] ?? c.other(id, undefined)) : c.other(id, typeAt(c, at + 1));
 }
 
-/** All operands from an index on as values that bring their types along. */
+/** All operands from an index on as such values. */
 export function typedFrom(c: BodyReader, start: number): Value[] {
   const found: Value[] = [];
   for (let at = start; at < c.record.count; at += idAt(c, at) >= c.next ? 2 : 1) {
@@ -108,7 +108,7 @@ export function typedFrom(c: BodyReader, start: number): Value[] {
   return found;
 }
 
-/** A value whose type is known from elsewhere. */
+/** A value whose type is known. */
 export const value = (c: BodyReader, slot: Slot<'value' | 'value?'>, type: Type): Value => valueWith(c, startOf(c, slot), type);
 
 /** The same at an index. */
@@ -121,7 +121,7 @@ export function valueWith(c: BodyReader, at: number, type: Type): Value {
   return found;
 }
 
-/** The value of an id that is no distance. */
+/** A value by its absolute id. */
 export const absolute = (c: BodyReader, slot: Slot<'id'>): Value => valueAt(c, operand(c, startOf(c, slot)), undefined);
 
 export const blockIn = (c: BodyReader, slot: Slot<'block' | 'block?'>): Block => c.block(operand(c, startOf(c, slot)));
@@ -129,7 +129,7 @@ export const blockIn = (c: BodyReader, slot: Slot<'block' | 'block?'>): Block =>
 /** Metadata by its distance back. */
 export const metadataAt = (c: BodyReader, at: number): Metadata => c.metadata(idAt(c, at), c.record.bit);
 
-/** Metadata by its id plus 1, nothing for 0. */
+/** Metadata by its id plus 1; undefined for 0. */
 export function node(c: BodyReader, slot: Slot<'node'>): Metadata | undefined {
   const id = operand(c, startOf(c, slot));
   return id === 0 ? undefined : c.metadata(id - 1, c.record.bit);

@@ -1,4 +1,4 @@
-/** Constants of a module or function that is read. They may refer to later ones, so each is made when it is first asked for. */
+/** Constants of a module or function. They may refer to later ones, so each is made when it is first used. */
 
 import { binaryOpcode, castOpcodes } from '../codes.ts';
 import { slotsOf } from '../fields.ts';
@@ -23,19 +23,19 @@ export interface ConstantSource {
   all(bit: number): Constant[];
 }
 
-/** Where the ids of these constants start, and who knows the ids before. */
+/** The first id of these constants, and the source of those before. */
 export interface Before {
   readonly first: number;
   readonly outer: { at(id: number | bigint | undefined, bit: number): Constant };
 }
 
 const codes = blocks.constants.records;
-/** Constants that wait for those which they hold. */
-const maximumDepth = 200;
-/** One for all: the constants of a function hold those of its module. */
+/** Levels of constants that are being made. */
+const maxDepth = 200;
+/** Shared by all blocks, since constants of a function hold those of its module. */
 const limits = constantLimits();
 
-/** What is kept of a constant until it is asked for. */
+/** A constant that is not made yet. */
 interface Pending {
   readonly type: Type;
   readonly record: RawRecord;
@@ -47,21 +47,21 @@ export function readConstants(
   types: TypeTable,
   { first, outer }: Before,
 ): ConstantSource {
-  // One or the other for each.
+  // Each constant is in one of the two.
   const made: (Constant | undefined)[] = [];
   const pending: (Pending | undefined)[] = [];
   for (const block of constantBlocks) {
     let type: Type = llvm.i32;
     stream.walk(block, {
       block: () => {},
-      record(record, kept) {
+      record(record, copy) {
         if (record.code === codes.setType.code) {
           type = types.at(record.count > setType ? record.ops[setType] : undefined, record.bit);
           return;
         }
         const simple = simpleConstant(type, record);
         made.push(simple);
-        pending.push(simple ? undefined : { type, record: kept() });
+        pending.push(simple ? undefined : { type, record: copy() });
       },
     });
   }
@@ -75,7 +75,7 @@ export function readConstants(
       if (known) return known;
       const next = pending[n - first];
       if (!next || open.has(n)) throw new Malformed(bit, 'constants', `constant ${id} ${next ? 'holds itself' : 'does not exist'}`);
-      if (open.size > maximumDepth) throw new Malformed(bit, 'constants', 'constants are nested too deep');
+      if (open.size > maxDepth) throw new Malformed(bit, 'constants', 'constants that are nested too deep');
       open.add(n);
       const constant = makeConstant(next.type, next.record, source, types);
       open.delete(n);
@@ -88,12 +88,12 @@ export function readConstants(
   return source;
 }
 
-/** Fields of records whose fields all take one operand: indices of operands. */
+/** In records whose fields all take one operand, the slot of a field is the index of its operand. */
 const { type: setType } = slotsOf(codes.setType);
 const { value: integerValue } = slotsOf(codes.integer);
 const { bits: floatBits } = slotsOf(codes.float);
 
-/** A constant that is a plain number, as most are, without a copy of its record; nothing for others. */
+/** Makes the common constants, which are plain numbers, without a copy of the record; undefined for others. */
 function simpleConstant(type: Type, { code, ops, count }: OpenRecord): Constant | undefined {
   const isExact = count === 1 && ops[integerValue]! <= Number.MAX_SAFE_INTEGER;
   if (code === codes.null.code) return nullOf(type);
@@ -104,7 +104,7 @@ function simpleConstant(type: Type, { code, ops, count }: OpenRecord): Constant 
   return undefined;
 }
 
-/** The low bits of a number with its sign in the lowest bit; bigints take long, so there is one only of the result where it can be. */
+/** The low bits of a number whose sign is the lowest bit. Bigints are slow, so small numbers become one only at the end. */
 function bitsOf(bits: number, word: number): bigint {
   const size = Math.floor(word / 2);
   if (bits > 52 || size >= 2 ** bits) return BigInt.asUintN(bits, fromSignedVbr(word));
@@ -156,7 +156,7 @@ function unknown(bit: number, what: string): never {
   throw new Malformed(bit, 'constants', `an unknown ${what}`);
 }
 
-/** Zero of plain numbers is a number. */
+/** The null of a number is the number 0. */
 function nullOf(type: Type): Constant {
   if (type.kind === 'int') return { kind: 'constant', form: 'int', type, value: 0n };
   if (type.kind === 'float') return { kind: 'constant', form: 'float', type, bits: 0n };

@@ -1,6 +1,6 @@
 /**
- * Nodes of debug information that are read. Records of older LLVMs are taken as LLVM 14 takes them, where that is a matter of
- * other places for the same fields; what older ones meant otherwise is refused.
+ * Nodes of debug information. Records of older LLVMs whose fields only moved are upgraded as LLVM 14 does; other old forms are
+ * refused.
  */
 import { type DebugRow, debugRowOf } from '../debug-info.ts';
 import { Malformed } from '../malformed.ts';
@@ -12,7 +12,7 @@ import type { RawRecord } from './record-reader.ts';
 
 type Word = number | bigint;
 
-/** A node whose operands are filled in later, and what they refer to: numbers of metadata with 1 added, 0 for none. */
+/** A node whose operands are resolved later, from ids of metadata plus 1, 0 for none. */
 export interface DebugNode {
   readonly node: MetadataNode;
   readonly references: readonly Word[];
@@ -20,7 +20,7 @@ export interface DebugNode {
 
 const codes = blocks.metadata.records;
 
-/** The node of a record, where it is one of debug information. */
+/** The node of a record of debug information; undefined for other records. */
 export function readDebugNode(record: RawRecord): DebugNode | undefined {
   const { code, ops, bit } = record;
   // The first field of every node.
@@ -87,7 +87,7 @@ function readRow(row: DebugRow, record: RawRecord, make: Make): DebugNode {
   return make(row.name, values, references, (Number(ops[0] ?? 0) & 1) !== 0);
 }
 
-/** Fields of LLVM 14 from those of an older one. Source: `MetadataLoader::parseOneMetadata`. */
+/** The operands of LLVM 14 for a record of an older LLVM. Source: `MetadataLoader::parseOneMetadata`. */
 function upgraded(row: DebugRow, record: RawRecord): readonly Word[] {
   const { ops } = record;
   if (row.name === 'DISubprogram' && (Number(ops[0]) & 4) === 0) return upgradedSubprogram(row, record);

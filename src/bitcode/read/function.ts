@@ -1,10 +1,10 @@
 /**
- * Function bodies. Operands are distances back; an operand that is defined later gets a placeholder, which is replaced once the
- * whole body is known.
+ * Function bodies. Operands are distances back; an operand that is defined later gets a placeholder, which is replaced at the end of
+ * the body.
  */
 
 import { planOf, slotsOf } from '../fields.ts';
-import { dbg, type Locations, locations } from '../locations.ts';
+import { dbg, type Locations, newLocations } from '../locations.ts';
 import { Malformed } from '../malformed.ts';
 import type { Constant, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Value } from '../model.ts';
 import { blocks } from '../records.ts';
@@ -43,38 +43,38 @@ interface Placeholder {
   readonly type: Type;
 }
 
-/** Lists that each body uses anew: they have their length then, and do not grow again. */
+/** Lists that all bodies share, so that they need not grow again. */
 interface Scratch {
-  /** Values of the module that were asked for, then those of the body. */
+  /** Values of the module that bodies used, then those of the body. */
   readonly values: (Value | undefined)[];
-  /** Instructions of the basic block that is being read. */
+  /** Instructions of the current basic block. */
   readonly open: Instruction[];
-  /** Where the fields of a record are. */
+  /** The first operand of each field of a record. */
   readonly located: Int32Array;
 }
 
-/** What is known of a body while its items go by. */
+/** The state of reading a body. */
 interface Body extends Scratch {
   readonly fn: LlvmFunction;
   readonly reader: BodyReader;
   readonly first: number;
   metadata: readonly Metadata[];
-  readonly places: Locations;
+  readonly locations: Locations;
   last: Instruction | undefined;
-  /** Instructions that use what is defined later. */
+  /** Instructions that use values defined later. */
   readonly waiting: Instruction[];
   isWaiting: boolean;
-  /** How many basic blocks there are to be, and the number of the one that is being read. */
+  /** The declared number of basic blocks, and the number of the current one. */
   blocks: number;
   current: number;
-  /** How many instructions of that one there are. */
+  /** Instructions of the current basic block so far. */
   opened: number;
-  place: MetadataNode | undefined;
+  location: MetadataNode | undefined;
 }
 
 function readBody(stream: Stream, block: UnreadBlock, body: Body): void {
   const { fn } = body;
-  // Names and attachments are behind what they are of.
+  // Names and attachments may refer to any value of the body.
   const later: RawBlock[] = [];
   stream.walk(block, {
     record: (record) => readRecord(body, record),
@@ -120,7 +120,7 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables, { values, open, located 
       },
       metadata(id, at) {
         const found = body.metadata[id] ?? noMetadata(at, id);
-        // A value of the function may be one that is defined later.
+        // It may be a value that is defined later.
         if (found.kind === 'value') body.isWaiting = true;
         return found;
       },
@@ -130,14 +130,14 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables, { values, open, located 
     located,
     first,
     metadata: tables.metadata.list,
-    places: locations(() => body.metadata),
+    locations: newLocations(() => body.metadata),
     last: undefined,
     waiting: [],
     isWaiting: false,
     blocks: 0,
     current: 0,
     opened: 0,
-    place: undefined,
+    location: undefined,
   };
   const later = (id: number, type: Type | undefined): Value => {
     if (!type || !(id >= first)) throw new Malformed(body.reader.record.bit, 'function', `value ${id} does not exist`);
@@ -149,13 +149,13 @@ function bodyOf(fn: LlvmFunction, tables: ModuleTables, { values, open, located 
   return body;
 }
 
-/** A value of the function that is defined. */
+/** A value of the function that is defined already. */
 const localAt = ({ values, first, reader }: Body, id: number): Value | undefined =>
   id >= first && id < reader.next ? values[id] : undefined;
 
 const noRecord: OpenRecord = { code: 0, count: 0, ops: new Float64Array(0), bit: 0 };
 
-/** Constants of the function, which the instructions behind them refer to. */
+/** Adds constants of the function, which later instructions refer to. */
 function addConstants(stream: Stream, body: Body, block: UnreadBlock): void {
   const { reader, values, first } = body;
   const { tables } = reader;
@@ -167,7 +167,7 @@ function addConstants(stream: Stream, body: Body, block: UnreadBlock): void {
   for (const constant of own.all(block.bit)) values[reader.next++] = constant;
 }
 
-/** Metadata of the function alone. */
+/** Adds metadata of the function. */
 function addMetadata(body: Body, block: RawBlock): void {
   const { reader } = body;
   const at: ValueSource['at'] = (id, bit, type) => valueAt(reader, Number(id), reader.tables.types.at(type, bit));
@@ -190,7 +190,7 @@ function readRecord(body: Body, record: OpenRecord): void {
       return;
     case codes.debugLoc.code:
       openFields(body.reader, record, debugLoc);
-      body.place = readLocation(body);
+      body.location = readLocation(body);
       return attachLocation(body, record);
     case codes.debugLocAgain.code:
       return attachLocation(body, record);
@@ -216,24 +216,25 @@ function add(body: Body, inst: Instruction): void {
 }
 
 /** Attaches the current source location to the instruction before. */
-function attachLocation({ last, place }: Body, { bit }: OpenRecord): void {
-  if (!last || !place) throw new Malformed(bit, 'function', 'a source location without an instruction');
-  last.metadata = [{ kind: dbg, node: place }];
+function attachLocation({ last, location }: Body, { bit }: OpenRecord): void {
+  if (!last || !location) throw new Malformed(bit, 'function', 'a source location without an instruction');
+  last.metadata = [{ kind: dbg, node: location }];
 }
 
 const declareBlocks = planOf(codes.declareBlocks);
 const debugLoc = planOf(codes.debugLoc);
 
-function readLocation({ reader, places }: Body): MetadataNode {
+function readLocation({ reader, locations }: Body): MetadataNode {
   const f = slotsOf(codes.debugLoc);
   const { bit } = reader.record;
   const [scope, inlined] = [node(reader, f.scope), node(reader, f.inlined)];
   // Lines and columns have 32 bits; further bits in a file are ignored, as LLVM does.
-  return places.at(
-    [0, word(reader, f.line) >>> 0, word(reader, f.column) >>> 0, 0, 0, optional(reader, f.implicit) === 0 ? 0 : 1],
-    scope && nodeAt([scope], 0, bit),
-    inlined && nodeAt([inlined], 0, bit),
-  );
+  const location = {
+    line: word(reader, f.line) >>> 0,
+    column: word(reader, f.column) >>> 0,
+    implicit: optional(reader, f.implicit) === 0 ? 0 : 1,
+  };
+  return locations.at(location, scope && nodeAt([scope], 0, bit), inlined && nodeAt([inlined], 0, bit));
 }
 
 function replacePlaceholders(instructions: readonly Instruction[], definition: (id: number) => Value | undefined, bit: number): void {
@@ -268,7 +269,7 @@ function readAttachments(block: RawBlock, { fn, reader }: Body): void {
   }
 }
 
-/** Names of arguments, instructions and basic blocks, where the file kept them. */
+/** Names of arguments, instructions and basic blocks, if the file has them. */
 function readNames(block: RawBlock, body: Body): void {
   const { fn } = body;
   const { entry, bbEntry } = blocks.valueSymtab.records;

@@ -1,6 +1,6 @@
 /**
- * Bitcode to a module: the inverse of `write/index.ts`, and tolerant of what other LLVM writers do (abbreviations, VERSION 1 modules
- * with names in the symbol table, old metadata strings).
+ * Bitcode to a module: the inverse of `write/index.ts`. Also reads the output of other LLVM writers: abbreviations, VERSION 1 modules
+ * with names in the symbol table, old metadata strings.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { RecordRow } from '../fields.ts';
@@ -16,7 +16,7 @@ import { childBlocks, openStream, type RawBlock, records, type Stream, type Unre
 import { readSymbols } from './symbols.ts';
 import { readTypes } from './types.ts';
 
-/** Reads raw or wrapped bitcode; nothing after reporting CM4002. */
+/** Reads raw or wrapped bitcode; returns nothing after reporting CM4002. */
 export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module | undefined {
   try {
     return moduleFrom(openStream(unwrap(bytes), walked));
@@ -27,12 +27,12 @@ export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module 
   }
 }
 
-/** Blocks of which there is so much that their records are not kept. */
+/** Large blocks, which are walked without keeping their records. */
 const walked: ReadonlySet<number> = new Set([blocks.function.id, blocks.constants.id]);
 
 const unreadBlocks = ({ unread }: RawBlock, id: number): UnreadBlock[] => unread.filter((block) => block.id === id);
 
-/** Takes LLVM's Darwin wrapper off, if there is one. */
+/** Removes LLVM's Darwin wrapper, if there is one. */
 function unwrap(bytes: Uint8Array): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (bytes.length < 20 || view.getUint32(0, true) !== 0x0b17c0de) return bytes;

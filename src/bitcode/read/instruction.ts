@@ -1,4 +1,4 @@
-/** One instruction record to one instruction, with the type of its result. */
+/** Instructions from their records, with the types of their results. */
 
 import { allocaExplicitType, binaryOpcode, callFlags, castOpcodes, predicates } from '../codes.ts';
 import { type Plan, planOf, type Slots } from '../fields.ts';
@@ -127,7 +127,7 @@ const readers: { readonly [N in keyof Rows]?: Reader } = {
     const a = typed(c, f.a);
     const b = value(c, f.b, a.type);
     const mask = typed(c, f.mask);
-    const count = mask.type.kind === 'vector' ? mask.type.count : fault(c, 'a shuffle mask that is no vector');
+    const count = mask.type.kind === 'vector' ? mask.type.count : fault(c, 'a shuffle mask that is not a vector');
     return { kind: 'instruction', number: 0, op: 'shufflevector', type: llvm.vector(vectorElement(c, a.type), count), a, b, mask };
   },
   freeze(c) {
@@ -209,7 +209,7 @@ function pathFrom(c: Cursor, start: number): number[] {
 }
 
 function pointee(c: Cursor, pointer: Value): Type {
-  return pointer.type.kind === 'pointer' ? pointer.type.pointee : fault(c, 'an access through what is no pointer');
+  return pointer.type.kind === 'pointer' ? pointer.type.pointee : fault(c, 'an access through a value that is not a pointer');
 }
 
 function vectorElement(c: Cursor, type: Type): Type {
@@ -253,7 +253,7 @@ function readPhi(c: Cursor): Instruction {
   const incoming: InstructionOf<'phi'>['incoming'] = [];
   for (let at = startOf(c, f.incoming); at + 1 < c.record.count; at += 2) {
     const of = valueAt(c, c.next - signed(operand(c, at)), type);
-    if (of.type !== type) fault(c, 'a phi of another type');
+    if (of.type !== type) fault(c, 'a phi with a value of another type');
     incoming.push({ value: of, block: c.block(operand(c, at + 1)) });
   }
   return { kind: 'instruction', number: 0, op: 'phi', type, incoming, flags: upgradedFast(optional(c, f.flags)) };
@@ -289,7 +289,7 @@ function readGep(c: Cursor): Instruction {
 }
 
 function fieldOf(c: Cursor, index: Value): number {
-  return index.kind === 'constant' && index.form === 'int' ? Number(index.value) : fault(c, 'a struct index that is no constant');
+  return index.kind === 'constant' && index.form === 'int' ? Number(index.value) : fault(c, 'a struct index that is not a constant');
 }
 
 function readSwitch(c: Cursor): Instruction {
@@ -300,7 +300,7 @@ function readSwitch(c: Cursor): Instruction {
   const cases: InstructionOf<'switch'>['cases'] = [];
   for (let at = startOf(c, f.cases); at + 1 < c.record.count; at += 2) {
     const of = valueAt(c, operand(c, at), undefined);
-    if (of.kind !== 'constant' || of.type !== type) return fault(c, 'a case that is no constant of the right type');
+    if (of.kind !== 'constant' || of.type !== type) return fault(c, 'a case that is not a constant of the type of the condition');
     cases.push({ value: of, block: c.block(operand(c, at + 1)) });
   }
   return { kind: 'instruction', number: 0, op: 'switch', type: llvm.void, condition, defaultBlock, cases };
@@ -316,7 +316,8 @@ function readCall(c: Cursor): Instruction {
   const flags = upgradedFast(optional(c, f.flags));
   const callee = typed(c, f.callee);
   const functionType = has(c, f.type) ? typeIn(c, f.type) : pointee(c, callee);
-  if (functionType.kind !== 'function' || pointee(c, callee) !== functionType) return fault(c, 'a call of what is no such function');
+  if (functionType.kind !== 'function' || pointee(c, callee) !== functionType)
+    return fault(c, 'a call of a value that is not a function of that type');
   const args: InstructionOf<'call'>['args'] = [];
   let at = startOf(c, f.args);
   for (const type of functionType.params) args.push(type.kind === 'metadata' ? metadataArgument(c, at++) : valueWith(c, at++, type));

@@ -1,6 +1,6 @@
 /**
- * Bounds on what nests: data of a few bytes can name types and constants whose text or layout is endless. Within these bounds
- * every recursive walk over a module that was read ends soon.
+ * Bounds on nesting: a few bytes can describe types and constants of enormous text or size. Within these bounds every recursive
+ * walk over a module that was read ends soon.
  */
 
 import { Malformed } from '../malformed.ts';
@@ -8,10 +8,10 @@ import type { Constant } from '../model.ts';
 import { typeParts } from '../operands.ts';
 import { spell, type Type, type TypeOf } from '../types.ts';
 
-/** Levels of types inside types, and of constants inside constants. */
-const maximumDepth = 200;
-/** Types or constants that one is made of, each counted as often as it is met. */
-const maximumParts = 2 ** 22;
+/** Levels of nested types, and of nested constants. */
+const maxDepth = 200;
+/** Parts of a type or constant, counted once for each occurrence. */
+const maxParts = 2 ** 22;
 
 interface Extent {
   readonly depth: number;
@@ -23,12 +23,12 @@ const leaf: Extent = { depth: 1, parts: 1 };
 function around(parts: Iterable<Extent>, bit: number, block: string): Extent {
   let extent = leaf;
   for (const part of parts) extent = { depth: Math.max(extent.depth, part.depth + 1), parts: extent.parts + part.parts };
-  if (extent.depth > maximumDepth) throw new Malformed(bit, block, 'it is nested too deep');
-  if (extent.parts > maximumParts) throw new Malformed(bit, block, 'it has too many parts');
+  if (extent.depth > maxDepth) throw new Malformed(bit, block, 'a type or constant that is nested too deep');
+  if (extent.parts > maxParts) throw new Malformed(bit, block, 'a type or constant with too many parts');
   return extent;
 }
 
-/** Refuses what holds itself by value, and what is too large to walk. Named structs end a walk through pointers. */
+/** Refuses types that hold themselves by value or are too large. Pointers to named structs end the walk. */
 export function checkTypes(list: readonly Type[], bit: number): void {
   const known = new Map<Type, Extent>();
   const open = new Map<Type, number>();
@@ -37,7 +37,7 @@ export function checkTypes(list: readonly Type[], bit: number): void {
     if (before) return before;
     const entered = open.get(type);
     if (entered !== undefined) return entered < pointers ? leaf : holdsItself(type, bit);
-    if (open.size > maximumDepth) throw new Malformed(bit, 'types', 'it is nested too deep');
+    if (open.size > maxDepth) throw new Malformed(bit, 'types', 'a type or constant that is nested too deep');
     open.set(type, pointers);
     const parts = typeParts(type).map((part) =>
       isNamed(part) && type.kind === 'pointer' ? leaf : extentOf(part, pointers + (type.kind === 'pointer' ? 1 : 0)),
@@ -56,7 +56,7 @@ function holdsItself(type: Type, bit: number): never {
 
 const isNamed = (type: Type): type is TypeOf<'struct'> => type.kind === 'struct' && type.name !== undefined;
 
-/** Keeps the extents of constants as they are made. */
+/** Checks constants as they are made. */
 export interface ConstantLimits {
   check(constant: Constant, parts: readonly Constant[], bit: number): void;
 }

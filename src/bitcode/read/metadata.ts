@@ -1,4 +1,4 @@
-/** Metadata of a module or function that is read: ids are given first, operands filled in afterwards. */
+/** Metadata of a module or function: nodes are numbered first, their operands are resolved afterwards. */
 import { BitReader, OutOfBits } from '../../base/bits.ts';
 import { decoded, Malformed } from '../malformed.ts';
 import type { Argument, Attachment, Constant, Instruction, Metadata, MetadataNode, NamedMetadata } from '../model.ts';
@@ -16,7 +16,7 @@ export interface MetadataTable {
 }
 
 const codes = blocks.metadata.records;
-/** Records that take no id. */
+/** Records without an id. */
 const withoutId = new Set<number>([
   codes.name.code,
   codes.kind.code,
@@ -26,12 +26,12 @@ const withoutId = new Set<number>([
   codes.index.code,
 ]);
 
-/** Values by id; the type is that of a value which is not defined yet. */
+/** Values by id; `type` is used for a value that is defined later. */
 export type ValueSource = {
   at(id: number | bigint | undefined, bit: number, type?: number | bigint): Constant | Argument | Instruction;
 };
 
-/** Metadata of blocks on top of what is known `before`. */
+/** Reads the metadata of blocks, numbered behind the metadata `before`. */
 export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueSource, before: readonly Metadata[] = []): MetadataTable {
   const list: Metadata[] = [...before];
   const nodes: OpenNode[] = [];
@@ -63,7 +63,7 @@ function at(list: readonly Metadata[], id: number, bit: number): Metadata {
   return list[id] ?? missing(bit, id);
 }
 
-/** Nodes hold what lives as long as the module; values of a function are in calls alone. */
+/** Nodes hold metadata of the module only; values of a function occur only as arguments of calls. */
 function operand(list: readonly Metadata[], id: number, bit: number): Metadata {
   const found = at(list, id, bit);
   if (found.kind !== 'value' || ['constant', 'global', 'function'].includes(found.value.kind)) return found;
@@ -95,7 +95,7 @@ function missing(bit: number, id: number): never {
   throw new Malformed(bit, 'metadata', `metadata node ${id} does not exist`);
 }
 
-/** A node whose operands are not known yet: numbers of metadata with 1 added, 0 for none. */
+/** A node whose operands are not resolved yet: ids of metadata plus 1, 0 for none. */
 interface OpenNode {
   readonly node: MetadataNode;
   readonly references: readonly (number | bigint)[];

@@ -1,4 +1,4 @@
-/** The fields of a record that was read, by their names in the table: as an object, or as places among its operands where speed counts. */
+/** Fields of records by their names in the table: as an object, or, for the many records of functions, as indices of operands. */
 import { callFlags } from '../codes.ts';
 import { type Fields, type Plan, planOf, type Read, type RecordRow, steps } from '../fields.ts';
 import { Malformed } from '../malformed.ts';
@@ -6,7 +6,7 @@ import { type RawRecord, textOf } from './record-reader.ts';
 
 type Word = number | bigint;
 
-/** What a reader gets for each kind of field of a record that is kept. */
+/** The values of each kind of field, for records outside of function bodies. */
 interface RawOperands {
   word: Word;
   words: readonly Word[];
@@ -15,14 +15,14 @@ interface RawOperands {
   blob: Uint8Array;
 }
 
-/** Where a field is that the record does not have: behind all operands. */
+/** The index of a field that the record does not have, behind all operands. */
 const absent = 0x7fffffff;
 /** No record has more fields. */
 export const maxFields = 32;
 
 /**
- * Puts the index of the first operand of each field into `starts`; one at or behind `count` is absent. `next` is the id that the next
- * value of a function gets, which tells whether a distance points to a value that is defined later.
+ * Puts the index of the first operand of each field into `starts`; a field at or behind `count` is absent. `next` is the id of the
+ * next value of a function, which decides whether a distance points to a later value.
  */
 export function locateFields({ steps: list, behind }: Plan, starts: Int32Array, ops: Float64Array, count: number, next: number): void {
   let at = 0;
@@ -60,13 +60,13 @@ export function locateFields({ steps: list, behind }: Plan, starts: Int32Array, 
   }
 }
 
-/** Whether an optional field is present: in front of pairs where the operands that are left are odd. */
+/** Whether an optional field is present; in front of pairs the number of remaining operands is odd then. */
 const isPresent = (following: number | undefined, left: number): boolean => (following === steps.pairs ? left % 2 === 1 : left > 0);
 
 const starts = new Int32Array(maxFields);
 const noOperands = new Float64Array(0);
 
-/** The fields of a record as an object; refuses a record that lacks one it must have. */
+/** The fields of a record as an object; refuses a record that lacks a required one. */
 export function fieldsOf<F extends Fields>(row: RecordRow<F>, record: RawRecord): Read<F, RawOperands> {
   const { ops } = record;
   const plan = planOf(row);

@@ -1,5 +1,5 @@
 /**
- * Records of a bitstream and the abbreviations that shorten them. Knows nothing of what records mean.
+ * Records of a bitstream and their abbreviations, without the meaning of records.
  * Source: LLVM Bitcode File Format.
  */
 import { type BitReader, OutOfBits } from '../../base/bits.ts';
@@ -13,16 +13,16 @@ export interface RawRecord {
   readonly bit: number;
 }
 
-/** A record whose operands are overwritten by those of the next. Operands beyond 2^53 are the nearest numbers that there are. */
+/** A record in a buffer that the next record overwrites. Operands beyond 2^53 are rounded. */
 export interface OpenRecord {
   code: number;
-  /** How many of `ops` are the record's. */
+  /** The number of operands in `ops`. */
   count: number;
   ops: Float64Array;
   bit: number;
 }
 
-/** Operands from `from` on, up to `to`, as text, one byte each. */
+/** Operands from `from` up to `to` as text, one byte each. */
 export function textOf({ ops, bit }: Pick<RawRecord, 'ops' | 'bit'>, from = 0, to = ops.length): string {
   const bytes = new Uint8Array(Math.max(0, to - from));
   for (let i = from; i < to; i++) {
@@ -39,11 +39,11 @@ type Encoding =
 
 export interface Abbreviation {
   readonly encodings: readonly Encoding[];
-  /** The same for records that are read in passing; nothing where it is of another shape. */
+  /** The common shape, which is decoded faster; undefined for other shapes. */
   readonly flat: Flat | undefined;
 }
 
-/** A code that is given, fields of so many bits (negative where the width varies), and perhaps an array at the end. */
+/** A literal code, fields with their widths in bits (negative for VBR), and possibly an array at the end. */
 interface Flat {
   readonly code: number;
   readonly widths: Int8Array;
@@ -52,7 +52,7 @@ interface Flat {
 
 const kinds = { 1: 'fixed', 2: 'vbr', 3: 'array', 4: 'char6', 5: 'blob' } as const;
 
-/** The definition of an abbreviation, behind its id. */
+/** Reads the definition of an abbreviation, behind its id. */
 export function readAbbreviation(bits: BitReader, name: string): Abbreviation {
   const at = bits.position;
   const count = Number(bits.vbr(5));
@@ -71,7 +71,7 @@ export function readAbbreviation(bits: BitReader, name: string): Abbreviation {
   return { encodings: ops, flat: flattened(ops) };
 }
 
-/** Nearly all that is abbreviated is of this shape; the rest is read as trees are. */
+/** Nearly all abbreviations have this shape. */
 function flattened([first, ...fields]: readonly Encoding[]): Flat | undefined {
   const element = fields.at(-2)?.kind === 'array' ? fields.at(-1) : undefined;
   const scalars = element ? fields.slice(0, -2) : fields;
@@ -81,7 +81,7 @@ function flattened([first, ...fields]: readonly Encoding[]): Flat | undefined {
   return { code: Number(first.value), widths, element };
 }
 
-/** An array comes last, with its element behind it, which takes bits: a few bytes would else be a list without end. Nothing follows a blob. */
+/** An array is last, followed by its element, which takes bits: otherwise a few bytes could be an endless list. Nothing follows a blob. */
 function hasShape(ops: readonly Encoding[]): boolean {
   const last = ops[ops.length - 1]?.kind;
   const array = ops.findIndex((op) => op.kind === 'array');
@@ -90,21 +90,21 @@ function hasShape(ops: readonly Encoding[]): boolean {
   return array < 0 || (array === ops.length - 2 && (last === 'fixed' || last === 'vbr' || last === 'char6'));
 }
 
-/** A field of no width is the literal 0. */
+/** A field of width 0 is the literal 0. */
 function sized(kind: 'fixed' | 'vbr', width: number, at: number, name: string): Encoding {
   if (width === 0) return { kind: 'literal', value: 0 };
   if (width > 64 || (kind === 'vbr' && (width < 2 || width > 32))) throw new Malformed(at, name, `a field of ${width} bits`);
   return { kind, width };
 }
 
-/** How many operands an unabbreviated record has. */
+/** The number of operands of an unabbreviated record. */
 function plainCount(bits: BitReader): number {
   const count = Number(bits.vbr(6));
   if (count * 6 > bits.length - bits.position) throw new OutOfBits(`a record of ${count} operands`);
   return count;
 }
 
-/** How many elements an array has. */
+/** The number of elements of an array. */
 function arrayCount(bits: BitReader, element: Encoding): number {
   const count = Number(bits.vbr(6));
   const width = 'width' in element ? element.width : 6;
@@ -112,7 +112,7 @@ function arrayCount(bits: BitReader, element: Encoding): number {
   return count;
 }
 
-/** An unabbreviated record, behind its id. */
+/** Reads an unabbreviated record, behind its id. */
 export function readPlain(bits: BitReader, bit: number): RawRecord {
   const code = Number(bits.vbr(6));
   const count = plainCount(bits);
@@ -121,7 +121,7 @@ export function readPlain(bits: BitReader, bit: number): RawRecord {
   return { kind: 'record', code, ops, blob: undefined, bit };
 }
 
-/** A record with an abbreviation, behind its id. */
+/** Reads an abbreviated record, behind its id. */
 export function readAbbreviated(bits: BitReader, { encodings }: Abbreviation, bit: number, name: string): RawRecord {
   const ops: (number | bigint)[] = [];
   let code: number | bigint | undefined;
@@ -150,7 +150,7 @@ function reserve(record: OpenRecord, count: number): void {
   record.ops = larger;
 }
 
-/** The same as `readPlain`, into a record that is there. */
+/** Like `readPlain`, into an existing record. */
 export function openPlain(bits: BitReader, record: OpenRecord): void {
   record.code = Number(bits.vbr(6));
   record.count = plainCount(bits);
@@ -158,7 +158,7 @@ export function openPlain(bits: BitReader, record: OpenRecord): void {
   bits.vbr6s(record.count, record.ops);
 }
 
-/** The same as `readAbbreviated`, into a record that is there. A blob is passed over. */
+/** Like `readAbbreviated`, into an existing record; skips a blob. */
 export function openAbbreviated(bits: BitReader, abbreviation: Abbreviation, record: OpenRecord, name: string): void {
   const { flat } = abbreviation;
   if (!flat) return copyInto(record, readAbbreviated(bits, abbreviation, record.bit, name));

@@ -1,6 +1,6 @@
 /**
- * A bitstream as a tree of blocks and records, abbreviations resolved. Knows nothing of what records mean. Every length is held
- * against the bits that are left, so that damaged data ends in `Malformed` and never in a long loop.
+ * A bitstream as a tree of blocks and records, abbreviations resolved, without the meaning of records. Every length is checked
+ * against the remaining bits, so that damaged data ends in `Malformed` and never in a long loop.
  * Source: LLVM Bitcode File Format.
  */
 import { BitReader, OutOfBits } from '../../base/bits.ts';
@@ -22,74 +22,74 @@ export interface RawBlock {
   readonly kind: 'block';
   readonly id: number;
   readonly items: readonly (RawRecord | RawBlock)[];
-  /** The same apart, which readers want. */
+  /** The records and the blocks among them. */
   readonly records: readonly RawRecord[];
   readonly blocks: readonly RawBlock[];
-  /** Blocks inside this one that the caller wants to walk by itself. */
+  /** Blocks inside this one that the caller walks itself. */
   readonly unread: readonly UnreadBlock[];
   readonly bit: number;
 }
 
-/** A block that is left as bits, which `Stream.walk` reads. */
+/** A block that is not decoded yet; `Stream.walk` and `Stream.read` decode it. */
 export interface UnreadBlock {
   readonly id: number;
-  /** Of abbreviation ids, bits. */
+  /** Width of abbreviation ids, bits. */
   readonly width: number;
-  /** Where the block's items start, and where they end with the padding behind them. */
+  /** The first bit of the block's items, and the first bit behind them and their padding. */
   readonly start: number;
   readonly end: number;
   readonly depth: number;
   readonly bit: number;
 }
 
-/** The blocks of a number inside a block. */
+/** The inner blocks with an id. */
 export const childBlocks = (block: RawBlock, id: number): RawBlock[] => block.blocks.filter((inner) => inner.id === id);
-/** The records of a block, those of inner blocks left out. */
+/** The records of a block, without those of inner blocks. */
 export const records = (block: RawBlock): readonly RawRecord[] => block.records;
 
-/** Abbreviation ids that mean the same in every block. */
+/** Abbreviation ids with the same meaning in every block. */
 const ids = { end: 0, enter: 1, define: 2, plain: 3, first: 4 } as const;
-const maximumDepth = 16;
+const maxDepth = 16;
 const none = -1;
 
 export interface Stream {
   readonly top: readonly RawBlock[];
-  /** Reads a block that was left unread, record by record. */
+  /** Reads an unread block record by record. */
   walk(block: UnreadBlock, visit: BlockVisitor): void;
-  /** Reads a block that was left unread. */
+  /** Reads an unread block as a tree. */
   read(block: UnreadBlock): RawBlock;
 }
 
-/** Told of what a block holds, in order. */
+/** Receives the items of a block in order. */
 export interface BlockVisitor {
-  /** The record is good for the call alone; `kept` gives a copy, and that exactly. */
-  record(record: OpenRecord, kept: () => RawRecord): void;
+  /** The record is valid during the call only; `copy` returns an exact copy. */
+  record(record: OpenRecord, copy: () => RawRecord): void;
   /** A block inside, which may be read now or later. */
   block(block: UnreadBlock): void;
 }
 
-/** Raw bitcode that starts with its magic. Blocks of the ids `unread` are passed over, for those who walk them. */
+/** Opens raw bitcode, which starts with its magic. Blocks with the ids `unread` are skipped, and decoded on demand. */
 export function openStream(bytes: Uint8Array, unread: ReadonlySet<number> = new Set()): Stream {
   const reader = guarded(undefined, () => readerOf(bytes, unread));
   return {
     top: guarded(reader, () => readTop(reader)),
     walk: (block, visit) => guarded(reader, () => walkBlock(reader, block, visit)),
-    read: (block) => guarded(reader, () => readAside(reader, block)),
+    read: (block) => guarded(reader, () => readSkipped(reader, block)),
   };
 }
 
-/** The blocks of raw bitcode that starts with its magic. */
+/** The blocks of raw bitcode. */
 export const readStream = (bytes: Uint8Array): readonly RawBlock[] => openStream(bytes).top;
 
 interface Reader {
   readonly bits: BitReader;
   /** Abbreviations that BLOCKINFO defines, by block. */
   readonly known: Map<number, Abbreviation[]>;
-  /** Blocks of these ids are passed over. */
+  /** Ids of blocks that are skipped. */
   readonly unread: ReadonlySet<number>;
-  /** What operands are read into. */
+  /** The buffer for operands. */
   ops: Float64Array;
-  /** The block that is being read, for messages. */
+  /** The name of the current block, for messages. */
   block: string;
 }
 
@@ -101,7 +101,7 @@ const readerOf = (bytes: Uint8Array, unread: ReadonlySet<number>): Reader => ({
   block: 'the stream',
 });
 
-/** The end of the data is a fault of it. */
+/** Reports reading past the end of the data as malformed. */
 function guarded<T>(reader: Reader | undefined, read: () => T): T {
   try {
     return read();
@@ -123,7 +123,7 @@ function readTop(reader: Reader): RawBlock[] {
   return found;
 }
 
-/** What is behind the id that opens a block. */
+/** The header of a block, behind the abbreviation id that opens it. */
 function readHeader(reader: Reader, bit: number, depth: number): UnreadBlock {
   const { bits } = reader;
   const id = Number(bits.vbr(8));
@@ -133,13 +133,13 @@ function readHeader(reader: Reader, bit: number, depth: number): UnreadBlock {
   const name = blockName(id);
   reader.block = name;
   if (width < 2 || width > 32) throw new Malformed(bit, name, `abbreviation ids of ${width} bits`);
-  if (depth > maximumDepth) throw new Malformed(bit, name, 'blocks nested too deep');
+  if (depth > maxDepth) throw new Malformed(bit, name, 'blocks nested too deep');
   const start = bits.position;
   if (start + words * 32 > bits.length) throw new Malformed(bit, name, `a block of ${words} words goes past the end`);
   return { id, width, start, end: start + words * 32, depth, bit };
 }
 
-/** What is done with the items of a block: those with an id of their own, and records, whose abbreviations are given. */
+/** Handlers for the items of a block: inner blocks, and records with the abbreviations that are defined so far. */
 interface Items {
   inner(header: UnreadBlock): void;
   record(id: number, bit: number, abbreviations: readonly Abbreviation[]): void;
@@ -187,7 +187,7 @@ function readBlock(reader: Reader, header: UnreadBlock): RawBlock {
       inner.push(block);
     },
     record(code, at, abbreviations) {
-      // Only BLOCKINFO leaves its definitions to us.
+      // `readItems` handles the definitions of all blocks except BLOCKINFO.
       if (code === ids.define) return void addKnown(reader, infoFor, readAbbreviation(bits, name));
       const record =
         code === ids.plain ? readPlain(bits, at) : readAbbreviated(bits, abbreviationOf(abbreviations, code, at, name), at, name);
@@ -202,17 +202,17 @@ function readBlock(reader: Reader, header: UnreadBlock): RawBlock {
 function walkBlock(reader: Reader, header: UnreadBlock, visit: BlockVisitor): void {
   const { bits } = reader;
   const name = blockName(header.id);
-  // Of the walk's own: there may be a walk inside.
+  // Not shared, since a visitor may start another walk.
   const record: OpenRecord = { code: 0, count: 0, ops: reader.ops, bit: 0 };
   let abbreviation: Abbreviation | undefined;
-  const kept = (): RawRecord => {
+  const copy = (): RawRecord => {
     const { position } = bits;
     bits.position = record.bit + header.width;
-    const copy = abbreviation ? readAbbreviated(bits, abbreviation, record.bit, name) : readPlain(bits, record.bit);
+    const found = abbreviation ? readAbbreviated(bits, abbreviation, record.bit, name) : readPlain(bits, record.bit);
     bits.position = position;
-    return copy;
+    return found;
   };
-  aside(reader, header, () =>
+  atStart(reader, header, () =>
     readItems(reader, header, {
       inner(found) {
         visit.block(found);
@@ -223,18 +223,18 @@ function walkBlock(reader: Reader, header: UnreadBlock, visit: BlockVisitor): vo
         abbreviation = code === ids.plain ? undefined : abbreviationOf(abbreviations, code, at, name);
         if (abbreviation) openAbbreviated(bits, abbreviation, record, name);
         else openPlain(bits, record);
-        visit.record(record, kept);
+        visit.record(record, copy);
       },
     }),
   );
   reader.ops = record.ops;
 }
 
-/** Reads a block that was passed over, as a tree. */
-const readAside = (reader: Reader, header: UnreadBlock): RawBlock => aside(reader, header, () => readBlock(reader, header));
+/** Reads a skipped block as a tree. */
+const readSkipped = (reader: Reader, header: UnreadBlock): RawBlock => atStart(reader, header, () => readBlock(reader, header));
 
-/** Reads from the start of a block on, and goes on where it was. */
-function aside<T>({ bits }: Reader, { start }: UnreadBlock, read: () => T): T {
+/** Reads from the start of a block, then restores the position. */
+function atStart<T>({ bits }: Reader, { start }: UnreadBlock, read: () => T): T {
   const { position } = bits;
   bits.position = start;
   const result = read();

@@ -1,6 +1,6 @@
-/** Globals and functions of a module that is read, with their names from the string or the symbol table. */
+/** Globals and functions of a module, with their names from the string table or the symbol table. */
 import { linkages, unnamedAddrs, visibilities } from '../codes.ts';
-import { isLocalByItself } from '../linkage.ts';
+import { isImplicitlyLocal } from '../linkage.ts';
 import { decoded, Malformed } from '../malformed.ts';
 import type { Argument, GlobalVariable, Linkage, Function as LlvmFunction } from '../model.ts';
 import { blocks } from '../records.ts';
@@ -33,17 +33,17 @@ interface Context extends Tables {
 export interface Symbols {
   readonly globals: GlobalVariable[];
   readonly functions: LlvmFunction[];
-  /** Both by their value ids, for the constants behind them. */
+  /** Both by their value ids, which precede those of constants. */
   readonly asBefore: Before;
   /** Fills in initializers once constants are known. */
   finish(values: ConstantSource): void;
 }
 
 const codes = blocks.module.records;
-/** They would take a value's number. */
+/** Aliases, which would take the id of a value. */
 const aliases = new Set<number>([codes.oldAlias.code, codes.alias.code, codes.ifunc.code]);
 
-/** Alignments are written as log2 + 1, 0 for none. */
+/** Alignments by their codes: log2 + 1, 0 for none. */
 const alignments: readonly number[] = Array.from({ length: 34 }, (_, code) => (code === 0 ? 0 : 2 ** (code - 1)));
 
 export function alignOfCode(code: number | bigint | undefined, bit: number): number {
@@ -67,9 +67,9 @@ export function readSymbols(module: RawBlock, tables: Tables): Symbols {
   const values: (GlobalVariable | LlvmFunction)[] = [];
   const inits: { global: GlobalVariable; id: number; bit: number }[] = [];
   for (const record of records(module)) {
-    if (aliases.has(record.code)) throw new Malformed(record.bit, 'module', 'another name for a symbol (an alias) is not known');
+    if (aliases.has(record.code)) throw new Malformed(record.bit, 'module', 'aliases are not supported');
     if (record.code !== codes.globalVar.code && record.code !== codes.function.code) continue;
-    // Records of version 1 start behind the name.
+    // Records of version 1 have no name.
     const symbol = version === 2 ? record : { ...record, ops: [0, 0, ...record.ops] };
     if (record.code === codes.function.code) values.push(readFunctionHeader(symbol, context));
     else {
@@ -117,10 +117,10 @@ function nameFromSymtab(module: RawBlock, values: (GlobalVariable | LlvmFunction
 const sectionAt = (tables: Tables, id: number | bigint | undefined): string | undefined =>
   Number(id ?? 0) === 0 ? undefined : tables.sections[Number(id) - 1];
 
-/** Refuses fields that the model does not have, where they are not 0. */
+/** Refuses nonzero fields that the model does not have. */
 function refuseFields(bit: number, fields: Readonly<Record<string, number | bigint | undefined>>): void {
   for (const [what, field] of Object.entries(fields))
-    if (Number(field ?? 0) !== 0) throw new Malformed(bit, 'module', `${what} is not known`);
+    if (Number(field ?? 0) !== 0) throw new Malformed(bit, 'module', `${what} is not supported`);
 }
 
 const linkageOf = (code: number | bigint | undefined): Linkage => linkages.get(Number(code ?? 0)) ?? 'external';
@@ -154,7 +154,7 @@ function readGlobal(record: RawRecord, tables: Context): { readonly global: Glob
     section: sectionAt(tables, f.section),
     unnamedAddr: unnamedAddrs.get(Number(f.unnamed ?? 0)) ?? 'none',
     externallyInitialized: isSet(f.external),
-    dsoLocal: isSet(f.dsoLocal) && !isLocalByItself({ linkage, visibility }),
+    dsoLocal: isSet(f.dsoLocal) && !isImplicitlyLocal({ linkage, visibility }),
   };
   return { global, init: Number(f.init) };
 }
@@ -163,7 +163,7 @@ function readFunctionHeader(record: RawRecord, tables: Context): LlvmFunction {
   const { bit } = record;
   const f = fieldsOf(codes.function, record);
   const functionType = tables.types.at(f.type, bit);
-  if (functionType.kind !== 'function') throw new Malformed(bit, 'module', 'a function whose type is no function type');
+  if (functionType.kind !== 'function') throw new Malformed(bit, 'module', 'a function whose type is not a function type');
   const linkage = linkageOf(f.linkage);
   refuseFields(bit, {
     'a garbage collector': f.gc,
@@ -187,7 +187,7 @@ function readFunctionHeader(record: RawRecord, tables: Context): LlvmFunction {
     linkage,
     attributes: tables.attributes.at(f.attributes, bit),
     unnamedAddr: unnamedAddrs.get(Number(f.unnamed ?? 0)) ?? 'none',
-    dsoLocal: isSet(f.dsoLocal) && !isLocalByItself({ linkage, visibility }),
+    dsoLocal: isSet(f.dsoLocal) && !isImplicitlyLocal({ linkage, visibility }),
     section: sectionAt(tables, f.section),
     args: functionType.params.map((type, index): Argument => ({ kind: 'argument', type, index, name: undefined })),
     // The body of a definition is read later.

@@ -1,4 +1,4 @@
-/** The type table of a module that is read. */
+/** The type table of a module. */
 
 import { Malformed } from '../malformed.ts';
 import { blocks } from '../records.ts';
@@ -37,7 +37,7 @@ export function readTypes(block: RawBlock | undefined, bit: number): TypeTable {
   return { at, structs };
 }
 
-/** Named structs by their number, made before their fields are known: types may refer to themselves. */
+/** Named structs by id, made before their fields are resolved: types may refer to themselves. */
 function forwardStructs(block: RawBlock): Map<number, TypeOf<'struct'>> {
   const found = new Map<number, TypeOf<'struct'>>();
   let id = 0;
@@ -74,7 +74,7 @@ export function addressSpace(space: number | bigint | undefined, bit: number): n
   return n;
 }
 
-/** Types whose values can lie in memory, apart from functions. */
+/** Whether values of a type have a size in memory. */
 const isSized = (type: Type): boolean => !['void', 'label', 'metadata', 'token', 'function'].includes(type.kind);
 
 function sized(type: Type, bit: number): Type {

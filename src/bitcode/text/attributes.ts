@@ -6,16 +6,16 @@ import { quoted } from './constants.ts';
 
 const nameOf = (kind: number): string => attributeNames[kind] ?? `attribute${kind}`;
 
-/** Plain ones by name, then those with types, then those with numbers, then strings by key. */
+/** Enum attributes by name, then type, integer and string attributes. */
 function sorted(attributes: readonly Attribute[]): Attribute[] {
   const rank = { enum: 0, type: 1, int: 2, string: 3 } as const;
   const key = (a: Attribute): string => (a.form === 'string' ? a.key : nameOf(a.kind));
   return [...attributes].sort((a, b) => rank[a.form] - rank[b.form] || (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
 }
 
-/** Attributes whose number is two of 32 bits, which are in parentheses everywhere. */
+/** Attributes whose value is a pair of 32-bit numbers, always printed in parentheses. */
 const packedPairs: ReadonlySet<string> = new Set(['allocsize', 'vscale_range']);
-/** In place of the second number of `allocsize`, if there is but one. */
+/** The second number of `allocsize` if it has only one. */
 const noSecond = 0xffffffffn;
 
 function pairText(value: bigint): string {
@@ -38,19 +38,19 @@ function attributeText(attribute: Attribute, inGroup: boolean): string {
   }
 }
 
-/** A list between other words: empty, or with a blank behind each attribute. */
+/** Attributes in the middle of a line: empty, or with a blank behind each. */
 export const inlineAttributes = (attributes: readonly Attribute[]): string =>
   sorted(attributes)
     .map((a) => `${attributeText(a, false)} `)
     .join('');
 
-/** The inside of `attributes #0 = { … }`. */
+/** The text between the braces of `attributes #0 = { … }`. */
 const groupText = (attributes: readonly Attribute[]): string =>
   sorted(attributes)
     .map((a) => attributeText(a, true))
     .join(' ');
 
-/** The comment in front of a function: everything but strings. */
+/** The comment in front of a function: all attributes except strings. */
 export const commentText = (attributes: readonly Attribute[]): string =>
   sorted(attributes.filter((a) => a.form !== 'string'))
     .map((a) => attributeText(a, false))

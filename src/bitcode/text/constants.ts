@@ -39,7 +39,7 @@ function intText({ type, value }: Extract<Plain, { form: 'int' }>): string {
   return String(BigInt.asIntN(type.bits, value));
 }
 
-/** Six decimal digits where they say the value exactly, else the bits: of floats as those of the double they equal. */
+/** Six decimal digits if they are exact, else the bits; those of a float are printed as a double of the same value. */
 function floatText(name: TypeOf<'float'>['name'], bits: bigint): string {
   if (name === 'half') return `0xH${upperHex(bits, 4)}`;
   if (name === 'bfloat') return `0xR${upperHex(bits, 4)}`;
@@ -56,7 +56,7 @@ function floatText(name: TypeOf<'float'>['name'], bits: bigint): string {
   return `0x${upperHex(wide, 16)}`;
 }
 
-/** The double of a float's bits; NaN payloads are kept, which a conversion might not do. */
+/** A float's bits as a double's; keeps NaN payloads, which a conversion need not do. */
 function widened(view: DataView, bits: number): bigint {
   view.setUint32(0, bits);
   const value = view.getFloat32(0);
@@ -83,7 +83,7 @@ function aggregateText(constant: Extract<Plain, { form: 'aggregate' }>): string 
 const isInt = (c: Constant): boolean => c.kind === 'constant' && c.form === 'int';
 const byteOf = (c: Constant): number => (c.kind === 'constant' && c.form === 'int' ? Number(c.value) : 0);
 
-/** What LLVM says of a constant whose elements all say the same. */
+/** The short form of a constant whose elements all have the same one. */
 function foldOf(c: Constant): 'zeroinitializer' | 'undef' | 'poison' | undefined {
   if (c.kind !== 'constant') return undefined;
   switch (c.form) {
@@ -105,7 +105,7 @@ function foldOf(c: Constant): 'zeroinitializer' | 'undef' | 'poison' | undefined
   }
 }
 
-/** Bytes between quotes: printable ones as they are, a backslash doubled, others as `\XX`. */
+/** Bytes for a quoted string: printable ones unchanged, a backslash doubled, others as `\XX`. */
 export function escaped(bytes: Iterable<number>): string {
   let out = '';
   for (const byte of bytes) out += escapedByte(byte);

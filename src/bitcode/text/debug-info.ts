@@ -1,5 +1,5 @@
 /** Nodes of debug information as LLVM 14 writes them. Source: `llvm/lib/IR/AsmWriter.cpp`. */
-import { type DebugRow, type DebugText, debugRowNamed } from '../debug-info.ts';
+import { type DebugRow, type DebugStyle, type DebugText, debugRowNamed } from '../debug-info.ts';
 import {
   checksumKinds,
   dwarfConventions,
@@ -18,7 +18,7 @@ import type { DebugFields, Metadata, MetadataNode } from '../model.ts';
 import { fromSignedVbr } from '../signed-vbr.ts';
 import { quoted } from './constants.ts';
 
-/** A reference or what is in its place. */
+/** The text of an operand: a reference, an inline node or `null`. */
 type OperandText = (metadata: Metadata | undefined) => string;
 
 /** `!DIFile(filename: "a.metal", directory: "/")` */
@@ -52,57 +52,70 @@ function fieldText(text: DebugText, value: FieldValue, operand: OperandText): st
   return content === undefined ? undefined : `${text.name}: ${content}`;
 }
 
-/** The text of a field; nothing where it is left out. */
-function valueText(
-  { style, always, unless }: DebugText,
-  { number, metadata, isMissing }: FieldValue,
-  operand: OperandText,
-): string | undefined {
-  const named = (names: ReadonlyMap<number, string> | readonly string[], prefix: string): string | undefined => {
-    if (Number(number) === 0 && !always) return undefined;
-    const name = Array.isArray(names) ? names[Number(number)] : (names as ReadonlyMap<number, string>).get(Number(number));
-    return name ? `${prefix}${name}` : String(number);
-  };
-  const n = Number(number);
+/** The names of a style, with their prefix. */
+interface Names {
+  readonly prefix: string;
+  readonly name: (number: number) => string | undefined;
+}
+
+const dwarfNames: Partial<Record<DebugStyle, Names>> = {
+  language: { prefix: 'DW_LANG_', name: (n) => dwarfLanguages.get(n) },
+  encoding: { prefix: 'DW_ATE_', name: (n) => dwarfEncodings.get(n) },
+  convention: { prefix: 'DW_CC_', name: (n) => dwarfConventions.get(n) },
+  macinfo: { prefix: 'DW_MACINFO_', name: (n) => dwarfMacinfo.get(n) },
+  nameTable: { prefix: '', name: (n) => nameTableKinds[n] },
+  checksum: { prefix: '', name: (n) => checksumKinds[n] },
+};
+
+/** The text of a field's value; undefined if it is left out. */
+function valueText(text: DebugText, value: FieldValue, operand: OperandText): string | undefined {
+  const { style, always, unless } = text;
+  const { metadata, isMissing } = value;
+  const n = Number(value.number);
   switch (style) {
-    case 'int':
-      return n === 0 && !always ? undefined : String(number);
-    case 'signed':
-      return n === 0 ? undefined : String(BigInt.asIntN(32, BigInt(number)));
-    case 'space':
-      return n === 0 ? undefined : String(n - 1);
     case 'ref':
       return metadata || always ? operand(metadata) : undefined;
     case 'text':
       return stringOf(metadata) || always ? quoted(stringOf(metadata)) : undefined;
-    case 'bool':
-      return isMissing || (unless !== undefined && n === unless) ? undefined : String(n !== 0);
     case 'bound':
       return metadata && boundText(metadata, operand);
-    case 'flags':
-      return n === 0 ? undefined : flagsText(splitFlags(n));
+    case 'bool':
+      return isMissing || n === unless ? undefined : String(n !== 0);
     case 'spFlags':
       return flagsText(splitSpFlags(n));
     case 'tag':
-      return n === unless ? undefined : dwarfTags.get(n) ? `DW_TAG_${dwarfTags.get(n)}` : String(n);
-    case 'language':
-      return named(dwarfLanguages, 'DW_LANG_');
-    case 'encoding':
-      return named(dwarfEncodings, 'DW_ATE_');
-    case 'convention':
-      return named(dwarfConventions, 'DW_CC_');
-    case 'macinfo':
-      return named(dwarfMacinfo, 'DW_MACINFO_');
+      return n === unless ? undefined : tagText(value.number);
     case 'emission':
       return emissionKinds[n] ?? String(n);
-    case 'nameTable':
-      return n === 0 ? undefined : (nameTableKinds[n] ?? String(n));
-    case 'checksum':
-      return n === 0 ? undefined : (checksumKinds[n] ?? String(n));
+    default:
+      return n === 0 && !always ? undefined : numberText(style, value.number);
   }
 }
 
-/** Bounds that are constants are spelled as numbers. */
+/** The text of a number that is left out if it is 0. */
+function numberText(style: DebugStyle, number: number | bigint): string {
+  const n = Number(number);
+  switch (style) {
+    case 'signed':
+      return String(BigInt.asIntN(32, BigInt(number)));
+    case 'space':
+      return String(n - 1);
+    case 'flags':
+      return flagsText(splitFlags(n));
+    default: {
+      const names = dwarfNames[style];
+      const name = names?.name(n);
+      return names && name ? `${names.prefix}${name}` : String(number);
+    }
+  }
+}
+
+function tagText(tag: number | bigint): string {
+  const name = dwarfTags.get(Number(tag));
+  return name ? `DW_TAG_${name}` : String(tag);
+}
+
+/** Constant bounds are printed as numbers. */
 function boundText(metadata: Metadata, operand: OperandText): string {
   if (metadata.kind !== 'value' || metadata.value.kind !== 'constant' || metadata.value.form !== 'int') return operand(metadata);
   return String(BigInt.asIntN(metadata.value.type.bits, metadata.value.value));
@@ -112,7 +125,7 @@ function flagsText({ names, rest }: { readonly names: readonly string[]; readonl
   return [...names, ...(rest !== 0 || names.length === 0 ? [String(rest)] : [])].join(' | ');
 }
 
-/** `!DIExpression(DW_OP_constu, 4)`; numbers alone where they are no whole operations. */
+/** `!DIExpression(DW_OP_constu, 4)`; only numbers if they are not complete operations. */
 function expressionText(values: readonly (number | bigint)[]): string {
   const words: string[] = [];
   for (let i = 0; i < values.length; ) {
@@ -141,9 +154,8 @@ function enumeratorText(node: MetadataNode, { values: [head, bits, ...words] }: 
 }
 
 function genericText(node: MetadataNode, { values: [tag] }: DebugFields, operand: OperandText): string {
-  const name = dwarfTags.get(Number(tag));
   const [header, ...rest] = node.operands;
-  const words = [`tag: ${name ? `DW_TAG_${name}` : tag}`];
+  const words = [`tag: ${tagText(tag ?? 0)}`];
   if (stringOf(header)) words.push(`header: ${quoted(stringOf(header))}`);
   if (rest.length > 0) words.push(`operands: {${rest.map(operand).join(', ')}}`);
   return `!GenericDINode(${words.join(', ')})`;

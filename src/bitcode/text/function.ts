@@ -8,7 +8,7 @@ import { commentText, type Groups, inlineAttributes } from './attributes.ts';
 import { constantText, quoted } from './constants.ts';
 import type { MetadataText } from './metadata.ts';
 
-/** What is in the module around a function. */
+/** Texts that the functions of a module share. */
 export interface Around {
   readonly groups: Groups;
   readonly metadata: MetadataText;
@@ -17,7 +17,7 @@ export interface Around {
 interface Namer {
   value(value: Value): string;
   block(block: Block): string;
-  /** Whether the function takes more arguments than it names. */
+  /** Whether the function is variadic. */
   readonly isVararg: boolean;
 }
 
@@ -45,7 +45,7 @@ function parameter(fn: LlvmFunction, index: number, name: string | undefined, ty
   return `${type}${attributes === '' ? '' : ` ${attributes.trimEnd()}`}${name === undefined ? '' : ` ${name}`}`;
 }
 
-/** Arguments, blocks and values share one count, in the order they are printed. */
+/** Arguments, blocks and values share one counter, in the order of printing. */
 function namer(fn: LlvmFunction): Namer {
   const numbers = new Map<object, string>();
   let next = 0;
@@ -83,7 +83,7 @@ function bodyLines(fn: LlvmFunction, names: Namer, around: Around): string[] {
 const noteColumn = 50;
 const labelLine = (name: string, note: string): string => (note === '' ? `${name}:` : `${`${name}:`.padEnd(noteColumn)}${note}`);
 
-/** LLVM lists the uses of a block, the newest first. */
+/** Predecessors by block. LLVM lists the uses of a block, the newest first. */
 function predecessorsOf(fn: LlvmFunction): Map<Block, Block[]> {
   const found = new Map<Block, Block[]>();
   for (const block of fn.blocks) {

@@ -1,6 +1,6 @@
-/** Metadata as LLVM 14 writes it: nodes numbered from named metadata down, in pre-order, then those that functions hang on. */
+/** Metadata as LLVM 14 writes it: nodes numbered from named metadata down, in pre-order, then those attached to functions. */
 
-import type { Attachment, Metadata, MetadataNode, Module, Value } from '../model.ts';
+import type { Attachment, Instruction, Metadata, MetadataNode, Module, Value } from '../model.ts';
 import { spell } from '../types.ts';
 import { metadataArguments } from '../write/number-metadata.ts';
 import { constantText, quoted } from './constants.ts';
@@ -17,27 +17,39 @@ export interface MetadataText {
   nodeLines(): string[];
 }
 
-export function metadataText(module: Module): MetadataText {
+/** Numbers of nodes in pre-order: from globals, then from named metadata, then from functions. */
+function numberNodes(module: Module): ReadonlyMap<MetadataNode, number> {
   const ids = new Map<MetadataNode, number>();
-  const number = (root: MetadataNode): void => {
+  for (const root of rootsOf(module)) {
     const open = [root];
     for (let node = open.pop(); node; node = open.pop()) {
-      if (ids.has(node)) continue;
-      if (isInline(node)) continue;
+      if (ids.has(node) || isInline(node)) continue;
       ids.set(node, ids.size);
       for (const operand of [...node.operands].reverse()) if (operand?.kind === 'node') open.push(operand);
     }
-  };
-  for (const { metadata } of module.globals) for (const { node } of metadata ?? []) number(node);
-  for (const named of module.namedMetadata) named.nodes.forEach(number);
-  for (const fn of module.functions) {
-    for (const { node } of fn.metadata) number(node);
-    for (const block of fn.blocks)
-      for (const inst of block.body) {
-        for (const { metadata } of metadataArguments(inst)) if (metadata.kind === 'node') number(metadata);
-        for (const { node } of inst.metadata ?? []) number(node);
-      }
   }
+  return ids;
+}
+
+/** The nodes that a module refers to outside of metadata, in LLVM's order. */
+function* rootsOf(module: Module): Generator<MetadataNode> {
+  for (const { metadata } of module.globals) yield* nodesOf(metadata);
+  for (const { nodes } of module.namedMetadata) yield* nodes;
+  for (const fn of module.functions) {
+    yield* nodesOf(fn.metadata);
+    for (const block of fn.blocks) for (const inst of block.body) yield* rootsOfInstruction(inst);
+  }
+}
+
+const nodesOf = (list: readonly Attachment[] | undefined): MetadataNode[] => (list ?? []).map(({ node }) => node);
+
+const rootsOfInstruction = (inst: Instruction): MetadataNode[] => [
+  ...metadataArguments(inst).flatMap(({ metadata }) => (metadata.kind === 'node' ? [metadata] : [])),
+  ...nodesOf(inst.metadata),
+];
+
+export function metadataText(module: Module): MetadataText {
+  const ids = numberNodes(module);
   const reference = (node: MetadataNode): string => (isInline(node) ? content(node) : `!${ids.get(node)}`);
   const content = (node: MetadataNode): string => {
     const operand = (m: Metadata | undefined): string => operandText(m, reference);
@@ -52,7 +64,7 @@ export function metadataText(module: Module): MetadataText {
   };
 }
 
-/** Expressions have no number: they stand where they are used. */
+/** Whether a node has no number and is printed at its uses, as expressions are. */
 const isInline = (node: MetadataNode): boolean => node.debug?.name === 'DIExpression';
 
 const onlyConstants = (value: Value): string =>

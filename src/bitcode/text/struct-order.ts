@@ -1,5 +1,5 @@
 /**
- * Which named structs a module's text defines, and in what order: as they are met on a walk over globals, functions and metadata.
+ * The named structs that a module's text defines, in the order in which a walk over globals, functions and metadata finds them.
  * Source: `llvm/lib/IR/TypeFinder.cpp` of LLVM 14.
  */
 
@@ -40,7 +40,7 @@ function visitInstruction(walk: Walk, inst: Instruction): void {
   for (const { node } of inst.metadata ?? []) visitMetadata(walk, node);
 }
 
-/** A type before its parts, each part with all of its own before the next. */
+/** Visits types in pre-order. */
 function visitType({ found, types }: Walk, type: Type): void {
   if (types.has(type)) return;
   types.add(type);

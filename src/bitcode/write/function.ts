@@ -13,7 +13,7 @@ export function writeFunction(out: StreamWriter, fn: LlvmFunction, module: Modul
   const scan = module.scanOf(fn);
   const { tape, tapeNumbers, types } = module;
   const numbers = numberFunction(scan, module);
-  fillIn(tape, ...scan.places, { ...tapeNumbers, ids: numbers.ids, first: numbers.firstInstruction });
+  fillIn(tape, ...scan.fixups, { ...tapeNumbers, ids: numbers.ids, first: numbers.firstInstruction });
   return out.block('function', () => {
     out.record('function', 'declareBlocks', { count: fn.blocks.length });
     writeConstants(out, numbers.constants, types, numbers.valueId);

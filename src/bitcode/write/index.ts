@@ -4,7 +4,7 @@
  */
 
 import { linkageCodes, unnamedAddrCodes, visibilityCodes } from '../codes.ts';
-import { isLocalByItself } from '../linkage.ts';
+import { isImplicitlyLocal } from '../linkage.ts';
 import type { Attribute, GlobalVariable, Function as LlvmFunction, Module } from '../model.ts';
 import { operandBundleTags, syncScopeNames } from '../names.ts';
 import { writeConstants } from './constants.ts';
@@ -15,7 +15,7 @@ import { alignCode } from './record-instruction.ts';
 import { type RecordFields, type StreamWriter, streamWriter } from './stream-writer.ts';
 import { writeTypes } from './types.ts';
 
-/** How many operands the records of functions and of variables have: LLVM 14 knows partitions, older ones do not. */
+/** Operands of the records of functions and variables: those of LLVM 14 have partitions, older ones do not. */
 export interface RecordOperands {
   readonly functionOperands: number;
   readonly variableOperands: number;
@@ -118,7 +118,7 @@ function globalFields(
   };
 }
 
-const isDsoLocal = (symbol: GlobalVariable | LlvmFunction): boolean => symbol.dsoLocal || isLocalByItself(symbol);
+const isDsoLocal = (symbol: GlobalVariable | LlvmFunction): boolean => symbol.dsoLocal || isImplicitlyLocal(symbol);
 
 function functionFields(fn: LlvmFunction, module: Module, numbers: ModuleNumbers, names: StringTable): RecordFields<'module', 'function'> {
   return {

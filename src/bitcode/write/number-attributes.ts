@@ -1,4 +1,4 @@
-/** Numbers of attributes: groups, and the lists that functions and calls have. */
+/** Numbers of attribute groups, and of the attribute lists of functions and calls. */
 import type { Attribute, AttributeList, Module } from '../model.ts';
 import { spell } from '../types.ts';
 import { numbering } from './numbering.ts';
@@ -13,7 +13,7 @@ export interface AttributeNumbers {
 
 const functionIndex = 0xffffffff;
 
-/** Equal attributes have equal keys. */
+/** A key that is equal for equal attributes. */
 function keyOf(attribute: Attribute): string {
   switch (attribute.form) {
     case 'enum':
@@ -27,7 +27,7 @@ function keyOf(attribute: Attribute): string {
   }
 }
 
-/** Groups and lists of all functions and calls. */
+/** Numbers the groups and lists of all functions and calls. */
 export function numberAttributes(module: Module, { attributes }: Scan): AttributeNumbers {
   const groups = numbering<string>();
   const lists = numbering<string>();

@@ -11,16 +11,16 @@ export interface MetadataNumbers {
   readonly nodes: readonly MetadataNode[];
   /** Ids are below this. */
   readonly count: number;
-  /** What attachments are hung under, by the numbers of the kinds: LLVM's own, then others that this module has. */
+  /** Kinds of attachments by number: those of LLVM, then others of this module. */
   readonly kinds: readonly string[];
   idOf(metadata: Metadata): number;
 }
 
-/** Metadata that a call has among its arguments. */
+/** The arguments of a call that are metadata. */
 export const metadataArguments = (inst: Instruction): MetadataArgument[] =>
   inst.op === 'call' ? inst.args.filter((arg): arg is MetadataArgument => arg.kind === 'metadata') : [];
 
-/** Strings come first, then values, then nodes, each before what refers to it. */
+/** Numbers strings first, then values, then nodes, each before the nodes that refer to it. */
 export function numberMetadata(module: Module, scan: Scan): MetadataNumbers {
   const strings = numbering<string>();
   const values = numbering<unknown>();
@@ -34,7 +34,7 @@ export function numberMetadata(module: Module, scan: Scan): MetadataNumbers {
       values.add(constantKey(constant));
     } else visitNode(metadata);
   };
-  // Operands before the node that has them, on a stack of our own: chains of nodes are of any length.
+  // Post-order with an explicit stack: chains of nodes may have any length.
   const visitNode = (root: MetadataNode): void => {
     if (seen.has(root)) return;
     seen.add(root);

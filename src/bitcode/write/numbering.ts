@@ -1,4 +1,4 @@
-/** Numbers in order of first use, and what makes two constants one value. */
+/** Numbers in order of first use, and keys that make equal constants one value. */
 import { bug } from '../../base/bug.ts';
 import type { Constant, Value } from '../model.ts';
 import { spell } from '../types.ts';
@@ -29,7 +29,7 @@ export function numbering<T>(): Numbering<T> & { add(item: T): number } {
   };
 }
 
-/** Says that something is referred to which is nowhere. */
+/** Reports a reference to something that the module does not hold. */
 export function fail(item: unknown): never {
   const kind = typeof item === 'object' && item !== null && 'kind' in item ? String(item.kind) : typeof item;
   return bug(`bitcode: a ${kind} that the module does not hold is referred to`);
@@ -37,7 +37,7 @@ export function fail(item: unknown): never {
 
 const keys = new WeakMap<Constant, unknown>();
 
-/** Equal constants are one value; globals and functions are themselves. */
+/** A key that is equal for equal constants; a global or function is its own. */
 export function constantKey(constant: Constant): unknown {
   if (constant.kind !== 'constant') return constant;
   const known = keys.get(constant);
@@ -63,5 +63,5 @@ function makeKey(constant: Extract<Constant, { kind: 'constant' }>): unknown {
   }
 }
 
-/** What equal values have in common. */
+/** A key that is equal for equal values. */
 export const keyOf = (value: Value): unknown => (value.kind === 'argument' || value.kind === 'instruction' ? value : constantKey(value));

@@ -16,7 +16,7 @@ import { typeIndex, valueIndex, type Walk } from './walk.ts';
 
 type Rows = typeof blocks.function.records;
 
-/** A record of the function block as writers need it. */
+/** A record of the function block, prepared for writing. */
 export interface WrittenRecord<N extends RecordName<'function'>> {
   readonly code: number;
   readonly plan: Plan;
@@ -42,7 +42,7 @@ export function endRecord(w: Walk, { code, plan }: WrittenRecord<RecordName<'fun
   endOperands(w.tape, code);
 }
 
-/** Makes sure that a field is the next one of its record. */
+/** Checks that a field is the next one of its record. */
 function next(w: Walk, slot: number): void {
   if (slot !== w.slot) bug(`bitcode: field ${slot} of a record in place of ${w.slot}`);
   w.slot = slot + 1;
@@ -53,7 +53,7 @@ export function word(w: Walk, slot: Slot<'word' | 'word+' | 'callFlags'>, value:
   put(w.tape, value);
 }
 
-/** Flags of 32 bits where there are any; a file may hold more bits, which mean nothing. */
+/** Flags of 32 bits, left out if they are 0; further bits of a file have no meaning. */
 export function flags(w: Walk, slot: Slot<'flags' | 'fastMath'>, value: number): void {
   next(w, slot);
   if ((value | 0) !== 0) put(w.tape, value);
@@ -65,7 +65,7 @@ export function value(w: Walk, slot: Slot<'value' | 'value?'>, of: Value): void 
   distance(w, of);
 }
 
-/** The same, with the type where the value is defined later. */
+/** The same, followed by the type if the value is defined later. */
 export function typed(w: Walk, slot: Slot<'typed' | 'typed?'>, of: Value): void {
   next(w, slot);
   withType(w, of);
@@ -119,7 +119,7 @@ export function cases(w: Walk, slot: Slot<'cases'>, list: InstructionOf<'switch'
   }
 }
 
-/** Arguments of a call. Those that the function's type does not name bring their types along. */
+/** Arguments of a call; variadic ones have their types behind them if they are defined later. */
 export function callArguments(w: Walk, slot: Slot<'arguments'>, { args, functionType }: InstructionOf<'call'>): void {
   next(w, slot);
   for (let i = 0; i < args.length; i++) {

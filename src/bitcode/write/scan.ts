@@ -1,8 +1,8 @@
 /**
- * What the functions of a module say and refer to, each in order of first use. All is found in one walk, for there may be more
- * instructions than a processor keeps at hand.
+ * The records of the functions of a module, and everything they refer to in order of first use. One walk collects all of it, because
+ * the instructions of a large module do not fit the caches of a processor.
  */
-import { placeOf } from '../locations.ts';
+import { locationFields, locationOf } from '../locations.ts';
 import type { Attachment, AttributeList, Instruction, Function as LlvmFunction, Metadata, MetadataNode, Module } from '../model.ts';
 import { type Type, types } from '../types.ts';
 import { bodyRecords, endRecord, node, word } from './record-fields.ts';
@@ -12,11 +12,11 @@ import { type FunctionScan, type Numbered, numberOf, typeIndex, valueIndex, type
 
 export interface Scan {
   readonly types: ReadonlyMap<Type, number>;
-  /** Of calls. */
+  /** Attribute lists of calls. */
   readonly attributes: ReadonlyMap<AttributeList, number>;
-  /** Arguments of calls that are metadata of the module, and what is attached to functions and instructions. */
+  /** Metadata of the module that calls take as arguments, and metadata attached to functions and instructions. */
   readonly metadata: readonly Metadata[];
-  /** What is attached under. */
+  /** Kinds of attached metadata. */
   readonly kinds: ReadonlySet<string>;
   readonly functions: ReadonlyMap<LlvmFunction, FunctionScan>;
   /** The records of all functions. */
@@ -45,7 +45,7 @@ export function scanModule({ functions }: Module): Scan {
   return walk;
 }
 
-type OfFunction = Pick<Walk, 'instructions' | 'values' | 'blocks' | 'locals' | 'forward' | 'lateTypes' | 'lists' | 'place'>;
+type OfFunction = Pick<Walk, 'instructions' | 'values' | 'blocks' | 'locals' | 'forward' | 'lateTypes' | 'lists' | 'location'>;
 
 const emptyFunction = (): OfFunction => ({
   instructions: [],
@@ -55,7 +55,7 @@ const emptyFunction = (): OfFunction => ({
   forward: [],
   lateTypes: [],
   lists: [],
-  place: undefined,
+  location: undefined,
 });
 
 function scanFunction(w: Walk, fn: LlvmFunction): void {
@@ -66,14 +66,14 @@ function scanFunction(w: Walk, fn: LlvmFunction): void {
   w.values = new Map(fn.args.map((arg, i) => [arg, i]));
   w.blocks = new Map(fn.blocks.map((block, i) => [block, i]));
   w.lists.push(fn.attributes);
-  const [firstWord, firstPlace] = [tape.start, tape.placed];
+  const [firstWord, firstFixup] = [tape.start, tape.fixupCount];
   const found = scanBody(w, fn);
   for (const list of w.lists) scanAttributes(w, list);
   resolve(w);
   w.functions.set(fn, {
     ...found,
     words: [firstWord, tape.start],
-    places: [firstPlace, tape.placed],
+    fixups: [firstFixup, tape.fixupCount],
     values: w.values,
     locals: [...w.locals.keys()].map((local) => [local.kind === 'argument' ? valueIndex(w, local) : numberOf(w, local), local]),
   });
@@ -102,11 +102,11 @@ function scanAttributes(w: Walk, list: AttributeList): void {
     if (attribute.form === 'type' && attribute.type) typeIndex(w, attribute.type);
 }
 
-/** Fills in what was not known before the function's end. */
+/** Resolves references to later instructions, at the end of a function. */
 function resolve(w: Walk): void {
   for (const { at, from, to, isSigned } of w.forward) {
     const ahead = numberOf(w, to) - from;
-    // What is signed has its sign in the lowest bit, which zero has not.
+    // The sign is the lowest bit; zero has none.
     w.tape.words[at] = isSigned && ahead > 0 ? 2 * ahead + 1 : -ahead;
   }
   for (const [at, type] of w.lateTypes) refer(w.tape, at, references.type, typeIndex(w, type));
@@ -117,19 +117,19 @@ function scanAttachment(w: Walk, { kind, node }: Attachment): void {
   w.metadata.push(node);
 }
 
-/** Puts the record of an instruction's place behind its own; gives what else hangs on it. */
+/** Puts the record of an instruction's location behind its own; returns its other attachments. */
 function recordAttached(w: Walk, inst: Instruction): readonly Attachment[] {
-  const { place, others } = placeOf(inst);
-  if (place) recordPlace(w, place);
+  const { location, others } = locationOf(inst);
+  if (location) recordLocation(w, location);
   for (const attachment of others) scanAttachment(w, attachment);
   return others;
 }
 
-function recordPlace(w: Walk, place: MetadataNode): void {
-  if (place === w.place) return endRecord(w, bodyRecords.debugLocAgain);
-  w.place = place;
-  const [, line = 0, column = 0, , , implicit = 0] = place.debug?.values ?? [];
-  const [scope, inlined] = place.operands;
+function recordLocation(w: Walk, location: MetadataNode): void {
+  if (location === w.location) return endRecord(w, bodyRecords.debugLocAgain);
+  w.location = location;
+  const { line, column, implicit } = locationFields(location.debug?.values ?? []);
+  const [scope, inlined] = location.operands;
   const { f } = bodyRecords.debugLoc;
   word(w, f.line, Number(line));
   word(w, f.column, Number(column));

@@ -1,20 +1,20 @@
 /**
- * Records that wait for numbers. What the functions of a module say is put down in one walk; where it refers to what has no number
- * yet, the place is kept, and filled in once there is one. A second walk would take as long as the first.
+ * Records with fixups. One walk writes the records of all functions of a module; an operand that refers to something without a number
+ * yet is a fixup, which `fillIn` resolves once there are numbers. A second walk would take as long as the first.
  */
 
 export interface Tape {
-  /** Of each record its code, how many operands it has, and these, as 32 bits each. */
+  /** For each record its code, its number of operands, and the operands, of 32 bits each. */
   words: Int32Array;
   length: number;
-  /** Where the record starts that operands are put into. */
+  /** The start of the record that operands are put into. */
   start: number;
-  /** In turn where a word stands and what it is to be: an index and, in the lowest bits, one of `references`. */
-  places: Int32Array;
-  placed: number;
+  /** Fixups, two numbers each: the index of a word, and what it refers to: an index and, in the lowest bits, one of `references`. */
+  fixups: Int32Array;
+  fixupCount: number;
 }
 
-/** What a word is to be. The word is the number of values of instructions in front of it where a distance counts from there. */
+/** Kinds of fixups. Before, the word of a distance holds the number of instruction values in front of it. */
 export const references = {
   /** The distance back to a value of the function's list. */
   value: 0,
@@ -22,7 +22,7 @@ export const references = {
   signedValue: 1,
   /** The id of a value of the list. */
   id: 2,
-  /** The id of the instruction whose number the word is. */
+  /** The id of the instruction whose number is in the word. */
   instruction: 3,
   type: 4,
   attributes: 5,
@@ -30,24 +30,24 @@ export const references = {
   metadata: 6,
   /** The same to metadata of the function. */
   localMetadata: 7,
-  /** The id of metadata of the module, with 1 added. */
+  /** The id of metadata of the module, plus 1. */
   node: 8,
 } as const;
 const referenceBits = 4;
 
-/** Words and places of a record and of its operands, about; both lists grow. */
-const wordsEach = 6;
-const placesEach = 4;
+/** Estimates of the words and fixup numbers of a record; both lists grow. */
+const wordsPerInstruction = 6;
+const fixupsPerInstruction = 4;
 const headWords = 2;
 
-/** An empty tape for so many instructions. */
+/** An empty tape with room for a number of instructions. */
 export function tapeFor(instructions: number): Tape {
   return {
-    words: new Int32Array(wordsEach * instructions + 64),
+    words: new Int32Array(wordsPerInstruction * instructions + 64),
     length: headWords,
     start: 0,
-    places: new Int32Array(placesEach * instructions + 64),
-    placed: 0,
+    fixups: new Int32Array(fixupsPerInstruction * instructions + 64),
+    fixupCount: 0,
   };
 }
 
@@ -74,34 +74,34 @@ export function endOperands(tape: Tape, code: number): void {
   if (tape.length > words.length) tape.words = larger(words);
 }
 
-/** Says what a word is to be. */
+/** Adds a fixup. */
 export function refer(tape: Tape, at: number, reference: number, index: number): void {
-  if (tape.placed === tape.places.length) tape.places = larger(tape.places);
-  tape.places[tape.placed++] = at;
-  tape.places[tape.placed++] = (index << referenceBits) | reference;
+  if (tape.fixupCount === tape.fixups.length) tape.fixups = larger(tape.fixups);
+  tape.fixups[tape.fixupCount++] = at;
+  tape.fixups[tape.fixupCount++] = (index << referenceBits) | reference;
 }
 
-/** Numbers by the indices of references. */
+/** The numbers that fixups resolve to, by index. */
 export interface Numbers {
-  /** Of the values in the function's list. */
+  /** Ids of the values in the function's list. */
   readonly ids: Int32Array;
   /** The id of the first instruction. */
   readonly first: number;
   readonly types: Int32Array;
   readonly attributes: Int32Array;
   metadataId(index: number): number;
-  /** The id of the function's first own metadata. */
+  /** The id of the function's first local metadata. */
   readonly firstLocal: number;
 }
 
-/** Fills in the words of some places. */
-export function fillIn({ words, places }: Tape, from: number, to: number, numbers: Numbers): void {
+/** Resolves a range of fixups. */
+export function fillIn({ words, fixups }: Tape, from: number, to: number, numbers: Numbers): void {
   const { ids, first, types, attributes } = numbers;
   for (let i = from; i < to; i += 2) {
-    const at = places[i]!;
-    const index = places[i + 1]! >> referenceBits;
+    const at = fixups[i]!;
+    const index = fixups[i + 1]! >> referenceBits;
     const here = first + words[at]!;
-    switch (places[i + 1]! & ((1 << referenceBits) - 1)) {
+    switch (fixups[i + 1]! & ((1 << referenceBits) - 1)) {
       case references.value:
         words[at] = here - ids[index]!;
         break;

@@ -1,4 +1,4 @@
-/** A walk over the functions of a module, and what it has met. */
+/** The state of a walk over the functions of a module. */
 import type {
   Argument,
   Attachment,
@@ -18,25 +18,25 @@ import type { Tape } from './tape.ts';
 /** Keys in order of first use, with their indices. */
 type Indices<T> = Map<T, number>;
 
-/** The number of an instruction and something of it. */
+/** The number of an instruction with some property of it. */
 export type Numbered<T> = readonly [number: number, of: T];
 
-/** What a function has that its instructions are not asked for again. */
+/** The results of the walk for one function, which is not walked again. */
 export interface FunctionScan {
   /** Its part of the tape. */
   readonly words: readonly [from: number, to: number];
-  readonly places: readonly [from: number, to: number];
+  readonly fixups: readonly [from: number, to: number];
   /** Arguments, then constants, globals and functions that are operands. */
   readonly values: ReadonlyMap<Value, number>;
   /** Values of the function that are metadata, by the number of the argument or of the instruction's value. */
   readonly locals: readonly Numbered<Argument | Instruction>[];
   /** Names of instructions by the number of their value. */
   readonly names: readonly Numbered<string>[];
-  /** What hangs on instructions but for their place, by the number of the instruction. */
+  /** Metadata attached to instructions, except locations, by the number of the instruction. */
   readonly attached: readonly Numbered<readonly Attachment[]>[];
 }
 
-/** A walk over a module, and the function that it is at. */
+/** A walk over a module, with the state of the current function. */
 export interface Walk {
   readonly tape: Tape;
   readonly types: Indices<Type>;
@@ -44,34 +44,34 @@ export interface Walk {
   readonly metadata: Metadata[];
   readonly kinds: Set<string>;
   readonly functions: Map<LlvmFunction, FunctionScan>;
-  /** The type that was asked for last: often it is the next one as well. */
+  /** A cache of one entry for `typeIndex`: types tend to repeat. */
   lastType: Type;
   lastIndex: number;
-  /** The field of the record that is being written that comes next, the word of its type (-1 for none), and the type. */
+  /** For the record that is being written: the next field, the word of its type (-1 for none), and the type. */
   slot: number;
   typeAt: number;
   typeOfRecord: Type;
-  /** Instructions with a value that were met, each at its `number`. */
+  /** Visited instructions with a value, each at its `number`. */
   instructions: Instruction[];
   values: Indices<Value>;
   blocks: ReadonlyMap<Block, number>;
   locals: Indices<Argument | Instruction>;
-  /** Words for the distance to what comes later: from how many instructions on, to which, and whether with a sign. */
+  /** Words for the distance to a later instruction: the number of instructions in front, the instruction, and whether it has a sign. */
   forward: { readonly at: number; readonly from: number; readonly to: Instruction; readonly isSigned: boolean }[];
-  /** Words for types that count as used once all else of the function has been met. */
+  /** Words for types that are enumerated after everything else of the function. */
   lateTypes: Numbered<Type>[];
-  /** Attributes that were not met before. */
+  /** Attribute lists that this function uses first. */
   lists: AttributeList[];
-  place: MetadataNode | undefined;
+  location: MetadataNode | undefined;
 }
 
-/** The number of an instruction that was met. */
+/** The number of a visited instruction. */
 export function numberOf({ instructions }: Walk, inst: Instruction): number {
   const { number = -1 } = inst;
   return instructions[number] === inst ? number : fail(inst);
 }
 
-/** The index of a type, which counts as used. */
+/** The index of a type, which is enumerated here if it is new. */
 export function typeIndex(w: Walk, type: Type): number {
   if (type === w.lastType && w.lastIndex >= 0) return w.lastIndex;
   const index = w.types.get(type) ?? w.types.size;
@@ -81,7 +81,7 @@ export function typeIndex(w: Walk, type: Type): number {
   return index;
 }
 
-/** The index of an operand that is no instruction. */
+/** The index of an operand that is not an instruction. */
 export function valueIndex(w: Walk, value: Value): number {
   const known = w.values.get(value);
   if (known !== undefined) return known;
@@ -92,7 +92,7 @@ export function valueIndex(w: Walk, value: Value): number {
   return index;
 }
 
-/** The types of a value and of what it is made of. */
+/** Enumerates the types of a value and of its parts. */
 function addTypes(w: Walk, value: Value): void {
   typeIndex(w, value.type);
   if (value.kind !== 'constant') return;

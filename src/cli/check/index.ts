@@ -4,7 +4,7 @@
  */
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
-import { judge } from '../../compile/judge.ts';
+import { checkSource } from '../../compile/check-source.ts';
 import type { CompileOptions } from '../../compile/options.ts';
 import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { compileOptions } from '../command/compile-options.ts';
@@ -75,7 +75,7 @@ async function checkInput(input: Input, options: CompileOptions, all: Diagnostic
   }
   const own = new Diagnostics(input.source);
   const isGood =
-    options.target || options.fp64 ? await compiles(input.source, options, own) : judge(input.source, options, own) !== undefined;
+    options.target || options.fp64 ? await compiles(input.source, options, own) : checkSource(input.source, options, own) !== undefined;
   all.addAll(own.sorted());
   return isGood ? exit.ok : exit.doesNotCompile;
 }
