@@ -59,7 +59,10 @@ test('the SIMD compiler’s module, for the block of the launch lines, else for 
 test('a kernel that the SIMD compiler declines is an error with the reason', async () => {
   const { code, err, text } = await watOf(exampleText('histogram'), '--emit', 'wat:simd');
   assert.is(code, 3);
-  assert.match(err, /^error\[CM5091\]: the SIMD compiler does not vectorize `histogram` for blocks of \d+ x \d+ x \d+ threads: a spin loop/);
+  assert.match(
+    err,
+    /^error\[CM5091\]: the SIMD compiler does not vectorize `histogram` for blocks of \d+ x \d+ x \d+ threads: a spin loop/,
+  );
   assert.is(text, '');
   assert.is((await watOf(exampleText('histogram'), '--emit', 'wat')).code, 0);
 });
