@@ -54,13 +54,13 @@ function compileFor(low: LowDevice, file: SourceFile, options: CompileOptions, d
   const own =
     low.info.kind === 'cpu' &&
     options.target === undefined &&
-    (!compiled ? beyondTarget(first) !== undefined : needsMoreShared(compiled, low));
+    (!compiled ? beyondTarget(first) !== undefined : needsCpu(compiled, low));
   const second = new Diagnostics(file);
   const forCpu = own ? compile(file, { ...options, target: 'cpu' }, second) : undefined;
   diagnostics.addAll((forCpu ? second : first).sorted());
   return forCpu ?? compiled;
 }
 
-/** Whether a kernel needs more shared memory than Apple GPUs have. */
-const needsMoreShared = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
-  reflection.kernels.some((kernel) => kernel.staticSharedBytes > info.limits.maxThreadgroupBytes);
+/** Whether a kernel needs more shared memory than Apple GPUs have, or has masks that they only check. */
+const needsCpu = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
+  reflection.kernels.some((kernel) => kernel.checkedMasks !== undefined || kernel.staticSharedBytes > info.limits.maxThreadgroupBytes);

@@ -16,7 +16,8 @@ import { parse, printAst } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
 import { lintBarriers } from './lint.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
-import { optimizeLowered } from './passes.ts';
+import type { CheckedMasks } from './masks.ts';
+import { optimizeLowered, type PassChoices } from './passes.ts';
 import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 
 /** PTX text to a metallib with its reflection; returns nothing after reporting errors. */
@@ -95,6 +96,8 @@ interface FrontEnd {
   readonly ir: IrModule;
   /** The span of each entry's name. */
   readonly places: ReadonlyMap<string, Span>;
+  /** By kernel: how its masks are checked at run time. */
+  readonly checkedMasks: ReadonlyMap<string, CheckedMasks>;
 }
 
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
@@ -106,18 +109,20 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
     afterPass: afterPassOf(options),
   });
   if (diagnostics.hasErrors) return undefined;
-  const { allowsCpuOnly, emulatesDoubles } = targetOf(options);
-  for (const kernel of ir.kernels)
-    optimizeLowered(kernel, {
-      text: source.text,
-      keepsMembers: options.sanitize ?? false,
-      emulatesDoubles: emulatesDoubles === true && !allowsCpuOnly,
-      isMmaFast: options.mma === 'fast',
-      isInstrumented: isInstrumented(options),
-      afterPass: afterPassOf(options),
-    });
+  const target = targetOf(options);
+  const { allowsCpuOnly, emulatesDoubles } = target;
+  const choices: PassChoices = {
+    file: source,
+    masks: options.sanitize ? 'keep' : allowsCpuOnly ? 'keep-divergent' : 'check',
+    target: target.name,
+    emulatesDoubles: emulatesDoubles === true && !allowsCpuOnly,
+    isMmaFast: options.mma === 'fast',
+    isInstrumented: isInstrumented(options),
+    afterPass: afterPassOf(options),
+  };
+  const checkedMasks = new Map(ir.kernels.map((kernel) => [kernel.name, optimizeLowered(kernel, choices, diagnostics)]));
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
-  return { ir, places: new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan])) };
+  return { ir, checkedMasks, places: new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan])) };
 }
 
 interface AirModules {
@@ -128,9 +133,12 @@ interface AirModules {
 function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): AirModules | undefined {
   const front = frontEnd(source, options, diagnostics);
   if (!front) return undefined;
-  const { ir, places } = front;
+  const { ir, places, checkedMasks } = front;
   const target = targetOf(options);
-  const kernels: KernelReflection[] = ir.kernels.map((kernel) => reflectKernel(kernel, target));
+  const kernels: KernelReflection[] = ir.kernels.map((kernel) => {
+    const checked = checkedMasks.get(kernel.name);
+    return { ...reflectKernel(kernel, target), ...(checked ? { checkedMasks: checked } : {}) };
+  });
   for (const kernel of kernels) refuseTooMuchShared(kernel, target, places.get(kernel.name), diagnostics);
   if (diagnostics.hasErrors) return undefined;
   if (options.fp64 === 'warn' && !target.allowsCpuOnly)

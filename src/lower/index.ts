@@ -10,6 +10,7 @@ import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
 export { lowerPasses } from './lower-passes.ts';
+export { checkMasks } from './passes/check-masks.ts';
 export { promoteLocals } from './ssa/promote-locals.ts';
 
 /** The choices of lowering. */

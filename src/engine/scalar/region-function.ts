@@ -19,11 +19,12 @@ import type { Code } from '../../wasm/index.ts';
 import type { Emitter } from '../codegen/emitter.ts';
 import { costOf, writeFuelCheck } from '../codegen/fuel.ts';
 import type { ThreadOrderHooks } from '../codegen/hooks.ts';
-import { atBarrier, exited, type KernelContext, writeStateAddress } from '../codegen/kernel-code.ts';
-import type { Region } from '../codegen/regions.ts';
+import { atBarrier, atMeeting, exited, type KernelContext, writeStateAddress, yielded } from '../codegen/kernel-code.ts';
+import { hasStates, type Region } from '../codegen/regions.ts';
 import { newScratch } from '../codegen/scratch.ts';
-import { continuation, syncPointOf, syncPointsOf } from '../codegen/split-at-sync-points.ts';
+import { continuation, syncKindOf, syncPointOf, syncPointsOf } from '../codegen/split-at-sync-points.ts';
 import { heldAs, regionValues, type Values, writeConstant } from '../codegen/values.ts';
+import { writeExchange } from './meeting-function.ts';
 import { writeInstruction } from './rules.ts';
 import { writeStructure } from './structure.ts';
 
@@ -123,12 +124,13 @@ function writeThreadStart(frame: Frame, region: Region): void {
   code.at('global.set', host.globals.thread);
   context.sanitizer?.threadStart(code, thread);
   checkFuel(frame);
-  if (plan.regions.schedule === 'warp') {
+  if (hasStates(plan.regions)) {
     writeStateAddress(context, code, thread);
     code.access('i32.load', 4);
     code.i32(region.id);
     code.op('i32.ne');
     code.at('br_if', 0);
+    context.sanitizer?.threadRuns(code, thread, region);
   }
   context.probe?.threadStart(code, thread);
   if (plan.recordBytes === 0) return;
@@ -267,10 +269,21 @@ function leaveAtEnd(body: Body, block: Block): void {
     const operands = new Map(slots.map(({ operand, offset }) => [operand, offset]));
     for (const [operand, offset] of operands) writeOperand(frame, e.values, operand, offset);
     spillFor(body, to, syncPoints);
-    const next = plan.regions.byEntry.get(to.id)!.id;
-    writeState(frame, plan.regions.byBlock.get(block.id)?.id ?? next | atBarrier);
+    writeState(frame, stateAt(body, block, plan.regions.byEntry.get(to.id)!.id));
   }
   body.nextThread();
+}
+
+/** The state of a thread at the sync point that ends a block; `next` is the region behind it. */
+function stateAt({ frame, e }: Body, block: Block, next: number): number {
+  const { plan } = frame.context;
+  const kind = syncKindOf(plan.kernel.insts[syncPointOf(plan.kernel, block)!]!);
+  if (kind === 'barrier') return next | atBarrier;
+  if (kind === 'yield') return next | yielded;
+  if (kind === 'collective') return plan.regions.byBlock.get(block.id)!.id;
+  const meeting = plan.regions.meetings.find((each) => each.block === block.id)!;
+  writeExchange(frame, e.values, meeting, next);
+  return meeting.id | atMeeting;
 }
 
 /** Leaves the region by an edge into the entry of a region, whose arguments are spilled as well. */

@@ -119,7 +119,13 @@ const rules = {
   reduce: () => {},
   matmul: () => bug('a matmul that was not expanded'),
   syncwarp: () => {},
-  members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
+  shufflesync: () => {},
+  ballotsync: () => {},
+  reducesync: () => {},
+  warpsync: () => {},
+  yield: () => {},
+  // Only the fast sanitizer, which the SIMD compiler serves, has masks by themselves.
+  members: () => {},
   // Marks are read by observers, block by block.
   mark: () => {},
   // The fast sanitizer inserts access checks into kernels of the SIMD compiler only.

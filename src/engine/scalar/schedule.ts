@@ -1,6 +1,7 @@
 /** The scheduler of the scalar compiler: the function that runs a block's threads through regions and collectives, uniformly or warp by warp. */
 import type { Code } from '../../wasm/index.ts';
 import { atBarrier, exited, type KernelContext, writeCount, writeStateAddress, writeWarpEnd } from '../codegen/kernel-code.ts';
+import { writeMaskRounds } from './schedule-masks.ts';
 
 /** Writes the function that runs a block; `steps` are the functions of regions and collectives by state. */
 export function writeBlock(context: KernelContext, steps: readonly number[]): number {
@@ -9,6 +10,7 @@ export function writeBlock(context: KernelContext, steps: readonly number[]): nu
   context.sanitizer?.blockStart(code);
   context.probe?.blockStart(code);
   if (schedule === 'warp') writeWarps(context, code, writeDispatch(context, steps));
+  else if (schedule === 'masks') writeMasks(context, code, writeDispatch(context, steps));
   else if (schedule === 'block') writeUniform(context, code, writeDispatch(context, steps));
   else writeCall(context, code, steps[0]!);
   return index;
@@ -101,13 +103,29 @@ function writeWarps(context: KernelContext, code: Code, dispatch: number): void 
   code.op('i32.lt_u');
   code.at('br_if', 0);
   code.end();
+  writeRelease(context, code, next, released);
+  code.at('local.get', released);
+  code.at('br_if', 0);
+  code.end();
+}
+
+/** Runs rounds of warps whose threads may wait for the threads of a mask. */
+function writeMasks(context: KernelContext, code: Code, dispatch: number): void {
+  const next = code.local('i32');
+  eachState(context, code, next, () => code.i32(0));
+  writeMaskRounds(context, code, {
+    dispatch,
+    lowest: writeLowest(context),
+    release: (to, released) => writeRelease(context, to, next, released),
+  });
+}
+
+/** Releases all barriers once every thread is at one or has exited. */
+function writeRelease(context: KernelContext, code: Code, next: number, released: number): void {
   context.sanitizer?.release(code);
   code.i32(0);
   code.at('local.set', released);
   eachState(context, code, next, () => writeReleased(context, code, next, released));
-  code.at('local.get', released);
-  code.at('br_if', 0);
-  code.end();
 }
 
 /** Writes a function that gives the lowest state of the threads from its first parameter to its second (exclusive). */

@@ -109,6 +109,11 @@ const treatments: Treatments = {
   within: 'never',
   guard: 'never',
   syncwarp: 'never',
+  shufflesync: 'never',
+  ballotsync: 'never',
+  reducesync: 'never',
+  warpsync: 'never',
+  yield: 'never',
 };
 
 /** The expansion of an op with an f64 operand or result. */

@@ -10,7 +10,7 @@ import {
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
 import { compileKernel, compileSimd, copyOf, expandMatmul, type Plan, poolStart, windowsOf } from '../../../engine/index.ts';
-import { type Kernel, type Pass, runPass, runPasses, standardPasses } from '../../../ir/index.ts';
+import { hasMasks, hasSpinLoop, type Kernel, type Pass, replaceMasks, runPass, runPasses, standardPasses } from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
 import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
@@ -161,7 +161,7 @@ export function loadedKernel(
     compiled(block) {
       if (!isVectorized(kernel, block, options)) return scalar(undefined);
       const key = block.join();
-      const known = vectorized.get(key) ?? compileVectorized(ready(), block, options);
+      const known = vectorized.get(key) ?? compileVectorized(withoutMasks(ready(), block) ?? kernel, block, options);
       const compiled = 'why' in known ? scalar(known.why) : known;
       vectorized.set(key, compiled);
       return compiled;
@@ -179,6 +179,19 @@ export function loadedKernel(
       return checked.get(key);
     },
   };
+}
+
+/** A copy of a kernel whose collectives by masks are replaced for blocks of a shape; undefined where there are none, or not in convergent code. */
+function withoutMasks(kernel: Kernel, block: Dim3, keepsMembers = false): Kernel | undefined {
+  // A thread that waits in a loop is late for a collective.
+  if (!hasMasks(kernel) || hasSpinLoop(kernel)) return undefined;
+  const copy = copyOf(kernel);
+  const areRowsAligned = block[0] % 32 === 0 || block[1] * block[2] === 1;
+  if (!replaceMasks(copy, { areRowsAligned, keepsMembers })) return undefined;
+  const afterPass = devicePassObserver();
+  afterPass?.('replace-masks', copy);
+  runPasses(copy, standardPasses, afterPass);
+  return copy;
 }
 
 /** Fewest threads of a vectorized block: smaller ones leave most lanes empty. */
@@ -255,7 +268,7 @@ function compileChecked(
   kinds: ReadonlySet<SanitizeKind>,
   options: CompileChoice,
 ): CompiledKernel | undefined {
-  const kernel = copyOf(original);
+  const kernel = withoutMasks(original, block, true) ?? copyOf(original);
   const checks = insertChecks(kernel, kinds);
   if ('why' in checks) return undefined;
   devicePassObserver()?.('insert-checks', kernel);

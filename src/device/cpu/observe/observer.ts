@@ -27,6 +27,7 @@ export interface ObservedArea {
   readonly constant: number;
   readonly shared: number;
   readonly local: number;
+  readonly records: number;
   readonly states: number;
   readonly faults: number;
   readonly printed: number;

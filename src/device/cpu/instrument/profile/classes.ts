@@ -11,6 +11,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   arg: 'none',
   mark: 'none',
   members: 'none',
+  yield: 'none',
   within: 'none',
   guard: 'none',
   add: 'integer',
@@ -88,6 +89,10 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   reduce: 'warp',
   matmul: 'warp',
   syncwarp: 'warp',
+  shufflesync: 'warp',
+  ballotsync: 'warp',
+  reducesync: 'warp',
+  warpsync: 'warp',
   barrier: 'barrier',
   fence: 'barrier',
 };
