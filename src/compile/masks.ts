@@ -44,7 +44,7 @@ export const maskPasses: readonly { readonly name: string }[] = [{ name: 'replac
 const hasAlignedRows = ({ requiredThreads: shape }: Kernel): boolean =>
   shape !== undefined && (shape[0] % 32 === 0 || shape[1] * shape[2] === 1);
 
-/** Replaces, keeps or checks the masks of a kernel, in place. Reports CM2211 for a mask that is checked because of divergent code. */
+/** Replaces, keeps or checks the masks of a kernel, in place. Reports CM2099 for a mask that is checked because of divergent code. */
 export function settleMasks(kernel: Kernel, choices: MaskChoices, diagnostics: Diagnostics): CheckedMasks {
   const { masks, afterPass } = choices;
   if (masks === 'keep' || !hasMasks(kernel)) return undefined;
@@ -67,7 +67,7 @@ function checkAll(kernel: Kernel, { file, target, afterPass }: MaskChoices, diag
     const span = kernel.locs[value];
     if (!span || seen.has(span.start)) continue;
     seen.add(span.start);
-    diagnostics.report('CM2211', { what: opcodeAt(file.text.slice(span.start, span.end)), target }, { span });
+    diagnostics.report('CM2099', { what: opcodeAt(file.text.slice(span.start, span.end)), target }, { span });
   }
   checkMasks(kernel, divergentMasks(kernel, convergence), file);
   replaceAllMasks(kernel, convergence.variance);

@@ -32,7 +32,7 @@ const exactDoubles = (text: string): Pass => ({
   run: (kernel) => keepExactDoubles(kernel, (span) => isExactDouble(text, span)),
 });
 
-/** Runs the passes between lowering and AIR on a kernel, in place; how its masks are checked at run time. Reports CM2211. */
+/** Runs the passes between lowering and AIR on a kernel, in place; how its masks are checked at run time. Reports CM2099. */
 export function optimizeLowered(kernel: Kernel, choices: PassChoices, diagnostics: Diagnostics): CheckedMasks {
   const { afterPass, isInstrumented } = choices;
   runPass(kernel, locals, afterPass);

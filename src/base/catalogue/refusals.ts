@@ -165,4 +165,11 @@ export const refusals = entries({
     help: '`--fp64=soft`, the default, computes all 53 bits exactly, and takes up to seven times as long',
     page: 'With `--fp64=emulate`, addition, multiplication, division and square root of doubles are computed with pairs of floats and an exponent. The error in units of 2^-48 of the exact result is at most 4 for a sum or a quotient, 6 for a product, 4.125 for a square root, and 4 of the result plus 5 of the product for an FMA. An operand with more bits than a pair holds, such as one read from memory, adds half a unit of its contribution (of 2^-1022, if it is less than that). The range is that of doubles, and wider in registers: an intermediate result neither overflows nor loses bits between 2^-8192 and 2^8192. Moves, comparisons, conversions and sign changes are exact. So are instructions with a rounding direction (`.rz`, `.rm`, `.rp`) or `.approx`, and sums with a constant of at least 2^48, which code uses to round to integers. Code that computes the rounding errors of doubles (two-sum, two-product) does not gain precision, and an iteration that waits for a change below 2^-44 may not terminate.',
   },
+  CM2099: {
+    severity: 'warning',
+    title: 'mask checked at run time',
+    message: 'lanes of this mask may execute `{what}` at different places, and `{target}` has no collectives by mask',
+    help: 'move the collective out of the branch, or compile with `--target cpu`, where masks are exact',
+    page: 'On NVIDIA GPUs from sm_70 on, the threads of a member mask wait for each other wherever they are. Simdgroup operations of Apple GPUs apply to the threads that execute them together. Where the compiler cannot show that these are the threads of the mask, the kernel compares both before the operation. If a thread of the mask is missing, the kernel stops with an error that names the line. A thread that has exited counts as missing there.',
+  },
 });

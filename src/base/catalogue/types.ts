@@ -210,13 +210,6 @@ export const types = entries({
     message: 'register `{name}` is unused',
     page: 'A register declared by name, rather than as part of a range, is neither written nor read.',
   },
-  CM2211: {
-    severity: 'warning',
-    title: 'mask checked at run time',
-    message: 'lanes of this mask may execute `{what}` at different places, and `{target}` has no collectives by mask',
-    help: 'move the collective out of the branch, or compile with `--target cpu`, where masks are exact',
-    page: 'On NVIDIA GPUs from sm_70 on, the threads of a member mask wait for each other wherever they are. Simdgroup operations of Apple GPUs apply to the threads that execute them together. Where the compiler cannot show that these are the threads of the mask, the kernel compares both before the operation. If a thread of the mask is missing, the kernel stops with an error that names the line. A thread that has exited counts as missing there.',
-  },
   CM2210: {
     severity: 'warning',
     title: 'barrier in divergent control flow',
