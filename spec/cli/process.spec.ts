@@ -295,11 +295,23 @@ test('a kernel that reads a clock is for the CPU device', () => {
   writeFileSync(at('clock.ptx'), text);
   const launch = ['--block', '4', '--grid', '1', '--arg', 'f64:4=iota', '--arg', 'f64=2', '--print', '0'];
   const found = cli(['run', 'clock.ptx', ...launch]);
-  assert.match(found.out, /compiled for `--target cpu`, because the time \(`%globaltimer`\) has no exact form for macos14/);
+  assert.match(found.out, /compiled for `--target cpu`, because the time \(`%globaltimer`\) has no exact form for macos15/);
   assert.match(cli(['run', 'clock.ptx', '--target', 'macos15', ...launch]).err, /^error\[CM2090\]: the time .*\n.*clock\.ptx:\d+:3/);
   assert.is(cli(['build', 'clock.ptx', '--target', 'cpu', '-o', 'clock.metallib']).code, 0);
   const validated = cli(['validate', 'clock.metallib']);
   assert.match(validated.out + validated.err, /`cumetal\.clock\.time` runs only on the CPU device/);
+});
+
+test('build names the target where none was given', () => {
+  const build = (...words: string[]): Ran => cli(['build', 'affine.ptx', '-o', 'named.metallib', ...words]);
+  const said =
+    process.platform === 'darwin' ? /^note: the target is `macos\d+`, the system of this Mac; / : /^note: the target is `macos15`, /;
+  assert.match(build().err, said);
+  assert.is(build().err.split('\n').length, 2);
+  assert.match(build('--emit', 'air-ll').err, said);
+  // It matters for none of these, or was given.
+  for (const words of [['--target', 'macos14'], ['--json'], ['--emit', 'ir'], ['--emit', 'wat']])
+    assert.is(build(...words).err, '', words.join(' '));
 });
 
 test('every stage can be written to standard output', () => {

@@ -46,8 +46,8 @@ test('CM2097: what computes with doubles, where a warning is asked for: each for
   assert.equal(
     diagnostics.sorted().map((d) => d.message),
     [
-      '`add.f64` is compiled to integer arithmetic for macos14: 2 places in kernel `k`',
-      '`mul.rn.f64` is compiled to integer arithmetic for macos14: 1 place in kernel `k`',
+      '`add.f64` is compiled to integer arithmetic for macos15: 2 places in kernel `k`',
+      '`mul.rn.f64` is compiled to integer arithmetic for macos15: 1 place in kernel `k`',
     ],
   );
 });
@@ -62,7 +62,7 @@ test('CM2098: doubles that are emulated are told of once, where they are compute
   const file = new SourceFile('a.ptx', head + sum);
   const diagnostics = new Diagnostics(file);
   emit(file, 'metallib', { fp64: 'emulate' }, diagnostics);
-  assert.match(diagnostics.list[0]!.message, /^doubles are computed with pairs of floats for macos14, .*: 2 places$/);
+  assert.match(diagnostics.list[0]!.message, /^doubles are computed with pairs of floats for macos15, .*: 2 places$/);
   assert.is(diagnostics.list[0]!.severity, 'note');
 });
 

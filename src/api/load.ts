@@ -4,6 +4,7 @@ import { SourceFile } from '../base/source.ts';
 import { beyondTarget } from '../compile/about-targets.ts';
 import { type Compiled, type CompileOptions, compile, reflect } from '../compile/index.ts';
 import type { DeviceModule, LoadOptions, Device as LowDevice } from '../device/device.ts';
+import { hostTarget } from '../device/host-target.ts';
 import type { Kernel } from '../runtime/index.ts';
 
 /** PTX as text or as a source file, or the bytes of a metallib. */
@@ -24,7 +25,7 @@ export function loadSource(
   if (source instanceof Uint8Array) return low.load(source, diagnostics, options);
   const file = typeof source === 'string' ? new SourceFile('module.ptx', source) : source;
   if (low.loadPtx) return loadPtx(low, file, { ...onlyNamed(options), ...how }, diagnostics);
-  const compiled = compileFor(low, file, { ...onlyNamed(options), ...how }, diagnostics);
+  const compiled = compileFor(low, file, { hostTarget: hostTarget(), ...onlyNamed(options), ...how }, diagnostics);
   const module = compiled && low.load(compiled.metallib, diagnostics, options);
   return module && { ...module, kernels: module.kernels.map((kernel) => withDemands(kernel, compiled)) };
 }

@@ -3,7 +3,16 @@
  * still checked.
  */
 
-import { emitKernel, type KernelReflection, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
+import {
+  defaultTarget,
+  emitKernel,
+  type KernelReflection,
+  type Reflection,
+  type Target,
+  type TargetName,
+  targets,
+  validateAir,
+} from '../air/index.ts';
 import { reflectKernel } from '../air/reflect.ts';
 import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
@@ -73,8 +82,11 @@ function oneModule(modules: readonly LlvmModule[], target: Target, diagnostics: 
   return undefined;
 }
 
+/** The name of the target that options choose. */
+export const targetNameOf = ({ target, hostTarget }: CompileOptions): TargetName => target ?? hostTarget ?? defaultTarget;
+
 const targetOf = (options: CompileOptions): Target => {
-  const target = targets[options.target ?? 'macos14'];
+  const target = targets[targetNameOf(options)];
   if (options.fp64 === 'native') return { ...target, allowsCpuOnly: true };
   return options.fp64 === 'emulate' ? { ...target, emulatesDoubles: true } : target;
 };
@@ -152,7 +164,7 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   // Instrumented modules call functions that Apple GPUs do not have.
   if (!target.allowsCpuOnly && !isInstrumented(options) && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
-  return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
+  return { air, reflection: { abi: 1, target: targetNameOf(options), kernels } };
 }
 
 function refuseTooMuchShared(

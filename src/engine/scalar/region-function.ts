@@ -15,7 +15,7 @@ import {
   type Value,
   type Variable,
 } from '../../ir/index.ts';
-import type { Code } from '../../wasm/index.ts';
+import type { Code, NumberType } from '../../wasm/index.ts';
 import type { Emitter } from '../codegen/emitter.ts';
 import { costOf, writeFuelCheck } from '../codegen/fuel.ts';
 import type { ThreadOrderHooks } from '../codegen/hooks.ts';
@@ -310,7 +310,7 @@ function pushWhole(e: Emitter, value: Value, as: Value): void {
 }
 
 /** Visits the elements of a value with the type that holds them and their offset in its slot. */
-function eachLane(kernel: Kernel, value: Value, act: (lane: number, name: string, offset: number) => void): void {
+function eachLane(kernel: Kernel, value: Value, act: (lane: number, name: NumberType, offset: number) => void): void {
   const { type } = kernel.insts[value]!;
   const element = elementOf(type);
   // The elements of a vector take at least 4 bytes each in a slot, as the i32 that holds a narrow one.

@@ -2,6 +2,7 @@
 import type { AccessInst, CollectiveLocals, SanitizerHooks, SanitizerWriter } from '../../../../engine/codegen/hooks.ts';
 import type { Host } from '../../../../engine/codegen/host.ts';
 import { eachParticipant } from '../../../../engine/codegen/lane-loop.ts';
+import { reinterpretOf } from '../../../../engine/codegen/mnemonics.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
 import type { Region } from '../../../../engine/codegen/regions.ts';
 import { continuation, syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
@@ -143,7 +144,7 @@ function writeChanged(
   code.at('local.get', index);
   code.access(`${word}.load`, 1);
   code.at('local.get', old);
-  if (type !== word) code.op(`${word}.reinterpret_${type}`);
+  if (type === 'f32' || type === 'f64') code.op(reinterpretOf[type]);
   code.op(`${word}.ne`);
   code.op('i32.add');
   code.at('global.set', state.globals.progress);
