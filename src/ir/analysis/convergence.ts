@@ -7,7 +7,9 @@ import { specOf } from '../ops.ts';
 import { type Cfg, cfgOf, positionsIn, reversed, reversePostorder } from './cfg.ts';
 import { dominatorsOf, postDominatorsOf } from './dominators.ts';
 import { influenceOf } from './influence.ts';
+import { definingBlocks } from './liveness.ts';
 import { loopsOf } from './loops.ts';
+import { newMaskOrigin } from './mask-origin.ts';
 import { sourceVariance, uniformityOf, type Variance } from './uniformity.ts';
 
 export interface StayingGraph {
@@ -60,6 +62,8 @@ export interface Convergence {
   readonly blocks: Uint8Array;
   /** By value: whether it may differ from lane to lane of a warp. */
   readonly variance: Uint8Array;
+  /** Whether all lanes that a mask names execute a block together. */
+  areTogether(mask: Value, block: number): boolean;
 }
 
 /**
@@ -76,16 +80,21 @@ export function convergenceOf(kernel: Kernel, areRowsAligned: boolean): Converge
     staying,
     staying.order.filter((id) => staying.successors[id]!.length === 0),
   );
-  const none = { blocks: new Uint8Array(kernel.blocks.length), variance };
+  const none = { blocks: new Uint8Array(kernel.blocks.length), variance, areTogether: () => false };
   if (staying.order.some((id) => !ends[id])) return none;
   const post = postDominatorsOf(staying);
   const blocks = new Uint8Array(kernel.blocks.length).fill(1);
+  const splits = new Map<number, ReadonlySet<number>>();
   for (const id of cfg.order) {
     if (branch[id] !== 2 || !cfg.successors[id]!.every((to) => stays[to])) continue;
-    for (const block of influenceOf(staying, id, post.parent[id]!).region) if (block < blocks.length) blocks[block] = 0;
+    const { region } = influenceOf(staying, id, post.parent[id]!);
+    splits.set(id, region);
+    for (const block of region) if (block < blocks.length) blocks[block] = 0;
   }
   const isBarrier = (value: Value): boolean => kernel.insts[value]!.op === 'barrier';
-  return cfg.order.some((id) => !blocks[id] && kernel.blocks[id]!.body.some(isBarrier)) ? none : { blocks, variance };
+  if (cfg.order.some((id) => !blocks[id] && kernel.blocks[id]!.body.some(isBarrier))) return none;
+  const isFromVote = newMaskOrigin({ kernel, cfg, home: definingBlocks(kernel), splits });
+  return { blocks, variance, areTogether: (mask, block) => blocks[block] === 1 || isFromVote(mask, block) };
 }
 
 /** The variance of an instruction with uniform operands, in a warp. Lanes that load from one address together read the same. */

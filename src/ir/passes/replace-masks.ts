@@ -1,6 +1,6 @@
 /**
- * Replaces collectives by member masks with collectives of the threads that reach them together. In convergent code these are the threads of
- * all masks, so that a mask only selects among them.
+ * Replaces collectives by member masks with collectives of the threads that reach them together, where the threads of each mask are among
+ * these. A mask then only selects among them.
  */
 import { type Convergence, convergenceOf } from '../analysis/convergence.ts';
 import { type Builder, builder } from '../build.ts';
@@ -25,12 +25,17 @@ export const isMasked = (inst: Inst): inst is MaskedInst =>
 export const hasMasks = (kernel: Kernel): boolean =>
   kernel.blocks.some(({ body }) => body.some((value) => isMasked(kernel.insts[value]!)));
 
-/** The collectives by masks that are not known to be in convergent code. */
-export function divergentMasks(kernel: Kernel, { blocks }: Convergence): Value[] {
-  return kernel.blocks.flatMap(({ id, body }) => (blocks[id] ? [] : body.filter((value) => isMasked(kernel.insts[value]!))));
+/** The collectives by masks whose lanes are not known to be together. */
+export function divergentMasks(kernel: Kernel, { areTogether }: Convergence): Value[] {
+  return kernel.blocks.flatMap(({ id, body }) =>
+    body.filter((value) => {
+      const inst = kernel.insts[value]!;
+      return isMasked(inst) && !areTogether(inst.members, id);
+    }),
+  );
 }
 
-/** Replaces all collectives by masks if all of them are in convergent code, in place. Returns whether there were any and they are replaced. */
+/** Replaces all collectives by masks if the lanes of each are together, in place. Returns whether there were any and they are replaced. */
 export function replaceMasks(kernel: Kernel, options: MaskOptions): boolean {
   if (!hasMasks(kernel)) return false;
   const convergence = convergenceOf(kernel, options.areRowsAligned);
