@@ -146,7 +146,7 @@ LOOP:
   );
 });
 
-test('a function called in both arms is one meeting, and so are different calls', () => {
+test('a function called in both arms is one rendezvous, and so are different calls', () => {
   const functions = `.func (.reg .b32 d) total(.reg .b32 a) {
   redux.sync.add.u32 d, a, -1;
   ret;
@@ -324,8 +324,7 @@ test('a branch that is uniform in a warp needs no check where rows are aligned',
   redux.sync.add.u32 %r20, %r1, -1;
 B:`;
   const expected = lanes((lane) => (lane < 32 ? 496 : 0), 64);
-  for (const target of ['cpu', 'macos15'] as const)
-    assert.equal(run(ptx(body), { threads: 64, target }), { words: expected, codes: [] });
+  for (const target of ['cpu', 'macos15'] as const) assert.equal(run(ptx(body), { threads: 64, target }), { words: expected, codes: [] });
 });
 
 test.run();

@@ -339,14 +339,8 @@ add({
   hasNewer: true,
 });
 
-add({
-  name: 'air.atomic.fence',
-  type: signature(llvm.void, llvm.i32, llvm.i32, llvm.i32),
-  class: 'atomic',
-  op: 'fence',
-  result: undefined,
-  operand: undefined,
-});
+const fenceType = signature(llvm.void, llvm.i32, llvm.i32, llvm.i32);
+add({ name: 'air.atomic.fence', type: fenceType, class: 'atomic', op: 'fence', result: undefined, operand: undefined });
 
 /** The clocks of the CPU device; AIR has none. */
 export const clockName = (clock: Clock): string => `cumetal.clock.${clock}`;
@@ -363,7 +357,8 @@ add({ name: maskedNames.shufflesync, type: signature(llvm.i32, llvm.i32, llvm.i3
 add({ name: maskedNames.ballotsync, type: signature(llvm.i32, llvm.i1, llvm.i32), op: 'ballotsync', ...masked });
 for (const fold of Object.keys(foldNames) as Fold[])
   add({ name: reducesyncName(fold), type: signature(llvm.i32, llvm.i32, llvm.i32), op: 'reducesync', fold, ...masked });
-for (const isFence of [true, false]) add({ name: warpsyncName(isFence), type: signature(llvm.void, llvm.i32), op: 'warpsync', isFence, ...masked });
+for (const isFence of [true, false])
+  add({ name: warpsyncName(isFence), type: signature(llvm.void, llvm.i32), op: 'warpsync', isFence, ...masked });
 
 /** Marks the start of a source instruction for the profiler and the trace of the CPU device; AIR has no equivalent. */
 export const markName = 'cumetal.mark';

@@ -53,9 +53,7 @@ function compileFor(low: LowDevice, file: SourceFile, options: CompileOptions, d
   const first = new Diagnostics(file);
   const compiled = compile(file, options, first);
   const own =
-    low.info.kind === 'cpu' &&
-    options.target === undefined &&
-    (!compiled ? beyondTarget(first) !== undefined : needsCpu(compiled, low));
+    low.info.kind === 'cpu' && options.target === undefined && (!compiled ? beyondTarget(first) !== undefined : needsCpu(compiled, low));
   const second = new Diagnostics(file);
   const forCpu = own ? compile(file, { ...options, target: 'cpu' }, second) : undefined;
   diagnostics.addAll((forCpu ? second : first).sorted());

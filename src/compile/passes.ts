@@ -2,17 +2,7 @@
 import { useGridPositions } from '../air/emit/grid-positions.ts';
 import { keepExactDoubles, legalPasses } from '../air/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import {
-  carryShuffles,
-  costPasses,
-  dce,
-  type Kernel,
-  optimize,
-  type Pass,
-  runPass,
-  runPasses,
-  standardPasses,
-} from '../ir/index.ts';
+import { carryShuffles, costPasses, dce, type Kernel, optimize, type Pass, runPass, runPasses, standardPasses } from '../ir/index.ts';
 import { lowerPasses, promoteLocals } from '../lower/index.ts';
 import { type CheckedMasks, type MaskChoices, maskPasses, settleMasks } from './masks.ts';
 import { isExactDouble } from './warn-doubles.ts';

@@ -24,8 +24,8 @@ import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
 import { lintBarriers } from './lint.ts';
-import type { Compiled, CompileOptions, Emit } from './options.ts';
 import type { CheckedMasks } from './masks.ts';
+import type { Compiled, CompileOptions, Emit } from './options.ts';
 import { optimizeLowered, type PassChoices } from './passes.ts';
 import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 

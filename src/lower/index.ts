@@ -9,8 +9,8 @@ import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
+export { checkMasks } from './check-masks.ts';
 export { lowerPasses } from './lower-passes.ts';
-export { checkMasks } from './passes/check-masks.ts';
 export { promoteLocals } from './ssa/promote-locals.ts';
 
 /** The choices of lowering. */

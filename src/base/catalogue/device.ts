@@ -153,7 +153,8 @@ export const device = entries({
   CM6031: {
     severity: 'error',
     title: 'threads of a warp wait forever',
-    message: 'kernel `{kernel}` was stopped: a thread waits for threads of its member mask that never come, in block ({block}) at thread ({thread})',
+    message:
+      'kernel `{kernel}` was stopped: a thread waits for threads of its member mask that never come, in block ({block}) at thread ({thread})',
     help: '`--sanitize=sync` names the instruction, the mask and the missing lanes',
     page: 'A collective with a member mask (`shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `bar.warp.sync`) waits for all threads of the mask that have not exited. They must execute an instruction of the same kind with the same mask, and each must name itself. No thread of the block can continue, so a GPU would hang or give an undefined result.',
   },

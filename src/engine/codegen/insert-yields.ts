@@ -2,7 +2,18 @@
  * Yields in spin loops. A thread that waits in a loop for what another thread of its block writes has to let that thread run: the scalar
  * compiler runs threads one after the other.
  */
-import { addBlock, addBlockParam, type Block, builder, cfgOf, dominatorsOf, edgesOf, isSpinLoop, type Kernel, loopsOf } from '../../ir/index.ts';
+import {
+  addBlock,
+  addBlockParam,
+  type Block,
+  builder,
+  cfgOf,
+  dominatorsOf,
+  edgesOf,
+  isSpinLoop,
+  type Kernel,
+  loopsOf,
+} from '../../ir/index.ts';
 import { tuning } from '../tuning.ts';
 
 /** Makes each spin loop of a kernel yield every few iterations, in place. */

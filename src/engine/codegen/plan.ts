@@ -33,7 +33,7 @@ export interface Plan {
   readonly slots: ReadonlyMap<Value, number>;
   /** By value of a collective: its operands, with the byte offset of each in the thread record. */
   readonly operandSlots: ReadonlyMap<Value, readonly OperandSlot[]>;
-  /** Byte offset in the thread record of what a thread brings to a meeting; undefined if the kernel has none. */
+  /** Byte offset in the thread record of what a thread brings to a rendezvous; undefined if the kernel has none. */
   readonly exchange: number | undefined;
   /** Bytes of a thread record: the memory that holds one thread's values between regions. */
   readonly recordBytes: number;
@@ -44,8 +44,8 @@ export interface Plan {
 }
 
 /**
- * What a thread brings to a meeting, as byte offsets from `Plan.exchange`: two operands, its mask, the kind of the collective, where in its
- * record the result goes, and the region that it continues with. Results that nobody reads go to `unread`.
+ * What a thread brings to a rendezvous, as byte offsets from `Plan.exchange`: two operands, its mask, the kind of the collective, where in its
+ * record the result goes, and the region that it continues with. Unused results go to `unread`.
  */
 export const exchangeFields = { a: 0, b: 4, members: 8, kind: 12, result: 16, next: 20, unread: 24 } as const;
 const exchangeBytes = 32;
@@ -90,7 +90,7 @@ export function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses
 
 function recordOf(
   kernel: Kernel,
-  { collectives, meetings }: Regions,
+  { collectives, rendezvous }: Regions,
   liveIns: ReadonlyMap<number, readonly Value[]>,
 ): Pick<Plan, 'slots' | 'operandSlots' | 'exchange' | 'recordBytes'> {
   const slots = new Map<Value, number>();
@@ -116,7 +116,7 @@ function recordOf(
       );
     recordBytes = Math.max(recordBytes, bytes);
   }
-  const exchange = meetings.length > 0 ? recordBytes : undefined;
+  const exchange = rendezvous.length > 0 ? recordBytes : undefined;
   return { slots, operandSlots, exchange, recordBytes: recordBytes + (exchange === undefined ? 0 : exchangeBytes) };
 
   function slotOf(offsets: Map<Value, number>, operand: Value): OperandSlot {

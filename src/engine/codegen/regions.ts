@@ -44,8 +44,8 @@ export interface Collective {
 }
 
 /** A collective by a member mask. */
-export interface Meeting {
-  /** The number in the state of a thread at this meeting, behind those of regions and collectives. */
+export interface Rendezvous {
+  /** The number in the state of a thread at this rendezvous, behind those of regions and collectives. */
   readonly id: number;
   readonly block: number;
   readonly value: Value;
@@ -64,7 +64,7 @@ export const hasStates = ({ schedule }: Pick<Regions, 'schedule'>): boolean => s
 export interface Regions {
   readonly list: readonly Region[];
   readonly collectives: readonly Collective[];
-  readonly meetings: readonly Meeting[];
+  readonly rendezvous: readonly Rendezvous[];
   /** Region by the block it starts with. */
   readonly byEntry: ReadonlyMap<number, Region>;
   /** Collective by the block that ends with it. */
@@ -79,9 +79,9 @@ export function regionsOf(kernel: Kernel): Regions {
   const divergence = syncBlocks.length > 0 ? uniformityOf(kernel, cfg).divergence : new Uint8Array(0);
   const kindOf = (id: number): ReturnType<typeof syncKindOf> => syncKindOf(kernel.insts[syncPointOf(kernel, kernel.blocks[id]!)!]!);
   const collectiveBlocks = syncBlocks.filter((id) => kindOf(id) === 'collective');
-  const meetingBlocks = syncBlocks.filter((id) => kindOf(id) === 'meeting');
-  const hasMasks = meetingBlocks.length > 0 || syncBlocks.some((id) => kindOf(id) === 'yield');
-  const joins = [...collectiveBlocks, ...meetingBlocks].some((id) => divergence[id] === 2) ? reconvergencePoints(cfg) : [];
+  const rendezvousBlocks = syncBlocks.filter((id) => kindOf(id) === 'rendezvous');
+  const hasMasks = rendezvousBlocks.length > 0 || syncBlocks.some((id) => kindOf(id) === 'yield');
+  const joins = [...collectiveBlocks, ...rendezvousBlocks].some((id) => divergence[id] === 2) ? reconvergencePoints(cfg) : [];
   const entries = [...new Set([0, ...syncBlocks.map((id) => continuation(kernel.blocks[id]!).id), ...joins])];
   const position = positionsIn(convergenceOrder(cfg), kernel.blocks.length);
   const ids = numberStates(entries, collectiveBlocks, position);
@@ -90,15 +90,15 @@ export function regionsOf(kernel: Kernel): Regions {
     const values = syncPointsOf(kernel, kernel.blocks[block]!);
     return { id: ids.collectives.get(block)!, block, values, to: continuation(kernel.blocks[block]!).id };
   });
-  const firstMeeting = list.length + collectives.length;
-  const meetings = meetingBlocks.map(
-    (block, i): Meeting => ({ id: firstMeeting + i, block, value: syncPointOf(kernel, kernel.blocks[block]!)! }),
+  const firstRendezvous = list.length + collectives.length;
+  const rendezvous = rendezvousBlocks.map(
+    (block, i): Rendezvous => ({ id: firstRendezvous + i, block, value: syncPointOf(kernel, kernel.blocks[block]!)! }),
   );
   const unmasked = list.length === 1 ? 'once' : syncBlocks.every((id) => divergence[id] === 0) ? 'block' : 'warp';
   return {
     list,
     collectives,
-    meetings,
+    rendezvous,
     byEntry: new Map(list.map((region) => [region.entry, region])),
     byBlock: new Map(collectives.map((collective) => [collective.block, collective])),
     schedule: hasMasks ? 'masks' : unmasked,

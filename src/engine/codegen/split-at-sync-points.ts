@@ -57,9 +57,9 @@ export function syncPointOf(kernel: Kernel, block: Block): Value | undefined {
 }
 
 /** Whether a sync point is a barrier, a collective of the threads that reach it together, a collective by a member mask, or a yield. */
-export function syncKindOf({ op }: Inst): 'barrier' | 'collective' | 'meeting' | 'yield' {
+export function syncKindOf({ op }: Inst): 'barrier' | 'collective' | 'rendezvous' | 'yield' {
   if (op === 'barrier' || op === 'yield') return op;
-  return op === 'shufflesync' || op === 'ballotsync' || op === 'reducesync' || op === 'warpsync' ? 'meeting' : 'collective';
+  return op === 'shufflesync' || op === 'ballotsync' || op === 'reducesync' || op === 'warpsync' ? 'rendezvous' : 'collective';
 }
 
 /** The instructions of the sync point that a block of a split kernel ends with: one, or several shuffles. */

@@ -8,9 +8,9 @@ import { bodyLimit, type Code, localLimit, newModule, type Signature } from '../
 import { helperTable } from '../codegen/helpers.ts';
 import type { Instrumentation } from '../codegen/hooks.ts';
 import { declareHost, type Host } from '../codegen/host.ts';
+import { insertYields } from '../codegen/insert-yields.ts';
 import type { KernelContext } from '../codegen/kernel-code.ts';
 import { type Plan, planOf } from '../codegen/plan.ts';
-import { insertYields } from '../codegen/insert-yields.ts';
 import { writeCollective } from './collective-function.ts';
 import { writeRegion } from './region-function.ts';
 import { writeBlock } from './schedule.ts';

@@ -3,8 +3,17 @@
  * its threads can continue; threads that have yielded continue in the next round. Every thread of a block makes progress.
  */
 import type { Code } from '../../wasm/index.ts';
-import { atBarrier, atMeeting, exited, type KernelContext, writeCount, writeStateAddress, writeWarpEnd, yielded } from '../codegen/kernel-code.ts';
-import { writeMeetings } from './meeting-function.ts';
+import {
+  atBarrier,
+  atRendezvous,
+  exited,
+  type KernelContext,
+  writeCount,
+  writeStateAddress,
+  writeWarpEnd,
+  yielded,
+} from '../codegen/kernel-code.ts';
+import { writeRendezvous } from './rendezvous-function.ts';
 
 /** What the schedulers of threads with states share. */
 export interface StateFunctions {
@@ -34,7 +43,7 @@ export function writeMaskRounds(context: KernelContext, code: Code, functions: S
   const { globals } = context.host;
   const local = (): number => code.local('i32');
   const [first, end, next, pending, released] = [local(), local(), local(), local(), local()];
-  const meet = context.plan.regions.meetings.length > 0 ? writeMeetings(context) : undefined;
+  const meet = context.plan.regions.rendezvous.length > 0 ? writeRendezvous(context) : undefined;
   const frame: Frame = { context, code, first, end, next, pending, functions, meet, wake: writeWake(context) };
   const { order } = context;
   const done = order ? local() : first;
@@ -93,7 +102,7 @@ function writeWarpTurn(frame: Frame): void {
   code.i32(yielded);
   code.op('i32.lt_u');
   code.open('if');
-  // A collective of the threads that are together comes after the meetings that other threads of the warp are late for.
+  // A collective of the threads that are together comes after the rendezvous that other threads of the warp are late for.
   if (meet !== undefined && collectives.length > 0) {
     code.i32(0);
     for (const { id } of collectives) {
@@ -134,7 +143,7 @@ function writeWake(context: KernelContext): number {
   writeStateAddress(context, code, 0);
   code.access('i32.load', 4);
   code.at('local.tee', state);
-  code.i32(yielded | atMeeting | atBarrier | (1 << 31));
+  code.i32(yielded | atRendezvous | atBarrier | (1 << 31));
   code.op('i32.and');
   code.i32(yielded);
   code.op('i32.eq');
@@ -168,7 +177,7 @@ function writeFindStuck(context: KernelContext, code: Code, thread: number, isAn
   code.i32(exited);
   code.op('i32.ne');
   code.at('local.get', state);
-  code.i32(atMeeting);
+  code.i32(atRendezvous);
   code.op('i32.and');
   code.i32(0);
   code.op('i32.ne');

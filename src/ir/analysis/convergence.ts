@@ -20,7 +20,7 @@ export interface StayingGraph {
 }
 
 /** Whether an instruction makes threads wait for each other. */
-const isMeeting = (kernel: Kernel, value: Value): boolean => {
+const isSyncPoint = (kernel: Kernel, value: Value): boolean => {
   const { effect } = specOf(kernel.insts[value]!.op);
   return effect === 'barrier' || effect === 'warp';
 };
@@ -31,8 +31,8 @@ const isMeeting = (kernel: Kernel, value: Value): boolean => {
  * and would seem to reconverge with waiting threads in a later iteration.
  */
 export function stayingGraphOf(kernel: Kernel, cfg: Cfg): StayingGraph {
-  const meetings = cfg.order.filter((id) => kernel.blocks[id]!.body.some((value) => isMeeting(kernel, value)));
-  const stays = blocksReaching(cfg, meetings);
+  const rendezvous = cfg.order.filter((id) => kernel.blocks[id]!.body.some((value) => isSyncPoint(kernel, value)));
+  const stays = blocksReaching(cfg, rendezvous);
   const { innermost } = loopsOf(cfg, dominatorsOf(cfg));
   const out = cfg.successors.length;
   const successors = cfg.successors.map((targets, id) => {

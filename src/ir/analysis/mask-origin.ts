@@ -11,7 +11,7 @@ export interface MaskFlow {
   readonly kernel: Kernel;
   readonly cfg: Cfg;
   readonly home: Int32Array;
-  /** Branches on which lanes of a warp part, with the blocks up to where they meet again. */
+  /** Branches that diverge in a warp, with the blocks up to where its lanes reconverge. */
   readonly splits: ReadonlyMap<number, ReadonlySet<number>>;
 }
 

@@ -22,8 +22,7 @@ export const isMasked = (inst: Inst): inst is MaskedInst =>
   inst.op === 'shufflesync' || inst.op === 'ballotsync' || inst.op === 'reducesync' || inst.op === 'warpsync';
 
 /** Whether a kernel has collectives by masks. */
-export const hasMasks = (kernel: Kernel): boolean =>
-  kernel.blocks.some(({ body }) => body.some((value) => isMasked(kernel.insts[value]!)));
+export const hasMasks = (kernel: Kernel): boolean => kernel.blocks.some(({ body }) => body.some((value) => isMasked(kernel.insts[value]!)));
 
 /** The collectives by masks whose lanes are not known to be together. */
 export function divergentMasks(kernel: Kernel, { areTogether }: Convergence): Value[] {
@@ -66,7 +65,7 @@ function replaceIn(kernel: Kernel, block: Block, variance: Uint8Array, keepsMemb
   block.body = b.block.body;
 }
 
-/** The instruction in place of a collective; undefined where none is left. */
+/** The instruction in place of a collective; undefined if nothing is left. */
 function replacement(b: Builder, inst: MaskedInst, isUniform: (mask: Value) => boolean): Inst | undefined {
   switch (inst.op) {
     case 'shufflesync':

@@ -1,7 +1,7 @@
 /** A launch with the precise sanitizer: an instrumented scalar compilation, with shadow memory and the findings of the launch. */
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
-import { atBarrier, atMeeting } from '../../../../engine/codegen/kernel-code.ts';
+import { atBarrier, atRendezvous } from '../../../../engine/codegen/kernel-code.ts';
 import { printBufferBytes } from '../../../../ir/index.ts';
 import { bufferOfSlot } from '../../../launch-arguments.ts';
 import { sharedParts } from '../../../validate-launch.ts';
@@ -83,7 +83,7 @@ function bytesOfParam({ kernel, request, own }: SanitizedLaunch, slot: number, i
 function lowestPolling({ launch }: Run): number | undefined {
   if (launch.compiled.instrumented?.plan.regions.schedule !== 'masks') return undefined;
   const states = new Int32Array(launch.memory.memory.buffer, launch.area.start + launch.area.states, product(launch.request.block));
-  const found = states.findIndex((state) => state >= 0 && (state & (atBarrier | atMeeting)) === 0);
+  const found = states.findIndex((state) => state >= 0 && (state & (atBarrier | atRendezvous)) === 0);
   return found < 0 ? undefined : found;
 }
 
@@ -103,7 +103,12 @@ function newDeadlockCheck(run: Run): () => void {
     if (idleTicks < maxIdleTicks) return;
     const address = BigInt.asUintN(64, run.global!('poll.address').value as bigint);
     const holes = { address: hex(address), place: placeOf(run.places, address) };
-    run.findings.add('deadlock', () => ({ code: 'CM6135', holes, site: siteOf(run, wordOf(run, 'last.poll')), by: threadOf(run, lowestPolling(run)) }));
+    run.findings.add('deadlock', () => ({
+      code: 'CM6135',
+      holes,
+      site: siteOf(run, wordOf(run, 'last.poll')),
+      by: threadOf(run, lowestPolling(run)),
+    }));
     throw new Deadlock();
   };
 }

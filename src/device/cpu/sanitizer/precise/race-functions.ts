@@ -148,6 +148,24 @@ function returnIfPublished(code: Code, state: SanitizerState, before: number): v
   returnIf(code);
 }
 
+/** Pushes whether a read of another thread is not ordered before the current one; the locals of the threads are set. */
+function pushIsConcurrent(code: Code, state: SanitizerState, accesses: Accesses): void {
+  const { before, now, other, own } = accesses;
+  for (const [times, stamp] of [
+    [other, before],
+    [own, now],
+  ] as const) {
+    writeThreadTimes(state, code, () => pushThread(code, stamp));
+    code.at('local.set', times);
+  }
+  code.at('local.get', other);
+  code.at('local.get', own);
+  code.op('i32.eq');
+  pushSynchronized(code, accesses);
+  code.op('i32.or');
+  code.op('i32.eqz');
+}
+
 /** Emits the function that stores the stamp of a read; parameters are the address of the stamps of a word, the last and the current stamp. Shared memory is new in each block. */
 export function writeNoteRead(module: WasmModule, state: SanitizerState, isShared: boolean): number {
   const { index, code } = module.fn({ params: ['i32', 'i64', 'i64'], results: [] });
@@ -195,20 +213,9 @@ export function writeNoteRead(module: WasmModule, state: SanitizerState, isShare
   code.op('i64.ge_u');
   code.open('if');
   take(maskOf('manyThreads'));
-  // A read that is ordered before this one counts no more.
-  for (const [times, stamp] of [
-    [other, before],
-    [own, now],
-  ] as const) {
-    writeThreadTimes(state, code, () => pushThread(code, stamp));
-    code.at('local.set', times);
-  }
-  isSame(maskOf('thread'));
-  pushSynchronized(code, { before, now, other, own });
-  code.op('i32.or');
-  code.op('i32.eqz');
+  pushIsConcurrent(code, state, { before, now, other, own });
   code.op('i64.extend_i32_u');
-  i64(code, BigInt(stampFields.manyThreads.at));
+  code.i64(BigInt(stampFields.manyThreads.at));
   code.op('i64.shl');
   code.at('local.get', flags);
   code.op('i64.or');

@@ -44,7 +44,7 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
   const barriers = kernel.blocks.filter((block) => isBarrier(kernel, syncPointOf(kernel, block)));
   const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
   for (const block of barriers) checks.sites.of(syncPointOf(kernel, block)!);
-  for (const { value } of plan.regions.meetings) checks.sites.of(value);
+  for (const { value } of plan.regions.rendezvous) checks.sites.of(value);
   return {
     sites: checks.sites,
     place: (e, inst, value, lane, pushValue) => writePlace(checks, e, inst, value, lane, pushValue),
@@ -211,7 +211,7 @@ function writeBlockStart({ state, kinds, plan, kernel }: Checks, code: Code): vo
 
 /** Stores the region that a thread runs. */
 function writeRegion({ state, kinds, plan }: Checks, code: Code, thread: number, { id }: Region): void {
-  if (!kinds.has('sync') || plan.regions.meetings.length === 0) return;
+  if (!kinds.has('sync') || plan.regions.rendezvous.length === 0) return;
   code.at('local.get', thread);
   code.i32(2);
   code.op('i32.shl');

@@ -1,8 +1,8 @@
 /** Checks of synchronization: barriers that only some threads of a block reach, and masks of threads that never come. */
 
-import { atBarrier, atMeeting, exited } from '../../../../engine/codegen/kernel-code.ts';
+import { atBarrier, atRendezvous, exited } from '../../../../engine/codegen/kernel-code.ts';
 import { exchangeFields, type Plan } from '../../../../engine/codegen/plan.ts';
-import type { Meeting } from '../../../../engine/codegen/regions.ts';
+import type { Rendezvous } from '../../../../engine/codegen/regions.ts';
 import { continuation, syncPointsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
 import { blocksReaching, cfgOf } from '../../../../ir/index.ts';
 import type { Site } from '../../observe/sites.ts';
@@ -21,7 +21,7 @@ export interface SyncCheck {
   /** Checks the barriers at which threads wait, when every thread of the block waits or has returned. */
   released(threads: number): void;
   /** Reports threads that have exited without a collective, although the mask of those that meet there names them. */
-  left(meeting: { readonly base: number; readonly last: number; readonly mask: number; readonly members: number }): void;
+  left(rendezvous: { readonly base: number; readonly last: number; readonly mask: number; readonly members: number }): void;
   /** Reports the threads that wait for others of their masks, and lets those go on that have arrived. */
   stuck(threads: number, isReported: boolean): void;
 }
@@ -53,7 +53,7 @@ export function newSyncCheck(inputs: SyncInputs): SyncCheck {
       const diverged = divergedThreads(states);
       if (diverged) reportDivergence(inputs, barriers, states, diverged);
     },
-    left: (meeting) => reportLeft(inputs, meeting, bypasses),
+    left: (rendezvous) => reportLeft(inputs, rendezvous, bypasses),
     stuck: (threads, isReported) => releaseStuck(inputs, threads, isReported),
   };
 }
@@ -116,17 +116,18 @@ interface Waiting {
   readonly thread: number;
   readonly members: number;
   readonly kind: number;
-  readonly meeting: Meeting;
+  readonly rendezvous: Rendezvous;
 }
 
 /** By thread: what it waits for; undefined for the others. */
 function waitingThreads({ plan, memory: { states, records } }: SyncInputs, threads: number): (Waiting | undefined)[] {
-  const byId = new Map(plan.regions.meetings.map((meeting) => [meeting.id, meeting]));
+  const byId = new Map(plan.regions.rendezvous.map((rendezvous) => [rendezvous.id, rendezvous]));
   return Array.from({ length: threads }, (_, thread) => {
     const state = states[thread]!;
-    const meeting = state >= 0 && (state & atMeeting) !== 0 && (state & atBarrier) === 0 ? byId.get(state & ~atMeeting) : undefined;
+    const rendezvous =
+      state >= 0 && (state & atRendezvous) !== 0 && (state & atBarrier) === 0 ? byId.get(state & ~atRendezvous) : undefined;
     const field = (name: 'members' | 'kind'): number => records[fieldIndex(plan, thread, name)]!;
-    return meeting && { thread, members: field('members'), kind: field('kind'), meeting };
+    return rendezvous && { thread, members: field('members'), kind: field('kind'), rendezvous };
   });
 }
 
@@ -149,27 +150,27 @@ function releaseStuck(inputs: SyncInputs, threads: number, isReported: boolean):
 
 function reportMask(inputs: SyncInputs, own: Waiting, waiting: readonly (Waiting | undefined)[]): void {
   const { states } = inputs.memory;
-  const { thread, members, meeting } = own;
+  const { thread, members, rendezvous } = own;
   const base = thread & ~31;
   const names = (other: number): boolean => ((members >>> other) & 1) === 1;
   if (!names(thread & 31)) return addMask(inputs, own, 'CM6132', {});
   const hasLeft = (lane: number): boolean => base + lane >= waiting.length || states[base + lane] === exited;
-  const isHere = (lane: number): boolean => waiting[base + lane]?.members === members && waiting[base + lane]?.meeting === meeting;
+  const isHere = (lane: number): boolean => waiting[base + lane]?.members === members && waiting[base + lane]?.rendezvous === rendezvous;
   const late = Array.from({ length: 32 }, (_, lane) => lane).filter((lane) => names(lane) && !hasLeft(lane) && !isHere(lane));
-  const other = late.find((lane) => waiting[base + lane]?.meeting === meeting);
+  const other = late.find((lane) => waiting[base + lane]?.rendezvous === rendezvous);
   if (other !== undefined) addMask(inputs, own, 'CM6134', { lane: other, other: mask32(waiting[base + other]!.members) });
   else if (late.length > 0) addMask(inputs, own, 'CM6133', { lanes: describeLanes(late) });
 }
 
 function addMask(
   inputs: SyncInputs,
-  { thread, members, meeting }: Waiting,
+  { thread, members, rendezvous }: Waiting,
   code: 'CM6132' | 'CM6133' | 'CM6134',
   holes: Record<string, string | number>,
 ): void {
-  const site = inputs.siteOf(meeting.value);
+  const site = inputs.siteOf(rendezvous.value);
   const what = opcodeOf(site, inputs.about);
-  const place = site?.line ? `${site.line.line}:${site.line.column}` : meeting.id;
+  const place = site?.line ? `${site.line.line}:${site.line.column}` : rendezvous.id;
   inputs.findings.add(`${code} ${place}`, () => ({
     code,
     holes: { what, mask: mask32(members), ...holes },
@@ -178,8 +179,8 @@ function addMask(
   }));
 }
 
-/** Whether a thread whose last region has a number has gone past a meeting: the region follows the meeting and does something. */
-type Bypasses = (meeting: Meeting, region: number) => boolean;
+/** Whether a thread whose last region has a number has gone past a rendezvous: the region follows the rendezvous and does something. */
+type Bypasses = (rendezvous: Rendezvous, region: number) => boolean;
 
 function newBypasses({ kernel, regions }: Plan): Bypasses {
   const cfg = cfgOf(kernel);
@@ -195,20 +196,17 @@ function newBypasses({ kernel, regions }: Plan): Bypasses {
 }
 
 /** An early exit is not a fault: only threads that have run code behind the collective could have executed it. */
-function reportLeft(
-  inputs: SyncInputs,
-  { base, last, mask, members }: Parameters<SyncCheck['left']>[0],
-  bypasses: Bypasses,
-): void {
+function reportLeft(inputs: SyncInputs, { base, last, mask, members }: Parameters<SyncCheck['left']>[0], bypasses: Bypasses): void {
   const { lastRegions, records } = inputs.memory;
   const first = base + 31 - Math.clz32(mask & -mask);
   const own = waitingThreads(inputs, last)[first];
   if (!own) return;
   const late = Array.from({ length: Math.min(32, last - base) }, (_, lane) => lane).filter(
-    (lane) => ((members & ~mask) >>> lane) & 1 && bypasses(own.meeting, lastRegions[base + lane]!),
+    (lane) => ((members & ~mask) >>> lane) & 1 && bypasses(own.rendezvous, lastRegions[base + lane]!),
   );
   const field = (thread: number, name: 'members' | 'next'): number => records[fieldIndex(inputs.plan, thread, name)]!;
-  const wasHere = (lane: number): boolean => field(base + lane, 'next') === field(first, 'next') && field(base + lane, 'members') !== members;
+  const wasHere = (lane: number): boolean =>
+    field(base + lane, 'next') === field(first, 'next') && field(base + lane, 'members') !== members;
   const other = late.find(wasHere);
   if (other !== undefined) return addMask(inputs, own, 'CM6134', { lane: other, other: mask32(field(base + other, 'members')) });
   if (late.length > 0) addMask(inputs, own, 'CM6133', { lanes: describeLanes(late) });

@@ -2,9 +2,9 @@
  * Checks of member masks, for targets whose collectives have none: where lanes may have diverged, a thread stops the kernel if its mask
  * names an existing lane that does not execute the collective with it. A lane that has exited cannot be told from one that is late.
  */
-import type { SourceFile } from '../../base/source.ts';
-import { type Block, builder, isMasked, type Kernel, splitBlock, type Value } from '../../ir/index.ts';
-import { faultNumber } from '../faults.ts';
+import type { SourceFile } from '../base/source.ts';
+import { type Block, builder, isMasked, type Kernel, splitBlock, type Value } from '../ir/index.ts';
+import { faultNumber } from './faults.ts';
 
 /** Puts a check before each of these collectives, in place; those of one instruction of the source share one. */
 export function checkMasks(kernel: Kernel, masked: readonly Value[], file: SourceFile | undefined): void {
@@ -45,7 +45,8 @@ function checkFirst(kernel: Kernel, block: Block, wanted: Set<Value>, file: Sour
 }
 
 function textOf(file: SourceFile | undefined, span: Kernel['locs'][number]): string {
-  const opcode = (file && span && /[a-z][\w.:]*/.exec(file.text.slice(span.start, span.end).replace(/^@!?\S+\s+/, ''))?.[0]) ?? 'a collective';
+  const opcode =
+    (file && span && /[a-z][\w.:]*/.exec(file.text.slice(span.start, span.end).replace(/^@!?\S+\s+/, ''))?.[0]) ?? 'a collective';
   const place = file && span ? ` (${file.path}:${file.position(span.start).line})` : '';
   return `the mask of \`${opcode}\` names lanes that do not execute it together${place}`;
 }

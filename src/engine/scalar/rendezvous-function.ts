@@ -1,30 +1,30 @@
 /**
- * Meetings: collectives by member masks in the scalar compiler. A thread that arrives leaves its operands, its mask and the kind of the
+ * Rendezvous: collectives by member masks in the scalar compiler. A thread that arrives leaves its operands, its mask and the kind of the
  * collective in its record. It continues once all live threads of its mask have brought the same mask and kind, wherever they are.
  * Source: PTX ISA 9.0, 9.7.9.6 and 9.7.13, "causes the executing thread to wait until all non-exited threads corresponding to membermask have
  * executed" the instruction.
  */
 import { type Fold, folds, type InstOf, type Kernel, type Value } from '../../ir/index.ts';
 import type { Code } from '../../wasm/index.ts';
-import { atBarrier, atMeeting, exited, type KernelContext, writeStateAddress } from '../codegen/kernel-code.ts';
+import { atBarrier, atRendezvous, exited, type KernelContext, writeStateAddress } from '../codegen/kernel-code.ts';
 import { eachParticipant, eachThread, type WarpLocals, writeHasLane } from '../codegen/lane-loop.ts';
 import { exchangeFields, type Plan } from '../codegen/plan.ts';
-import type { Meeting } from '../codegen/regions.ts';
+import type { Rendezvous } from '../codegen/regions.ts';
 import type { Values } from '../codegen/values.ts';
 
-type MeetingInst = InstOf<'shufflesync'> | InstOf<'ballotsync'> | InstOf<'reducesync'> | InstOf<'warpsync'>;
+type RendezvousInst = InstOf<'shufflesync'> | InstOf<'ballotsync'> | InstOf<'reducesync'> | InstOf<'warpsync'>;
 
 /** Numbers of the kinds of collectives, which must be equal for threads to meet. */
 const kinds = { shuffle: 0, ballot: 1, fence: 2, convergence: 3, firstFold: 4 } as const;
 
-function kindOf(inst: MeetingInst): number {
+function kindOf(inst: RendezvousInst): number {
   if (inst.op === 'shufflesync') return kinds.shuffle;
   if (inst.op === 'ballotsync') return kinds.ballot;
   if (inst.op === 'warpsync') return inst.isFence ? kinds.fence : kinds.convergence;
   return kinds.firstFold + folds.indexOf(inst.fold);
 }
 
-const instOf = ({ insts }: Kernel, { value }: Meeting): MeetingInst => insts[value] as MeetingInst;
+const instOf = ({ insts }: Kernel, { value }: Rendezvous): RendezvousInst => insts[value] as RendezvousInst;
 
 /** The locals that an arriving thread needs. */
 interface Arrival {
@@ -34,10 +34,10 @@ interface Arrival {
   readonly record: number;
 }
 
-/** Stores what a thread brings to a meeting; `next` is the region that it continues with. */
-export function writeExchange({ context, code, record }: Arrival, values: Values, meeting: Meeting, next: number): void {
+/** Stores what a thread brings to a rendezvous; `next` is the region that it continues with. */
+export function writeExchange({ context, code, record }: Arrival, values: Values, rendezvous: Rendezvous, next: number): void {
   const { plan } = context;
-  const inst = instOf(plan.kernel, meeting);
+  const inst = instOf(plan.kernel, rendezvous);
   const put = (field: keyof typeof exchangeFields, push: () => void): void => {
     code.at('local.get', record);
     push();
@@ -47,17 +47,17 @@ export function writeExchange({ context, code, record }: Arrival, values: Values
   if (inst.op === 'shufflesync') put('b', () => values.push(inst.b));
   put('members', () => values.push(inst.members));
   put('kind', () => code.i32(kindOf(inst)));
-  put('result', () => code.i32(resultOffset(plan, meeting.value)));
+  put('result', () => code.i32(resultOffset(plan, rendezvous.value)));
   put('next', () => code.i32(next));
 }
 
-/** Where the result of a meeting goes in the record of a thread. */
+/** Where the result of a rendezvous goes in the record of a thread. */
 const resultOffset = (plan: Plan, value: Value): number => plan.slots.get(value) ?? plan.exchange! + exchangeFields.unread;
 
 interface Frame extends WarpLocals {
   readonly context: KernelContext;
   readonly code: Code;
-  /** The thread whose meeting is examined, and its mask and kind. */
+  /** The thread whose rendezvous is examined, and its mask and kind. */
   readonly waiting: number;
   readonly members: number;
   readonly kind: number;
@@ -69,10 +69,10 @@ interface Frame extends WarpLocals {
 }
 
 /**
- * Writes a function that completes every meeting of a warp for which all threads are there. Its parameters are the first thread of the warp and
- * the end of its threads; the result is the number of completed meetings.
+ * Writes a function that completes every rendezvous of a warp for which all threads are there. Its parameters are the first thread of the warp and
+ * the end of its threads; the result is the number of completed rendezvous.
  */
-export function writeMeetings(context: KernelContext): number {
+export function writeRendezvous(context: KernelContext): number {
   const { index, code } = context.module.fn({ params: ['i32', 'i32'], results: ['i32'] });
   const local = (): number => code.local('i32');
   const [thread, mask, waiting, members, kind, live] = [local(), local(), local(), local(), local(), local()];
@@ -119,13 +119,13 @@ function writeLive(frame: Frame): void {
   });
 }
 
-/** Pushes whether a thread waits at a meeting. */
+/** Pushes whether a thread waits at a rendezvous. */
 function writeIsWaiting({ context, code }: Frame, thread: number): void {
   writeStateAddress(context, code, thread);
   code.access('i32.load', 4);
-  code.i32(atMeeting | atBarrier | (1 << 31));
+  code.i32(atRendezvous | atBarrier | (1 << 31));
   code.op('i32.and');
-  code.i32(atMeeting);
+  code.i32(atRendezvous);
   code.op('i32.eq');
 }
 
@@ -177,7 +177,7 @@ function writeIsComplete(frame: Frame): void {
   });
 }
 
-/** Stores the results of a meeting, and lets its threads continue. */
+/** Stores the results of a rendezvous, and lets its threads continue. */
 function writeCompletion(frame: Frame): void {
   const { context, code, count, thread } = frame;
   context.sanitizer?.met(code, frame, frame.members);
@@ -202,18 +202,18 @@ function writeCompletion(frame: Frame): void {
 
 type Completion = (frame: Frame) => void;
 
-/** What completes each kind of meeting that a kernel has. */
+/** What completes each kind of rendezvous that a kernel has. */
 function completionsOf({ kernel, regions }: Plan): Map<number, Completion> {
   const found = new Map<number, Completion>();
-  for (const meeting of regions.meetings) {
-    const inst = instOf(kernel, meeting);
+  for (const rendezvous of regions.rendezvous) {
+    const inst = instOf(kernel, rendezvous);
     const completion = completionOf(inst);
     if (completion) found.set(kindOf(inst), completion);
   }
   return found;
 }
 
-function completionOf(inst: MeetingInst): Completion | undefined {
+function completionOf(inst: RendezvousInst): Completion | undefined {
   if (inst.op === 'shufflesync') return writeShuffle;
   if (inst.op === 'ballotsync') return writeBallot;
   if (inst.op === 'reducesync') return (frame) => writeReduction(frame, inst.fold);
