@@ -52,8 +52,8 @@ export interface SanitizerHooks {
   regionStart(code: Code, region: Region): void;
   /** The thread in a local starts a region. */
   threadStart(code: Code, thread: number): void;
-  /** The thread in a local runs a region, which is the next step of its own state. */
-  threadRuns(code: Code, thread: number, region: Region): void;
+  /** The thread in a local exits at the end of a block. */
+  threadExits(code: Code, thread: number, block: Block): void;
   blockStart(code: Code): void;
   /** Every thread of the block is at a barrier or has exited. */
   release(code: Code): void;

@@ -113,7 +113,6 @@ function writeThreadStart(frame: Frame, region: Region): void {
     code.i32(region.id);
     code.op('i32.ne');
     code.at('br_if', 0);
-    context.sanitizer?.threadRuns(code, thread, region);
   }
   context.probe?.threadStart(code, thread);
   if (plan.recordBytes === 0) return;
@@ -245,8 +244,10 @@ function leaveAtEnd(body: Body, block: Block): void {
   const { frame, e } = body;
   const { plan } = frame.context;
   const syncPoints = syncPointsOf(plan.kernel, block);
-  if (syncPoints.length === 0) writeState(frame, exited);
-  else {
+  if (syncPoints.length === 0) {
+    frame.context.sanitizer?.threadExits(frame.code, frame.thread, block);
+    writeState(frame, exited);
+  } else {
     const to = continuation(block);
     const slots = syncPoints.flatMap((value) => plan.operandSlots.get(value) ?? []);
     const operands = new Map(slots.map(({ operand, offset }) => [operand, offset]));

@@ -21,6 +21,8 @@ export interface StateFunctions {
   readonly dispatch: number;
   /** A function (first thread, end of threads) that gives the lowest state. */
   readonly lowest: number;
+  /** A function (first thread, end of threads) that gives the lowest state of those that have yielded, without the flag. */
+  readonly lowestYielded: number;
   /** Writes the release of all barriers, after which the local is whether a thread was at one. */
   release(code: Code, released: number): void;
 }
@@ -102,25 +104,13 @@ function writeWarpTurn(frame: Frame): void {
   code.i32(yielded);
   code.op('i32.lt_u');
   code.open('if');
-  // A collective of the threads that are together comes after the rendezvous that other threads of the warp are late for.
-  if (meet !== undefined && collectives.length > 0) {
-    code.i32(0);
-    for (const { id } of collectives) {
-      code.at('local.get', next);
-      code.i32(id);
-      code.op('i32.eq');
-      code.op('i32.or');
-    }
-    code.open('if');
-    pushWarp();
-    code.at('call', meet);
-    code.at('br_if', 2);
-    code.end();
-  }
+  code.open('block');
+  if (collectives.length > 0) writeIsEarly(frame, pushWarp);
   code.at('local.get', next);
   pushWarp();
   code.at('call', functions.dispatch);
-  code.at('br', 1);
+  code.at('br', 2);
+  code.end();
   code.end();
   if (meet !== undefined) {
     pushWarp();
@@ -133,6 +123,32 @@ function writeWarpTurn(frame: Frame): void {
   code.at('local.get', pending);
   code.op('i32.or');
   code.at('local.set', pending);
+}
+
+/**
+ * Leaves the enclosing block if the next step is a collective of the threads that are together, and others of the warp are late for it: they wait
+ * at a rendezvous that is complete, or have yielded at an earlier place.
+ */
+function writeIsEarly({ context, code, next, functions, meet }: Frame, pushWarp: () => void): void {
+  code.i32(0);
+  for (const { id } of context.plan.regions.collectives) {
+    code.at('local.get', next);
+    code.i32(id);
+    code.op('i32.eq');
+    code.op('i32.or');
+  }
+  code.open('if');
+  if (meet !== undefined) {
+    pushWarp();
+    code.at('call', meet);
+    code.at('br_if', 3);
+  }
+  pushWarp();
+  code.at('call', functions.lowestYielded);
+  code.at('local.get', next);
+  code.op('i32.lt_u');
+  code.at('br_if', 1);
+  code.end();
 }
 
 /** Writes a function that lets the yielded threads from its first parameter to its second continue; the result is whether there were any. */

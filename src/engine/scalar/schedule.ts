@@ -1,6 +1,6 @@
 /** The scheduler of the scalar compiler: the function that runs a block's threads through regions and collectives, uniformly or warp by warp. */
 import type { Code } from '../../wasm/index.ts';
-import { atBarrier, exited, type KernelContext, writeCount, writeStateAddress, writeWarpEnd } from '../codegen/kernel-code.ts';
+import { atBarrier, exited, type KernelContext, writeCount, writeStateAddress, writeWarpEnd, yielded } from '../codegen/kernel-code.ts';
 import { writeMaskRounds } from './schedule-masks.ts';
 
 /** Writes the function that runs a block; `steps` are the functions of regions and collectives by state. */
@@ -116,6 +116,7 @@ function writeMasks(context: KernelContext, code: Code, dispatch: number): void 
   writeMaskRounds(context, code, {
     dispatch,
     lowest: writeLowest(context),
+    lowestYielded: writeLowest(context, yielded),
     release: (to, released) => writeRelease(context, to, next, released),
   });
 }
@@ -128,8 +129,11 @@ function writeRelease(context: KernelContext, code: Code, next: number, released
   eachState(context, code, next, () => writeReleased(context, code, next, released));
 }
 
-/** Writes a function that gives the lowest state of the threads from its first parameter to its second (exclusive). */
-function writeLowest(context: KernelContext): number {
+/**
+ * Writes a function that gives the lowest state of the threads from its first parameter to its second (exclusive). States are taken without
+ * `flag`; those without it are then above all others.
+ */
+function writeLowest(context: KernelContext, flag = 0): number {
   const { index, code } = context.module.fn({ params: ['i32', 'i32'], results: ['i32'] });
   const [state, lowest] = [code.local('i32'), code.local('i32')];
   code.i32(exited);
@@ -137,6 +141,10 @@ function writeLowest(context: KernelContext): number {
   code.open('loop');
   writeStateAddress(context, code, 0);
   code.access('i32.load', 4);
+  if (flag !== 0) {
+    code.i32(flag);
+    code.op('i32.xor');
+  }
   code.at('local.tee', state);
   code.at('local.get', lowest);
   code.at('local.get', state);

@@ -115,7 +115,7 @@ function syncImports(run: Run, about: AboutLaunch): Omit<Imports, AccessImport> 
     siteOf: (value) => compiled.instrumented?.sites.find((each) => each.value === value),
     memory: {
       states: new Int32Array(memory.memory.buffer, area.start + area.states, threads),
-      lastRegions: new Int32Array(memory.memory.buffer, shadow.regions, threads),
+      exits: new Int32Array(memory.memory.buffer, shadow.exits, threads),
       records: new Int32Array(memory.memory.buffer, area.start + area.records, (compiled.instrumented!.plan.recordBytes * threads) / 4),
     },
   });

@@ -58,7 +58,7 @@ function globalsOf({ compiled, request }: SanitizedLaunch, shadow: Shadow): Part
     'shadow.cells': shadow.cells,
     'shadow.end': BigInt(shadow.end),
     'thread.times': shadow.times,
-    'thread.regions': shadow.regions,
+    'thread.exits': shadow.exits,
     'shared.bytes': BigInt(compiled.windows.shared + dynamicBytes),
     'dynamic.bytes': BigInt(dynamicBytes),
     progress: 0,

@@ -4,9 +4,8 @@ import type { Host } from '../../../../engine/codegen/host.ts';
 import { eachParticipant } from '../../../../engine/codegen/lane-loop.ts';
 import { reinterpretOf } from '../../../../engine/codegen/mnemonics.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
-import type { Region } from '../../../../engine/codegen/regions.ts';
 import { continuation, syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
-import { bytesOf, elementOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../../ir/index.ts';
+import { type Block, bytesOf, elementOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizeKind } from '../../../device.ts';
 import { type Bounds, newSites, type Sites } from '../../observe/sites.ts';
@@ -54,7 +53,7 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
       if (plan.regions.schedule === 'block' && behindBarrier.has(region.entry)) writeBarrier(state, code);
     },
     threadStart: (code, thread) => writeStamp(state, code, () => code.at('local.get', thread)),
-    threadRuns: (code, thread, region) => writeRegion(checks, code, thread, region),
+    threadExits: (code, thread, block) => writeExit(checks, code, thread, block),
     blockStart: (code) => writeBlockStart(checks, code),
     release(code) {
       if (kinds.has('sync')) code.at('call', state.functions.released);
@@ -209,13 +208,13 @@ function writeBlockStart({ state, kinds, plan, kernel }: Checks, code: Code): vo
 
 // ── warp collectives ──
 
-/** Stores the region that a thread runs. */
-function writeRegion({ state, kinds, plan }: Checks, code: Code, thread: number, { id }: Region): void {
+/** Stores the block in which a thread exits. */
+function writeExit({ state, kinds, plan }: Checks, code: Code, thread: number, { id }: Block): void {
   if (!kinds.has('sync') || plan.regions.rendezvous.length === 0) return;
   code.at('local.get', thread);
   code.i32(2);
   code.op('i32.shl');
-  code.at('global.get', state.globals['thread.regions']);
+  code.at('global.get', state.globals['thread.exits']);
   code.op('i32.add');
   code.i32(id);
   code.access('i32.store', 4);

@@ -16,7 +16,7 @@ export interface Shadow {
   readonly written: number;
   readonly cells: number;
   readonly times: number;
-  readonly regions: number;
+  readonly exits: number;
   readonly sink: number;
   /** Addresses from here on have no shadow. */
   readonly end: number;
@@ -36,13 +36,13 @@ export function newShadow({ memory, allocations, request, area }: SanitizedLaunc
   const start = memory.take(bytes);
   if (start === undefined) return bytes;
   const times = start + cellsBytes;
-  const regions = times + threads * threadTimesBytes;
-  const sink = regions + threads * 8;
+  const exits = times + threads * threadTimesBytes;
+  const sink = exits + threads * 8;
   const allowed = sink + 2 * sinkBytes;
   const written = allowed + mapBytes;
   memory.view(start, bytes).fill(0);
   fillMaps({ allowed: memory.view(allowed, mapBytes), written: memory.view(written, mapBytes) }, allocations, kinds.has('init'));
-  return { start, cells: start, times, regions, sink, allowed, written, end };
+  return { start, cells: start, times, exits, sink, allowed, written, end };
 }
 
 interface Maps {

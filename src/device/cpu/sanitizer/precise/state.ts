@@ -34,8 +34,8 @@ const globals = {
   'shadow.end': 'i64',
   /** Four times of each thread: see `threadTimes`. */
   'thread.times': 'i32',
-  /** For each thread: the region that it has run last. */
-  'thread.regions': 'i32',
+  /** For each thread: the block in which it has exited. */
+  'thread.exits': 'i32',
   'shared.bytes': 'i64',
   'dynamic.bytes': 'i64',
   /** Accesses that changed memory, polls, and the site and address of the last poll. */

@@ -4,15 +4,15 @@ import { atBarrier, atRendezvous, exited } from '../../../../engine/codegen/kern
 import { exchangeFields, type Plan } from '../../../../engine/codegen/plan.ts';
 import type { Rendezvous } from '../../../../engine/codegen/regions.ts';
 import { continuation, syncPointsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
-import { blocksReaching, cfgOf } from '../../../../ir/index.ts';
+import { cfgOf, postDominatorsOf } from '../../../../ir/index.ts';
 import type { Site } from '../../observe/sites.ts';
 import { type AboutLaunch, describeOther, type FaultyThread, type Findings } from './findings.ts';
 
 export interface SyncMemory {
   /** By thread: the region that it executes next. */
   readonly states: Int32Array;
-  /** By thread: the region that it has run last. */
-  readonly lastRegions: Int32Array;
+  /** By thread: the block in which it has exited. */
+  readonly exits: Int32Array;
   /** The records of the threads, as words. */
   readonly records: Int32Array;
 }
@@ -179,30 +179,22 @@ function addMask(
   }));
 }
 
-/** Whether a thread whose last region has a number has gone past a rendezvous: the region follows the rendezvous and does something. */
-type Bypasses = (rendezvous: Rendezvous, region: number) => boolean;
+/** Whether a thread that has exited in a block went past a rendezvous: every way on from the rendezvous comes there, and something is done there. */
+type Bypasses = (rendezvous: Rendezvous, exit: number) => boolean;
 
-function newBypasses({ kernel, regions }: Plan): Bypasses {
-  const cfg = cfgOf(kernel);
-  const reach = new Map<number, Uint8Array>();
-  const entries = new Map(regions.list.map(({ id, entry }) => [id, entry]));
-  return ({ block }, region) => {
-    const entry = entries.get(region);
-    if (entry === undefined || entry === 0 || kernel.blocks[entry]!.body.length === 0) return false;
-    const reaching = reach.get(entry) ?? blocksReaching(cfg, [entry]);
-    reach.set(entry, reaching);
-    return reaching[block] === 1;
-  };
+function newBypasses({ kernel }: Plan): Bypasses {
+  const post = postDominatorsOf(cfgOf(kernel));
+  return ({ block }, exit) => kernel.blocks[exit]!.body.length > 0 && post.dominates(exit, block);
 }
 
-/** An early exit is not a fault: only threads that have run code behind the collective could have executed it. */
+/** An early exit is not a fault: only threads that exit where those of the collective will were to execute it. */
 function reportLeft(inputs: SyncInputs, { base, last, mask, members }: Parameters<SyncCheck['left']>[0], bypasses: Bypasses): void {
-  const { lastRegions, records } = inputs.memory;
+  const { exits, records } = inputs.memory;
   const first = base + 31 - Math.clz32(mask & -mask);
   const own = waitingThreads(inputs, last)[first];
   if (!own) return;
   const late = Array.from({ length: Math.min(32, last - base) }, (_, lane) => lane).filter(
-    (lane) => ((members & ~mask) >>> lane) & 1 && bypasses(own.rendezvous, lastRegions[base + lane]!),
+    (lane) => ((members & ~mask) >>> lane) & 1 && bypasses(own.rendezvous, exits[base + lane]!),
   );
   const field = (thread: number, name: 'members' | 'next'): number => records[fieldIndex(inputs.plan, thread, name)]!;
   const wasHere = (lane: number): boolean =>
