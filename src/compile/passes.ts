@@ -1,6 +1,7 @@
 /** The passes between lowering and AIR, chosen by the options, and the names of all passes, for `--print-after`. */
 import { useGridPositions } from '../air/emit/grid-positions.ts';
-import { keepExactDoubles, legalPasses } from '../air/index.ts';
+import { expandWideAtomics, keepExactDoubles, legalPasses, type Target, targets } from '../air/index.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
 import {
   type AfterPass,
   carryShuffles,
@@ -51,11 +52,30 @@ export function optimizeLowered(kernel: Kernel, choices: PassChoices): void {
   runPass(kernel, positions, afterPass);
 }
 
+/** Expands the 64-bit atomics of a kernel for Apple GPUs; reports CM2090. This may add a parameter. */
+export function expandAtomics(kernel: Kernel, target: Target, diagnostics: Diagnostics, afterPass: AfterPass | undefined): void {
+  runPass(kernel, wideAtomics(target, diagnostics), afterPass);
+}
+
+const wideAtomics = (target: Target, diagnostics: Diagnostics): Pass => ({
+  name: 'wide-atomics',
+  run: (kernel) => expandWideAtomics(kernel, target, diagnostics),
+});
+
 /** The names of all passes from PTX to AIR, in the order of their first run. */
 export const passNames: readonly string[] = [
   ...new Set(
-    [...lowerPasses, locals, members, exactDoubles(''), shuffles, ...standardPasses, ...costPasses, positions, ...legalPasses].map(
-      ({ name }) => name,
-    ),
+    [
+      ...lowerPasses,
+      locals,
+      members,
+      exactDoubles(''),
+      shuffles,
+      ...standardPasses,
+      ...costPasses,
+      positions,
+      wideAtomics(targets.cpu, new Diagnostics()),
+      ...legalPasses,
+    ].map(({ name }) => name),
   ),
 ];

@@ -111,6 +111,7 @@ export function insertChecks(kernel: Kernel, kinds: ReadonlySet<SanitizeKind>): 
 function unsupported({ params, blocks, insts }: Kernel, kinds: ReadonlySet<SanitizeKind>): string | undefined {
   if (kinds.has('writer')) return 'a query of the last writer';
   if (params.some(({ faults, formats }) => faults || formats)) return 'a kernel that stops itself or prints';
+  if (params.some(({ locks }) => locks)) return 'a kernel with a lock table';
   for (const { body } of blocks)
     for (const [at, value] of body.entries()) {
       const inst = insts[value]!;

@@ -1,6 +1,6 @@
 /** A launch with the precise sanitizer: an instrumented scalar compilation, with shadow memory and the findings of the launch. */
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
-import { printBufferBytes } from '../../../../ir/index.ts';
+import { lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
 import { bufferOfSlot } from '../../../launch-arguments.ts';
 import { sharedParts } from '../../../validate-launch.ts';
 import { hex, placeOf } from '../../observe/describe-address.ts';
@@ -72,6 +72,7 @@ function bytesOfParam({ kernel, request, own }: SanitizedLaunch, slot: number, i
   if (param.memory) return own.bytes;
   if (param.faults) return 4;
   if (param.formats) return printBufferBytes;
+  if (param.locks) return lockTableBytes;
   if (param.kind !== 'pointer') return 0;
   const argument = bufferOfSlot(kernel.reflection, request.args, slot);
   return argument ? argument.buffer.size - (argument.offset ?? 0) : 0;
