@@ -25,10 +25,12 @@ function said(text: string, what: Emit = 'metallib', options: CompileOptions = {
 const double = (instruction: string): string =>
   `.entry k (.param .u64 a) {\n.reg .b64 %rd; .reg .f64 %d; ld.param.u64 %rd, [a]; ld.global.f64 %d, [%rd];\n${instruction};\nst.global.f64 [%rd], %d; ret; }\n`;
 
-test('CM2091: an atomic on doubles for an Apple GPU; for the CPU device it is compiled', () => {
+test('CM2091: an atomic on doubles for the instruments of the CPU device; with locks, it is compiled for an Apple GPU', () => {
   const atomic = double('atom.global.add.f64 %d, [%rd], %d');
-  assert.equal(said(atomic), ['CM2091 6:1']);
-  assert.equal(said(atomic, 'metallib', { fp64: 'warn' }), ['CM2091 6:1']);
+  assert.equal(said(atomic, 'metallib', { target: 'macos15', sanitize: true }), ['CM2091 6:1']);
+  assert.equal(said(atomic, 'metallib', { target: 'macos15' }), ['made']);
+  assert.equal(said(atomic, 'metallib', { target: 'macos14' }), ['CM2090 6:1']);
+  assert.equal(said(atomic, 'metallib', { fp64: 'warn' }), ['CM2097 6:1', 'made']);
   assert.equal(said(atomic, 'metallib', { fp64: 'native' }), ['made']);
   assert.equal(said(atomic, 'metallib', { target: 'cpu' }), ['made']);
 });
@@ -58,7 +60,7 @@ test('CM2098: doubles that are emulated are told of once, where they are compute
   assert.equal(said(sum, 'metallib', { fp64: 'emulate', target: 'cpu' }), ['made']);
   assert.equal(said(double('neg.f64 %d, %d'), 'metallib', { fp64: 'emulate' }), ['made']);
   assert.equal(said(double('add.rm.f64 %d, %d, 1.0'), 'metallib', { fp64: 'emulate' }), ['made']);
-  assert.equal(said(double('atom.global.add.f64 %d, [%rd], %d'), 'metallib', { fp64: 'emulate' }), ['CM2091 6:1']);
+  assert.equal(said(double('atom.global.add.f64 %d, [%rd], %d'), 'metallib', { fp64: 'emulate' }), ['CM2098 6:1', 'made']);
   const file = new SourceFile('a.ptx', head + sum);
   const diagnostics = new Diagnostics(file);
   emit(file, 'metallib', { fp64: 'emulate' }, diagnostics);

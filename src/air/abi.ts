@@ -71,6 +71,8 @@ export interface KernelReflection {
   readonly faults?: { readonly slot: number; readonly texts: readonly string[] };
   /** The print buffer, in the form of `src/ir/print-buffer.ts`. */
   readonly printf?: PrintReflection;
+  /** The lock table of 64-bit atomics, in the form of `src/ir/lock-table.ts`. */
+  readonly locks?: { readonly slot: number };
   /** Bytes of static threadgroup memory. */
   readonly staticSharedBytes: number;
   /** The largest total threadgroup memory, static and dynamic, if the kernel targets a device with more than Apple GPUs. */

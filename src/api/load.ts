@@ -60,6 +60,9 @@ function compileFor(low: LowDevice, file: SourceFile, options: CompileOptions, d
   return forCpu ?? compiled;
 }
 
-/** Whether a kernel needs more shared memory than Apple GPUs have, or has masks that they only check. */
+/** Whether a kernel needs more shared memory than Apple GPUs have, has masks that they only check, or 64-bit atomics that take locks there. */
 const needsCpu = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
-  reflection.kernels.some((kernel) => kernel.checkedMasks !== undefined || kernel.staticSharedBytes > info.limits.maxThreadgroupBytes);
+  reflection.kernels.some(
+    (kernel) =>
+      kernel.checkedMasks !== undefined || kernel.locks !== undefined || kernel.staticSharedBytes > info.limits.maxThreadgroupBytes,
+  );

@@ -1,8 +1,19 @@
 /** The passes between lowering and AIR, chosen by the options, and the names of all passes, for `--print-after`. */
 import { useGridPositions } from '../air/emit/grid-positions.ts';
-import { keepExactDoubles, legalPasses } from '../air/index.ts';
-import type { Diagnostics } from '../base/diagnostic.ts';
-import { carryShuffles, costPasses, dce, type Kernel, optimize, type Pass, runPass, runPasses, standardPasses } from '../ir/index.ts';
+import { expandWideAtomics, keepExactDoubles, legalPasses, type Target, targets } from '../air/index.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
+import {
+  type AfterPass,
+  carryShuffles,
+  costPasses,
+  dce,
+  type Kernel,
+  optimize,
+  type Pass,
+  runPass,
+  runPasses,
+  standardPasses,
+} from '../ir/index.ts';
 import { lowerPasses, promoteLocals } from '../lower/index.ts';
 import { type CheckedMasks, type MaskChoices, maskPasses, settleMasks } from './masks.ts';
 import { isExactDouble } from './warn-doubles.ts';
@@ -37,11 +48,30 @@ export function optimizeLowered(kernel: Kernel, choices: PassChoices, diagnostic
   return checked;
 }
 
+/** Expands the 64-bit atomics of a kernel for Apple GPUs; reports CM2090. This may add a parameter. */
+export function expandAtomics(kernel: Kernel, target: Target, diagnostics: Diagnostics, afterPass: AfterPass | undefined): void {
+  runPass(kernel, wideAtomics(target, diagnostics), afterPass);
+}
+
+const wideAtomics = (target: Target, diagnostics: Diagnostics): Pass => ({
+  name: 'wide-atomics',
+  run: (kernel) => expandWideAtomics(kernel, target, diagnostics),
+});
+
 /** The names of all passes from PTX to AIR, in the order of their first run. */
 export const passNames: readonly string[] = [
   ...new Set(
-    [...lowerPasses, locals, ...maskPasses, exactDoubles(''), shuffles, ...standardPasses, ...costPasses, positions, ...legalPasses].map(
-      ({ name }) => name,
-    ),
+    [
+      ...lowerPasses,
+      locals,
+      ...maskPasses,
+      exactDoubles(''),
+      shuffles,
+      ...standardPasses,
+      ...costPasses,
+      positions,
+      wideAtomics(targets.cpu, new Diagnostics()),
+      ...legalPasses,
+    ].map(({ name }) => name),
   ),
 ];

@@ -19,14 +19,14 @@ import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
 import { type AfterPass, type Module as IrModule, observers, printModule, verifyAfterPass } from '../ir/index.ts';
-import { lowerModule } from '../lower/index.ts';
+import { fitSlots, lowerModule } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
 import { lintBarriers } from './lint.ts';
 import type { CheckedMasks } from './masks.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
-import { optimizeLowered, type PassChoices } from './passes.ts';
+import { expandAtomics, optimizeLowered, type PassChoices } from './passes.ts';
 import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 
 /** PTX text to a metallib with its reflection; returns nothing after reporting errors. */
@@ -147,6 +147,7 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   if (!front) return undefined;
   const { ir, places, checkedMasks } = front;
   const target = targetOf(options);
+  if (!expandsAtomics(front, target, options, diagnostics)) return undefined;
   const kernels: KernelReflection[] = ir.kernels.map((kernel) => {
     const checked = checkedMasks.get(kernel.name);
     return { ...reflectKernel(kernel, target), ...(checked ? { checkedMasks: checked } : {}) };
@@ -165,6 +166,19 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   if (!target.allowsCpuOnly && !isInstrumented(options) && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
   return { air, reflection: { abi: 1, target: targetNameOf(options), kernels } };
+}
+
+/**
+ * Expands 64-bit atomics for Apple GPUs; returns false after reporting errors. Instrumented kernels keep them, so that instruments observe one
+ * access.
+ */
+function expandsAtomics({ ir, places }: FrontEnd, target: Target, options: CompileOptions, diagnostics: Diagnostics): boolean {
+  if (target.allowsCpuOnly || isInstrumented(options)) return true;
+  for (const kernel of ir.kernels) {
+    expandAtomics(kernel, target, diagnostics, afterPassOf(options));
+    fitSlots(kernel, places.get(kernel.name), diagnostics);
+  }
+  return !diagnostics.hasErrors;
 }
 
 function refuseTooMuchShared(

@@ -7,6 +7,7 @@ export * from './build.ts';
 export * from './dialect.ts';
 export * from './eval.ts';
 export * from './kernel.ts';
+export * from './lock-table.ts';
 export * from './memory.ts';
 export * from './operands.ts';
 export * from './ops.ts';

@@ -2,11 +2,10 @@
  * Kernels that stop themselves: the thread writes the number of its fault to the fault word, memory that the kernel has as a hidden
  * parameter, and ends. The launcher reads the word, and fails the launch with the fault of that number.
  */
-import { faultWordName, type Kernel } from '../ir/index.ts';
+import { addHiddenParam, faultWordName, type Kernel } from '../ir/index.ts';
 import { type CheckedCall, type CheckedInstruction, integerConstant } from '../ptx/index.ts';
 import { type Context, enter, lowerWhen } from './context.ts';
 import { newFlow } from './flow.ts';
-import { addHiddenParam } from './hidden-params.ts';
 import { guardValue } from './instructions.ts';
 import { type Placed, storedIn, stringIn, variableAt } from './strings.ts';
 

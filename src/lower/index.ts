@@ -10,6 +10,7 @@ import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
 export { checkMasks } from './check-masks.ts';
+export { fitSlots } from './hidden-params.ts';
 export { lowerPasses } from './lower-passes.ts';
 export { promoteLocals } from './ssa/promote-locals.ts';
 

@@ -114,6 +114,7 @@ function unsupported(kernel: Kernel, kinds: ReadonlySet<SanitizeKind>): string |
   if (hasMasks(kernel)) return 'collectives by masks in divergent code';
   if (kinds.has('writer')) return 'a query of the last writer';
   if (params.some(({ faults, formats }) => faults || formats)) return 'a kernel that stops itself or prints';
+  if (params.some(({ locks }) => locks)) return 'a kernel with a lock table';
   for (const { body } of blocks)
     for (const [at, value] of body.entries()) {
       const inst = insts[value]!;

@@ -3,7 +3,7 @@
  * for each word, and the times of each thread.
  */
 import { product } from '../../../../base/dim3.ts';
-import { printBufferBytes } from '../../../../ir/index.ts';
+import { lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
 import { type Allocations, setBits } from '../../observe/allocations.ts';
 import type { SanitizedLaunch } from '../../observe/observer.ts';
 import { cellBytes } from './stamp.ts';
@@ -59,9 +59,10 @@ function fillMaps({ allowed, written }: Maps, { list }: Allocations, isInit: boo
   }
 }
 
-/** Allows access to the memory of the launch itself, and marks it as written: constants, values, fault word, print buffer. */
-export function allowArea({ memory, compiled, area, kernel }: SanitizedLaunch, shadow: Shadow): void {
+/** Allows access to the memory of the launch itself, and marks it as written: constants, values, fault word, print buffer, lock table. */
+export function allowArea({ memory, compiled, area, locks, kernel }: SanitizedLaunch, shadow: Shadow): void {
   const spans = [
+    [locks - area.start, locks > 0 ? lockTableBytes : 0],
     [area.constant, compiled.windows.constant],
     [area.faults, 4],
     [area.printed, kernel.reflection.printf ? printBufferBytes : 0],
