@@ -21,7 +21,7 @@ import { tuning } from '../../tuning.ts';
 import { isLongStretch } from '../analysis/long-blocks.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
-import { isExactFma } from '../rules/fma-f32.ts';
+import { isExactFma, isScaledFma } from '../rules/fma-f32.ts';
 import { partWriter } from '../rules/index.ts';
 import { isDense, isStridedInPadding, pushFirstAddress } from './memory-access.ts';
 import { isUniformVector, placeOf, type Rerolled, withUniformsInMemory, writeChunk } from './reroll-chunk.ts';
@@ -175,7 +175,7 @@ function planStretch(
   };
 }
 
-/** Offsets of uniform operands, those of FMAs as f64. In locals they would occupy registers throughout the loop. */
+/** Offsets of uniform operands, those of FMAs as f64, or in both forms. In locals they would occupy registers throughout the loop. */
 function uniformOffsets(s: LaneGroup, values: readonly Value[], start: number): Pick<Rerolled, 'uniformF64' | 'uniforms'> {
   const operandsFor = (users: readonly Value[]): Value[] => [
     ...new Set(
@@ -187,7 +187,8 @@ function uniformOffsets(s: LaneGroup, values: readonly Value[], start: number): 
   const assignSlots = (operands: readonly Value[], from: number): Map<Value, number> =>
     new Map(operands.map((value, i) => [value, start + 8 * (from + i)]));
   const uniformF64 = operandsFor(values.filter((value) => isExactFma(s, value)));
-  const uniforms = operandsFor(values.filter((value) => !isExactFma(s, value)));
+  // An FMA with a power of two is computed in f32, and in f64 only in hard cases.
+  const uniforms = operandsFor(values.filter((value) => !isExactFma(s, value) || isScaledFma(s, value)));
   return { uniformF64: assignSlots(uniformF64, 0), uniforms: assignSlots(uniforms, uniformF64.length) };
 }
 
