@@ -18,8 +18,10 @@ import type { Instrumented } from '../observe/observer.ts';
 import { type AccessChecks, insertChecks } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
 import { devicePassObserver } from '../verify-passes.ts';
+import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { newKernelCache } from './kernel-cache.ts';
+import type { KnownLaunch } from './launch-facts.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -27,8 +29,8 @@ export interface LoadedKernel {
   readonly params: Kernel['params'];
   /** Initial bytes of the constant window. */
   readonly constants: Uint8Array;
-  /** The code for blocks of a shape, compiled at the first call. */
-  compiled(block: Dim3): CompiledKernel;
+  /** The code for blocks of a shape, for a launch of which something is known, compiled at the first call. */
+  compiled(block: Dim3, facts?: KnownLaunch): CompiledKernel;
   /** Scalar code with instruments, compiled at the first call with these. */
   instrumented(how: Instruments): CompiledKernel;
   /** Vectorized code with fast checks for blocks of a shape, compiled at the first call; undefined if that is impossible. */
@@ -136,7 +138,6 @@ export function loadedKernel(
   options: CompileChoice = {},
   passes: readonly Pass[] = [],
 ): LoadedKernel {
-  const vectorized = new Map<string, CompiledKernel>();
   const instrumented = new Map<string, CompiledKernel>();
   const checked = new Map<string, CompiledKernel | undefined>();
   let plain: CompiledKernel | undefined;
@@ -152,20 +153,17 @@ export function loadedKernel(
     plain ??= compileScalar(ready(), options, reason, flush);
     return plain;
   };
+  const vectorized = codeForLaunches(ready, (block, facts) => {
+    const made = compileVectorized(ready(), block, { ...options, facts });
+    return 'why' in made ? { code: scalar(made.why), addressChecks: undefined } : { code: made, addressChecks: made.addressChecks };
+  });
   return {
     reflection,
     params: kernel.params,
     get constants() {
       return constantBytes(ready());
     },
-    compiled(block) {
-      if (!isVectorized(kernel, block, options)) return scalar(undefined);
-      const key = block.join();
-      const known = vectorized.get(key) ?? compileVectorized(ready(), block, options);
-      const compiled = 'why' in known ? scalar(known.why) : known;
-      vectorized.set(key, compiled);
-      return compiled;
-    },
+    compiled: (block, facts) => (isVectorized(kernel, block, options) ? vectorized(block, facts) : scalar(undefined)),
     instrumented(instruments) {
       const key = instrumentsKey(instruments);
       const compiled = instrumented.get(key) ?? compileScalar(ready(), options, undefined, { ...instruments, ...flush });
@@ -206,17 +204,22 @@ function compileScalar(
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented };
 }
 
+interface SimdChoice extends CompileChoice {
+  readonly facts?: KnownLaunch | undefined;
+}
+
 /** The SIMD compiler's module for blocks of a shape, or the reason why there is none. */
 export function simdModule(
   kernel: Kernel,
   block: Dim3,
-  { fma = 'exact', lanes, isShared = false }: CompileChoice,
+  { fma = 'exact', lanes, isShared = false, facts }: SimdChoice,
   checks?: AccessChecks,
 ): ReturnType<typeof compileSimd> {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
   return compileSimd(kernel, block, {
     fma: isFusing ? fmaMode(fma) : 'exact',
     lanes,
+    facts,
     isShared,
     checks: checks && checkInstrumentation(checks),
     afterPass: devicePassObserver(),
@@ -226,16 +229,16 @@ export function simdModule(
 function compileVectorized(
   kernel: Kernel,
   block: Dim3,
-  choice: CompileChoice,
+  choice: SimdChoice,
   checks?: AccessChecks,
-): CompiledKernel | { readonly why: string } {
+): (CompiledKernel & { readonly addressChecks: string }) | { readonly why: string } {
   const made = simdModule(kernel, block, choice, checks);
   if ('why' in made) return made;
   const { bytes, plan, recordBytes, pool } = made;
   const { wasm, excess } = moduleOf(bytes);
   if (excess !== undefined) return { why: excess };
   const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
-  return { wasm, pool, excess, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined };
+  return { wasm, pool, excess, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined, addressChecks: plan.addressChecks };
 }
 
 /** The module, or the limit that it exceeds in the words of the engine: on the thread of a page that is some megabytes. */

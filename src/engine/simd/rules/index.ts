@@ -99,6 +99,7 @@ const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' }
   syncwarp: 'emitter',
   members: 'scalar-path',
   within: 'emitter',
+  addressable: 'emitter',
   guard: 'emitter',
   mark: 'scalar-path',
 };

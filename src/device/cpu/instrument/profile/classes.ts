@@ -12,6 +12,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   mark: 'none',
   members: 'none',
   within: 'none',
+  addressable: 'none',
   guard: 'none',
   add: 'integer',
   sub: 'integer',
