@@ -129,7 +129,7 @@ which only the low half is demanded become i32, and a pointer has 32 bits. Three
 - A pointer has 32 bits unless \`Kernel.widePointers\` names it. That set is part of the kernel, since it decides what an op means; a kernel
   without it is in the standard dialect. The text form has the line \`dialect narrow\` and the word \`wide\` behind the type of such a pointer.
 - The offset of \`ptradd\`, the result of \`ptrtoint\` and the operand of \`inttoptr\` are i32 where the pointer has 32 bits, i64 where it is wide.
-  Addresses are counted modulo 2^32, so an offset needs no sign extension.
+  Addresses are counted modulo 2^32, so an offset needs no sign extension. Where an address may be beyond 4 GiB, an \`addressable\` precedes the access.
 - A pointer is as wide as the pointers that it is made of by \`ptradd\`, by \`select\` and by the edges into its block (promise T6).
 
 \`\`\`

@@ -179,6 +179,25 @@ for (const [name, access] of Object.entries(accesses))
     }
   });
 
+test('an address that a launch puts beyond 4 GiB faults, before and after launches that do not', () => {
+  const kernel = writeKernel('k', [out, valueParam('n', 1, 'i32')], [], (w) => {
+    const n = w.b.load('i32', w.b.param('ptr.param', { index: 1 }), plain);
+    w.put(w.param(0), w.b.add(w.b.mul(n, w.i32(4)), w.sreg('tid.x')), w.sreg('tid.x'));
+    w.put(w.b.ptradd(w.param(0), w.b.mul(w.b.zext('i64', n), w.b.const('i64', 4))), w.sreg('tid.x'), w.i32(7));
+  });
+  const { device, module } = opened(kernel);
+  const buffer = device.allocate(4096, new Diagnostics())!;
+  for (const n of [2 ** 30, 0, 1, 2 ** 30, 64]) {
+    const diagnostics = new Diagnostics();
+    const args: LaunchArgument[] = [
+      { kind: 'buffer', buffer },
+      { kind: 'bytes', bytes: new Uint8Array(Uint32Array.of(n).buffer) },
+    ];
+    module.launch({ kernel: 'k', grid: one, block: [64, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 0 }, diagnostics);
+    assert.equal(codesOf(diagnostics), n < 2 ** 30 ? [] : ['CM6011'], `${n}`);
+  }
+});
+
 test('a fault names the block and the thread; earlier accesses took place, later ones did not', () => {
   const kernel = simple((w) => {
     const isLast = w.b.and(

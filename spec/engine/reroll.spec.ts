@@ -68,6 +68,28 @@ for (const lanes of [8, 16, 32])
     assert.equal(simd.bytes, lane.bytes);
   });
 
+/** Eight FMAs of a thread's words; in one, the factor is a power of two and another operand is the same in all threads. */
+const scaledFmas = (factor: number, isUniformAddend: boolean): Kernel =>
+  writeKernel('k', [pointerParam('words', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
+    const single = (place: Value): Value => b.bitcast('f32', get(param(0), place));
+    const mine = (word: number): Value => single(b.add(sreg('tid.x'), i32(64 * (word + 1))));
+    const [same, scale] = [single(i32(5)), b.const('f32', BigInt(new Uint32Array(Float32Array.of(factor).buffer)[0]!))];
+    const sums = [isUniformAddend ? b.fma(mine(0), scale, same) : b.fma(scale, same, mine(0))];
+    for (let i = 1; i < 8; i++) sums.push(b.fma(mine(i), mine(i + 1), mine(i + 2)));
+    for (const [i, sum] of sums.entries()) put(param(0), b.add(sreg('tid.x'), i32(64 * (i + 16))), b.bitcast('i32', sum));
+  });
+
+for (const factor of [4, -0.5, 1, -1, 2 ** 90, 2 ** -90])
+  for (const isUniformAddend of [true, false])
+    test(`fma(x, ${factor}, c) in rerolled code, where ${isUniformAddend ? 'c' : 'x'} is uniform`, () => {
+      const given = singles(64 * 24);
+      const run = (engine: 'lane' | 'simd') => runOn(engine, scaledFmas(factor, isUniformAddend), 1, 64, given.length, given);
+      const [lane, simd] = [run('lane'), run('simd')];
+      assert.equal(simd.messages, []);
+      assert.ok(simd.lanes > 4);
+      assert.equal(simd.bytes, lane.bytes);
+    });
+
 test('the size of straight-line code does not depend on the number of lanes', () => {
   const size = (lanes: number): number => {
     const compiled = compileSimd(randomStraight(1, 256, 2000), [256, 1, 1], { fma: 'exact', lanes });

@@ -9,4 +9,6 @@ export { compileKernel } from './scalar/kernel-module.ts';
 export { expandMatmul } from './scalar/matmul.ts';
 export { poolStart } from './simd/analysis/plan.ts';
 export { compileSimd } from './simd/emit/module.ts';
+export { type MemoryFacts, neededChecks } from './simd/transform/check-addresses.ts';
 export { copyOf } from './simd/transform/narrow-integers.ts';
+export { firstTransforms } from './simd/transform/transforms.ts';

@@ -102,6 +102,7 @@ function execRule(state: State, inst: Inst): bigint {
     case 'members':
     case 'mark':
     case 'within':
+    case 'addressable':
     case 'guard':
       return 0n;
     case 'shuffle':

@@ -360,6 +360,13 @@ export const ops = {
     effect: 'volatile',
     doc: 'Asserts that a is from minus `limit` to `limit`, or unsigned at most `limit`. The CPU device inserts it for the fast sanitizer, which falls back to the precise one where it does not hold. Of a 64-bit number the low half is checked, unless `isWhole`.',
   },
+  addressable: {
+    args: { a: 'any', b: 'int', c: 'int' },
+    attrs: { byB: 0 as number, byC: 0 as number, isSignedB: true as boolean, isSignedC: true as boolean },
+    type: 'void',
+    effect: 'volatile',
+    doc: 'Faults unless a, an i64 or a pointer, plus b times `byB` plus c times `byC`, i32 that are sign-extended or zero-extended, is below 2^32 as an unsigned number. The vectorizer inserts it before accesses whose addresses it computes in 32 bits.',
+  },
   guard: {
     args: { a: 'pointer' },
     attrs: { number: 0 as number },

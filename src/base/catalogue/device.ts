@@ -21,13 +21,13 @@ export const device = entries({
     severity: 'error',
     title: 'access outside memory',
     message: 'kernel `{kernel}` accessed an address outside of device memory, in block ({block}) at thread ({thread}){others}',
-    page: 'The address is not in any allocation. Typical causes are a null pointer, an index far too large, and a freed buffer. Earlier blocks have completed their writes. Vectorized code accesses memory for a group of threads at once and uses 32-bit addresses. `--engine=lane` names the exact thread and checks all 64 bits of an address.',
+    page: 'The address is not in any allocation. Typical causes are a null pointer, an index far too large, and a freed buffer. Earlier blocks have completed their writes. Vectorized code accesses memory for a group of threads at once. `--engine=lane` names the exact thread.',
   },
   CM6012: {
     severity: 'error',
     title: 'out of memory',
     message: 'the device cannot allocate {bytes} bytes for {what}',
-    page: 'The CPU device has just under 4 GiB for all buffers together. `cumetal devices` shows the largest buffer of a Metal device; its total memory is limited by the machine.',
+    page: 'The CPU device has 4 GiB - 16 MiB for all buffers together. `cumetal devices` shows the largest buffer of a Metal device; its total memory is limited by the machine.',
   },
   CM6013: {
     severity: 'error',

@@ -2,7 +2,7 @@
  * The device's memory: one WebAssembly memory that grows, with an allocator of blocks. An index in it is the address that kernels see. The
  * first page is never allocated, so that null pointers are caught.
  */
-import { margin } from '../../engine/codegen/memory-margin.ts';
+import { endGuardBytes, margin } from '../../engine/codegen/memory-margin.ts';
 
 const pageBytes = 65536;
 /** Alignment of blocks: several cache lines, and more than any type requires. */
@@ -14,8 +14,8 @@ const alignment = 256;
 const aliasStride = 4096;
 /** Additional bytes of such blocks. They cycle through 16 starts, and the starts of three blocks in a row are far from each other. */
 const colorStride = 5 * alignment;
-/** Most pages: below 4 GiB, with room for an access that starts at the last byte. */
-const maxPages = 65535;
+/** Most pages: 4 GiB without the guard at its end, which also leaves room for an access that starts at the last byte. */
+const maxPages = 65536 - endGuardBytes / pageBytes;
 /** Fewest pages that the memory must be able to grow to. */
 const minMaxPages = 256;
 

@@ -130,6 +130,7 @@ const rules = {
   mark: () => {},
   // The fast sanitizer inserts access checks into kernels of the SIMD compiler only.
   within: () => {},
+  addressable: () => {},
   guard: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 

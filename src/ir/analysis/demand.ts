@@ -102,6 +102,9 @@ function wantsWhole(kernel: Kernel, inst: Inst, name: string, operand: Value): b
       return false;
     case 'within':
       return inst.isWhole;
+    case 'addressable':
+      // The low half of an address that is known to be below 4 GiB is the whole address.
+      return name === 'a' && kernel.insts[operand]!.op !== 'param' && kernel.insts[operand]!.op !== 'variable';
     case 'store':
       return name === 'value';
     case 'atomic':

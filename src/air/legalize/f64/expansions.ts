@@ -107,6 +107,7 @@ const treatments: Treatments = {
   members: 'never',
   mark: 'never',
   within: 'never',
+  addressable: 'never',
   guard: 'never',
   syncwarp: 'never',
   shufflesync: 'never',

@@ -18,8 +18,10 @@ import type { Instrumented } from '../observe/observer.ts';
 import { type AccessChecks, insertChecks } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
 import { devicePassObserver } from '../verify-passes.ts';
+import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { newKernelCache } from './kernel-cache.ts';
+import type { KnownLaunch } from './launch-facts.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -27,8 +29,8 @@ export interface LoadedKernel {
   readonly params: Kernel['params'];
   /** Initial bytes of the constant window. */
   readonly constants: Uint8Array;
-  /** The code for blocks of a shape, compiled at the first call. */
-  compiled(block: Dim3): CompiledKernel;
+  /** The code for blocks of a shape, for a launch of which something is known, compiled at the first call. */
+  compiled(block: Dim3, facts?: KnownLaunch): CompiledKernel;
   /** Scalar code with instruments, compiled at the first call with these. */
   instrumented(how: Instruments): CompiledKernel;
   /** Vectorized code with fast checks for blocks of a shape, compiled at the first call; undefined if that is impossible. */
@@ -136,7 +138,6 @@ export function loadedKernel(
   options: CompileChoice = {},
   passes: readonly Pass[] = [],
 ): LoadedKernel {
-  const vectorized = new Map<string, CompiledKernel>();
   const instrumented = new Map<string, CompiledKernel>();
   const checked = new Map<string, CompiledKernel | undefined>();
   let plain: CompiledKernel | undefined;
@@ -152,20 +153,33 @@ export function loadedKernel(
     plain ??= compileScalar(ready(), options, reason, flush);
     return plain;
   };
+  const newVectorized = (areAligned: boolean) => {
+    let form: Kernel | undefined;
+    const unmasked = (): Kernel => {
+      form ??= withoutMasks(ready(), areAligned) ?? kernel;
+      return form;
+    };
+    return codeForLaunches(unmasked, (block, facts) => {
+      const made = compileVectorized(unmasked(), block, { ...options, facts });
+      return 'why' in made ? { code: scalar(made.why), addressChecks: undefined } : { code: made, addressChecks: made.addressChecks };
+    });
+  };
+  /** By whether the rows of blocks are aligned, which decides only what masks of collectives mean. */
+  const forms = new Map<boolean, ReturnType<typeof newVectorized>>();
+  const vectorized = (areAligned: boolean): ReturnType<typeof newVectorized> => {
+    const key = areAligned || !hasMasks(ready());
+    const form = forms.get(key) ?? newVectorized(key);
+    forms.set(key, form);
+    return form;
+  };
   return {
     reflection,
     params: kernel.params,
     get constants() {
       return constantBytes(ready());
     },
-    compiled(block) {
-      if (!isVectorized(kernel, block, options)) return scalar(undefined);
-      const key = block.join();
-      const known = vectorized.get(key) ?? compileVectorized(withoutMasks(ready(), block) ?? kernel, block, options);
-      const compiled = 'why' in known ? scalar(known.why) : known;
-      vectorized.set(key, compiled);
-      return compiled;
-    },
+    compiled: (block, facts) =>
+      isVectorized(kernel, block, options) ? vectorized(areRowsAligned(block))(block, facts) : scalar(undefined),
     instrumented(instruments) {
       const key = instrumentsKey(instruments);
       const compiled = instrumented.get(key) ?? compileScalar(ready(), options, undefined, { ...instruments, ...flush });
@@ -181,13 +195,15 @@ export function loadedKernel(
   };
 }
 
-/** A copy of a kernel whose collectives by masks are replaced for blocks of a shape; undefined where there are none, or not in convergent code. */
-function withoutMasks(kernel: Kernel, block: Dim3, keepsMembers = false): Kernel | undefined {
+/** Whether the lanes of a warp have consecutive `tid.x` in blocks of a shape. */
+const areRowsAligned = (block: Dim3): boolean => block[0] % 32 === 0 || block[1] * block[2] === 1;
+
+/** A copy of a kernel whose collectives by masks are replaced; undefined where there are none, or not in convergent code. */
+function withoutMasks(kernel: Kernel, areAligned: boolean, keepsMembers = false): Kernel | undefined {
   // A thread that waits in a loop is late for a collective.
   if (!hasMasks(kernel) || hasSpinLoop(kernel)) return undefined;
   const copy = copyOf(kernel);
-  const areRowsAligned = block[0] % 32 === 0 || block[1] * block[2] === 1;
-  if (!replaceMasks(copy, { areRowsAligned, keepsMembers })) return undefined;
+  if (!replaceMasks(copy, { areRowsAligned: areAligned, keepsMembers })) return undefined;
   const afterPass = devicePassObserver();
   afterPass?.('replace-masks', copy);
   runPasses(copy, standardPasses, afterPass);
@@ -219,17 +235,22 @@ function compileScalar(
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented };
 }
 
+interface SimdChoice extends CompileChoice {
+  readonly facts?: KnownLaunch | undefined;
+}
+
 /** The SIMD compiler's module for blocks of a shape, or the reason why there is none. */
 export function simdModule(
   kernel: Kernel,
   block: Dim3,
-  { fma = 'exact', lanes, isShared = false }: CompileChoice,
+  { fma = 'exact', lanes, isShared = false, facts }: SimdChoice,
   checks?: AccessChecks,
 ): ReturnType<typeof compileSimd> {
   const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
   return compileSimd(kernel, block, {
     fma: isFusing ? fmaMode(fma) : 'exact',
     lanes,
+    facts,
     isShared,
     checks: checks && checkInstrumentation(checks),
     afterPass: devicePassObserver(),
@@ -239,16 +260,16 @@ export function simdModule(
 function compileVectorized(
   kernel: Kernel,
   block: Dim3,
-  choice: CompileChoice,
+  choice: SimdChoice,
   checks?: AccessChecks,
-): CompiledKernel | { readonly why: string } {
+): (CompiledKernel & { readonly addressChecks: string }) | { readonly why: string } {
   const made = simdModule(kernel, block, choice, checks);
   if ('why' in made) return made;
   const { bytes, plan, recordBytes, pool } = made;
   const { wasm, excess } = moduleOf(bytes);
   if (excess !== undefined) return { why: excess };
   const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
-  return { wasm, pool, excess, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined };
+  return { wasm, pool, excess, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined, addressChecks: plan.addressChecks };
 }
 
 /** The module, or the limit that it exceeds in the words of the engine: on the thread of a page that is some megabytes. */
@@ -268,7 +289,7 @@ function compileChecked(
   kinds: ReadonlySet<SanitizeKind>,
   options: CompileChoice,
 ): CompiledKernel | undefined {
-  const kernel = withoutMasks(original, block, true) ?? copyOf(original);
+  const kernel = withoutMasks(original, areRowsAligned(block), true) ?? copyOf(original);
   const checks = insertChecks(kernel, kinds);
   if ('why' in checks) return undefined;
   devicePassObserver()?.('insert-checks', kernel);

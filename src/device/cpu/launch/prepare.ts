@@ -16,6 +16,7 @@ import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
 import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Work } from '../workers/share.ts';
+import { launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import { useLocks } from './lock-table.ts';
 import { type Area, areaOf, fillArea, globalsOf, ownAreaOf } from './memory-layout.ts';
@@ -110,9 +111,9 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
 
 /** A launch without fast checks: plain, or with the observers that the request asks for. Undefined after reporting CM6012 or CM6013. */
 function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch | undefined {
-  const { environment, kernel, request } = inputs;
+  const { memory, environment, kernel, request } = inputs;
   const instruments = instrumentsOf(request);
-  const compiled = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block);
+  const compiled = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block, launchFacts(memory, kernel, request));
   const { wasm, excess = '' } = compiled;
   if (!wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: excess });

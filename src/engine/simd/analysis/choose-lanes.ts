@@ -61,7 +61,9 @@ const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
 
 /** Whether many instructions are atomic updates at addresses that differ from lane to lane. */
 function hasManyUpdates({ insts, blocks }: Kernel, { shape, cfg }: Shapes): boolean {
-  const candidates = cfg.order.flatMap((id) => blocks[id]!.body).filter((value) => shape[value] === varying);
+  const candidates = cfg.order
+    .flatMap((id) => blocks[id]!.body)
+    .filter((value) => shape[value] === varying && insts[value]!.op !== 'addressable');
   const updates = candidates.filter((value) => insts[value]!.op === 'atomic');
   return updates.length * tuning.instructionsPerUpdate >= candidates.length && updates.length > 0;
 }

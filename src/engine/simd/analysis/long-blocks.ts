@@ -23,7 +23,8 @@ export function hasLongStretch(kernel: Kernel, { shape }: Shapes): boolean {
     let run: Value[] = [];
     for (const value of body) {
       const inst = kernel.insts[value]!;
-      if ((specOf(inst.op).effect === 'pure' || inst.op === 'load') && !isVector(inst.type)) {
+      if ((specOf(inst.op).effect === 'pure' || inst.op === 'load' || inst.op === 'addressable') && !isVector(inst.type)) {
+        if (inst.op === 'addressable') continue;
         if (shape[value] === varying && !isLeaf(inst)) run.push(value);
         continue;
       }

@@ -8,6 +8,8 @@ import type { BarrierRegion } from './regions.ts';
 
 export interface SimdPlan extends Pick<Plan, 'crosses' | 'uses' | 'offsets' | 'windows'> {
   readonly kernel: Kernel;
+  /** The checks of addresses that the kernel has, as text. */
+  readonly addressChecks: string;
   readonly block: Dim3;
   readonly threads: number;
   /** Lanes of a group, and its packs: vectors of four lanes. */

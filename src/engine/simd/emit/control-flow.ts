@@ -53,7 +53,10 @@ function graphOf(flow: Flow): Graph {
   const divergentRegions = new Map<number, DivergentRegion>();
   const tested = new Set<number>();
   const size = (ids: readonly number[]): number => ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.length, 0);
-  const weight = (value: Value): number => (specOf(kernel.insts[value]!.op).effect === 'pure' ? 1 : tuning.memoryWeight);
+  const weight = (value: Value): number => {
+    const { op } = kernel.insts[value]!;
+    return specOf(op).effect === 'pure' || op === 'addressable' ? 1 : tuning.memoryWeight;
+  };
   const work = (ids: readonly number[]): number =>
     ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.reduce((all, value) => all + weight(value), 0), 0);
   let budget = flow.omitsUniformPaths ? 0 : tuning.maxGrowth * size(region.cfg.order) + 400;

@@ -1,5 +1,5 @@
 /** Instructions that are not emitted vector by vector: memory accesses, atomics, warp collectives, checks. */
-import { type Block, bytesOf, type Inst, type InstOf, operandsOf, specOf, type Value, varying } from '../../../ir/index.ts';
+import { type Block, bytesOf, type Inst, type InstOf, type Op, operandsOf, specOf, type Value, varying } from '../../../ir/index.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { isWithinVariable } from '../analysis/value-range.ts';
 import { maxFunctionBytes } from '../lanes/kernel-context.ts';
@@ -8,6 +8,7 @@ import type { GroupValues } from '../lanes/values.ts';
 import { shapeName, words } from '../lanes/vectors.ts';
 import { exactFma } from '../rules/fma-f32.ts';
 import { bias, writeScalar } from '../rules/scalar.ts';
+import { writeAddressable } from './address-checks.ts';
 import { ifActive, ifAnyActive, load, store } from './memory-access.ts';
 import { rerolledStretches, writeRerolled } from './reroll.ts';
 import { ballot, reduce, shuffle } from './warp-collectives.ts';
@@ -73,13 +74,15 @@ function writeGroupInstruction(values: GroupValues, value: Value): void {
   values.finish(operandsOf(inst));
 }
 
-type CheckInst = InstOf<'guard'> | InstOf<'within'> | InstOf<'members'>;
+type CheckInst = InstOf<'guard'> | InstOf<'within'> | InstOf<'members'> | InstOf<'addressable'>;
 
 /** Instructions that check and leave memory unchanged. */
-const isCheck = (inst: Inst): inst is CheckInst => inst.op === 'guard' || inst.op === 'within' || inst.op === 'members';
+const isCheck = (inst: Inst): inst is CheckInst => checkOps.has(inst.op);
+const checkOps: ReadonlySet<Op> = new Set<Op>(['guard', 'within', 'members', 'addressable']);
 
 function writeCheck(s: LaneGroup, inst: CheckInst): void {
-  if (inst.op === 'guard') s.guards?.guard(s, inst);
+  if (inst.op === 'addressable') writeAddressable(s, inst);
+  else if (inst.op === 'guard') s.guards?.guard(s, inst);
   else if (inst.op === 'within') s.guards?.within(s, inst);
   else s.guards?.members(s);
 }

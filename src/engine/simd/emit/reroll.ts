@@ -21,8 +21,9 @@ import { tuning } from '../../tuning.ts';
 import { isLongStretch } from '../analysis/long-blocks.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
-import { isExactFma } from '../rules/fma-f32.ts';
+import { isExactFma, isScaledFma } from '../rules/fma-f32.ts';
 import { partWriter } from '../rules/index.ts';
+import { writeAddressable } from './address-checks.ts';
 import { isDense, isStridedInPadding, pushFirstAddress } from './memory-access.ts';
 import { isUniformVector, placeOf, type Rerolled, withUniformsInMemory, writeChunk } from './reroll-chunk.ts';
 
@@ -54,11 +55,16 @@ const isFmaStretch = (s: LaneGroup, values: readonly Value[]): boolean =>
   values.filter((value) => isExactFma(s, value)).length >= tuning.minRerolledFmas;
 
 /** Whether a value is computed for each vector; uniform values are computed before the loop. */
-const isRerolled = (s: LaneGroup, value: Value): boolean => shapeOf(s, value) === varying && !isLeaf(s.kernel.insts[value]!);
+const isRerolled = (s: LaneGroup, value: Value): boolean => {
+  const inst = s.kernel.insts[value]!;
+  return shapeOf(s, value) === varying && inst.op !== 'addressable' && !isLeaf(inst);
+};
 
 function mayReroll(s: LaneGroup, value: Value): boolean {
   const inst = s.kernel.insts[value]!;
   if (isLeaf(inst) || (inst.op === 'load' && isReorderableLoad(s, inst, value))) return true;
+  // The check of such a load precedes the loop.
+  if (inst.op === 'addressable') return operandsOf(inst).every((operand) => shapeOf(s, operand) !== varying);
   const isDead = [value, ...operandsOf(inst)].every((each) => !isVector(s.kernel.insts[each]!.type));
   if (specOf(inst.op).effect !== 'pure' || !isDead) return false;
   return shapeOf(s, value) !== varying || isExactFma(s, value) || partWriter(s, value) !== undefined;
@@ -83,7 +89,7 @@ function writeStretch(values: GroupValues, block: Block, { from, to }: Stretch, 
   const { group } = values;
   const { code } = group;
   const body = block.body.slice(from, to);
-  for (const value of body) if (!isRerolled(group, value)) values.define(value);
+  for (const value of body) if (!isRerolled(group, value)) writeBefore(values, value);
   const { rerolled, bytes } = planStretch(values, block, { from, to }, start, locals);
   const spillArea = (): void => code.at('local.get', rerolled.spillArea);
   code.at('global.get', group.host.globals.records);
@@ -118,6 +124,14 @@ function writeStretch(values: GroupValues, block: Block, { from, to }: Stretch, 
     }
   for (const value of body) if (isRerolled(group, value)) values.finish(operandsOf(group.kernel.insts[value]!));
   return bytes;
+}
+
+/** Emits what precedes the loop: uniform and affine values, and the checks of their addresses. */
+function writeBefore(values: GroupValues, value: Value): void {
+  const inst = values.group.kernel.insts[value]!;
+  if (inst.op !== 'addressable') return values.define(value);
+  writeAddressable(values.group, inst);
+  values.finish(operandsOf(inst));
 }
 
 function planStretch(
@@ -175,7 +189,7 @@ function planStretch(
   };
 }
 
-/** Offsets of uniform operands, those of FMAs as f64. In locals they would occupy registers throughout the loop. */
+/** Offsets of uniform operands, those of FMAs as f64, or in both forms. In locals they would occupy registers throughout the loop. */
 function uniformOffsets(s: LaneGroup, values: readonly Value[], start: number): Pick<Rerolled, 'uniformF64' | 'uniforms'> {
   const operandsFor = (users: readonly Value[]): Value[] => [
     ...new Set(
@@ -187,7 +201,8 @@ function uniformOffsets(s: LaneGroup, values: readonly Value[], start: number): 
   const assignSlots = (operands: readonly Value[], from: number): Map<Value, number> =>
     new Map(operands.map((value, i) => [value, start + 8 * (from + i)]));
   const uniformF64 = operandsFor(values.filter((value) => isExactFma(s, value)));
-  const uniforms = operandsFor(values.filter((value) => !isExactFma(s, value)));
+  // An FMA with a power of two is computed in f32, and in f64 only in hard cases.
+  const uniforms = operandsFor(values.filter((value) => !isExactFma(s, value) || isScaledFma(s, value)));
   return { uniformF64: assignSlots(uniformF64, 0), uniforms: assignSlots(uniforms, uniformF64.length) };
 }
 

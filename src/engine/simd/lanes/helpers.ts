@@ -102,7 +102,94 @@ const fused: Row = {
   },
 };
 
+/** Pushes base + extended x * by, of locals. */
+function pushAddress(code: Code, base: number, { x, by, isSigned }: Record<'x' | 'by' | 'isSigned', number>): void {
+  const get = (local: number): void => code.at('local.get', local);
+  get(base);
+  get(x);
+  code.op('i64.extend_i32_s');
+  get(x);
+  code.op('i64.extend_i32_u');
+  get(isSigned);
+  code.op('select');
+  get(by);
+  code.op('i64.mul');
+  code.op('i64.add');
+}
+
+/** Faults if the address on the stack is not below 4 GiB. */
+function faultUnlessAddressable(code: Code): void {
+  code.i64(32n);
+  code.op('i64.shr_u');
+  code.op('i64.eqz');
+  code.op('i32.eqz');
+  code.open('if');
+  code.op('unreachable');
+  code.end();
+}
+
+/**
+ * Faults unless the address of each lane whose bit is set is below 4 GiB: a base plus two terms. A term is the integer of the first lane, its
+ * stride, its factor, and whether it is signed.
+ */
+const addressableLanes: Row = {
+  params: ['i64', 'i32', 'i32', 'i64', 'i32', 'i32', 'i32', 'i64', 'i32', 'i32'],
+  results: [],
+  body(code) {
+    const bits = 9;
+    const [first, second] = [
+      { x: 1, stride: 2, by: 3, isSigned: 4 },
+      { x: 5, stride: 6, by: 7, isSigned: 8 },
+    ] as const;
+    const address = code.local('i64');
+    code.open('loop');
+    code.at('local.get', bits);
+    code.i32(1);
+    code.op('i32.and');
+    code.open('if');
+    pushAddress(code, 0, first);
+    code.at('local.set', address);
+    pushAddress(code, address, second);
+    faultUnlessAddressable(code);
+    code.end();
+    for (const { x, stride } of [first, second]) {
+      code.at('local.get', x);
+      code.at('local.get', stride);
+      code.op('i32.add');
+      code.at('local.set', x);
+    }
+    code.at('local.get', bits);
+    code.i32(1);
+    code.op('i32.shr_u');
+    code.at('local.tee', bits);
+    code.at('br_if', 0);
+    code.end();
+  },
+};
+
+/** Faults unless a base plus a term is below 4 GiB in each lane of a mask: the lanes of the integer, its factor, and whether it is signed. */
+const addressablePack: Row = {
+  params: ['i64', 'v128', 'i64', 'i32', 'v128'],
+  results: [],
+  body(code) {
+    const x = code.local('i32');
+    for (let lane = 0; lane < 4; lane++) {
+      code.at('local.get', 4);
+      code.lane('i32x4.extract_lane', lane);
+      code.open('if');
+      code.at('local.get', 1);
+      code.lane('i32x4.extract_lane', lane);
+      code.at('local.set', x);
+      pushAddress(code, 0, { x, by: 2, isSigned: 3 });
+      faultUnlessAddressable(code);
+      code.end();
+    }
+  },
+};
+
 const rows = {
+  addressableLanes,
+  addressablePack,
   fma64: fused,
   exp2: approximate('exp2'),
   log2: approximate('log2'),
@@ -110,7 +197,7 @@ const rows = {
   cos: approximate('cos'),
   tanh: approximate('tanh'),
   rsqrt: approximate('rsqrt'),
-} satisfies Record<ApproximateName | 'fma64', Row>;
+} satisfies Record<ApproximateName | 'fma64' | 'addressableLanes' | 'addressablePack', Row>;
 
 export type SimdHelper = keyof typeof rows;
 

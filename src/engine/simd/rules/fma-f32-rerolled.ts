@@ -8,7 +8,7 @@ import { withScratch } from '../../codegen/scratch.ts';
 import { tuning } from '../../tuning.ts';
 import type { LaneGroup } from '../lanes/lane-group.ts';
 import { joinHalves } from '../lanes/vectors.ts';
-import { hardCaseBound, hardCaseKey, isScaledHardCase, powerOfTwo, roundToF32, roundToOdd, type Scale, scaledKey } from './fma-f32.ts';
+import { hardCaseBound, hardCaseKey, isScaledHardCase, roundToF32, roundToOdd, type Scale, scaledKey, scaleOf } from './fma-f32.ts';
 
 /** The vectors of one iteration of a rerolled loop. */
 export interface Tile {
@@ -79,8 +79,8 @@ function accumulator({ code }: LaneGroup, local: number, op: NameWith<'none'>): 
 export function exactFmaOfTile(tile: Tile, inst: InstOf<'fma'>, value: Value, hardCases: HardCases | undefined): void {
   const { group, packs } = tile;
   const { interleavedFmaHalves } = tuning;
-  const scale = hardCases && (powerOfTwo(group, inst.a) ?? powerOfTwo(group, inst.b));
-  if (hardCases && scale) return scaledSum(tile, inst, value, scale, hardCases);
+  const scale = hardCases && scaleOf(group, inst);
+  if (scale) return scaledSum(tile, inst, value, scale, hardCases);
   const isOftenHard = [inst.a, inst.b].some((operand) => hasFewBits(group, operand));
   for (let from = 0; from < 2 * packs; from += interleavedFmaHalves) {
     const halves = Array.from({ length: Math.min(interleavedFmaHalves, 2 * packs - from) }, (_, i) => from + i);

@@ -18,9 +18,18 @@ export function isExactFma(s: LaneGroup, value: Value): boolean {
   return inst.op === 'fma' && inst.type === 'f32' && s.fma === 'exact' && shapeOf(s, value) === varying;
 }
 
+/** Whether an FMA has a constant power of two as a factor, so that its product is exact in f32. */
+export function isScaledFma(s: LaneGroup, value: Value): boolean {
+  const inst = s.kernel.insts[value]!;
+  return inst.op === 'fma' && scaleOf(s, inst) !== undefined;
+}
+
+/** The factor of an FMA that is a constant power of two, if there is one. */
+export const scaleOf = (s: LaneGroup, { a, b }: InstOf<'fma'>): Scale | undefined => powerOfTwo(s, a) ?? powerOfTwo(s, b);
+
 /** Writes an exact FMA with a varying result. */
 export function exactFma(values: GroupValues, inst: InstOf<'fma'>, value: Value): void {
-  const scale = powerOfTwo(values.group, inst.a) ?? powerOfTwo(values.group, inst.b);
+  const scale = scaleOf(values.group, inst);
   if (scale === undefined) return emulateInF64(values, inst, value);
   scaledSum(values, inst, value, scale);
 }
@@ -33,7 +42,7 @@ export interface Scale {
 }
 
 /** The operand as a scale, if it is a constant power of two of moderate exponent. */
-export function powerOfTwo({ kernel }: LaneGroup, operand: Value): Scale | undefined {
+function powerOfTwo({ kernel }: LaneGroup, operand: Value): Scale | undefined {
   const inst = kernel.insts[operand]!;
   if (inst.op !== 'const') return undefined;
   const bits = Number(inst.bits & 0x7fff_ffffn);

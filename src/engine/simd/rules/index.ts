@@ -104,6 +104,7 @@ const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' }
   yield: 'scalar-path',
   members: 'scalar-path',
   within: 'emitter',
+  addressable: 'emitter',
   guard: 'emitter',
   mark: 'scalar-path',
 };

@@ -24,6 +24,7 @@ import { shapesOf } from '../analysis/lane-shapes.ts';
 import { laneBytes, type SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, barrierRegions, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import { staticShufflesOf } from '../analysis/static-shuffles.ts';
+import type { MemoryFacts } from './check-addresses.ts';
 import { copyOf } from './narrow-integers.ts';
 import { narrowingTransforms, narrowTransforms } from './transforms.ts';
 
@@ -31,18 +32,23 @@ export interface PlanOptions {
   readonly fma: FmaMode;
   /** The requested lanes of a group, if there is such a request. */
   readonly lanes?: number | undefined;
+  /** What is known of all launches of the code. */
+  readonly facts?: MemoryFacts | undefined;
   /** Observes the kernel after each transform of `transforms.ts`. */
   readonly afterPass?: AfterPass | undefined;
 }
 
 /** Plans a kernel for blocks of one size; the kernel itself stays unchanged. */
-export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, afterPass }: PlanOptions): SimdPlan {
+export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, facts, afterPass }: PlanOptions): SimdPlan {
   const kernel = copyOf(original);
   const run = ({ name, run }: Pass): void => {
     run(kernel);
     afterPass?.(name, kernel);
   };
-  narrowingTransforms.forEach(run);
+  let addressChecks = '';
+  narrowingTransforms(facts, (checks) => {
+    addressChecks = checks;
+  }).forEach(run);
   const staticShuffles = staticShufflesOf(kernel);
   afterPass?.('static-shuffles', kernel);
   narrowTransforms.forEach(run);
@@ -59,7 +65,7 @@ export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, a
   const threads = block[0] * block[1] * block[2];
   const groups = Math.ceil(threads / lanes);
   const counts = { block, threads, lanes, packs: lanes / 4, groups, padded: groups * lanes };
-  const plan = { kernel, ...counts, wide, shapes, regions, home, staticShuffles, offsets, windows };
+  const plan = { kernel, addressChecks, ...counts, wide, shapes, regions, home, staticShuffles, offsets, windows };
   const { liveIn } = livenessOf(kernel, cfgOf(kernel));
   const liveIns = new Map(
     regions.map(({ entry }) => [entry, entry === 0 ? [] : [...liveIn[entry]!].filter((value) => !isLeaf(kernel.insts[value]!))]),

@@ -6,7 +6,7 @@
 import { type Block, type Inst, type Kernel, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
 
 /** Checks: loads may pass them. */
-const isCheck = ({ op }: Inst): boolean => op === 'guard' || op === 'within';
+const isCheck = ({ op }: Inst): boolean => op === 'guard' || op === 'within' || op === 'addressable';
 
 /** Schedules all blocks in place; returns whether the order of one changed. */
 export function scheduleBlocks(kernel: Kernel): boolean {

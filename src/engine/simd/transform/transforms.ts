@@ -1,6 +1,7 @@
 /** The vectorizer's transforms of a kernel, in the order in which they run. */
 import { dce, type Pass } from '../../../ir/index.ts';
 import { staticShufflesOf } from '../analysis/static-shuffles.ts';
+import { checkAddresses, type MemoryFacts } from './check-addresses.ts';
 import { foldByteOffsets } from './fold-byte-offsets.ts';
 import { matchFunnelShifts } from './match-funnel-shifts.ts';
 import { narrowIntegers } from './narrow-integers.ts';
@@ -9,12 +10,25 @@ import { rematerialize } from './rematerialize.ts';
 import { scheduleBlocks } from './schedule.ts';
 import { splitAtBarriers } from './split-at-barriers.ts';
 
-/** Those up to the narrowed dialect of the IR. */
-export const narrowingTransforms: readonly Pass[] = [
+/** Those before the checks of addresses. */
+export const firstTransforms: readonly Pass[] = [
   { name: 'promote-slots', run: promoteSlots },
   { name: 'fold-byte-offsets', run: foldByteOffsets },
   { name: 'match-funnel-shifts', run: matchFunnelShifts },
   { name: 'dce', run: dce },
+];
+
+/** Those up to the narrowed dialect of the IR, for launches of which something is known. `checked` gets the checks of addresses as text. */
+export const narrowingTransforms = (facts?: MemoryFacts, checked: (checks: string) => void = () => {}): readonly Pass[] => [
+  ...firstTransforms,
+  {
+    name: 'check-addresses',
+    run(kernel) {
+      const checks = checkAddresses(kernel, facts);
+      checked(checks);
+      return checks !== '';
+    },
+  },
   { name: 'narrow-integers', run: narrowIntegers },
 ];
 
@@ -29,4 +43,4 @@ export const narrowTransforms: readonly Pass[] = [
 const staticShuffles: Pass = { name: 'static-shuffles', run: (kernel) => staticShufflesOf(kernel).size > 0 };
 
 /** All of them. */
-export const simdTransforms: readonly Pass[] = [...narrowingTransforms, staticShuffles, ...narrowTransforms];
+export const simdTransforms: readonly Pass[] = [...narrowingTransforms(), staticShuffles, ...narrowTransforms];

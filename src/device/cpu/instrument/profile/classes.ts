@@ -13,6 +13,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   members: 'none',
   yield: 'none',
   within: 'none',
+  addressable: 'none',
   guard: 'none',
   add: 'integer',
   sub: 'integer',
