@@ -10,7 +10,7 @@ const test = suite('h200/sweep divergent');
 
 testRows(test, (row) => !hasMemory(row) && !row.isCollective && row.control === undefined, {
   change: (form) => ({ ...form, ptx: inDivergentCode(form.ptx) }),
-  most: 2,
+  most: 1,
 });
 
 test.run();

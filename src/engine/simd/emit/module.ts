@@ -4,7 +4,7 @@
  */
 
 import type { Dim3 } from '../../../base/dim3.ts';
-import { cfgOf, dominatorsOf, isSpinLoop, type Kernel, loopsOf } from '../../../ir/index.ts';
+import { cfgOf, dominatorsOf, hasMasks, isSpinLoop, type Kernel, loopsOf } from '../../../ir/index.ts';
 import { type Code, newModule } from '../../../wasm/index.ts';
 import { helperTable } from '../../codegen/helpers.ts';
 import { declareHost } from '../../codegen/host.ts';
@@ -141,6 +141,7 @@ function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): 
 /** Why a kernel needs the scalar compiler, whatever its blocks are; undefined where it does not. */
 function scalarReason(kernel: Kernel, { checks }: SimdOptions): string | undefined {
   if (kernel.params.some(({ formats }) => formats)) return '`printf`, whose output is in thread order';
+  if (hasMasks(kernel)) return 'collectives by mask in divergent code';
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const { op } = kernel.insts[value]!;
