@@ -309,7 +309,8 @@ for (const [what, [body, finding]] of Object.entries(never)) {
 }
 
 test('a kernel for Apple GPUs checks the masks of divergent lanes, and warns', () => {
-  const branch = (mask: string): string => `  setp.lt.u32 %p1, %r1, 16;
+  const branch = (mask: string): string => `  ld.global.u32 %r2, [%rd1]; add.u32 %r2, %r2, %r1;
+  setp.lt.u32 %p1, %r2, 16;
   @!%p1 bra B;
   redux.sync.add.u32 %r20, %r1, ${mask};
 B: bar.warp.sync -1;`;

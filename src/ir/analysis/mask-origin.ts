@@ -1,10 +1,12 @@
 /**
  * Masks in divergent code that name only lanes which are together: those that come from a ballot of the same lanes, as in
- * `mask = __ballot_sync(m, p); if (p) __shfl_sync(mask, …)` and in groups of `__activemask()`.
+ * `mask = __ballot_sync(m, p); if (p) __shfl_sync(mask, …)` and in groups of `__activemask()`, and those that like the branches depend on
+ * the lane alone, as in `if (lane < 16) __shfl_sync(0xffff, …)`.
  */
-import type { Block, Kernel, Value } from '../kernel.ts';
+import type { Block, Edge, Kernel, Value } from '../kernel.ts';
 import type { Cfg } from './cfg.ts';
 import { type DominatorTree, dominatorsOf } from './dominators.ts';
+import { areMasksWithin, lanesWhere, type ThreadValues, threadValuesOf } from './lane-sets.ts';
 
 /** What is known of the control flow of a kernel. */
 export interface MaskFlow {
@@ -13,12 +15,40 @@ export interface MaskFlow {
   readonly home: Int32Array;
   /** Branches that diverge in a warp, with the blocks up to where its lanes reconverge. */
   readonly splits: ReadonlyMap<number, ReadonlySet<number>>;
+  readonly areRowsAligned: boolean;
 }
 
 /** Whether all lanes that a mask names execute a block together, because a ballot found them together before. */
 export function newMaskOrigin(flow: MaskFlow): (mask: Value, block: number) => boolean {
   const dominators = dominatorsOf(flow.cfg);
-  return (mask, block) => ballotsIn(flow.kernel, mask).some((ballot) => staysTogether(flow, dominators, ballot, block));
+  const valuesOf = threadValuesOf(flow.kernel, flow.areRowsAligned);
+  return (mask, block) =>
+    ballotsIn(flow.kernel, mask).some((ballot) => staysTogether(flow, dominators, ballot, block)) ||
+    isWithinLanes(flow, dominators, valuesOf, { mask, block });
+}
+
+/** Whether the lanes alone decide which of them execute a block, and the mask names no others. */
+function isWithinLanes(
+  { kernel, cfg, splits }: MaskFlow,
+  dominators: DominatorTree,
+  valuesOf: ThreadValues,
+  { mask, block }: { readonly mask: Value; readonly block: number },
+): boolean {
+  const masks = valuesOf(mask);
+  if (!masks) return false;
+  let active: number[] | undefined;
+  for (const [split, region] of splits) {
+    if (!region.has(block)) continue;
+    const { end } = kernel.blocks[split]!;
+    if (end.op !== 'condbr') return false;
+    const leads = ({ block: side }: Edge): boolean => cfg.predecessors[side.id]!.length === 1 && dominators.dominates(side.id, block);
+    const [isThen, isElse] = [leads(end.then), leads(end.else)];
+    const conditions = valuesOf(end.cond);
+    if (!conditions || isThen === isElse) return false;
+    const side = lanesWhere(conditions, isThen);
+    active = active ? active.map((lanes, warp) => lanes & side[warp]!) : side;
+  }
+  return active !== undefined && areMasksWithin(masks, active);
 }
 
 /** Ballots of which a mask is a subset: itself, or operands of the `and`s that it consists of. */
