@@ -26,7 +26,7 @@ export function threadValuesOf(kernel: Kernel, areRowsAligned: boolean): ThreadV
     if (inst.op === 'const') return threads.map(() => inst.bits);
     if (!isEvaluableInst(inst)) return undefined;
     const operands = operandsOf(inst);
-    const bits = operands.map(valueOf);
+    const bits = operands.map(bitsOf);
     if (!bits.every((each) => each !== undefined)) return undefined;
     const types = operands.map((operand) => kernel.insts[operand]!.type);
     return threads.map((thread) =>
@@ -37,14 +37,14 @@ export function threadValuesOf(kernel: Kernel, areRowsAligned: boolean): ThreadV
       ),
     );
   };
-  const valueOf: ThreadValues = (value) => {
+  const bitsOf: ThreadValues = (value) => {
     if (known.has(value)) return known.get(value);
     known.set(value, undefined);
     const found = compute(value);
     known.set(value, found);
     return found;
   };
-  return valueOf;
+  return bitsOf;
 }
 
 /** By warp: the lanes for which a condition has an answer. */
