@@ -25,6 +25,12 @@ function said(text: string, what: Emit = 'metallib', options: CompileOptions = {
 const double = (instruction: string): string =>
   `.entry k (.param .u64 a) {\n.reg .b64 %rd; .reg .f64 %d; ld.param.u64 %rd, [a]; ld.global.f64 %d, [%rd];\n${instruction};\nst.global.f64 [%rd], %d; ret; }\n`;
 
+test('CM5092: a module without entries makes a library without kernels, which is said', () => {
+  const text = '.global .align 4 .b32 g;\n.func f () { ret; }\n';
+  assert.equal(said(text), ['CM5092', 'made']);
+  assert.equal(said(`${text}.entry k () { ret; }\n`), ['made']);
+});
+
 test('CM2091: an atomic on doubles for the instruments of the CPU device; with locks, it is compiled for an Apple GPU', () => {
   const atomic = double('atom.global.add.f64 %d, [%rd], %d');
   assert.equal(said(atomic, 'metallib', { target: 'macos15', sanitize: true }), ['CM2091 6:1']);

@@ -34,7 +34,7 @@ export function compile(source: SourceFile, options: CompileOptions, diagnostics
   const modules = toAir(source, options, diagnostics);
   if (!modules) return undefined;
   const target = targetOf(options);
-  return { metallib: pack(modules.air, target, options), reflection: modules.reflection };
+  return { metallib: pack(modules.air, target, options, diagnostics), reflection: modules.reflection };
 }
 
 /** The bindings of each entry, independent of a target, for devices that take the PTX itself; nothing after reporting errors. */
@@ -56,7 +56,7 @@ export function emit(source: SourceFile, what: Emit, options: CompileOptions, di
   if (!modules) return undefined;
   switch (what) {
     case 'metallib':
-      return pack(modules.air, targetOf(options), options);
+      return pack(modules.air, targetOf(options), options, diagnostics);
     case 'air':
       return oneModule(modules.air, targetOf(options), diagnostics);
     case 'air-ll':
@@ -195,7 +195,9 @@ function refuseTooMuchShared(
   diagnostics.report('CM2093', { kernel: name, bytes, who: gpus, limit }, { ...(span ? { span } : {}), ...help });
 }
 
-function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions): Uint8Array {
+/** The container; reports CM5092 for one without kernels. */
+function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions, diagnostics: Diagnostics): Uint8Array {
+  if (modules.length === 0) diagnostics.report('CM5092', {});
   const library: Library = {
     version: target.container,
     platform: target.platform,
