@@ -117,6 +117,22 @@ test('the default launch obeys the block that the kernel demands', () => {
 
 const four = ['f32:4', 'f32:4', 'i32=4', 'f32=1'];
 const replaced = (index: number, spec: string) => ({ args: args(...four.map((s, i) => (i === index ? spec : s))) });
+test('a kernel with dynamic shared memory needs a size, if it is 0', () => {
+  const kernels = [{ ...scale, usesDynamicShared: true }];
+  const given = args('f32:4=iota', 'f32:4', 'i32=3', 'f32=2.5');
+  const of = (plan: LaunchPlan): string[] => {
+    const { device, module } = fakeDevice(kernels, runScale);
+    const diagnostics = new Diagnostics();
+    const outcome = launch(device, module, { ...plan, args: given }, { repeat: 1, timeoutMs: 0 }, { io: files({}), diagnostics });
+    return [...diagnostics.list.map(({ code }) => code), ...(outcome ? ['done'] : [])];
+  };
+  assert.equal(of({ constants: [] }), ['CM5034']);
+  assert.equal(of({ constants: [], sharedBytes: 0 }), ['done']);
+  assert.equal(of({ constants: [], sharedBytes: 64 }), ['done']);
+  // The schema of launch files gives `sharedBytes` the default 0.
+  assert.equal(of({ constants: [], sharedBytes: 0, isSharedDefault: true }), ['CM5036', 'done']);
+});
+
 const bad: [why: string, plan: Partial<LaunchPlan>, message: RegExp][] = [
   [
     'too few arguments',

@@ -90,7 +90,7 @@ async function compileFor(
 }
 
 /** Why no Apple GPU supports a kernel or its launch; undefined where one does, or where the error has another cause. */
-function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { kernel, sharedBytes }: LaunchPlan): string | undefined {
+function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { kernel, sharedBytes = 0 }: LaunchPlan): string | undefined {
   if (!compiled) return beyondTarget(reported)?.message;
   const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || name === kernel);
   const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
