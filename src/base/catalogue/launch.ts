@@ -49,15 +49,22 @@ export const launch = entries({
   },
   CM5014: {
     severity: 'warning',
-    title: 'integer and float mixed',
+    title: 'integer for a float',
     message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, but argument `{spec}` is {given}: its bits are passed unchanged',
-    page: 'The sizes match, so the launch proceeds. An integer reinterpreted as a float, or the reverse, is usually a mistake.',
+    page: 'The sizes match, so the launch proceeds with the integer as the bits of the float, such as those of a NaN. A number is passed as a float: `f32=1`.',
   },
   CM5015: {
     severity: 'error',
     title: 'pointer offset outside the buffer',
     message: 'parameter {index} `{name}` of `{kernel}` has offset {offset} in a buffer of {size} bytes',
     page: 'A pointer argument can point to any byte of a buffer, but not past its end.',
+  },
+  CM5016: {
+    severity: 'error',
+    title: 'float for an integer',
+    message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, but argument `{spec}` is {given}',
+    help: 'pass an integer: `{wanted}=VALUE`',
+    page: 'The parameter would have the bits of the float: those of 1000 as an f32 are the integer 1148846080.',
   },
   CM5020: {
     severity: 'error',
