@@ -95,6 +95,8 @@ test('an integer address of shared memory is an offset in the window', () => {
   const index = gep!.indices[1] as InstructionOf<'binary'>;
   assert.is(index.opcode, 'lshr');
   assert.is(constant(index.b), 2n);
+  // `exact`: the index is the offset divided by 4, so that reading the AIR gives the offset back, with its last bits.
+  assert.is(index.flags, 1);
 });
 
 test('static and dynamic shared memory: an address of unknown origin chooses at run time', () => {

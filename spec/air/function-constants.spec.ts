@@ -134,6 +134,7 @@ test('integers from the least to the most of their type, and no others', () => {
       for (const value of [least - 1n, most + 1n]) assert.is(bytesOf(value), `it must be from ${least} to ${most}`, type);
     }
   }
+  for (const type of ['constructor', 'valueof']) assert.equal(bytesOfConstant(type, 1), { why: 'values of that type are not supported' });
   assert.equal(bytesOfConstant('float', 1.5), Uint8Array.of(0, 0, 0xc0, 0x3f));
   assert.equal(bytesOfConstant('half', -2), Uint8Array.of(0, 0xc0));
   assert.equal(bytesOfConstant('bfloat', 1), Uint8Array.of(0x80, 0x3f));

@@ -4,6 +4,9 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { groupFunctionOf } from '../../src/air/functions/simd.ts';
+import { elementOfTypeName } from '../../src/air/raise/read-metadata.ts';
+import { shapedFunctionOf } from '../../src/air/raise/shaped-functions.ts';
 import { f16Bits, f16Value } from '../../src/base/float.ts';
 import { callEach } from '../support/air-call.ts';
 import { airLibrary, airModule, buffer } from '../support/air-text.ts';
@@ -414,6 +417,13 @@ need(test, ['llvm-as-14'], 'reductions of vectors', () => {
     5 & -7 & 3 & 100,
     5 ^ -7 ^ 3 ^ 100,
   ]);
+});
+
+// Tables are objects of JavaScript, which have properties of their own.
+test('names of JavaScript are no functions and no types', () => {
+  for (const name of ['air.simd_constructor', 'air.quad_toString', 'air.constructor', 'llvm.toString'])
+    assert.is(groupFunctionOf(name) ?? shapedFunctionOf(name), undefined, name);
+  for (const name of ['constructor', 'toString', '__proto__']) assert.is(elementOfTypeName(name), undefined, name);
 });
 
 test.run();

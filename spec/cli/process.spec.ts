@@ -263,6 +263,17 @@ ${declaration}
 }
 `;
 
+test('a launch of a kernel with dynamic shared memory says its size', () => {
+  const launch = ['--block', '4', '--grid', '1', '--arg', 'u32:4=fill(9)', '--print', '0'];
+  writeFileSync(at('unsized.ptx'), handingOn('.extern .shared .align 4 .b8 cells[];', 12));
+  const unsized = cli(['run', 'unsized.ptx', ...launch]);
+  assert.is(unsized.code, 1);
+  assert.match(unsized.err, /^error\[CM5034\].*`hand` has dynamic shared memory/);
+  // A default launch has no size either.
+  assert.match(cli(['run', 'unsized.ptx']).err, /CM5034/);
+  assert.match(cli(['run', 'unsized.ptx', '--shared', '16', ...launch]).out, /u32\[4\]\n.* 3 +2 +1 +0\n/);
+});
+
 test('more shared memory than Apple GPUs have, declared or given by the launch, is for the CPU device', () => {
   const launch = ['--block', '4', '--grid', '1', '--arg', 'u32:4=fill(9)', '--print', '0'];
   writeFileSync(at('declared.ptx'), handingOn('.shared .align 4 .b8 cells[49152];', 49148));

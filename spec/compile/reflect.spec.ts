@@ -28,6 +28,19 @@ const text = `.version 7.0
 .visible .entry two() { sturdy; ret; }
 `;
 
+test('a parameter that is declared as bits is a float if it only serves as one', () => {
+  const body = (load: string, use: string) => `.visible .entry k(.param .b32 x, .param .u64 out)
+{ .reg .b32 b; .reg .f32 f; .reg .b64 p; ld.param.u64 p, [out]; ld.param.${load}, [x]; ${use} ret; }`;
+  const elementFor = (load: string, use: string) => {
+    const source = new SourceFile('k.ptx', `.version 7.0\n.target sm_70\n.address_size 64\n${body(load, use)}`);
+    return reflect(source, {}, new Diagnostics(source))?.kernels[0]?.params[0]?.element;
+  };
+  assert.is(elementFor('f32 f', 'add.f32 f, f, f; st.global.f32 [p], f;'), 'f32');
+  assert.is(elementFor('b32 f', 'add.f32 f, f, f; st.global.f32 [p], f;'), 'f32');
+  assert.is(elementFor('b32 b', 'st.global.b32 [p], b;'), 'u32');
+  assert.is(elementFor('b32 b', 'mov.b32 f, b; st.global.f32 [p], f; st.global.u32 [p+4], b;'), 'u32');
+});
+
 test('sizes of parameters are those of the PTX, and no target of ours limits shared memory', () => {
   const source = new SourceFile('k.ptx', text);
   const diagnostics = new Diagnostics(source);

@@ -335,9 +335,11 @@ test('the CPU device is available on every machine, by two names', () => {
     ['cpu'],
   );
   for (const name of ['auto', 'cpu']) assert.is(openDevice(name, new Diagnostics())?.info.kind, 'cpu');
-  const diagnostics = new Diagnostics();
-  assert.is(openDevice('metal', diagnostics), undefined);
-  assert.equal(codesOf(diagnostics), ['CM6001']);
+  for (const name of ['metal', 'toString', '__proto__']) {
+    const diagnostics = new Diagnostics();
+    assert.is(openDevice(name, diagnostics), undefined);
+    assert.equal(codesOf(diagnostics), ['CM6001'], name);
+  }
 });
 
 test("from a metallib's bytes to a vector sum", () => {

@@ -49,13 +49,15 @@ function kernelOf(metallib: Uint8Array, name: string | undefined): KernelReflect
 function runOracle(metallib: Uint8Array, plan: LaunchFile, order: string): OracleRun {
   const kernel = kernelOf(metallib, plan.kernel);
   const { grid, block, args } = plan as Required<LaunchFile>;
-  const bound = bindArguments({ ...plan, kernel: kernel.name, grid, block, args, defaults: [] }, kernel, diskIo, new Diagnostics())!;
+  const { sharedBytes = 0 } = plan;
+  const full = { ...plan, sharedBytes, kernel: kernel.name, grid, block, args, defaults: [] };
+  const bound = bindArguments(full, kernel, diskIo, new Diagnostics())!;
   const { status, complaints, after } = launchOracle(folder, metallib, {
     kernel: kernel.name,
     grid,
     block,
     args: bound.map((b) => (b.kind === 'buffer' ? b.buffer.bytes : b.bytes)),
-    sharedBytes: kernel.usesDynamicShared ? plan.sharedBytes : undefined,
+    sharedBytes: kernel.usesDynamicShared ? sharedBytes : undefined,
     order,
   });
   const isRead = bound.flatMap((b, index) => (b.kind === 'buffer' && status === 0 ? [index] : []));

@@ -63,6 +63,11 @@ const bad: [spec: string, words: RegExp][] = [
   ['i32=', /is not an integer/],
   ['f32=0xff', /could be a value or bits/],
   ['f32=one', /`one` is not a number/],
+  ['f32=constructor', /`constructor` is not a number/],
+  ['f32=__proto__', /`__proto__` is not a number/],
+  ['f32:4=fill(__proto__)', /`__proto__` is not a number/],
+  ['f32:4=toString', /`toString` is not one of/],
+  ['constructor:4', /`constructor` is not an element type/],
   ['f32@', /a file name must follow/],
   ['bytes=3', /`bytes` needs a file/],
 ];

@@ -65,6 +65,13 @@ test('a file that uses everything of the schema', () => {
   });
 });
 
+test('a file without a size of shared memory has the default of the schema, and says so', () => {
+  const { sharedBytes: _, ...rest } = whole;
+  const { file } = read(rest);
+  assert.is(file?.sharedBytes, 0);
+  assert.is(file?.isSharedDefault, true);
+});
+
 test('paths in a file of the current folder stay as they are', () => {
   assert.is(read({ ...whole, args: [] }, 'launch.json').file?.module, 'kernel.ptx');
 });

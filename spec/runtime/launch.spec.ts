@@ -117,6 +117,22 @@ test('the default launch obeys the block that the kernel demands', () => {
 
 const four = ['f32:4', 'f32:4', 'i32=4', 'f32=1'];
 const replaced = (index: number, spec: string) => ({ args: args(...four.map((s, i) => (i === index ? spec : s))) });
+test('a kernel with dynamic shared memory needs a size, if it is 0', () => {
+  const kernels = [{ ...scale, usesDynamicShared: true }];
+  const given = args('f32:4=iota', 'f32:4', 'i32=3', 'f32=2.5');
+  const of = (plan: LaunchPlan): string[] => {
+    const { device, module } = fakeDevice(kernels, runScale);
+    const diagnostics = new Diagnostics();
+    const outcome = launch(device, module, { ...plan, args: given }, { repeat: 1, timeoutMs: 0 }, { io: files({}), diagnostics });
+    return [...diagnostics.list.map(({ code }) => code), ...(outcome ? ['done'] : [])];
+  };
+  assert.equal(of({ constants: [] }), ['CM5034']);
+  assert.equal(of({ constants: [], sharedBytes: 0 }), ['done']);
+  assert.equal(of({ constants: [], sharedBytes: 64 }), ['done']);
+  // The schema of launch files gives `sharedBytes` the default 0.
+  assert.equal(of({ constants: [], sharedBytes: 0, isSharedDefault: true }), ['CM5036', 'done']);
+});
+
 const bad: [why: string, plan: Partial<LaunchPlan>, message: RegExp][] = [
   [
     'too few arguments',
@@ -134,6 +150,7 @@ const bad: [why: string, plan: Partial<LaunchPlan>, message: RegExp][] = [
     /^CM5012 parameter 2 `n` of `scale` is 4 bytes by value \(i32\), but argument `f32:4` is a buffer$/,
   ],
   ['a scalar of the wrong size', replaced(2, 'u64=4'), /^CM5013 parameter 2 `n` of `scale` has 4 bytes, but argument `u64=4` has 8$/],
+  ['a float for an integer', replaced(2, 'f32=1000'), /^CM5016 parameter 2 `n` of `scale` is i32, but argument `f32=1000` is f32$/],
   ['a file that is not there', replaced(0, 'f32@x.npy'), /^CM5030 cannot read `x.npy`: no such file$/],
   ['an unknown kernel', { kernel: 'scala' }, /^CM5001 no kernel named `scala`$/],
   ['too many threads', { block: [1024, 2, 1] }, /^CM5021 a block of 2048 threads exceeds 1024, the limit of fake$/],
@@ -174,6 +191,10 @@ test('files give buffers their shape', () => {
   assert.match(
     run(replaced(0, 'i32@x.npy'), { io }).messages[0]!,
     /^CM5033 `x.npy` holds numpy's <f4 of shape \(2, 1\), but <i4 for i32 was expected$/,
+  );
+  assert.match(
+    run(replaced(0, 'f32@x.npz'), { io: files({ 'x.npz': data }) }).messages[0]!,
+    /^CM5032 `x.npz` cannot be read as .npy: it is a .npz archive of several arrays/,
   );
   assert.match(
     run(replaced(0, 'f32@y.bin'), { io: files({ 'y.bin': new Uint8Array(6) }) }).messages[0]!,

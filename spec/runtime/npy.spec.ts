@@ -60,6 +60,7 @@ const bad: [why: string, bytes: Uint8Array, words: RegExp][] = [
   ['objects', file(1, header('|O', '(1,)'), [0, 0, 0, 0]), /Python objects/],
   ['a structure', file(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", [0, 0, 0, 0]), /a structure or an object/],
   ['complex', file(1, header('<c8', '(1,)'), [0, 0, 0, 0, 0, 0, 0, 0]), /<c8 is not a plain number/],
+  ['a name of JavaScript', file(1, header('constructor', '(1,)'), [0]), /constructor is not a plain number/],
   ['Fortran order', file(1, header('|u1', '(2, 2)', 'True'), [0, 0, 0, 0]), /Fortran order/],
   ['missing data', file(1, header('<f4', '(2,)'), [0, 0, 0, 0]), /needs 8 bytes of data, and it has 4/],
   ['data left over', file(1, header('<f4', '(1,)'), [0, 0, 0, 0, 0]), /needs 4 bytes of data, and it has 5/],

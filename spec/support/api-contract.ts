@@ -319,6 +319,14 @@ export function apiContract(test: Register, candidate: Candidate): void {
       ['CM5022', () => launch([1, x, x, 1], { shared: 2 ** 20 })],
       ['CM5024', () => launch([1, x, x, 1], { grid: -1 })],
       [
+        'CM5034',
+        () =>
+          device
+            .load(kernels.turn)
+            .kernel()
+            .launch({ grid: 1, block: 1, args: [x] }),
+      ],
+      [
         'CM5020',
         () =>
           device

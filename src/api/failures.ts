@@ -94,6 +94,7 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM5023: is('ResourceError', 'cudaErrorInvalidSymbol'),
   CM5024: is('LaunchError', 'cudaErrorInvalidConfiguration'),
   CM5029: is('LaunchError', 'cudaErrorNotSupported'),
+  CM5034: is('LaunchError', 'cudaErrorInvalidConfiguration'),
   CM506: is('ResourceError', 'cudaErrorInvalidValue'),
   CM5061: is('ResourceError', 'cudaErrorInvalidResourceHandle'),
   CM5062: is('ResourceError', 'cudaErrorInvalidResourceHandle'),

@@ -19,7 +19,10 @@ export interface LaunchOptions<A extends readonly unknown[]> {
   /** The number of threads per block. */
   readonly block: Extent;
   readonly args: A;
-  /** The size of dynamic shared memory in bytes, or of each threadgroup argument of a kernel with several. */
+  /**
+   * The size of dynamic shared memory in bytes, or of each threadgroup argument of a kernel with several. A kernel with such memory needs a
+   * size, if it is 0.
+   */
   readonly shared?: number | readonly number[];
   readonly stream?: InStream;
   /** The time limit in milliseconds; 0 is no limit. The default is that of the device. */
@@ -52,19 +55,21 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
    * Enqueues a launch in a stream. Invalid arguments, shapes and sizes throw immediately (CM50xx). Errors on the device are reported by
    * `ended()` of the work and by synchronizing the stream or the device.
    */
-  launch({ grid, block, args, shared = 0, stream, timeoutMs, print, progress, watch }: LaunchOptions<A>): Work<LaunchReport> {
+  launch({ grid, block, args, shared, stream, timeoutMs, print, progress, watch }: LaunchOptions<A>): Work<LaunchReport> {
     const { context, low, defaultStream } = this.#module;
     const to = stream ?? defaultStream;
     assertUsable(context, this.#module, 'module');
     if (this.#module.isClosed) throw errorWith('CM5061', { what: 'module', ended: 'closed' });
     assertAcceptsWork(context, to);
+    if (shared === undefined && this.reflection.usesDynamicShared) throw errorWith('CM5034', { kernel: this.name });
     const packed = pack(context, this.reflection, args);
     const printed = print ?? context.print;
     const request: LaunchRequest = {
       kernel: this.name,
       grid: extent(grid),
       block: extent(block),
-      ...(typeof shared === 'number' ? { dynamicSharedBytes: shared } : { dynamicSharedBytes: 0, dynamicSharedParts: shared }),
+      dynamicSharedBytes: typeof shared === 'number' ? shared : 0,
+      ...(typeof shared === 'object' ? { dynamicSharedParts: shared } : {}),
       args: packed.args,
       timeoutMs: timeoutMs ?? context.timeoutMs,
       ...(printed ? { print: printed } : {}),

@@ -45,7 +45,7 @@ export function cudaState(): CudaState {
 /** Opens a device by kind, `auto` for the preferred one; undefined after reporting CM6001. */
 export function openDevice(name: string, diagnostics: Diagnostics, options: EngineOptions = {}): Device | undefined {
   if (name === 'cpu') return openCpuDevice(options);
-  const open = openers[name];
+  const open = Object.hasOwn(openers, name) ? openers[name] : undefined;
   const opened = open?.();
   if (opened && 'info' in opened) return opened;
   if (name === 'auto') return openCpuDevice(options);

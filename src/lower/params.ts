@@ -39,14 +39,16 @@ function lowerParam(param: Variable, slot: number, diagnostics: Diagnostics): Ke
   };
 }
 
-/** Positions of parameters that may be pointers, and of those declared so. */
-export function pointerParams(entry: PtxFunction): { readonly candidates: ReadonlySet<number>; readonly declared: ReadonlySet<number> } {
+/** Positions of parameters that may be pointers, of those declared so, and of numbers that are declared as bits. */
+export function pointerParams(entry: PtxFunction): Record<'candidates' | 'declared' | 'untyped', ReadonlySet<number>> {
   const candidates = new Set<number>();
   const declared = new Set<number>();
+  const untyped = new Set<number>();
   entry.params.forEach((param, index) => {
+    if (param.type.startsWith('b')) untyped.add(index);
     if (!addressTypes.has(param.type) || param.dims.length > 0 || param.vector !== undefined) return;
     candidates.add(index);
     if (param.ptr) declared.add(index);
   });
-  return { candidates, declared };
+  return { candidates, declared, untyped };
 }

@@ -51,7 +51,7 @@ export function describeTag({ code, payload }: RawTag): string {
   const name = row ? row.doc : `tag ${code}`;
   try {
     const r = new ByteReader(payload);
-    const text = readers[code]?.(r);
+    const text = Object.hasOwn(readers, code) ? readers[code]!(r) : undefined;
     if (text !== undefined && r.remaining === 0) return `${name}: ${text}`;
   } catch (error) {
     if (!(error instanceof OutOfBytes)) throw error;

@@ -107,15 +107,15 @@ function parseIntegerWord(type: ElementType, word: string): ElementValue | Probl
   return bits === 64n ? exact : Number(exact);
 }
 
-const special: Record<string, number> = {
-  nan: Number.NaN,
-  inf: Number.POSITIVE_INFINITY,
-  '+inf': Number.POSITIVE_INFINITY,
-  '-inf': Number.NEGATIVE_INFINITY,
-};
+const special: ReadonlyMap<string, number> = new Map([
+  ['nan', Number.NaN],
+  ['inf', Number.POSITIVE_INFINITY],
+  ['+inf', Number.POSITIVE_INFINITY],
+  ['-inf', Number.NEGATIVE_INFINITY],
+]);
 
 function parseFloatWord(word: string): number | Problem {
-  const named = special[word.toLowerCase()];
+  const named = special.get(word.toLowerCase());
   if (named !== undefined) return named;
   if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(word)) return Number(word);
   const hex = /^([+-]?)0[xX]([0-9a-fA-F]{1,13})(?:\.([0-9a-fA-F]{0,12}))?[pP]([+-]?\d{1,5})$/.exec(word);

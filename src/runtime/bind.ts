@@ -14,12 +14,12 @@ import { initialContents } from './rand.ts';
 /** An argument before the device has memory for it: a buffer is its initial contents. */
 export type HostArgument = LaunchArgument<Contents>;
 
-/** One argument per specification; undefined after reporting a file that cannot be read. Warns with CM5014. */
+/** One argument per specification; undefined after reporting a file that cannot be read, or CM5016. Warns with CM5014. */
 export function bindArguments({ args }: FullPlan, kernel: Kernel, io: Io, diagnostics: Diagnostics): HostArgument[] | undefined {
   const bound = args.map((spec, index) => {
     const argument = bindArgument(spec, io, diagnostics);
-    if (argument?.kind === 'bytes') checkNumberKind(spec, argument.bytes.length, kernel, index, diagnostics);
-    return argument;
+    const isNumber = argument?.kind !== 'bytes' || isNumberKind(spec, argument.bytes.length, kernel, index, diagnostics);
+    return isNumber ? argument : undefined;
   });
   return bound.every((argument) => argument !== undefined) ? bound : undefined;
 }
@@ -48,16 +48,19 @@ function bindArgument(spec: ArgumentSpec, io: Io, diagnostics: Diagnostics): Hos
 
 const isFloat = (element: ElementType): boolean => elements[element].kind === 'float';
 
-/** Warns of an integer for a float parameter of the same size, and of the reverse. */
-function checkNumberKind(
+/** Whether a number is of the kind of its parameter. A float for an integer is CM5016; an integer for a float may be its bits, and is CM5014. */
+function isNumberKind(
   spec: ArgumentSpec,
   size: number,
   { name: kernel, params }: Kernel,
   index: number,
   diagnostics: Diagnostics,
-): void {
+): boolean {
   const param = params[index];
-  if (spec.kind !== 'scalar' || param?.kind !== 'bytes' || param.size !== size || !param.element) return;
-  if (isFloat(param.element) === isFloat(spec.element)) return;
-  diagnostics.report('CM5014', { index, name: param.name, kernel, spec: spec.label, wanted: param.element, given: spec.element });
+  if (spec.kind !== 'scalar' || param?.kind !== 'bytes' || param.size !== size || !param.element) return true;
+  if (isFloat(param.element) === isFloat(spec.element)) return true;
+  const holes = { index, name: param.name, kernel, spec: spec.label, wanted: param.element, given: spec.element };
+  if (isFloat(param.element)) diagnostics.report('CM5014', holes);
+  else diagnostics.report('CM5016', holes);
+  return isFloat(param.element);
 }

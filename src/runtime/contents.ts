@@ -2,7 +2,7 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { decodeElements, type ElementType, elementCount, elements, formatValue } from './element.ts';
 import { type Io, readBytes, writeBytes } from './io.ts';
-import { isNpyPath, readNpy, writeNpy } from './npy.ts';
+import { isNpyPath, isNpzPath, readNpy, writeNpy } from './npy.ts';
 
 /** The elements of one buffer with type and shape. */
 export interface Contents {
@@ -24,6 +24,10 @@ export const describe = (element: ElementType, shape: readonly number[]): string
 export function readContents(io: Io, path: string, wanted: Wanted, diagnostics: Diagnostics): Contents | undefined {
   const bytes = readBytes(io, path, diagnostics);
   if (!bytes) return undefined;
+  if (isNpzPath(path)) {
+    diagnostics.report('CM5032', { path, why: 'it is a .npz archive of several arrays; `numpy.save` writes one of them as a .npy file' });
+    return undefined;
+  }
   return isNpyPath(path) ? npyContents(path, bytes, wanted, diagnostics) : rawContents(path, bytes, wanted, diagnostics);
 }
 

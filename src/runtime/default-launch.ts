@@ -26,7 +26,7 @@ export function fillPlan(plan: LaunchPlan, kernel: Kernel, limits: DeviceLimits)
     kernel: kernel.name,
     grid,
     block,
-    sharedBytes: plan.sharedBytes,
+    sharedBytes: plan.sharedBytes ?? 0,
     ...(plan.sharedParts ? { sharedParts: plan.sharedParts } : {}),
     args,
     defaults,

@@ -65,7 +65,8 @@ function readLaunch(json: unknown, place: Place): LaunchFile | undefined {
   const constants = readConstants(object.constants, inside(place, 'constants'));
   const args = readArguments(object.args, inside(place, 'args'));
   if (module === undefined || kernel === undefined || !grid || !block || sharedBytes === undefined || !constants || !args) return undefined;
-  return { module: pathFrom(place.folder, module), kernel, grid, block, sharedBytes, constants, args };
+  const isSharedDefault = object.sharedBytes === undefined ? { isSharedDefault: true } : {};
+  return { module: pathFrom(place.folder, module), kernel, grid, block, sharedBytes, ...isSharedDefault, constants, args };
 }
 
 function readConstants(json: unknown, place: Place): SymbolWrite[] | undefined {

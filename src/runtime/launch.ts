@@ -76,6 +76,21 @@ function isRefused({ kernels, refused }: DeviceModule, name: string | undefined,
   return why !== undefined;
 }
 
+/**
+ * Whether a kernel with dynamic shared memory has a size for it; reports CM5034 otherwise. A launch file without a size says 0, by its format,
+ * which is a warning (CM5036).
+ */
+function hasSharedSize(
+  { name, usesDynamicShared }: Kernel,
+  { sharedBytes, isSharedDefault }: LaunchPlan,
+  diagnostics: Diagnostics,
+): boolean {
+  if (!usesDynamicShared) return true;
+  if (isSharedDefault) diagnostics.report('CM5036', { kernel: name });
+  if (sharedBytes === undefined) diagnostics.report('CM5034', { kernel: name });
+  return sharedBytes !== undefined;
+}
+
 /** Runs a plan; undefined after reporting CM50xx, or CM60xx by the device. */
 export function launch(
   device: Device,
@@ -85,7 +100,7 @@ export function launch(
   { io, diagnostics }: { readonly io: Io; readonly diagnostics: Diagnostics },
 ): LaunchOutcome | undefined {
   const kernel = isRefused(module, plan.kernel, diagnostics) ? undefined : chooseKernel(module.kernels, plan.kernel, diagnostics);
-  if (!kernel || !writeSymbols(module, plan.constants, io, diagnostics)) return undefined;
+  if (!kernel || !hasSharedSize(kernel, plan, diagnostics) || !writeSymbols(module, plan.constants, io, diagnostics)) return undefined;
   const full = fillPlan(plan, kernel, device.info.limits);
   const host = bindArguments(full, kernel, io, diagnostics);
   const args = host && allocateBuffers(device, host, diagnostics);

@@ -31,6 +31,9 @@ const itemSizes: Record<string, number> = {
 /** Whether a file name ends in `.npy`. */
 export const isNpyPath = (path: string): boolean => path.toLowerCase().endsWith('.npy');
 
+/** Whether a file name ends in `.npz`, as archives of arrays do. */
+export const isNpzPath = (path: string): boolean => path.toLowerCase().endsWith('.npz');
+
 /** The array in a `.npy` file, or the reason why it cannot be read. */
 export function readNpy(bytes: Uint8Array): NpyArray | string {
   if (bytes.length < 10 || magic.some((byte, i) => bytes[i] !== byte)) return 'it does not start with the bytes \\x93NUMPY';
@@ -88,7 +91,7 @@ function withData({ descr, fortran, shape }: Header, data: Uint8Array): NpyArray
   const plain = descr.replace(/^[<=|](?=[uib]1$)/, '|');
   if (descr.startsWith('>')) return `its numbers are big-endian (${descr})`;
   if (plain.includes('O')) return 'it holds Python objects';
-  const size = itemSizes[plain];
+  const size = Object.hasOwn(itemSizes, plain) ? itemSizes[plain] : undefined;
   if (size === undefined) return `element type ${descr} is not a plain number`;
   if (fortran && shape.length > 1) return 'it is in Fortran order';
   const wanted = elementCount(shape) * size;

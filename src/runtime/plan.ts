@@ -9,8 +9,10 @@ export interface LaunchPlan {
   readonly grid?: Dim3;
   /** Threads in a block; a default where absent. */
   readonly block?: Dim3;
-  /** Dynamic shared memory, bytes. */
-  readonly sharedBytes: number;
+  /** Dynamic shared memory, bytes. A kernel that has such memory needs a size, if it is 0. */
+  readonly sharedBytes?: number;
+  /** Whether the size is the 0 of a launch file that gives none. */
+  readonly isSharedDefault?: boolean;
   /** Bytes of each threadgroup argument, for a kernel that has several. */
   readonly sharedParts?: readonly number[];
   /** One per parameter; defaults where absent. */

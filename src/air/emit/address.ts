@@ -149,9 +149,13 @@ function indexed(e: KernelEmitter, root: Root, offset: Offset, element: Type, si
         terms: offset.terms.map((t) => ({ value: t.value, scale: t.scale / unit })),
         constant: offset.constant / unit,
       })
-    : e.b.binary('lshr', addOffset(e, i64Constant(0), offset), i64Constant(Math.log2(size)));
+    : exactQuotient(e, addOffset(e, i64Constant(0), offset), size);
   return gep(e, root, element, index, root.isObject && offset.isBounded);
 }
+
+/** An offset in units of a power of two. `exact` says that it is divisible: the CPU device takes the offset itself, and sees if it is not. */
+const exactQuotient = (e: KernelEmitter, offset: LlvmValue, size: number): LlvmValue =>
+  e.b.emit('binary', offset.type, { opcode: 'lshr', a: offset, b: i64Constant(Math.log2(size)), flags: 1 });
 
 function byteIndexed(e: KernelEmitter, root: Root, offset: Offset): LlvmValue {
   return gep(e, root, types.i8, addOffset(e, i64Constant(0), offset), false);

@@ -231,7 +231,8 @@ export function groupFunctionOf(name: string): ElementFunction | undefined {
   const [, of = '', rest = ''] = /^air\.(simd|quad)_(.+)$/.exec(name) ?? [];
   const group = groups[of];
   if (!group) return undefined;
-  const vote = votesOf[of]?.[rest];
+  const own = votesOf[of];
+  const vote = own && Object.hasOwn(own, rest) ? own[rest] : undefined;
   if (vote) return { params: vote.params, result: vote.result, make: (b, [a]) => vote.make(b, a, group) };
   const [, form = '', sign, type = ''] = /^([a-z_]+)(?:\.([su]))?\.((?:i|f|bf)\d+)$/.exec(rest) ?? [];
   const known = Object.hasOwn(rows, form) ? rows[form] : undefined;

@@ -80,9 +80,9 @@ function encode(scalar: string, value: number | bigint | boolean): { bits: bigin
     return typeof value === 'boolean' || value === 0 || value === 1 || value === 0n || value === 1n
       ? { bits: BigInt(Number(value)), size: 1 }
       : { why: 'it must be `true` or `false`' };
-  const float = floats[scalar];
+  const float = Object.hasOwn(floats, scalar) ? floats[scalar] : undefined;
   if (float && typeof value !== 'boolean') return { bits: BigInt(float[1](Number(value)) >>> 0), size: float[0] / 8 };
-  const integer = integers[scalar];
+  const integer = Object.hasOwn(integers, scalar) ? integers[scalar] : undefined;
   if (integer && typeof value !== 'boolean' && (typeof value === 'bigint' || Number.isInteger(value))) {
     const [bits, isSigned] = integer;
     const whole = BigInt(value);

@@ -209,4 +209,7 @@ const elements: Record<string, ElementType> = {
 };
 
 /** The element type of an MSL type name. A vector has that of its element, a struct has none. */
-export const elementOfTypeName = (name: string): ElementType | undefined => elements[name.replace(/[234]$/, '')];
+export function elementOfTypeName(name: string): ElementType | undefined {
+  const scalar = name.replace(/[234]$/, '');
+  return Object.hasOwn(elements, scalar) ? elements[scalar] : undefined;
+}

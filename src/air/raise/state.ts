@@ -107,7 +107,7 @@ export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, 
     const size = BigInt(hasMemoryForm(type) && Number.isSafeInteger(sizeOf(type)) ? sizeOf(type) : refuseSize(type));
     if (known !== undefined) constant += known * size;
     else {
-      const scaled = scale(b, asI64(state, index), size);
+      const scaled = exactOffset(state, index, size) ?? scale(b, asI64(state, index), size);
       sum = sum === undefined ? scaled : b.add(sum, scaled);
     }
   });
@@ -117,6 +117,15 @@ export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, 
 
 const bitsOfIndex = (type: LlvmType): number => (type.kind === 'int' ? type.bits : 64);
 const scale = (b: Builder, value: Value, size: bigint): Value => (size === 1n ? value : b.mul(value, b.const('i64', size)));
+
+/** The offset in bytes of an index that is an exact quotient of it. */
+function exactOffset(state: RaiseState, index: LlvmValue, size: bigint): Value | undefined {
+  if (index.kind !== 'instruction' || index.op !== 'binary' || index.opcode !== 'lshr' || (index.flags & 1) === 0) return undefined;
+  const { a, b: count } = index;
+  const bits = count.kind === 'constant' && count.form === 'int' ? count.value : 64n;
+  const unit = bits < 64n && bitsOfIndex(index.type) === 64 ? 1n << bits : 0n;
+  return unit > 0n && size % unit === 0n ? scale(state.b, state.scalar(a), size / unit) : undefined;
+}
 
 /** GEP indices are sign-extended to the width of a pointer. */
 function asI64(state: RaiseState, index: LlvmValue): Value {

@@ -49,15 +49,22 @@ export const launch = entries({
   },
   CM5014: {
     severity: 'warning',
-    title: 'integer and float mixed',
+    title: 'integer for a float',
     message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, but argument `{spec}` is {given}: its bits are passed unchanged',
-    page: 'The sizes match, so the launch proceeds. An integer reinterpreted as a float, or the reverse, is usually a mistake.',
+    page: 'The sizes match, so the launch proceeds with the integer as the bits of the float, such as those of a NaN. A number is passed as a float: `f32=1`.',
   },
   CM5015: {
     severity: 'error',
     title: 'pointer offset outside the buffer',
     message: 'parameter {index} `{name}` of `{kernel}` has offset {offset} in a buffer of {size} bytes',
     page: 'A pointer argument can point to any byte of a buffer, but not past its end.',
+  },
+  CM5016: {
+    severity: 'error',
+    title: 'float for an integer',
+    message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, but argument `{spec}` is {given}',
+    help: 'pass an integer: `{wanted}=VALUE`',
+    page: 'The parameter would have the bits of the float: those of 1000 as an f32 are the integer 1148846080.',
   },
   CM5020: {
     severity: 'error',
@@ -146,12 +153,26 @@ export const launch = entries({
     message: '`{path}` holds {found}, but {wanted} was expected',
     page: 'The element type, shape and size of the file must match the buffer. bf16 is stored as u16, because NumPy has no bfloat16.',
   },
+  CM5034: {
+    severity: 'error',
+    title: 'no size of shared memory',
+    message: 'kernel `{kernel}` has dynamic shared memory, and the launch gives no size for it',
+    help: 'pass the size in bytes, also if it is 0: `--shared BYTES` on the command line',
+    page: 'The size of an `.extern .shared` array without extent (`extern __shared__` in CUDA) is part of the launch: the third number of `<<<grid, block, shared>>>`, `--shared BYTES`, `sharedBytes` in a launch file, `shared` in the API. 0 is a size, for a launch that does not use the memory.',
+  },
   CM5035: {
     severity: 'error',
     title: 'not an image',
     message: 'argument {index} cannot be written to `{path}`: a .pgm file requires a two-dimensional buffer, and this one is {shape}',
     help: 'give the argument a shape such as `u8:256x256`',
     page: 'A `.pgm` file is a grayscale image of rows and columns.',
+  },
+  CM5036: {
+    severity: 'warning',
+    title: 'shared memory of 0 bytes',
+    message: 'kernel `{kernel}` has dynamic shared memory, and the launch file gives no `sharedBytes`, which means 0 bytes',
+    help: 'write `"sharedBytes": BYTES`',
+    page: 'Accesses of dynamic shared memory are out of bounds if its size is 0. `"sharedBytes": 0` in the launch file says that the launch does not use it.',
   },
   CM5040: {
     severity: 'error',

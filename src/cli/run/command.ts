@@ -14,7 +14,7 @@ export const run: Command = {
     {
       name: 'shared',
       value: 'BYTES[,BYTES]',
-      doc: 'The size of dynamic shared memory; one size per threadgroup argument for a Metal kernel with several.',
+      doc: 'The size of dynamic shared memory, which a kernel with such memory needs, also if it is 0; one size per threadgroup argument for a Metal kernel with several.',
     },
     { name: 'arg', value: 'SPEC', many: true, doc: 'A kernel argument; one per parameter, in order. See below.' },
     {

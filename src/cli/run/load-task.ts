@@ -93,7 +93,7 @@ async function compileFor(
  * Why a kernel is compiled for the CPU device; undefined where it is not, or where an error has another cause. Empty if Apple GPUs give the same
  * results in blocks of most shapes, or with locks that the CPU device does not need.
  */
-function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { kernel, sharedBytes }: LaunchPlan): string | undefined {
+function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { kernel, sharedBytes = 0 }: LaunchPlan): string | undefined {
   if (!compiled) return beyondTarget(reported)?.message;
   const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || name === kernel);
   if (chosen?.checkedMasks === 'divergent') return 'it follows the masks of collectives in divergent code, which Apple targets only check';

@@ -83,8 +83,7 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
   if (ofCpu !== undefined && device !== 'cpu') problems.push(`\`--${ofCpu}\` requires the CPU device, but \`--device\` is \`${device}\``);
   const grid = one('grid', (word) => readDim3('grid', word));
   const block = one('block', (word) => readDim3('block', word));
-  const sharedParts = one('shared', readShared) ?? [0];
-  const sharedBytes = sharedParts.reduce((sum, bytes) => sum + bytes);
+  const sharedParts = one('shared', readShared);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
   const threads = one('threads', (word) => readCount('threads', word, 1));
@@ -103,8 +102,8 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
   const kernel = lastValue(parsed, 'kernel');
   return {
     plan: {
-      sharedBytes,
-      ...(sharedParts.length > 1 ? { sharedParts } : {}),
+      ...(sharedParts ? { sharedBytes: sharedParts.reduce((sum, bytes) => sum + bytes) } : {}),
+      ...(sharedParts && sharedParts.length > 1 ? { sharedParts } : {}),
       constants: [],
       ...(kernel === undefined ? {} : { kernel }),
       ...(grid ? { grid } : {}),

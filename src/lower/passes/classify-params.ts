@@ -7,7 +7,7 @@
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { addressOf, instOf, isPointer, type Kernel, spaceOf, type Value } from '../../ir/index.ts';
-import { describePointers } from './describe-pointers.ts';
+import { describeBits, describePointers } from './describe-pointers.ts';
 import { type Graph, paramMasks, useGraph } from './param-flow.ts';
 
 /** Facts of the source about parameters that the IR does not hold. */
@@ -18,6 +18,8 @@ export interface ParamEvidence {
   readonly declared: ReadonlySet<number>;
   /** Operands of `cvta` that are taken for addresses of global memory. */
   readonly addresses: ReadonlySet<Value>;
+  /** Parameters whose declared type says nothing but their size. */
+  readonly untyped: ReadonlySet<number>;
   /** Loads and stores whose instruction names a signed type. */
   readonly signed: ReadonlySet<Value>;
 }
@@ -40,6 +42,7 @@ export function classifyParams(kernel: Kernel, evidence: ParamEvidence, diagnost
     Object.assign(param, { kind: 'pointer', space: 'global', element: undefined, size: 1, align: 1, signed: false, access: 'read' });
   }
   describePointers(kernel, graph, bases, evidence.signed);
+  describeBits(kernel, graph, evidence.untyped);
 }
 
 function refuseParts(kernel: Kernel, index: number, access: Value, diagnostics: Diagnostics): void {

@@ -1,4 +1,7 @@
-/** The pointees of pointer parameters, by the accesses that reach them: element type, sign, and whether they are written. */
+/**
+ * The pointees of pointer parameters, by the accesses that reach them: element type, sign, and whether they are written. And the types of
+ * parameters by value that are declared as bits.
+ */
 import {
   accessOf,
   addressOf,
@@ -70,6 +73,23 @@ function describe(kernel: Kernel, index: number, { types, reads, writes, signs }
   param.align = param.size;
   param.signed = param.element !== undefined && !isFloat(param.element) && signs > 0;
   param.access = writes ? (reads ? 'read_write' : 'write') : 'read';
+}
+
+/** Makes floats of parameters by value that are declared as bits and only serve as floats of one type. */
+export function describeBits(kernel: Kernel, graph: Graph, untyped: ReadonlySet<number>): void {
+  const seen = new Map<number, Set<ScalarType>>();
+  for (const value of graph.order) {
+    const inst = instOf(kernel, value);
+    const base = inst.op === 'load' ? instOf(kernel, inst.addr) : undefined;
+    if (base?.op !== 'param' || !untyped.has(base.index)) continue;
+    const types = seen.get(base.index) ?? new Set();
+    seen.set(base.index, types.add(loadedType(kernel, graph, value)));
+  }
+  for (const [index, types] of seen) {
+    const param = kernel.params[index]!;
+    const [only] = types;
+    if (param.kind === 'value' && param.element && types.size === 1 && isFloat(only!) && bytesOf(only) === param.size) param.element = only;
+  }
 }
 
 /** Uses of a loaded value, through the elements of a vector. */

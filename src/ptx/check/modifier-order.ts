@@ -13,7 +13,7 @@ const layouts = new Set(['row', 'col']);
 const kindOf = (word: string): string => (isType(word) ? 'type' : spaces.has(word) ? 'space' : layouts.has(word) ? 'layout' : word);
 
 /** Register types, and the types that exist only packed or narrow: `e4m3x2`, `tf32`, `s4`. */
-const isType = (word: string): boolean => registerTypes[word] !== undefined || /^([bsu]|b?f|tf|ue?|e)\d+(m\d+)?(x\d+)*$/.test(word);
+const isType = (word: string): boolean => Object.hasOwn(registerTypes, word) || /^([bsu]|b?f|tf|ue?|e)\d+(m\d+)?(x\d+)*$/.test(word);
 
 /** Second words of opcodes, which stay in place. */
 const secondWords = new Set(['lo', 'hi', 'wide', 'l', 'r', 'to', 'async', 'reduce', 'prefetch', 'full', 'pack', 'proxy', 'tensormap']);

@@ -104,7 +104,7 @@ const spaces = new Set(['global', 'shared', 'local', 'const', 'param']);
 
 /** The nearest modifier. Among types, one with the same bits, because types are rarely misspelled. */
 function nearModifier(word: string, expected: readonly string[]): string | undefined {
-  const isType = registerTypes[word] !== undefined;
+  const isType = Object.hasOwn(registerTypes, word);
   const fits = (one: string): boolean => bitsOfType(one) === bitsOfType(word) && isFloatType(one) === isFloatType(word);
   return closest(word, isType ? expected.filter(fits) : expected);
 }
