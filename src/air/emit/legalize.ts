@@ -2,6 +2,7 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { type AfterPass, type Kernel, optimize, runPass } from '../../ir/index.ts';
 import { emulateF64 } from '../legalize/emulate-f64.ts';
+import { separateZeros } from '../legalize/signed-zeros.ts';
 import { legalizeF64 } from '../legalize/soft-f64.ts';
 import type { Target } from '../targets.ts';
 import { expandAtomics } from './expand-atomics.ts';
@@ -29,6 +30,7 @@ export const legalPasses: readonly LegalPass[] = [
     isLong: true,
   },
   { name: 'expand-atomics', isFor: () => true, run: expandAtomics },
+  { name: 'signed-zeros', isFor: () => true, run: separateZeros },
 ];
 
 export interface LegalizeOptions {
