@@ -1,6 +1,6 @@
 /**
  * The sign of zero of minima and maxima. The IR, as PTX, has -0 below +0. No public source says which zero an Apple GPU gives, so two
- * zeros are told apart by their bits, unless the operands exclude zeros of both signs. Bits are compared because the GPU flushes subnormals.
+ * zeros are distinguished by their bits, unless the operands exclude zeros of both signs. Bits are compared because the GPU flushes subnormals.
  */
 import { type Builder, bitsOf, builder, constantOf, type Inst, type InstOf, isFloat, type Kernel, type Value } from '../../ir/index.ts';
 
