@@ -129,9 +129,22 @@ export function apiContract(test: Register, candidate: Candidate): void {
       buffer.write(values);
       assert.equal([...(await buffer.read())], values);
     }
-    // 1.0 and -2.0 as IEEE 754 f16, and as bf16.
-    assert.equal([...(await device.bufferOf('f16', [1, -2]).read())], [0x3c00, 0xc000]);
-    assert.equal([...(await device.bufferOf('bf16', [1, -2]).read())], [0x3f80, 0xc000]);
+    // 1.0 and -2.0 as IEEE 754 f16, and as bf16; numbers on the way out, whatever they were on the way in.
+    for (const [type, bits] of [
+      ['f16', [0x3c00, 0xc000]],
+      ['bf16', [0x3f80, 0xc000]],
+    ] as const) {
+      for (const data of [[1, -2], Float32Array.of(1, -2), Uint16Array.from(bits)] as const) {
+        const halves = device.bufferOf(type, data);
+        assert.equal([...(await halves.read())], [1, -2]);
+        assert.equal([...(await halves.as('u16').read())], bits);
+      }
+    }
+    // Integers out of range, as numbers of either sign.
+    assert.throws(() => device.bufferOf('u8', [1, 300]), /300 at index 1, which does not fit/);
+    assert.throws(() => device.bufferOf('i16', [-40000]), /does not fit/);
+    assert.throws(() => device.allocate('u32', 2).fill(2 ** 32), /does not fit/);
+    assert.throws(() => device.bufferOf('u16', [1.5]), /does not fit/);
     const wide = device.allocate('u64', 2);
     wide.write([2n ** 64n - 1n, 5]);
     assert.equal([...(await wide.read())], [2n ** 64n - 1n, 5n]);

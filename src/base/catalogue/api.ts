@@ -101,6 +101,6 @@ export const api = entries({
     severity: 'error',
     title: 'element type mismatch',
     message: 'the buffer holds {wanted}, but the data is {given}',
-    page: 'The data is a typed array of the buffer’s element type, a list of numbers, or bytes (`Uint8Array`), which are copied verbatim. f16 and bf16 data is a `Uint16Array` of bits.',
+    page: 'The data is a typed array of the buffer’s element type, a list of numbers, or bytes (`Uint8Array`), which are copied verbatim. Numbers are rounded to floats, and integers must be in the range of their type. f16 and bf16 data is also a `Float32Array` of numbers or a `Uint16Array` of bits.',
   },
 });
