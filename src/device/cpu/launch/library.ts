@@ -9,8 +9,18 @@ import {
 } from '../../../air/index.ts';
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
-import { compileKernel, compileSimd, copyOf, expandMatmul, type Plan, poolStart, windowsOf } from '../../../engine/index.ts';
-import { type Kernel, type Pass, runPass, runPasses, standardPasses } from '../../../ir/index.ts';
+import {
+  type AlignmentFacts,
+  checkAlignment,
+  compileKernel,
+  compileSimd,
+  copyOf,
+  expandMatmul,
+  type Plan,
+  poolStart,
+  windowsOf,
+} from '../../../engine/index.ts';
+import { anyLaunch, type Kernel, type Pass, runPass, runPasses, standardPasses } from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
 import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
@@ -21,7 +31,7 @@ import { devicePassObserver } from '../verify-passes.ts';
 import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { newKernelCache } from './kernel-cache.ts';
-import type { KnownLaunch } from './launch-facts.ts';
+import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -140,7 +150,7 @@ export function loadedKernel(
 ): LoadedKernel {
   const instrumented = new Map<string, CompiledKernel>();
   const checked = new Map<string, CompiledKernel | undefined>();
-  let plain: CompiledKernel | undefined;
+  const plain = new Map<boolean, CompiledKernel>();
   let isReady = false;
   const ready = (): Kernel => {
     if (isReady) return kernel;
@@ -149,13 +159,14 @@ export function loadedKernel(
     return kernel;
   };
   const flush = options.denormals === 'flush' ? { isFlushing: true } : undefined;
-  const scalar = (reason: string | undefined): CompiledKernel => {
-    plain ??= compileScalar(ready(), options, reason, flush);
-    return plain;
+  const scalar = (reason: string | undefined, areBuffersAligned = false): CompiledKernel => {
+    const compiled = plain.get(areBuffersAligned) ?? compileScalar(ready(), { ...options, areBuffersAligned }, reason, flush);
+    plain.set(areBuffersAligned, compiled);
+    return compiled;
   };
   const vectorized = codeForLaunches(ready, (block, facts) => {
     const made = compileVectorized(ready(), block, { ...options, facts });
-    return 'why' in made ? { code: scalar(made.why), addressChecks: undefined } : { code: made, addressChecks: made.addressChecks };
+    return { code: made, addressChecks: 'why' in made ? undefined : made.addressChecks };
   });
   return {
     reflection,
@@ -163,7 +174,10 @@ export function loadedKernel(
     get constants() {
       return constantBytes(ready());
     },
-    compiled: (block, facts) => (isVectorized(kernel, block, options) ? vectorized(block, facts) : scalar(undefined)),
+    compiled(block, facts) {
+      const made = isVectorized(kernel, block, options) ? vectorized(block, facts) : { why: undefined };
+      return 'why' in made ? scalar(made.why, facts?.areBuffersAligned) : made;
+    },
     instrumented(instruments) {
       const key = instrumentsKey(instruments);
       const compiled = instrumented.get(key) ?? compileScalar(ready(), options, undefined, { ...instruments, ...flush });
@@ -179,6 +193,9 @@ export function loadedKernel(
   };
 }
 
+/** Of launches whose buffers are aligned for every access. */
+const alignedBuffers: AlignmentFacts = { ...anyLaunch, pointerZeros: () => maxPointerZeros };
+
 /** Fewest threads of a vectorized block: smaller ones leave most lanes empty. */
 const minThreads = 32;
 
@@ -191,14 +208,17 @@ function isVectorized({ insts }: Kernel, block: Dim3, { engine = 'auto', denorma
   return engine === 'simd' || (engine === 'auto' && threads >= minThreads && insts.length <= maxInstructionsPerThread * threads);
 }
 
+/** Scalar code. A sanitizer checks alignment itself. */
 function compileScalar(
-  kernel: Kernel,
-  { isShared }: CompileChoice,
+  original: Kernel,
+  { isShared, areBuffersAligned = false }: CompileChoice & { readonly areBuffersAligned?: boolean },
   scalarReason: string | undefined,
   instruments?: Instruments,
 ): CompiledKernel {
   const instrumentation = instruments && newInstrumentation(instruments);
-  const { bytes, plan, excess: known } = compileKernel(copyOf(kernel), instrumentation, isShared);
+  const kernel = copyOf(original);
+  if (!instruments?.sanitize) checkAlignment(kernel, areBuffersAligned ? alignedBuffers : undefined);
+  const { bytes, plan, excess: known } = compileKernel(kernel, instrumentation, isShared);
   const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented };

@@ -13,6 +13,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   members: 'none',
   within: 'none',
   addressable: 'none',
+  aligned: 'none',
   guard: 'none',
   add: 'integer',
   sub: 'integer',
