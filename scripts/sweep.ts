@@ -3,6 +3,7 @@
  *
  *   bun scripts/sweep.ts write OUT.json.gz                 their kernels and input, for `scripts/record/digests.py`
  *   bun scripts/sweep.ts check RECORDED.json [PART]        compares the CPU device's results with those of the GPU
+ *   bun scripts/sweep.ts divergent RECORDED.json [PART]    the same for forms without memory accesses in divergent code
  *   bun scripts/sweep.ts bytes RECORDED.json               the same for a recording of bytes by `digests.py`
  *   bun scripts/sweep.ts show NAME                         the kernel of a form, and its number
  *
@@ -13,8 +14,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { countedRows, recordedRows } from '../spec/support/sweep/coverage.ts';
-import { sweepForms } from '../spec/support/sweep/forms.ts';
-import { bytesOfThread } from '../spec/support/sweep/kernel.ts';
+import { type SweepForm, sweepForms } from '../spec/support/sweep/forms.ts';
+import { hasMemory } from '../spec/support/sweep/judge.ts';
+import { bytesOfThread, inDivergentCode } from '../spec/support/sweep/kernel.ts';
 import { readSweep, sweepDigest, sweepResult } from '../spec/support/sweep/run.ts';
 import { parameterBytes, sweepInput, threads } from '../spec/support/sweep/values.ts';
 
@@ -29,14 +31,20 @@ function write(path: string): void {
   console.log(`${forms.length} forms`);
 }
 
-function check(path: string, part: string): number {
+/** With `change` the forms are in another kernel with the same results. */
+function check(
+  path: string,
+  part: string,
+  isChosen = (_: SweepForm): boolean => true,
+  change = (form: SweepForm): SweepForm => form,
+): number {
   const recorded = readSweep(path);
   const different: string[] = [];
-  const chosen = forms.filter(({ name }) => name.includes(part));
+  const chosen = forms.filter((form) => form.name.includes(part) && isChosen(form));
   chosen.forEach((form, i) => {
     const want = recorded.get(form.name);
     for (const target of ['macos15', 'cpu'] as const) {
-      const got = sweepDigest(form, target);
+      const got = sweepDigest(change(form), target);
       if (got !== want) different.push(`${forms.indexOf(form)} ${form.name} for ${target}: ${got}, not ${want ?? 'recorded'}`);
     }
     if ((i + 1) % 500 === 0) console.error(`${i + 1} of ${chosen.length}, ${different.length} differ`);
@@ -64,6 +72,12 @@ function bytes(path: string): void {
 
 if (command === 'write') write(args[0]!);
 else if (command === 'check') process.exitCode = check(args[0]!, args[1] ?? '');
-else if (command === 'bytes') bytes(args[0]!);
+else if (command === 'divergent') {
+  const isPure = ({ row }: SweepForm): boolean => !hasMemory(row) && !row.isCollective && row.control === undefined;
+  process.exitCode = check(args[0]!, args[1] ?? '', isPure, (form) => ({ ...form, ptx: inDivergentCode(form.ptx) }));
+} else if (command === 'bytes') bytes(args[0]!);
 else if (command === 'show') console.log(forms.flatMap((form, i) => (form.name === args[0] ? [`// ${i}\n${form.ptx}`] : [])).join('\n'));
-else console.error('usage: bun scripts/sweep.ts write OUT.json.gz | check RECORDED.json [PART] | bytes RECORDED.json | show NAME');
+else
+  console.error(
+    'usage: bun scripts/sweep.ts write OUT.json.gz | check RECORDED.json [PART] | divergent RECORDED.json [PART] | bytes RECORDED.json | show NAME',
+  );

@@ -1,7 +1,9 @@
 """The CUDA driver through ctypes: load PTX with the driver's own compiler, launch a kernel, read buffers back."""
 import ctypes
+import time
 
 _cu = None
+NOT_READY = 600
 
 
 def _driver():
@@ -31,6 +33,14 @@ def describe():
     return f'{name.value.decode()}, CUDA driver {version.value // 1000}.{version.value % 1000 // 10}'
 
 
+def wait(limit):
+    """Waits for the kernels that run. TimeoutError after so many seconds."""
+    end = time.monotonic() + limit
+    while _driver().cuStreamQuery(None) == NOT_READY:
+        if time.monotonic() > end:
+            raise TimeoutError
+
+
 class Module:
     """A loaded PTX text. Raises RuntimeError where the driver refuses it."""
 
@@ -41,8 +51,11 @@ class Module:
         options, values = (ctypes.c_int * 1)(7), (ctypes.c_void_p * 1)(level)
         check(_driver().cuModuleLoadDataEx(ctypes.byref(self.handle), text.encode() + b'\0', 1, options, values), 'cuModuleLoadDataEx')
 
-    def launch(self, kernel, grid, block, shared, args):
-        """Runs a kernel. `args`: ('buffer', bytes) or ('value', bytes); gives the bytes of every buffer afterwards, by index."""
+    def launch(self, kernel, grid, block, shared, args, limit=None):
+        """Runs a kernel. `args`: ('buffer', bytes) or ('value', bytes); gives the bytes of every buffer afterwards, by index.
+
+        `limit`: seconds, after which TimeoutError is raised; the kernel goes on, and the process has to end.
+        """
         cu, function = _driver(), ctypes.c_void_p()
         check(cu.cuModuleGetFunction(ctypes.byref(function), self.handle, kernel.encode()), f'kernel {kernel}')
         cells, buffers = [], {}
@@ -57,6 +70,8 @@ class Module:
                 cells.append(ctypes.create_string_buffer(data, len(data)))
         pointers = (ctypes.c_void_p * len(cells))(*[ctypes.addressof(cell) for cell in cells])
         check(cu.cuLaunchKernel(function, *grid, *block, shared, None, pointers, None), f'launch of {kernel}')
+        if limit:
+            wait(limit)
         check(cu.cuCtxSynchronize(), f'run of {kernel}')
         out = {}
         for index, (pointer, size) in buffers.items():

@@ -203,8 +203,15 @@ define void @k(i32 addrspace(1)* noundef writeonly %0)
   %2 = load float, float addrspace(1)* %0, align 4
   %3 = fadd float %2, %2
   %4 = tail call float @air.fma.f32(float %2, float %3, float %3)
-  %5 = tail call float @air.fmin.f32(float %4, float %3)
-  store float %5, float addrspace(1)* %0, align 4
+  %5 = bitcast float %4 to i32
+  %6 = bitcast float %3 to i32
+  %7 = or i32 %5, %6
+  %8 = shl i32 %7, 1
+  %9 = icmp eq i32 %8, 0
+  %10 = bitcast i32 %7 to float
+  %11 = tail call float @air.fmin.f32(float %4, float %3)
+  %12 = select i1 %9, float %10, float %11
+  store float %12, float addrspace(1)* %0, align 4
   ret void`,
   },
   {

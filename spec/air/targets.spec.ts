@@ -127,6 +127,15 @@ function compiled(text: string, target: CompileOptions['target']): { metallib: U
   return { metallib: made!.metallib, module: readModule(bitcode, diagnostics)!, bitcode };
 }
 
+test('the target is the named one, else that of the host, else macos15', () => {
+  const source = new SourceFile('k.ptx', plain);
+  const metallib = (options: CompileOptions): Uint8Array => compile(source, options, new Diagnostics(source))!.metallib;
+  assert.equal(metallib({}), compiled(plain, 'macos15').metallib);
+  assert.equal(metallib({ hostTarget: 'macos26' }), compiled(plain, 'macos26').metallib);
+  assert.equal(metallib({ hostTarget: 'macos26', target: 'macos14' }), compiled(plain, 'macos14').metallib);
+  assert.is(compile(source, { hostTarget: 'macos13' }, new Diagnostics(source))!.reflection.target, 'macos13');
+});
+
 /** Operands of each record of a kind, as LLVM's own dump counts them. */
 function operandCounts(bitcode: Uint8Array, record: string): Set<number> {
   const dump = tool('llvm-bcanalyzer-14', ['-dump', file('k.bc', bitcode)]).toString();

@@ -212,7 +212,7 @@ const doubles = (instruction = 'mul.f64 %d3, %d1, %d2') => `.version 7.0
 }
 `;
 
-test('doubles run as a Mac would run them, and are doubles for people; only atomics on them are for the CPU device', () => {
+test('doubles run as a Mac would run them, and are doubles for people; atomics on them need fences', () => {
   writeFileSync(at('doubles.ptx'), doubles());
   const launch = ['--block', '4', '--grid', '1', '--arg', 'f64:4=iota', '--arg', 'f64=0.1', '--print', '0'];
   const plain = cli(['run', 'doubles.ptx', ...launch]);
@@ -228,7 +228,9 @@ test('doubles run as a Mac would run them, and are doubles for people; only atom
     /^note\[CM2098\]: doubles are computed with pairs of floats .*: 1 place\n/,
   );
   writeFileSync(at('atomic.ptx'), doubles('atom.global.add.f64 %d3, [%rd1], %d2'));
-  assert.match(cli(['run', 'atomic.ptx', ...launch]).out, /compiled for `--target cpu`, because `atomic fadd` of f64 cannot/);
+  const atomic = cli(['run', 'atomic.ptx', '--target', 'macos15', ...launch]);
+  assert.match(atomic.out, /data: f64\[4\]\n.* 0 +1 +2 +3\n/);
+  assert.not.match(atomic.out, /--target cpu/);
   assert.is(cli(['run', 'atomic.ptx', '--target', 'macos14', ...launch]).code, 3);
 });
 
@@ -306,11 +308,23 @@ test('a kernel that reads a clock is for the CPU device', () => {
   writeFileSync(at('clock.ptx'), text);
   const launch = ['--block', '4', '--grid', '1', '--arg', 'f64:4=iota', '--arg', 'f64=2', '--print', '0'];
   const found = cli(['run', 'clock.ptx', ...launch]);
-  assert.match(found.out, /compiled for `--target cpu`, because the time \(`%globaltimer`\) has no exact form for macos14/);
+  assert.match(found.out, /compiled for `--target cpu`, because the time \(`%globaltimer`\) has no exact form for macos15/);
   assert.match(cli(['run', 'clock.ptx', '--target', 'macos15', ...launch]).err, /^error\[CM2090\]: the time .*\n.*clock\.ptx:\d+:3/);
   assert.is(cli(['build', 'clock.ptx', '--target', 'cpu', '-o', 'clock.metallib']).code, 0);
   const validated = cli(['validate', 'clock.metallib']);
   assert.match(validated.out + validated.err, /`cumetal\.clock\.time` runs only on the CPU device/);
+});
+
+test('build names the target where none was given', () => {
+  const build = (...words: string[]): Ran => cli(['build', 'affine.ptx', '-o', 'named.metallib', ...words]);
+  const said =
+    process.platform === 'darwin' ? /^note: the target is `macos\d+`, the system of this Mac; / : /^note: the target is `macos15`, /;
+  assert.match(build().err, said);
+  assert.is(build().err.split('\n').length, 2);
+  assert.match(build('--emit', 'air-ll').err, said);
+  // It matters for none of these, or was given.
+  for (const words of [['--target', 'macos14'], ['--json'], ['--emit', 'ir'], ['--emit', 'wat']])
+    assert.is(build(...words).err, '', words.join(' '));
 });
 
 test('every stage can be written to standard output', () => {

@@ -25,10 +25,18 @@ function said(text: string, what: Emit = 'metallib', options: CompileOptions = {
 const double = (instruction: string): string =>
   `.entry k (.param .u64 a) {\n.reg .b64 %rd; .reg .f64 %d; ld.param.u64 %rd, [a]; ld.global.f64 %d, [%rd];\n${instruction};\nst.global.f64 [%rd], %d; ret; }\n`;
 
-test('CM2091: an atomic on doubles for an Apple GPU; for the CPU device it is compiled', () => {
+test('CM5092: a module without entries makes a library without kernels, which is said', () => {
+  const text = '.global .align 4 .b32 g;\n.func f () { ret; }\n';
+  assert.equal(said(text), ['CM5092', 'made']);
+  assert.equal(said(`${text}.entry k () { ret; }\n`), ['made']);
+});
+
+test('CM2091: an atomic on doubles for the instruments of the CPU device; with locks, it is compiled for an Apple GPU', () => {
   const atomic = double('atom.global.add.f64 %d, [%rd], %d');
-  assert.equal(said(atomic), ['CM2091 6:1']);
-  assert.equal(said(atomic, 'metallib', { fp64: 'warn' }), ['CM2091 6:1']);
+  assert.equal(said(atomic, 'metallib', { target: 'macos15', sanitize: true }), ['CM2091 6:1']);
+  assert.equal(said(atomic, 'metallib', { target: 'macos15' }), ['made']);
+  assert.equal(said(atomic, 'metallib', { target: 'macos14' }), ['CM2090 6:1']);
+  assert.equal(said(atomic, 'metallib', { fp64: 'warn' }), ['CM2097 6:1', 'made']);
   assert.equal(said(atomic, 'metallib', { fp64: 'native' }), ['made']);
   assert.equal(said(atomic, 'metallib', { target: 'cpu' }), ['made']);
 });
@@ -46,8 +54,8 @@ test('CM2097: what computes with doubles, where a warning is asked for: each for
   assert.equal(
     diagnostics.sorted().map((d) => d.message),
     [
-      '`add.f64` is compiled to integer arithmetic for macos14: 2 places in kernel `k`',
-      '`mul.rn.f64` is compiled to integer arithmetic for macos14: 1 place in kernel `k`',
+      '`add.f64` is compiled to integer arithmetic for macos15: 2 places in kernel `k`',
+      '`mul.rn.f64` is compiled to integer arithmetic for macos15: 1 place in kernel `k`',
     ],
   );
 });
@@ -58,11 +66,11 @@ test('CM2098: doubles that are emulated are told of once, where they are compute
   assert.equal(said(sum, 'metallib', { fp64: 'emulate', target: 'cpu' }), ['made']);
   assert.equal(said(double('neg.f64 %d, %d'), 'metallib', { fp64: 'emulate' }), ['made']);
   assert.equal(said(double('add.rm.f64 %d, %d, 1.0'), 'metallib', { fp64: 'emulate' }), ['made']);
-  assert.equal(said(double('atom.global.add.f64 %d, [%rd], %d'), 'metallib', { fp64: 'emulate' }), ['CM2091 6:1']);
+  assert.equal(said(double('atom.global.add.f64 %d, [%rd], %d'), 'metallib', { fp64: 'emulate' }), ['CM2098 6:1', 'made']);
   const file = new SourceFile('a.ptx', head + sum);
   const diagnostics = new Diagnostics(file);
   emit(file, 'metallib', { fp64: 'emulate' }, diagnostics);
-  assert.match(diagnostics.list[0]!.message, /^doubles are computed with pairs of floats for macos14, .*: 2 places$/);
+  assert.match(diagnostics.list[0]!.message, /^doubles are computed with pairs of floats for macos15, .*: 2 places$/);
   assert.is(diagnostics.list[0]!.severity, 'note');
 });
 

@@ -205,7 +205,7 @@ const launcher = join(packaged, 'bin/cumetal');
 need(test, [node, 'sh'], 'the launcher starts the command line under Node', () => {
   assert.match(ran(launcher, ['--version']), manifest().version);
   assert.match(ran(launcher, ['run', 'examples/vector_add.ptx']), /0\.5\b.*1\.5\b.*2\.5\b/);
-  ran(launcher, ['build', 'examples/scan.ptx', '-o', 'scan.metallib']);
+  ran(launcher, ['build', 'examples/scan.ptx', '--target', 'macos15', '-o', 'scan.metallib']);
   assert.ok(Buffer.compare(readFileSync(join(folder, 'scan.metallib')), compileExample('scan').metallib) === 0);
 });
 

@@ -96,7 +96,7 @@ function cli(...words: string[]): string {
 
 for (const name of ['vector_add', 'matmul_tiled'])
   test(`${name}: build to a file, then run and check it`, () => {
-    cli('build', `examples/${name}.ptx`, '-o', `${name}.metallib`);
+    cli('build', `examples/${name}.ptx`, '--target', 'macos15', '-o', `${name}.metallib`);
     assert.equal(new Uint8Array(readFileSync(join(folder, `${name}.metallib`))), compileExample(name).metallib);
     const words = { vector_add: vectorAddArgs, matmul_tiled: matmulArgs }[name]!;
     const recorded = JSON.parse(cli('run', `${name}.metallib`, ...words, '--json'));

@@ -15,12 +15,12 @@ import { simdTransforms } from '../../src/engine/simd/transform/transforms.ts';
 import {
   carryShuffles,
   costPasses,
-  dropMembers,
   type Kernel,
   type Pass,
   parseModule,
   printKernel,
   recoverPointers,
+  replaceMasks,
   standardPasses,
   verify,
 } from '../../src/ir/index.ts';
@@ -37,7 +37,7 @@ const irPasses: readonly Pass[] = [
   ...standardPasses,
   ...costPasses,
   { name: 'carry-shuffles', run: carryShuffles },
-  { name: 'drop-members', run: dropMembers },
+  { name: 'replace-masks', run: (kernel) => replaceMasks(kernel, { areRowsAligned: true }) },
   { name: 'recover-pointers', run: recoverPointers },
 ];
 

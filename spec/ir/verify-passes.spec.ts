@@ -23,6 +23,7 @@ import {
   optimize,
   parseModule,
   printKernel,
+  replaceMasks,
   runPass,
   runPasses,
   standardPasses,
@@ -63,6 +64,7 @@ function onDevice(metallib: Uint8Array): void {
     runPass(kernel, { name: 'expand-matmul', run: expandMatmul }, observe);
     vectorize(kernel, 64);
     const guarded = copyOf(kernel);
+    if (replaceMasks(guarded, { areRowsAligned: true, keepsMembers: true })) observe('replace-masks', guarded);
     if (!('why' in insertChecks(guarded, new Set(['memory', 'race', 'init'])))) {
       observe('insert-checks', guarded);
       vectorize(guarded, 64);
@@ -88,6 +90,30 @@ for (const [options, step] of choices)
       if (compiled && options.target === 'cpu') onDevice(compiled.metallib);
     }
   });
+
+test('collectives in both arms of a branch, which Apple targets check', () => {
+  const text = `.version 8.0
+.target sm_80
+.address_size 64
+.entry k(.param .u64 out) {
+  .reg .pred %p; .reg .b32 %r<4>;
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %p, %r1, 0;
+  @%p bra A;
+  redux.sync.add.s32 %r2, %r1, -1;
+  bra B;
+A: redux.sync.add.s32 %r2, %r1, -1;
+B: bar.warp.sync -1;
+  ret;
+}`;
+  const source = new SourceFile('k.ptx', text);
+  const diagnostics = new Diagnostics(source);
+  assert.ok(compile(source, { target: 'macos15', afterPass: observe }, diagnostics));
+  assert.equal(
+    diagnostics.list.map(({ code }) => code),
+    ['CM2099', 'CM2099'],
+  );
+});
 
 test('the kernels above go through every pass that has a name', () => {
   assert.equal(

@@ -133,6 +133,12 @@ const integers: Record<string, Constant> = {
   '1 ? 2 : 0 ? 3 : 4': s64(2n),
   '0 ? 2 : 0 ? 3 : 4': s64(4n),
   '-1 > 0U ? 11 : 22': s64(11n),
+  // ptxas keeps the type of the operand that is selected.
+  '1 ? -1 : 1U': s64(-1n),
+  '0 ? -1 : 1U': u64(1n),
+  '((1 ? 1U : -5) - 2) / 2': u64(2n ** 63n - 1n),
+  '((0 ? -5 : 1U) - 2) / 2': u64(2n ** 63n - 1n),
+  '((1 ? 1 : 5U) - 2) / 2': s64(0n),
   // Table 4: precedence as in C, levels group from the left.
   '5 - 3 - 1': s64(1n),
   '100 / 10 / 5': s64(2n),
@@ -202,7 +208,6 @@ const refused: Record<string, string> = {
   'generic(g)': 'an address',
   '1 << 64': 'a shift by 64',
   '-1 >> -1': 'a shift by 2^64 - 1',
-  '1 ? -1 : 1U': 'a choice of signed and unsigned',
 };
 
 for (const [text, why] of Object.entries(refused)) test(`no value for ${why}: ${text}`, () => assert.is(evaluated(text), undefined));

@@ -90,6 +90,8 @@ const declarations: readonly Fault[] = [
   ['.shared .b32 ^v = 1;', 'CM1117', 'invalid declaration of `v`: `.shared` variables have no initial values'],
   ['~.reg .b32 ^v = 1;', 'CM1117', 'invalid declaration of `v`: `.reg` variables have no initial values'],
   ['.extern .global .b32 ^v = 1;', 'CM1117', 'invalid declaration of `v`: the module that defines an `.extern` variable'],
+  ['.entry (.param .u32 ^v) q () { ret; }', 'CM1117', 'invalid declaration of `v`: an entry returns nothing'],
+  ['.entry (.reg .u32 ^v) q () { ret; }', 'CM1117', 'invalid declaration of `v`: an entry returns nothing'],
   ['.entry q (.reg .u32 ^v) { ret; }', 'CM1117', 'invalid declaration of `v`: a parameter of an entry is in `.param` space'],
 ];
 

@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile, reflect } from '../../src/compile/index.ts';
+import { hostTarget } from '../../src/device/host-target.ts';
 import type { Device, DeviceBuffer, DeviceModule, Dim3, LaunchArgument, LaunchRequest, LaunchResult } from '../../src/device/index.ts';
 import type { Register } from './need.ts';
 import { printCall, printingModule } from './printing.ts';
@@ -38,7 +39,7 @@ export function libraryOf(text: string): Uint8Array {
   const known = libraries.get(text);
   if (known) return known;
   const diagnostics = new Diagnostics(new SourceFile('k.ptx', text.startsWith('.version') ? text : head + text));
-  const compiled = compile(diagnostics.file!, {}, diagnostics);
+  const compiled = compile(diagnostics.file!, { hostTarget: hostTarget() }, diagnostics);
   assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
   libraries.set(text, compiled.metallib);
   return compiled.metallib;
@@ -210,6 +211,16 @@ const kernels = {
 again:
   atom.global.add.u32 x, [p], 1;
   bra again;
+}`,
+  /** Each thread adds to a sum of 64 bits, and stores the old sum. */
+  sums: `.visible .entry sums(.param .u64 olds, .param .u64 sum)
+{
+  .reg .b32 t, b, n; .reg .b64 o, s, w, d;
+  ld.param.u64 o, [olds]; ld.param.u64 s, [sum];
+  mov.u32 t, %tid.x; mov.u32 b, %ctaid.x; mov.u32 n, %ntid.x; mad.lo.u32 t, b, n, t; mul.wide.u32 w, t, 8; add.s64 o, o, w;
+  atom.global.add.u64 d, [s], 0x380000000;
+  st.global.u64 [o], d;
+  ret;
 }`,
   /** Reads through an address in memory. */
   follow: `.visible .entry follow(.param .u64 out, .param .u64 list)
@@ -394,6 +405,21 @@ export function contract(test: Register, candidate: Candidate): void {
     // The next launch is not affected.
     assert.ok(rig.launch('stops', [out], { block: [4, 1, 1] }));
   });
+
+  // Locks need fences.
+  if (!/^macos1[34]$/.test(hostTarget() ?? ''))
+    on('sums of 64 bits', kernels.sums, (rig) => {
+      const count = 4 * 64;
+      const [olds, sum] = [rig.words(...new Uint32Array(2 * count)), rig.words(7, 0)];
+      for (const from of [0, count]) {
+        assert.ok(rig.launch('sums', [olds, sum], { grid: [4, 1, 1], block: [64, 1, 1] }), rig.codes().join());
+        const found = [...new BigUint64Array(olds.read().buffer)].map(Number).sort((a, b) => a - b);
+        assert.equal(
+          found,
+          Array.from({ length: count }, (_, i) => 7 + (from + i) * 0x3_8000_0000),
+        );
+      }
+    });
 
   on('text that kernels print', printing, (rig) => {
     let text = '';

@@ -1,5 +1,6 @@
 /** Launches on a CPU device with several threads, for specs of workers. */
 import * as assert from 'uvu/assert';
+import type { TargetName } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
@@ -17,14 +18,15 @@ import { openCpuDevice } from '../../src/device/index.ts';
 const head = '.version 9.0\n.target sm_90\n.address_size 64\n';
 const libraries = new Map<string, Uint8Array>();
 
-/** The metallib of a module for the CPU device; cached. */
-export function libraryOf(text: string): Uint8Array {
-  const known = libraries.get(text);
+/** The metallib of a module, for the CPU device by default; cached. */
+export function libraryOf(text: string, target: TargetName = 'cpu'): Uint8Array {
+  const key = `${target} ${text}`;
+  const known = libraries.get(key);
   if (known) return known;
   const diagnostics = new Diagnostics(new SourceFile('k.ptx', head + text));
-  const compiled = compile(diagnostics.file!, { target: 'cpu' }, diagnostics);
+  const compiled = compile(diagnostics.file!, { target }, diagnostics);
   assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
-  libraries.set(text, compiled.metallib);
+  libraries.set(key, compiled.metallib);
   return compiled.metallib;
 }
 
@@ -60,10 +62,10 @@ function argument(given: Given): LaunchArgument {
 }
 
 /** Opens a device and loads a module. */
-export function rigOf(text: string, options: Parameters<typeof openCpuDevice>[0]): Rig {
+export function rigOf(text: string, options: Parameters<typeof openCpuDevice>[0], target?: TargetName): Rig {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice(options);
-  const module = device.load(libraryOf(text), diagnostics)!;
+  const module = device.load(libraryOf(text, target), diagnostics)!;
   assert.ok(module, diagnostics.list.map((d) => d.message).join('; '));
   const request = (kernel: string, { blocks, threads, ...more }: Shape, args: readonly Given[]): LaunchRequest => ({
     ...{ kernel, grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0, timeoutMs: 60_000 },

@@ -159,11 +159,11 @@ test('every instruction of the tables has its text, which ends where its bytes e
     // After this one, operands have any type.
     code.op('unreachable');
     const align = name.includes('.atomic.') ? widthOf(name) : 1;
-    if (immediate === 'memory') code.access(name, align, 300);
+    if (hasImmediate(name, 'memory')) code.access(name, align, 300);
     else if (hasImmediate(name, 'memoryLane')) code.accessLane(name, align, 300, 1);
     else if (hasImmediate(name, 'lane')) code.lane(name, 1);
     else if (hasImmediate(name, 'index')) code.at(name, 0);
-    else code.op(name);
+    else if (hasImmediate(name, 'none')) code.op(name);
     code.op('unreachable');
     const wanted = {
       none: name,

@@ -24,11 +24,11 @@ function typesOf(name: string, immediate: string): { params: ValueType[]; result
   return { params: isUnary ? ['v128'] : ['v128', 'v128'], result: 'v128' };
 }
 
-function write(code: Code, name: string, immediate: string): void {
-  if (immediate === 'memory') code.access(name, 1, 16);
+function write(code: Code, name: string): void {
+  if (hasImmediate(name, 'memory')) code.access(name, 1, 16);
   else if (hasImmediate(name, 'memoryLane')) code.accessLane(name, 1, 16, 1);
   else if (hasImmediate(name, 'lane')) code.lane(name, 1);
-  else code.op(name);
+  else if (hasImmediate(name, 'none')) code.op(name);
 }
 
 for (const [name, { immediate }] of [...instructions].filter(([, { code }]) => code[0] === 0xfd))
@@ -38,7 +38,7 @@ for (const [name, { immediate }] of [...instructions].filter(([, { code }]) => c
     module.importMemory('memory', 1, 2);
     const { code } = module.fn({ params, results: result ? [result] : [] });
     for (const i of params.keys()) code.at('local.get', i);
-    write(code, name, immediate);
+    write(code, name);
     assert.ok(WebAssembly.validate(module.finish() as BufferSource));
   });
 

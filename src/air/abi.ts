@@ -71,6 +71,8 @@ export interface KernelReflection {
   readonly faults?: { readonly slot: number; readonly texts: readonly string[] };
   /** The print buffer, in the form of `src/ir/print-buffer.ts`. */
   readonly printf?: PrintReflection;
+  /** The lock table of 64-bit atomics, in the form of `src/ir/lock-table.ts`. */
+  readonly locks?: { readonly slot: number };
   /** Bytes of static threadgroup memory. */
   readonly staticSharedBytes: number;
   /** The largest total threadgroup memory, static and dynamic, if the kernel targets a device with more than Apple GPUs. */
@@ -81,6 +83,11 @@ export interface KernelReflection {
   readonly sharedArguments?: number;
   /** The largest threadgroup, if the source has a limit (`.maxntid`, `.reqntid`). */
   readonly maxThreads: number | undefined;
+  /**
+   * Present if member masks of collectives are checked at run time rather than followed: `shape` if they may be wrong only in blocks of
+   * several rows whose x extent is no multiple of 32, `divergent` otherwise. A kernel compiled for `cpu` follows all masks.
+   */
+  readonly checkedMasks?: 'shape' | 'divergent';
   /** The threadgroup shape that the source requires (`.reqntid`). */
   readonly requiredThreads: readonly [number, number, number] | undefined;
 }

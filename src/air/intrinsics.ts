@@ -32,6 +32,10 @@ export interface Intrinsic {
   /** The operation on a matrix that is distributed over a simdgroup, and its signature up to AIR 2.7. */
   readonly matrix?: { readonly form: MatrixForm; readonly oldType: TypeOf<'function'> | undefined };
   readonly clock?: Clock;
+  /** Of a reduction by a member mask. */
+  readonly fold?: Fold;
+  /** Of a synchronization by a member mask. */
+  readonly isFence?: boolean;
   /** The IR scalar type of the result and of the first operand. */
   readonly result: ScalarType | undefined;
   readonly operand: ScalarType | undefined;
@@ -335,23 +339,26 @@ add({
   hasNewer: true,
 });
 
-add({
-  name: 'air.atomic.fence',
-  type: signature(llvm.void, llvm.i32, llvm.i32, llvm.i32),
-  class: 'atomic',
-  op: 'fence',
-  result: undefined,
-  operand: undefined,
-});
+const fenceType = signature(llvm.void, llvm.i32, llvm.i32, llvm.i32);
+add({ name: 'air.atomic.fence', type: fenceType, class: 'atomic', op: 'fence', result: undefined, operand: undefined });
 
 /** The clocks of the CPU device; AIR has none. */
 export const clockName = (clock: Clock): string => `cumetal.clock.${clock}`;
 for (const clock of clocks)
   add({ name: clockName(clock), type: signature(llvm.i64), class: 'atomic', op: 'clock', clock, result: 'i64', operand: undefined });
 
-/** Tells the sanitizer of the CPU device which lanes take part in a collective; AIR has no equivalent. */
-export const membersName = 'cumetal.members';
-add({ name: membersName, type: signature(llvm.void, llvm.i32), class: 'convergent', op: 'members', result: undefined, operand: 'i32' });
+/** Collectives by member masks, for the CPU device; AIR has no equivalent. The mask is the last operand. */
+export const maskedNames = { shufflesync: 'cumetal.shuffle.sync', ballotsync: 'cumetal.ballot.sync' } as const;
+/** `isFence` decides which of the two synchronizes. */
+export const warpsyncName = (isFence: boolean): string => (isFence ? 'cumetal.warp.sync' : 'cumetal.warp.converge');
+export const reducesyncName = (fold: Fold): string => `cumetal.reduce.${fold}.sync`;
+const masked = { class: 'convergent', result: undefined, operand: undefined } as const;
+add({ name: maskedNames.shufflesync, type: signature(llvm.i32, llvm.i32, llvm.i32, llvm.i32), op: 'shufflesync', ...masked });
+add({ name: maskedNames.ballotsync, type: signature(llvm.i32, llvm.i1, llvm.i32), op: 'ballotsync', ...masked });
+for (const fold of Object.keys(foldNames) as Fold[])
+  add({ name: reducesyncName(fold), type: signature(llvm.i32, llvm.i32, llvm.i32), op: 'reducesync', fold, ...masked });
+for (const isFence of [true, false])
+  add({ name: warpsyncName(isFence), type: signature(llvm.void, llvm.i32), op: 'warpsync', isFence, ...masked });
 
 /** Marks the start of a source instruction for the profiler and the trace of the CPU device; AIR has no equivalent. */
 export const markName = 'cumetal.mark';

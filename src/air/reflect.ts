@@ -48,13 +48,15 @@ const reflectPacked = ({ name, offset, size, align, element, signed }: PackedVal
 });
 
 /** The parameters of a kernel that no caller supplies. */
-export function reflectHidden({ params }: Kernel): Pick<KernelReflection, 'memory' | 'faults' | 'printf'> {
+export function reflectHidden({ params }: Kernel): Pick<KernelReflection, 'memory' | 'faults' | 'printf' | 'locks'> {
   const stopping = params.find(({ faults }) => faults !== undefined);
   const printing = params.find(({ formats }) => formats !== undefined);
+  const locking = params.find(({ locks }) => locks);
   return {
     ...reflectMemory(params),
     ...(stopping ? { faults: { slot: stopping.slot, texts: stopping.faults! } } : {}),
     ...(printing ? { printf: { slot: printing.slot, formats: printing.formats! } } : {}),
+    ...(locking ? { locks: { slot: locking.slot } } : {}),
   };
 }
 

@@ -203,6 +203,15 @@ export const targets: Record<TargetName, Target> = {
   cpu: { ...macos14, name: 'cpu', allowsCpuOnly: true, shared: nvidiaShared },
 };
 
+/** The default target on systems other than Macs: the oldest macOS with memory fences. */
+export const defaultTarget: TargetName = 'macos15';
+
+/** The newest target whose metallibs a macOS loads. */
+export function targetOfMacos(major: number): TargetName {
+  if (major >= 26) return 'macos26';
+  return major >= 15 ? 'macos15' : major === 14 ? 'macos14' : 'macos13';
+}
+
 /** The data layout of every known AIR module. */
 export const dataLayout =
   'e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-f32:32:32-f64:64:64-v16:16:16-v24:32:32-v32:32:32-v48:64:64-v64:64:64-v96:128:128-v128:128:128-v192:256:256-v256:256:256-v512:512:512-v1024:1024:1024-n8:16:32';

@@ -4,6 +4,7 @@ import { SourceFile } from '../base/source.ts';
 import { beyondTarget } from '../compile/about-targets.ts';
 import { type Compiled, type CompileOptions, compile, reflect } from '../compile/index.ts';
 import type { DeviceModule, LoadOptions, Device as LowDevice } from '../device/device.ts';
+import { hostTarget } from '../device/host-target.ts';
 import type { Kernel } from '../runtime/index.ts';
 
 /** PTX as text or as a source file, or the bytes of a metallib. */
@@ -24,7 +25,7 @@ export function loadSource(
   if (source instanceof Uint8Array) return low.load(source, diagnostics, options);
   const file = typeof source === 'string' ? new SourceFile('module.ptx', source) : source;
   if (low.loadPtx) return loadPtx(low, file, { ...onlyNamed(options), ...how }, diagnostics);
-  const compiled = compileFor(low, file, { ...onlyNamed(options), ...how }, diagnostics);
+  const compiled = compileFor(low, file, { hostTarget: hostTarget(), ...onlyNamed(options), ...how }, diagnostics);
   const module = compiled && low.load(compiled.metallib, diagnostics, options);
   return module && { ...module, kernels: module.kernels.map((kernel) => withDemands(kernel, compiled)) };
 }
@@ -52,15 +53,16 @@ function compileFor(low: LowDevice, file: SourceFile, options: CompileOptions, d
   const first = new Diagnostics(file);
   const compiled = compile(file, options, first);
   const own =
-    low.info.kind === 'cpu' &&
-    options.target === undefined &&
-    (!compiled ? beyondTarget(first) !== undefined : needsMoreShared(compiled, low));
+    low.info.kind === 'cpu' && options.target === undefined && (!compiled ? beyondTarget(first) !== undefined : needsCpu(compiled, low));
   const second = new Diagnostics(file);
   const forCpu = own ? compile(file, { ...options, target: 'cpu' }, second) : undefined;
   diagnostics.addAll((forCpu ? second : first).sorted());
   return forCpu ?? compiled;
 }
 
-/** Whether a kernel needs more shared memory than Apple GPUs have. */
-const needsMoreShared = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
-  reflection.kernels.some((kernel) => kernel.staticSharedBytes > info.limits.maxThreadgroupBytes);
+/** Whether a kernel needs more shared memory than Apple GPUs have, has masks that they only check, or 64-bit atomics that take locks there. */
+const needsCpu = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
+  reflection.kernels.some(
+    (kernel) =>
+      kernel.checkedMasks !== undefined || kernel.locks !== undefined || kernel.staticSharedBytes > info.limits.maxThreadgroupBytes,
+  );

@@ -1,7 +1,7 @@
 /** `cumetal build`: compiles one file to one stage of the pipeline. */
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type CompileOptions, type Emit, emit, passNames } from '../compile/index.ts';
+import { type CompileOptions, type Emit, emit, passNames, targetNameOf } from '../compile/index.ts';
 import { type AfterPass, printKernel } from '../ir/index.ts';
 import { allValues, type Context, has, lastValue } from './command/command.ts';
 import { compileOptions } from './command/compile-options.ts';
@@ -43,8 +43,20 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
     terminal.out(
       `${jsonText({ status, emit: what, output: to, bytes: size, compile_ms: performance.now() - start, diagnostics: list })}\n`,
     );
-  else if (code === exit.ok && to !== '-') terminal.out(`${to}: ${what}, ${size} bytes\n`);
+  else if (code === exit.ok) {
+    const note = defaultNote(what, options);
+    if (note !== undefined) terminal.err(note);
+    if (to !== '-') terminal.out(`${to}: ${what}, ${size} bytes\n`);
+  }
   return code;
+}
+
+/** Names the target if none was given and the output depends on it. The IR of `--print-after` stays alone on standard error. */
+function defaultNote(what: Output, options: CompileOptions): string | undefined {
+  if (options.target !== undefined || options.afterPass || what === 'ast' || what === 'ir' || what === 'wat' || what === 'wat:simd')
+    return undefined;
+  const why = options.hostTarget ? 'the system of this Mac' : 'the default';
+  return `note: the target is \`${targetNameOf(options)}\`, ${why}; \`--target\` selects another\n`;
 }
 
 function unknownPass(name: string): string {

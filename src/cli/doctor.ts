@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
+import { hostTarget } from '../device/host-target.ts';
 import {
   type CudaState,
   cudaState,
@@ -100,7 +101,7 @@ function loadKernel(
   const source = diagnostics.file!;
   const reflection = device.loadPtx && reflect(source, {}, diagnostics);
   if (reflection) return device.loadPtx!({ source, kernels: reflection.kernels }, diagnostics);
-  const compiled = compile(source, {}, diagnostics);
+  const compiled = compile(source, { hostTarget: hostTarget() }, diagnostics);
   return compiled && device.load(compiled.metallib, diagnostics);
 }
 

@@ -18,8 +18,10 @@ export const mmaModes = ['exact', 'fast'] as const;
 export type MmaMode = (typeof mmaModes)[number];
 
 export interface CompileOptions {
-  /** `macos14` by default. */
+  /** `hostTarget` by default. */
   readonly target?: TargetName;
+  /** The target of this system, which the command line and the API pass on a Mac; `macos15` by default. */
+  readonly hostTarget?: TargetName | undefined;
   readonly fp64?: Fp64Mode;
   readonly mma?: MmaMode;
   /** The entries to compile; all by default. */

@@ -3,20 +3,30 @@
  * still checked.
  */
 
-import { emitKernel, type KernelReflection, type Reflection, type Target, targets, validateAir } from '../air/index.ts';
+import {
+  defaultTarget,
+  emitKernel,
+  type KernelReflection,
+  type Reflection,
+  type Target,
+  type TargetName,
+  targets,
+  validateAir,
+} from '../air/index.ts';
 import { reflectKernel } from '../air/reflect.ts';
 import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
 import { type AfterPass, type Module as IrModule, observers, printModule, verifyAfterPass } from '../ir/index.ts';
-import { lowerModule } from '../lower/index.ts';
+import { fitSlots, lowerModule } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
 import { lintBarriers } from './lint.ts';
+import type { CheckedMasks } from './masks.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
-import { optimizeLowered } from './passes.ts';
+import { expandAtomics, optimizeLowered, type PassChoices } from './passes.ts';
 import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 
 /** PTX text to a metallib with its reflection; returns nothing after reporting errors. */
@@ -24,7 +34,7 @@ export function compile(source: SourceFile, options: CompileOptions, diagnostics
   const modules = toAir(source, options, diagnostics);
   if (!modules) return undefined;
   const target = targetOf(options);
-  return { metallib: pack(modules.air, target, options), reflection: modules.reflection };
+  return { metallib: pack(modules.air, target, options, diagnostics), reflection: modules.reflection };
 }
 
 /** The bindings of each entry, independent of a target, for devices that take the PTX itself; nothing after reporting errors. */
@@ -46,7 +56,7 @@ export function emit(source: SourceFile, what: Emit, options: CompileOptions, di
   if (!modules) return undefined;
   switch (what) {
     case 'metallib':
-      return pack(modules.air, targetOf(options), options);
+      return pack(modules.air, targetOf(options), options, diagnostics);
     case 'air':
       return oneModule(modules.air, targetOf(options), diagnostics);
     case 'air-ll':
@@ -72,8 +82,11 @@ function oneModule(modules: readonly LlvmModule[], target: Target, diagnostics: 
   return undefined;
 }
 
+/** The name of the target that options choose. */
+export const targetNameOf = ({ target, hostTarget }: CompileOptions): TargetName => target ?? hostTarget ?? defaultTarget;
+
 const targetOf = (options: CompileOptions): Target => {
-  const target = targets[options.target ?? 'macos14'];
+  const target = targets[targetNameOf(options)];
   if (options.fp64 === 'native') return { ...target, allowsCpuOnly: true };
   return options.fp64 === 'emulate' ? { ...target, emulatesDoubles: true } : target;
 };
@@ -95,6 +108,8 @@ interface FrontEnd {
   readonly ir: IrModule;
   /** The span of each entry's name. */
   readonly places: ReadonlyMap<string, Span>;
+  /** By kernel: how its masks are checked at run time. */
+  readonly checkedMasks: ReadonlyMap<string, CheckedMasks>;
 }
 
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
@@ -106,18 +121,20 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
     afterPass: afterPassOf(options),
   });
   if (diagnostics.hasErrors) return undefined;
-  const { allowsCpuOnly, emulatesDoubles } = targetOf(options);
-  for (const kernel of ir.kernels)
-    optimizeLowered(kernel, {
-      text: source.text,
-      keepsMembers: options.sanitize ?? false,
-      emulatesDoubles: emulatesDoubles === true && !allowsCpuOnly,
-      isMmaFast: options.mma === 'fast',
-      isInstrumented: isInstrumented(options),
-      afterPass: afterPassOf(options),
-    });
+  const target = targetOf(options);
+  const { allowsCpuOnly, emulatesDoubles } = target;
+  const choices: PassChoices = {
+    file: source,
+    masks: options.sanitize ? 'keep' : allowsCpuOnly ? 'keep-divergent' : 'check',
+    target: target.name,
+    emulatesDoubles: emulatesDoubles === true && !allowsCpuOnly,
+    isMmaFast: options.mma === 'fast',
+    isInstrumented: isInstrumented(options),
+    afterPass: afterPassOf(options),
+  };
+  const checkedMasks = new Map(ir.kernels.map((kernel) => [kernel.name, optimizeLowered(kernel, choices, diagnostics)]));
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
-  return { ir, places: new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan])) };
+  return { ir, checkedMasks, places: new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan])) };
 }
 
 interface AirModules {
@@ -128,9 +145,13 @@ interface AirModules {
 function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): AirModules | undefined {
   const front = frontEnd(source, options, diagnostics);
   if (!front) return undefined;
-  const { ir, places } = front;
+  const { ir, places, checkedMasks } = front;
   const target = targetOf(options);
-  const kernels: KernelReflection[] = ir.kernels.map((kernel) => reflectKernel(kernel, target));
+  if (!expandsAtomics(front, target, options, diagnostics)) return undefined;
+  const kernels: KernelReflection[] = ir.kernels.map((kernel) => {
+    const checked = checkedMasks.get(kernel.name);
+    return { ...reflectKernel(kernel, target), ...(checked ? { checkedMasks: checked } : {}) };
+  });
   for (const kernel of kernels) refuseTooMuchShared(kernel, target, places.get(kernel.name), diagnostics);
   if (diagnostics.hasErrors) return undefined;
   if (options.fp64 === 'warn' && !target.allowsCpuOnly)
@@ -144,7 +165,20 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
   // Instrumented modules call functions that Apple GPUs do not have.
   if (!target.allowsCpuOnly && !isInstrumented(options) && !air.every((module) => validateAir(module, diagnostics)))
     bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
-  return { air, reflection: { abi: 1, target: options.target ?? 'macos14', kernels } };
+  return { air, reflection: { abi: 1, target: targetNameOf(options), kernels } };
+}
+
+/**
+ * Expands 64-bit atomics for Apple GPUs; returns false after reporting errors. Instrumented kernels keep them, so that instruments observe one
+ * access.
+ */
+function expandsAtomics({ ir, places }: FrontEnd, target: Target, options: CompileOptions, diagnostics: Diagnostics): boolean {
+  if (target.allowsCpuOnly || isInstrumented(options)) return true;
+  for (const kernel of ir.kernels) {
+    expandAtomics(kernel, target, diagnostics, afterPassOf(options));
+    fitSlots(kernel, places.get(kernel.name), diagnostics);
+  }
+  return !diagnostics.hasErrors;
 }
 
 function refuseTooMuchShared(
@@ -161,7 +195,9 @@ function refuseTooMuchShared(
   diagnostics.report('CM2093', { kernel: name, bytes, who: gpus, limit }, { ...(span ? { span } : {}), ...help });
 }
 
-function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions): Uint8Array {
+/** The container; reports CM5092 for one without kernels. */
+function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions, diagnostics: Diagnostics): Uint8Array {
+  if (modules.length === 0) diagnostics.report('CM5092', {});
   const library: Library = {
     version: target.container,
     platform: target.platform,

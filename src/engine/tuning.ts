@@ -214,6 +214,13 @@ const thresholds = {
     bench: 'cpu --ours --fma=exact --only=black_scholes',
     why: 'From this ratio on, rounding each FMA to odd right away costs less than a second copy of the chunk.',
   },
+  turnsBetweenYields: {
+    value: 64,
+    unit: 'iterations',
+    engine: 'none',
+    bench: 'none',
+    why: 'A power of two. Work loops that look like spin loops seldom leave their region, and a waiting thread wastes little.',
+  },
   maxComparisons: {
     value: 6,
     unit: 'comparisons',

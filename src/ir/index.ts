@@ -7,6 +7,7 @@ export * from './build.ts';
 export * from './dialect.ts';
 export * from './eval.ts';
 export * from './kernel.ts';
+export * from './lock-table.ts';
 export * from './memory.ts';
 export * from './operands.ts';
 export * from './ops.ts';
@@ -18,14 +19,20 @@ export {
   costPasses,
   cse,
   dce,
-  dropMembers,
+  divergentMasks,
   dropParams,
   flattenBranches,
+  hasMasks,
   hoistInvariants,
   invertComparison,
+  isMasked,
+  type MaskedInst,
+  type MaskOptions,
   optimize,
   recoverPointers,
   replaceAll,
+  replaceAllMasks,
+  replaceMasks,
   runPass,
   runPasses,
   type Substitution,

@@ -97,6 +97,8 @@ function execRule(state: State, inst: Inst): bigint {
     case 'fence':
     case 'barrier':
     case 'syncwarp':
+    case 'warpsync':
+    case 'yield':
     case 'members':
     case 'mark':
     case 'within':
@@ -106,8 +108,11 @@ function execRule(state: State, inst: Inst): bigint {
       return 0n;
     case 'shuffle':
     case 'reduce':
+    case 'shufflesync':
+    case 'reducesync':
       return state.bits[inst.a]!;
     case 'ballot':
+    case 'ballotsync':
       return state.bits[inst.a]! << BigInt(state.thread.sregs.laneid ?? 0);
     default:
       return fault(`${inst.op} cannot be run`);

@@ -63,6 +63,8 @@ export interface KernelParam {
   packed?: readonly PackedValue[];
   /** Of another: the formats of printed records, by number; the parameter points to the print buffer (`print-buffer.ts`). */
   formats?: readonly string[];
+  /** Of another: the parameter points to the lock table of 64-bit atomics (`lock-table.ts`). */
+  locks?: true;
 }
 
 /** A parameter of the source within a value that holds several. */
@@ -83,8 +85,18 @@ export interface PackedValue {
 export const packedValuesName = 'cumetal.values';
 
 /** Whether a parameter is one that no caller hands over. */
-export const isHidden = ({ memory, faults, formats }: KernelParam): boolean =>
-  memory !== undefined || faults !== undefined || formats !== undefined;
+export const isHidden = ({ memory, faults, formats, locks }: KernelParam): boolean =>
+  memory !== undefined || faults !== undefined || formats !== undefined || locks !== undefined;
+
+/** Adds a hidden parameter in the first free slot; gives its index. A caller has to check whether there is such a slot. */
+export function addHiddenParam(
+  kernel: Kernel,
+  what: Pick<KernelParam, 'name' | 'size' | 'align' | 'element' | 'memory' | 'faults' | 'formats' | 'locks'>,
+): number {
+  const slot = kernel.params.length;
+  kernel.params.push({ ...what, kind: 'pointer', space: 'global', slot, signed: false, access: 'read_write' });
+  return slot;
+}
 
 /** The name of the parameter that points to the fault word. */
 export const faultWordName = 'cumetal.faults';

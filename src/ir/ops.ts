@@ -308,11 +308,44 @@ export const ops = {
     effect: 'warp',
     doc: 'Waits for the threads that take part; global and shared memory before it is visible to them after it.',
   },
+  // ── the warp, by member masks: a thread waits until every live thread of its mask executes a collective of the same kind and mask ──
+  shufflesync: {
+    args: { a: 'int', b: 'int', members: 'int' },
+    type: 'a',
+    effect: 'warp',
+    doc: 'The a of the thread in lane b, an i32 each, where that lane is in the mask `members`; otherwise it is not specified. The threads of the mask meet wherever they are in the kernel.',
+  },
+  ballotsync: {
+    args: { a: 'i1', members: 'int' },
+    type: 'given',
+    effect: 'warp',
+    doc: 'An i32 with the a of each live lane of the mask `members`; 0 for all others.',
+  },
+  reducesync: {
+    args: { a: 'int', members: 'int' },
+    attrs: { fold: 'add' as Fold },
+    type: 'a',
+    effect: 'warp',
+    doc: 'The a of all live threads of the mask `members`, an i32 each, folded into one.',
+  },
+  warpsync: {
+    args: { members: 'int' },
+    attrs: { isFence: true as boolean },
+    type: 'void',
+    effect: 'warp',
+    doc: 'Waits for the live threads of the mask `members`. With `isFence`, global and shared memory before it is visible to them after it; without, it is the convergence that an `.aligned` instruction requires.',
+  },
+  yield: {
+    args: {},
+    type: 'void',
+    effect: 'warp',
+    doc: 'Lets the other threads of the block run. The CPU device inserts it in loops that wait for what another thread writes.',
+  },
   members: {
     args: { a: 'int' },
     type: 'void',
     effect: 'volatile',
-    doc: 'The lanes that are to take part in the next collective, as an i32 mask. It is present only in kernels compiled for the sanitizer.',
+    doc: 'The lanes that are to take part in the next collective, as an i32 mask. The CPU device inserts it for the fast sanitizer, when it replaces collectives that have a mask.',
   },
   mark: {
     args: {},

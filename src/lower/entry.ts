@@ -34,7 +34,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
     // A kernel with refused code may break promises.
     if (lowering.isClean()) around.afterPass?.(name, kernel);
   }
-  checkSlots(kernel, fn, diagnostics);
+  checkSlots(kernel, fn.nameSpan, diagnostics);
   return kernel;
 }
 

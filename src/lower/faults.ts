@@ -2,20 +2,18 @@
  * Kernels that stop themselves: the thread writes the number of its fault to the fault word, memory that the kernel has as a hidden
  * parameter, and ends. The launcher reads the word, and fails the launch with the fault of that number.
  */
-import { faultWordName } from '../ir/index.ts';
+import { addHiddenParam, faultWordName, type Kernel } from '../ir/index.ts';
 import { type CheckedCall, type CheckedInstruction, integerConstant } from '../ptx/index.ts';
 import { type Context, enter, lowerWhen } from './context.ts';
 import { newFlow } from './flow.ts';
-import { addHiddenParam } from './hidden-params.ts';
 import { guardValue } from './instructions.ts';
 import { type Placed, storedIn, stringIn, variableAt } from './strings.ts';
 
 /** Ends the thread and fails the launch; code lowered after it is unreachable. */
 export function lowerStop(c: Context, why: string): void {
   const { ir } = c;
-  const { index, faults } = faultParam(c);
-  if (!faults.includes(why)) faults.push(why);
-  const number = ir.const('i32', faults.indexOf(why) + 1);
+  const { index, number: fault } = faultNumber(c.kernel, why);
+  const number = ir.const('i32', fault);
   ir.store(ir.param('ptr.global', { index }), number, { align: 4, volatile: false });
   c.flow.block.end = { op: 'ret' };
   c.flow.block.endLoc = ir.loc;
@@ -27,8 +25,14 @@ export function placeOf({ ir, diagnostics: { file } }: Context): string {
   return ir.loc && file ? ` (${file.path}:${file.position(ir.loc.start).line})` : '';
 }
 
-function faultParam(c: Context): { index: number; faults: string[] } {
-  const { kernel } = c;
+/** The parameter of the fault word, which is added if there is none, and the number of a reason. */
+export function faultNumber(kernel: Kernel, why: string): { readonly index: number; readonly number: number } {
+  const { index, faults } = faultParam(kernel);
+  if (!faults.includes(why)) faults.push(why);
+  return { index, number: faults.indexOf(why) + 1 };
+}
+
+function faultParam(kernel: Kernel): { index: number; faults: string[] } {
   const known = kernel.params.findIndex((param) => param.faults !== undefined);
   if (known >= 0) return { index: known, faults: kernel.params[known]!.faults as string[] };
   const faults: string[] = [];

@@ -1,18 +1,9 @@
 /** Hidden parameters, after those of the source, which no caller passes: the metallib describes their purpose. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { dce, type InstOf, isHidden, type Kernel, type KernelParam, type Value } from '../ir/index.ts';
-import type { PtxFunction } from '../ptx/syntax/ast.ts';
+import type { Span } from '../base/source.ts';
+import { dce, type InstOf, isHidden, type Kernel, type Value } from '../ir/index.ts';
 import { slotLimit } from './params.ts';
-
-/** Adds a parameter in the first free slot; gives its index. `checkSlots` sees whether there is one. */
-export function addHiddenParam(
-  kernel: Kernel,
-  what: Pick<KernelParam, 'name' | 'size' | 'align' | 'element' | 'memory' | 'faults' | 'formats'>,
-): number {
-  const slot = kernel.params.length;
-  kernel.params.push({ ...what, kind: 'pointer', space: 'global', slot, signed: false, access: 'read_write' });
-  return slot;
-}
+import { packValues } from './passes/pack-values.ts';
 
 /**
  * Takes the parameter for the module's memory away where nothing that the kernel does needs it: strings that are known when it
@@ -36,9 +27,15 @@ function useOfParam(kernel: Kernel, value: Value): InstOf<'param'> | undefined {
 }
 
 /** Reports CM2092 where the parameters find no slots, those by value in one. */
-export function checkSlots({ name, params }: Kernel, { nameSpan }: PtxFunction, diagnostics: Diagnostics): void {
+export function checkSlots({ name, params }: Kernel, span: Span | undefined, diagnostics: Diagnostics): void {
   if (params.length <= slotLimit) return;
   const hidden = params.filter(isHidden).length;
-  const note = `${hidden} of them ${hidden === 1 ? 'is' : 'are'} for global variables, \`trap\`, \`assert\` or \`printf\``;
-  diagnostics.report('CM2092', { kernel: name, count: params.length }, { span: nameSpan, notes: hidden > 0 ? [note] : [] });
+  const note = `${hidden} of them ${hidden === 1 ? 'is' : 'are'} for global variables, \`trap\`, \`assert\`, \`printf\` or 64-bit atomics`;
+  diagnostics.report('CM2092', { kernel: name, count: params.length }, { ...(span ? { span } : {}), notes: hidden > 0 ? [note] : [] });
+}
+
+/** Finds slots for parameters that were added after lowering; reports CM2092 where there are none. */
+export function fitSlots(kernel: Kernel, span: Span | undefined, diagnostics: Diagnostics): void {
+  packValues(kernel, slotLimit);
+  checkSlots(kernel, span, diagnostics);
 }

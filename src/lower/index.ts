@@ -9,6 +9,8 @@ import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
+export { checkMasks } from './check-masks.ts';
+export { fitSlots } from './hidden-params.ts';
 export { lowerPasses } from './lower-passes.ts';
 export { promoteLocals } from './ssa/promote-locals.ts';
 

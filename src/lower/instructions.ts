@@ -42,6 +42,7 @@ function lowerPlain(c: Context, match: Match): void {
     else if (!match.row.lower) c.ir.barrier();
     if (!match.row.lower) return;
   }
+  if (isAligned(match)) c.ir.warpsync(c.ir.const('i32', -1), { isFence: false });
   const before = c.ir.block.body.length;
   const destination = match.operands[0];
   c.rows.lanes = destination?.slot.isDestination ? destination.lanes : undefined;
@@ -50,6 +51,9 @@ function lowerPlain(c: Context, match: Match): void {
   noteSigns(c, match, before);
   writeResults(c, match, result);
 }
+
+/** Whether all threads of the warp execute a collective together, as `.aligned` says. */
+const isAligned = ({ row }: Match): boolean => row.isCollective && row.slots.some(({ name, isLiteral }) => isLiteral && name === 'aligned');
 
 /** Accesses of signed types decide how a buffer is displayed. */
 function noteSigns(c: Context, match: Match, from: number): void {

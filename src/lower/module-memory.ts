@@ -6,9 +6,8 @@
  * which no other module initializes, and those that others see (`.visible`, `.weak`). Then `.const` memory is a part of the block, its
  * addresses being those of global memory. The `.const` variables of other modules are constants of the kernels.
  */
-import { type Kernel, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
+import { addHiddenParam, type Kernel, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { Module, Variable } from '../ptx/syntax/ast.ts';
-import { addHiddenParam } from './hidden-params.ts';
 import { type AddressInside, initialBytes, layoutFault, layoutOf } from './initializer.ts';
 
 export interface GlobalMemory {

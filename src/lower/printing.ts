@@ -3,12 +3,11 @@
  * parameter behind its own (`src/ir/print-buffer.ts`). The format is known here; the launcher formats the records.
  */
 import { type ArgumentKind, argumentsOf, type Conversion, kindsOf, type Piece, parseFormat } from '../base/printf/conversion.ts';
-import { addBlockParam, nullLength, printBufferName, printHead, type Value } from '../ir/index.ts';
+import { addBlockParam, addHiddenParam, nullLength, printBufferName, printHead, type Value } from '../ir/index.ts';
 import { type CheckedCall, type CheckedInstruction, integerConstant } from '../ptx/index.ts';
 import { give, valuesOf } from './calls.ts';
 import { type Context, enter, lowerEither, lowerWhen } from './context.ts';
 import { newFlow } from './flow.ts';
-import { addHiddenParam } from './hidden-params.ts';
 import { guardValue } from './instructions.ts';
 import { link } from './ssa/ssa.ts';
 import { storedIn, stringIn, variableAt } from './strings.ts';

@@ -14,11 +14,11 @@ export interface Code {
   /** Index of a new local of a type; parameters come first. */
   local(type: ValueType): number;
   /** An instruction without immediate: `i32.add`. */
-  op(name: string): void;
+  op(name: NameWith<'none'>): void;
   /** An instruction with an index: `local.get`, `call`, `br`. */
   at(name: NameWith<'index'>, index: number): void;
   /** A load or store at a constant offset from the address on the stack; `align` in bytes is a hint. */
-  access(name: string, align: number, offset?: number): void;
+  access(name: NameWith<'memory'>, align: number, offset?: number): void;
   /** The same of one lane of the vector on the stack. */
   accessLane(name: NameWith<'memoryLane'>, align: number, offset: number, lane: number): void;
   /** An instruction on one lane of a vector. */

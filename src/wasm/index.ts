@@ -5,5 +5,5 @@
 export { bodyLimit, type Code, localLimit, newCode } from './code.ts';
 export type { Immediate, Instruction } from './instruction.ts';
 export { newModule, type Signature, type WasmModule } from './module.ts';
-export { hasImmediate, instructions, type NameWith, type NumberType, type ValueType } from './opcodes.ts';
+export { hasImmediate, instructions, type NameWith, type NumberType, type OpOf, type ValueType } from './opcodes.ts';
 export { moduleText } from './text.ts';

@@ -88,6 +88,11 @@ type Tables = typeof table | typeof saturatingTable | typeof simdTable | typeof 
 /** The names of the instructions with an immediate. */
 export type NameWith<I extends Immediate> = NamesIn<Tables, I>;
 
+type OpsIn<Name, Type extends string> = Name extends `${Type}.${infer Op}` ? Op : never;
+
+/** The instructions of a type without immediate, each without the type: `add` of `i32.add`. */
+export type OpOf<Type extends string> = OpsIn<NameWith<'none'>, Type>;
+
 /** Whether a name is that of an instruction with an immediate. */
 export const hasImmediate = <I extends Immediate>(name: string, immediate: I): name is NameWith<I> =>
   instructions.get(name)?.immediate === immediate;

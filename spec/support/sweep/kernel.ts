@@ -35,10 +35,37 @@ export const kernelAround = ({ outside = [], declared, lines, architecture = 'sm
     'mov.u32 %t, %tid.x; ld.param.u64 %in, [pin]; ld.param.u64 %out, [pout];',
     `mul.wide.u32 %at, %t, ${bytesOfThread}; add.u64 %out, %out, %at;`,
     // The input is used by all, so that it is a buffer to all.
-    'ld.global.u64 %cell, [%in]; st.global.u64 [%out+24], %cell;',
+    start,
     ...lines,
-    'ret;\n}\n',
+    end,
   ].join('\n');
+
+/** The lines around those of a form. */
+const [start, end] = ['ld.global.u64 %cell, [%in]; st.global.u64 [%out+24], %cell;', 'ret;\n}\n'];
+
+/**
+ * The same kernel with its form in divergent code: in both arms of a branch on the lane, in one of them in a loop that lanes leave in different
+ * iterations. A form that accesses no memory gives the same results.
+ */
+export function inDivergentCode(ptx: string): string {
+  const from = ptx.indexOf(start) + start.length;
+  const to = ptx.lastIndexOf(end);
+  const form = `{\n${ptx.slice(from, to).trim()}\n}`;
+  const lines = [
+    '.reg .pred %apart; .reg .b32 %turn;',
+    'and.b32 %turn, %t, 5; setp.eq.u32 %apart, %turn, 0;',
+    '@%apart bra $plain;',
+    '$again:',
+    form,
+    'sub.u32 %turn, %turn, 1; setp.ne.u32 %apart, %turn, 0;',
+    '@%apart bra $again;',
+    'bra $both;',
+    '$plain:',
+    form,
+    '$both:',
+  ];
+  return [ptx.slice(0, from), ...lines, ptx.slice(to)].join('\n');
+}
 
 /** Registers that hold each kind of value: of bits, which suit integers and floats alike. */
 export const registerFor = (type: string): string => (type === 'pred' ? 'pred' : `b${Math.max(16, bitsOfType(type))}`);

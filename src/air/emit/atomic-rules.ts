@@ -47,7 +47,7 @@ function pointerFor(e: KernelEmitter, inst: InstOf<'atomic'> | InstOf<'cas'>): L
   return addressFor(e, inst.a, inst.type, bytesOf(inst.type));
 }
 
-/** Reports CM2090 if there is no function, or none for the target. */
+/** Reports CM2090 if there is no function, or none for the target. Instrumented modules, which only the CPU device runs, have all. */
 function functionFor(
   e: KernelEmitter,
   form: AtomicOp | 'cas',
@@ -56,7 +56,7 @@ function functionFor(
 ): { row: Intrinsic; space: AtomicSpace } | undefined {
   const space = spaceOf(e, inst.a);
   const row = space && atomicFunction(form, space, inst.type as ScalarType);
-  if (row && (!isCpuOnly(row) || e.target.allowsCpuOnly)) return { row, space };
+  if (row && (!isCpuOnly(row) || e.target.allowsCpuOnly || e.lines)) return { row, space };
   // Atomics on f64 (i64 at this point) are already refused.
   if (form === 'fadd' && inst.type === 'i64') return undefined;
   const span = e.kernel.locs[value];

@@ -4,6 +4,7 @@ import type { Argument, Attribute, Value as LlvmValue } from '../../bitcode/mode
 import type { Kernel, Space, Sreg, Value } from '../../ir/index.ts';
 import type { KernelInput } from '../inputs.ts';
 import type { Intrinsic } from '../intrinsics.ts';
+import type { LineWriter } from '../lines.ts';
 import type { Target } from '../targets.ts';
 import type { FunctionBuilder } from './function-builder.ts';
 
@@ -12,6 +13,8 @@ export interface KernelEmitter {
   readonly kernel: Kernel;
   readonly target: Target;
   readonly diagnostics: Diagnostics;
+  /** Line tables, if the module is for instruments of the CPU device. */
+  readonly lines?: LineWriter | undefined;
   readonly b: FunctionBuilder;
   /** At the end of the entry block, where allocas go. */
   readonly entry: FunctionBuilder;

@@ -16,7 +16,7 @@ import {
   type Value,
 } from '../../ir/index.ts';
 
-/** Expands in place; returns whether there was any. The rules refuse the remaining ones (64 bits). */
+/** Expands in place; returns whether there was any. `wide-atomics.ts` has expanded those of 64 bits before. */
 export function expandAtomics(kernel: Kernel): boolean {
   const count = kernel.blocks.length;
   for (let at = 0; at < kernel.blocks.length; at++) expandFirst(kernel, kernel.blocks[at]!);

@@ -94,7 +94,6 @@ function emitBody(
 
 type Emitter = KernelEmitter & {
   define(value: Value, as: LlvmValue): void;
-  readonly lines?: LineWriter | undefined;
   readonly reach?: ReachOf | undefined;
 };
 

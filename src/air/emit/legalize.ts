@@ -1,7 +1,9 @@
 /** Legalization: the passes that give a kernel a form which Apple GPUs have, before it is emitted. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { type AfterPass, type Kernel, optimize, runPass } from '../../ir/index.ts';
+import { orderForConvergence } from '../legalize/convergence-order.ts';
 import { emulateF64 } from '../legalize/emulate-f64.ts';
+import { separateZeros } from '../legalize/signed-zeros.ts';
 import { legalizeF64 } from '../legalize/soft-f64.ts';
 import type { Target } from '../targets.ts';
 import { expandAtomics } from './expand-atomics.ts';
@@ -29,6 +31,8 @@ export const legalPasses: readonly LegalPass[] = [
     isLong: true,
   },
   { name: 'expand-atomics', isFor: () => true, run: expandAtomics },
+  { name: 'signed-zeros', isFor: () => true, run: separateZeros },
+  { name: 'convergence-order', isFor: () => true, run: orderForConvergence },
 ];
 
 export interface LegalizeOptions {

@@ -15,7 +15,17 @@ import type { KernelEmitter } from './emitter.ts';
 import { constantValue, undef } from './function-builder.ts';
 import { elementAt, matmulRule } from './matrix-rules.ts';
 import { loadRule, storeRule } from './memory-rules.ts';
-import { ballotRule, markRule, membersRule, reduceRule, shuffleRule, syncwarpRule } from './warp-rules.ts';
+import {
+  ballotRule,
+  ballotsyncRule,
+  markRule,
+  reduceRule,
+  reducesyncRule,
+  shuffleRule,
+  shufflesyncRule,
+  syncwarpRule,
+  warpsyncRule,
+} from './warp-rules.ts';
 
 type Rule<K extends Op> = (e: KernelEmitter, inst: InstOf<K>, value: Value) => LlvmValue | undefined;
 type AirRules = { [K in Op]: Rule<K> };
@@ -259,7 +269,12 @@ export const rules: AirRules = {
   reduce: reduceRule,
   matmul: matmulRule,
   syncwarp: syncwarpRule,
-  members: membersRule,
+  shufflesync: shufflesyncRule,
+  ballotsync: ballotsyncRule,
+  reducesync: reducesyncRule,
+  warpsync: warpsyncRule,
+  yield: (e) => bug(`${e.kernel.name} has a yield of the CPU device`),
+  members: (e) => bug(`${e.kernel.name} has a mask of the fast sanitizer`),
   mark: markRule,
   within: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),
   addressable: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),

@@ -3,7 +3,16 @@ import type { Value as LlvmValue } from '../../bitcode/model.ts';
 import { types } from '../../bitcode/types.ts';
 import { bitsOf, type InstOf, type ScalarType } from '../../ir/index.ts';
 import { i32Constant, intConstant } from '../constants.ts';
-import { barrierOperands, foldFunction, intrinsicFor, intrinsicOf, markName, membersName } from '../intrinsics.ts';
+import {
+  barrierOperands,
+  foldFunction,
+  intrinsicFor,
+  intrinsicOf,
+  markName,
+  maskedNames,
+  reducesyncName,
+  warpsyncName,
+} from '../intrinsics.ts';
 import { llvmType } from './address.ts';
 import type { KernelEmitter } from './emitter.ts';
 
@@ -40,9 +49,19 @@ export function syncwarpRule(e: KernelEmitter): undefined {
   e.call(intrinsicOf('air.simdgroup.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(e.target.simdgroupBarrierScope)]);
 }
 
-/** Only compilations for the sanitizer contain this op, and they run on the CPU device. */
-export function membersRule(e: KernelEmitter, { a }: InstOf<'members'>): undefined {
-  e.call(intrinsicOf(membersName)!, [e.value(a)]);
+// Only what the CPU device alone runs has collectives by masks: `replace-masks` replaces them for Apple GPUs.
+
+export const shufflesyncRule = (e: KernelEmitter, { a, b, members }: InstOf<'shufflesync'>): LlvmValue =>
+  e.call(intrinsicOf(maskedNames.shufflesync)!, [e.value(a), e.value(b), e.value(members)]);
+
+export const ballotsyncRule = (e: KernelEmitter, { a, members }: InstOf<'ballotsync'>): LlvmValue =>
+  e.call(intrinsicOf(maskedNames.ballotsync)!, [e.value(a), e.value(members)]);
+
+export const reducesyncRule = (e: KernelEmitter, { a, members, fold }: InstOf<'reducesync'>): LlvmValue =>
+  e.call(intrinsicOf(reducesyncName(fold))!, [e.value(a), e.value(members)]);
+
+export function warpsyncRule(e: KernelEmitter, { members, isFence }: InstOf<'warpsync'>): undefined {
+  e.call(intrinsicOf(warpsyncName(isFence))!, [e.value(members)]);
 }
 
 /** Only compilations for the profiler or the trace contain this op, and they run on the CPU device. */

@@ -1,7 +1,7 @@
 /**
  * Exact f64 on targets without it: every value becomes an i64 with the same bits, and computations become integer arithmetic with the bits
- * that IEEE 754 demands, in helper functions of the kernel if they are long. Operations without such a form (atomics, approximate
- * functions) are refused at their line (CM2091). f64 is never computed in f32.
+ * that IEEE 754 demands, in helper functions of the kernel if they are long. Operations without such a form (approximate
+ * functions, and atomics that `wide-atomics.ts` has left) are refused at their line (CM2091). f64 is never computed in f32.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';

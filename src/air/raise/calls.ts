@@ -1,6 +1,7 @@
 /** Raises calls: of the module's own functions, of AIR's and of LLVM's. An unknown function is refused by name. */
 import type { InstructionOf } from '../../bitcode/model.ts';
 import { spell } from '../../bitcode/types.ts';
+import type { Value } from '../../ir/index.ts';
 import { fenceOperands, hasSignature, type Intrinsic, intrinsicOf, isHint } from '../intrinsics.ts';
 import { type Lanes, Refused } from '../types.ts';
 import { raiseAtomic } from './atomics.ts';
@@ -34,10 +35,8 @@ function raiseIntrinsic(state: RaiseState, row: Intrinsic, inst: InstructionOf<'
     raiseFence(state, inst);
     return undefined;
   }
-  if (row.op === 'members') {
-    state.b.members(state.scalar(valueArguments(inst)[0]!));
-    return undefined;
-  }
+  const masked = raiseMasked(state, row, valueArguments(inst).map(state.scalar));
+  if (masked) return masked.lanes;
   if (row.op === 'mark') {
     state.b.mark();
     return undefined;
@@ -47,6 +46,24 @@ function raiseIntrinsic(state: RaiseState, row: Intrinsic, inst: InstructionOf<'
     return undefined;
   }
   return [applyOp(state.b, row, valueArguments(inst).map(state.scalar))];
+}
+
+/** The result of a collective by a member mask; undefined for another function. */
+function raiseMasked({ b }: RaiseState, row: Intrinsic, args: readonly Value[]): { readonly lanes: Lanes | undefined } | undefined {
+  const [first, second, third] = args as [Value, Value, Value];
+  switch (row.op) {
+    case 'shufflesync':
+      return { lanes: [b.shufflesync(first, second, third)] };
+    case 'ballotsync':
+      return { lanes: [b.ballotsync('i32', first, second)] };
+    case 'reducesync':
+      return { lanes: [b.reducesync(first, second, { fold: row.fold! })] };
+    case 'warpsync':
+      b.warpsync(first, { isFence: row.isFence! });
+      return { lanes: undefined };
+    default:
+      return undefined;
+  }
 }
 
 function refuseFunction(name: string): never {

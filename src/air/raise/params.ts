@@ -7,6 +7,7 @@ import {
   faultWordName,
   type Kernel,
   type KernelParam,
+  lockTableName,
   moduleMemoryName,
   packedValuesName,
   printBufferName,
@@ -41,6 +42,7 @@ function isPresent({ variables }: Kernel, { condition }: ParamDescription): bool
 /** Marks parameters that no caller supplies, as the module's metadata describes them. */
 function withHidden(param: KernelParam, module: Module): KernelParam {
   if (param.name === faultWordName) return { ...param, faults: readFaults(module) };
+  if (param.name === lockTableName) return { ...param, locks: true };
   if (param.name === printBufferName) return { ...param, formats: readFormats(module).map(printable) };
   if (param.name === packedValuesName && param.kind === 'value') {
     const packed = readPacked(module, param.size);

@@ -96,7 +96,7 @@ export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, 
   let constant = 0n;
   let sum: Value | undefined;
   indices.forEach((index, depth) => {
-    const known = index.kind === 'constant' && index.form === 'int' ? BigInt.asIntN(bitsOfIndex(index.type), index.value) : undefined;
+    const known = constantIndex(index);
     if (depth > 0 && type.kind === 'struct') {
       if (known === undefined) throw new Refused('a struct index that is not constant');
       constant += BigInt(structOffset(type, Number(known)));
@@ -115,6 +115,9 @@ export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, 
   return sum === undefined && constant === 0n ? base : b.ptradd(base, offset);
 }
 
+/** The value of a constant index, signed. */
+const constantIndex = (index: LlvmValue): bigint | undefined =>
+  index.kind === 'constant' && index.form === 'int' ? BigInt.asIntN(bitsOfIndex(index.type), index.value) : undefined;
 const bitsOfIndex = (type: LlvmType): number => (type.kind === 'int' ? type.bits : 64);
 const scale = (b: Builder, value: Value, size: bigint): Value => (size === 1n ? value : b.mul(value, b.const('i64', size)));
 

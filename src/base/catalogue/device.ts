@@ -15,7 +15,7 @@ export const device = entries({
     title: 'timeout',
     message: 'kernel `{kernel}` was stopped after {seconds} s, in block ({block}) at thread ({thread})',
     help: 'raise the limit with `--timeout SECONDS` or omit it; in the API, set `timeoutMs`, where 0 means no limit',
-    page: 'The kernel ran longer than the limit of the launch. Typical causes are an infinite loop, and threads of one block that wait for each other without a barrier.',
+    page: 'The kernel ran longer than the limit of the launch. Typical causes are an infinite loop, and a thread that waits for a later block.',
   },
   CM6011: {
     severity: 'error',
@@ -149,6 +149,14 @@ export const device = entries({
     title: 'no command buffer',
     message: 'Metal cannot create a command buffer for kernel `{kernel}`: {why}',
     page: 'Metal could not create a command buffer or its encoder, which happens when the system is out of memory for them.',
+  },
+  CM6031: {
+    severity: 'error',
+    title: 'threads of a warp wait forever',
+    message:
+      'kernel `{kernel}` was stopped: a thread waits for threads of its member mask that never come, in block ({block}) at thread ({thread})',
+    help: '`--sanitize=sync` names the instruction, the mask and the missing lanes',
+    page: 'A collective with a member mask (`shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `bar.warp.sync`) waits for all threads of the mask that have not exited. They must execute an instruction of the same kind with the same mask, and each must name itself. No thread of the block can continue, so a GPU would hang or give an undefined result.',
   },
   CM6040: {
     severity: 'error',

@@ -219,4 +219,11 @@ export const launch = entries({
     help: '`--emit wat` prints the module of the scalar compiler, which compiles every kernel',
     page: 'A few kernels cannot run in lane groups. The CPU device runs them with the scalar compiler. `cumetal build --emit wat:simd` prints only modules of the SIMD compiler.',
   },
+  CM5092: {
+    severity: 'warning',
+    title: 'library without kernels',
+    message: 'the module has no `.entry`, so the library has no kernel',
+    help: 'declare a kernel with `.visible .entry`; in CUDA C++, a function with `__global__`',
+    page: 'A metallib contains the entries of a module. Functions (`.func`) are compiled into the entries that call them, and variables belong to the entries that use them.',
+  },
 });

@@ -114,9 +114,9 @@ export const refusals = entries({
   CM2091: {
     severity: 'error',
     title: 'f64 not supported by the target',
-    message: '`{what}` of f64 cannot be compiled for {target}: Apple GPUs have neither double precision nor atomics of 64 bits',
+    message: '`{what}` of f64 cannot be compiled for {target}: Apple GPUs have no double precision',
     help: '`--fp64=native` emits double-precision instructions, which the CPU device runs and no known Apple GPU loads',
-    page: 'Pipeline creation fails on every known Apple GPU if a kernel contains a double-precision operation. Arithmetic, comparisons and conversions of doubles are compiled to integer operations with bit-identical results. Atomics and approximate functions of doubles have no such form. A double is never computed as a float.',
+    page: 'Pipeline creation fails on every known Apple GPU if a kernel contains a double-precision operation. Arithmetic, comparisons and conversions of doubles are compiled to integer operations with bit-identical results. Atomics of doubles use the locks of 64-bit atomics, which kernels for instruments do not have; approximate functions of doubles have no exact form. A double is never computed as a float.',
   },
   CM2092: {
     severity: 'error',
@@ -164,5 +164,12 @@ export const refusals = entries({
     message: 'doubles are computed with pairs of floats for {target}, with at least 44 bits of precision: {places}',
     help: '`--fp64=soft`, the default, computes all 53 bits exactly, and takes up to seven times as long',
     page: 'With `--fp64=emulate`, addition, multiplication, division and square root of doubles are computed with pairs of floats and an exponent. The error in units of 2^-48 of the exact result is at most 4 for a sum or a quotient, 6 for a product, 4.125 for a square root, and 4 of the result plus 5 of the product for an FMA. An operand with more bits than a pair holds, such as one read from memory, adds half a unit of its contribution (of 2^-1022, if it is less than that). The range is that of doubles, and wider in registers: an intermediate result neither overflows nor loses bits between 2^-8192 and 2^8192. Moves, comparisons, conversions and sign changes are exact. So are instructions with a rounding direction (`.rz`, `.rm`, `.rp`) or `.approx`, and sums with a constant of at least 2^48, which code uses to round to integers. Code that computes the rounding errors of doubles (two-sum, two-product) does not gain precision, and an iteration that waits for a change below 2^-44 may not terminate.',
+  },
+  CM2099: {
+    severity: 'warning',
+    title: 'mask checked at run time',
+    message: 'lanes of this mask may execute `{what}` at different places, and `{target}` has no collectives by mask',
+    help: 'move the collective out of the branch, or compile with `--target cpu`, where masks are exact',
+    page: 'On NVIDIA GPUs from sm_70 on, the threads of a member mask wait for each other wherever they are. Simdgroup operations of Apple GPUs apply to the threads that execute them together. Where the compiler cannot show that these are the threads of the mask, the kernel compares both before the operation. If a thread of the mask is missing, the kernel stops with an error that names the line. A thread that has exited counts as missing there.',
   },
 });

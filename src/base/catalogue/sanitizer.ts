@@ -73,8 +73,8 @@ export const sanitizer = entries({
   CM6133: {
     severity: 'error',
     title: 'missing threads of a mask',
-    message: 'the mask {mask} of `{what}` in kernel `{kernel}` includes {lanes}, which do not execute it together with the others',
-    page: `A \`.sync\` instruction waits for all threads of its mask that have not exited. On a GPU the launch hangs or the result is undefined. The CPU device continues with the threads that have arrived. Threads at another instruction with the same mask count as missing. ${seeDocs}`,
+    message: 'the mask {mask} of `{what}` in kernel `{kernel}` includes {lanes}, which never execute it with that mask',
+    page: `A \`.sync\` instruction waits for all threads of its mask that have not exited, wherever they execute an instruction of the same kind with the same mask. On a GPU the launch hangs or the result is undefined. The sanitizer continues with the threads that have arrived; without it the launch is stopped (CM6031). ${seeDocs}`,
   },
   CM6134: {
     severity: 'error',
@@ -86,8 +86,8 @@ export const sanitizer = entries({
     severity: 'error',
     title: 'deadlock',
     message: 'a thread of kernel `{kernel}` waits forever: it polls {address}, {place}, and the value never changes',
-    help: 'do not wait for a later thread of the block or for a later block',
-    page: `The CPU device runs the threads of a block one after the other from barrier to barrier, and the blocks one after the other. A thread that polls memory (by atomics or volatile reads) until another thread writes it terminates only if the other thread runs earlier. On a GPU it terminates only if both run concurrently, which is not guaranteed for blocks. The launch is stopped. ${seeDocs}`,
+    help: 'do not wait for a later block',
+    page: `The threads of a block that poll memory (by atomics or volatile reads) take turns with its other threads, but none of them has written anything for a while. The CPU device runs blocks one after the other, so a thread that waits for a later block waits forever. On a GPU it terminates only if both blocks run concurrently, which is not guaranteed. The launch is stopped. ${seeDocs}`,
   },
   CM6140: {
     severity: 'error',

@@ -1,5 +1,6 @@
 /** The compile options of a command. */
 import type { CompileOptions, Fp64Mode, MmaMode } from '../../compile/index.ts';
+import { hostTarget } from '../../device/host-target.ts';
 import { has, lastValue, type ParsedArguments } from './command.ts';
 
 /** `--target`, `--fp64`, `--mma` and `--ptx-strict`; the parser has checked the choices. `CUMETAL_VERIFY` comes from the environment. */
@@ -8,7 +9,7 @@ export function compileOptions(parsed: ParsedArguments): CompileOptions {
   const fp64 = lastValue(parsed, 'fp64');
   const mma = lastValue(parsed, 'mma');
   return {
-    ...(target ? { target: target as NonNullable<CompileOptions['target']> } : {}),
+    ...(target ? { target: target as NonNullable<CompileOptions['target']> } : { hostTarget: hostTarget() }),
     ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
     ...(mma ? { mma: mma as MmaMode } : {}),
     ...(has(parsed, 'ptx-strict') ? { ptxStrict: true } : {}),

@@ -30,7 +30,7 @@ export const target: Option = {
   name: 'target',
   value: 'TARGET',
   choices: targetChoices,
-  doc: 'The compilation target. `macos14` is the default. `macos15` and `macos26` add memory fences. `macos13` has no bfloat. `ios17` and `ios18` are `macos14` and `macos15` for iPhones and iPads. `cpu` is AIR with a few additions that only the CPU device runs.',
+  doc: 'The compilation target. The default is the running system on a Mac, and `macos15` elsewhere. `macos13` and `macos14` have no memory fences, and `macos13` has no bfloat. `ios17` and `ios18` are `macos14` and `macos15` for iPhones and iPads. `cpu` is AIR with a few additions that only the CPU device runs.',
 };
 
 export const image: Option = {

@@ -112,6 +112,7 @@ function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
   }
   if (kernel.faults) hidden(kernel.faults.slot, `abort reasons: ${kernel.faults.texts.join('; ')}`);
   if (kernel.printf) hidden(kernel.printf.slot, `printf formats: ${kernel.printf.formats.map((text) => JSON.stringify(text)).join(', ')}`);
+  if (kernel.locks) hidden(kernel.locks.slot, 'the lock table of 64-bit atomics');
   for (const { name, type, index, isRequired } of (kernel.constants ?? []).filter((each) => !isListed || !each.isRequired))
     lines.push(`  function constant ${index ?? ''} \`${name}\`  ${type}${isRequired ? '' : ', optional'}`);
   if (kernel.staticSharedBytes > 0) lines.push(`  static shared memory   ${kernel.staticSharedBytes} bytes`);

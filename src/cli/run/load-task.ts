@@ -80,7 +80,7 @@ async function compileFor(
     const second = new Diagnostics(input.source);
     const forCpu = await compileOnce({ ...options, target: 'cpu' }, second);
     if (forCpu) {
-      report.notes.push(`compiled for \`--target cpu\`, because ${why}`);
+      if (why !== '') report.notes.push(`compiled for \`--target cpu\`, because ${why}`);
       report.diagnostics.addAll(second.sorted());
       return forCpu.metallib;
     }
@@ -89,10 +89,15 @@ async function compileFor(
   return compiled?.metallib;
 }
 
-/** Why no Apple GPU supports a kernel or its launch; undefined where one does, or where the error has another cause. */
+/**
+ * Why a kernel is compiled for the CPU device; undefined where it is not, or where an error has another cause. Empty if Apple GPUs give the same
+ * results in blocks of most shapes, or with locks that the CPU device does not need.
+ */
 function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { kernel, sharedBytes = 0 }: LaunchPlan): string | undefined {
   if (!compiled) return beyondTarget(reported)?.message;
   const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || name === kernel);
+  if (chosen?.checkedMasks === 'divergent') return 'it follows the masks of collectives in divergent code, which Apple targets only check';
+  if (chosen?.checkedMasks === 'shape' || chosen?.locks) return '';
   const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
   const { total } = targets.macos14.shared;
   return bytes > total ? `the launch needs ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;

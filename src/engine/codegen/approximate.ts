@@ -4,6 +4,7 @@
  * Source: Muller, "Elementary Functions" (3rd ed.), chapters 3 and 11: Taylor's series on reduced arguments, reduction after Cody and Waite.
  */
 import type { Code } from '../../wasm/index.ts';
+import type { FloatOp } from './mnemonics.ts';
 
 export type ApproximateName = 'exp2' | 'log2' | 'sin' | 'cos' | 'tanh' | 'rsqrt';
 
@@ -12,7 +13,7 @@ interface Machine {
   readonly code: Code;
   local(kind: 'number' | 'bits'): number;
   /** An operation on f64 values; a comparison gives the condition that `choose` takes. */
-  op(name: string): void;
+  op(name: FloatOp): void;
   number(value: number): void;
   bits(value: bigint): void;
   /** An operation on bits. */

@@ -54,7 +54,7 @@ export const suffix = (type: ValueType): '32' | '64' => (type.endsWith('64') ? '
 /** The type of a value. */
 export const typeOf = (e: Emitter, value: Value): Type => e.kernel.insts[value]!.type;
 /** Calls a helper; its arguments are on the stack. */
-export const call = (e: Emitter, name: string): void => e.code.at('call', e.helper(name as HelperName));
+export const call = (e: Emitter, name: HelperName): void => e.code.at('call', e.helper(name));
 /** Pushes a value in the representation that holds it. */
 export const pushPlain = (e: Emitter, value: Value): void => e.values.push(value);
 
@@ -76,7 +76,7 @@ export function pushSigned(e: Emitter, value: Value): void {
   if (type === 'i1') e.code.i32(0);
   e.values.push(value);
   if (type === 'i1') e.code.op('i32.sub');
-  if (type === 'i8' || type === 'i16') e.code.op(`i32.extend${bitsOf(type)}_s`);
+  if (type === 'i8' || type === 'i16') e.code.op(type === 'i8' ? 'i32.extend8_s' : 'i32.extend16_s');
 }
 
 /** Pushes a float in the type in which it is computed. */

@@ -114,7 +114,7 @@ export function roundScalarToOdd(code: Code, sum: number, error: number, bits: n
 
 /** Pushes whether the error is not 0 (false of a NaN) and the last bit of the sum is 0; sets the bits of the sum. */
 function pushIsEvenAndInexact(code: Code, sum: number, error: number, bits: number): void {
-  for (const comparison of ['f64.lt', 'f64.gt']) {
+  for (const comparison of ['f64.lt', 'f64.gt'] as const) {
     get(code, error);
     code.f64(0n);
     code.op(comparison);

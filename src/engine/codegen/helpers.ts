@@ -3,6 +3,7 @@ import type { Code, ValueType, WasmModule } from '../../wasm/index.ts';
 import { type ApproximateName, hasLargeAngles, largestAngle, writeFunction } from './approximate.ts';
 import { writeFma } from './fma.ts';
 import type { Host } from './host.ts';
+import type { FloatOp, IntegerOp } from './mnemonics.ts';
 
 type Body = (code: Code, host: Host['functions']) => void;
 
@@ -26,7 +27,7 @@ function returnIf(code: Code, condition: () => void, value: () => void): void {
 const constant = (code: Code, type: 'i32' | 'i64', value: number): void => (type === 'i32' ? code.i32(value) : code.i64(BigInt(value)));
 
 /** Division that never traps: by 0 the quotient is all ones and the remainder the dividend; by -1 there is no overflow. */
-function division(type: 'i32' | 'i64', op: string): Helper {
+function division(type: 'i32' | 'i64', op: 'div_s' | 'div_u' | 'rem_s' | 'rem_u'): Helper {
   const isSigned = op.endsWith('_s');
   const isRemainder = op.startsWith('rem');
   return {
@@ -63,7 +64,7 @@ function division(type: 'i32' | 'i64', op: string): Helper {
 }
 
 /** `a OP b ? a : b`. */
-const choice = (type: ValueType, op: string): Helper => ({
+const choice = (type: 'i32' | 'i64', op: IntegerOp): Helper => ({
   params: [type, type],
   result: type,
   body(code) {
@@ -116,11 +117,15 @@ function flushed(code: Code): void {
 }
 
 /** Two comparisons joined by and / or. */
-const twoComparisons = (type: 'f32' | 'f64', operands: readonly [number, number, number, number], ops: string, join: string): Helper => ({
+const twoComparisons = (
+  type: 'f32' | 'f64',
+  operands: readonly [number, number, number, number],
+  [first, second]: readonly [FloatOp, FloatOp],
+  join: 'i32.and' | 'i32.or',
+): Helper => ({
   params: [type, type],
   result: 'i32',
   body(code) {
-    const [first = '', second = ''] = ops.split(' ');
     get(code, operands[0], operands[1]);
     code.op(`${type}.${first}`);
     get(code, operands[2], operands[3]);
@@ -263,10 +268,10 @@ const rows = {
   fmax32: floatChoice('f32', 'max'),
   fmin64: floatChoice('f64', 'min'),
   fmax64: floatChoice('f64', 'max'),
-  one32: twoComparisons('f32', [0, 1, 0, 1], 'lt gt', 'i32.or'),
-  one64: twoComparisons('f64', [0, 1, 0, 1], 'lt gt', 'i32.or'),
-  ord32: twoComparisons('f32', [0, 0, 1, 1], 'eq eq', 'i32.and'),
-  ord64: twoComparisons('f64', [0, 0, 1, 1], 'eq eq', 'i32.and'),
+  one32: twoComparisons('f32', [0, 1, 0, 1], ['lt', 'gt'], 'i32.or'),
+  one64: twoComparisons('f64', [0, 1, 0, 1], ['lt', 'gt'], 'i32.or'),
+  ord32: twoComparisons('f32', [0, 0, 1, 1], ['eq', 'eq'], 'i32.and'),
+  ord64: twoComparisons('f64', [0, 0, 1, 1], ['eq', 'eq'], 'i32.and'),
   umulhi64: { params: ['i64', 'i64'], result: 'i64', body: highProduct },
   smulhi64: { params: ['i64', 'i64'], result: 'i64', body: signedHighProduct },
   bitrev32: reversal('i32'),

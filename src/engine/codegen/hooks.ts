@@ -6,7 +6,7 @@ import type { Block, InstOf, Value, Variable } from '../../ir/index.ts';
 import type { Code, WasmModule } from '../../wasm/index.ts';
 import type { Host } from './host.ts';
 import type { Plan } from './plan.ts';
-import type { Collective, Region } from './regions.ts';
+import type { Region } from './regions.ts';
 import type { Scratch } from './scratch.ts';
 import type { Values } from './values.ts';
 
@@ -48,16 +48,21 @@ export interface SanitizerHooks {
   /** Records a write where memory at the index in a local differs from the old value of an atomic. */
   changed(e: SanitizerWriter, type: 'i32' | 'i64' | 'f32' | 'f64', index: number, old: number): void;
   fence(e: SanitizerWriter): void;
-  members(e: SanitizerWriter, inst: InstOf<'members'>, value: Value): void;
   /** A region's function starts, which all threads of the block run. */
   regionStart(code: Code, region: Region): void;
   /** The thread in a local starts a region. */
   threadStart(code: Code, thread: number): void;
+  /** The thread in a local exits at the end of a block. */
+  threadExits(code: Code, thread: number, block: Block): void;
   blockStart(code: Code): void;
   /** Every thread of the block is at a barrier or has exited. */
   release(code: Code): void;
-  /** The lanes of the mask, of the warp that starts at `base`, execute a collective. */
-  atCollective(code: Code, collective: Collective, locals: CollectiveLocals): void;
+  /** The lanes of the mask meet, all of them with the member mask in the local `members`. */
+  met(code: Code, locals: CollectiveLocals, members: number): void;
+  /** The lanes of the mask, of the warp that starts at `base`, have synchronized. */
+  synchronized(code: Code, locals: CollectiveLocals): void;
+  /** No thread of the block can continue, and some wait for threads of their masks. Some of them can continue afterwards. */
+  stuck(code: Code): void;
 }
 
 export type AccessInst = InstOf<'load'> | InstOf<'store'> | InstOf<'atomic'> | InstOf<'cas'>;

@@ -52,10 +52,17 @@ const hostRows = {
 
 export type HostFunction = keyof typeof hostRows;
 
+/** Thrown where threads of a warp wait for each other, and none of them can ever continue. */
+export class Stuck extends Error {}
+
+const stuck = (): never => {
+  throw new Stuck();
+};
+
 /** The imports of a kernel's module. The kernel calls `tick` whenever its fuel is used up; `tick` may throw to stop the kernel. */
 export function hostImports(memory: WebAssembly.Memory, tick: () => void): WebAssembly.Imports {
   const functions = Object.fromEntries(Object.entries(hostRows).map(([name, row]) => [name, row.run]));
-  return { env: { memory, tick, ...functions } } as unknown as WebAssembly.Imports;
+  return { env: { memory, tick, stuck, ...functions } } as unknown as WebAssembly.Imports;
 }
 
 /** i32 globals that a launch sets or reads: shapes, addresses of windows, and the current block and thread. */
@@ -84,6 +91,8 @@ export interface Host {
   /** Whether several workers share the memory (a SharedArrayBuffer), so that atomics need WebAssembly's atomic instructions. */
   readonly isShared: boolean;
   readonly tick: number;
+  /** Of a kernel whose threads wait for the threads of a member mask: stops the launch. */
+  readonly stuck: number | undefined;
   readonly functions: Readonly<Record<HostFunction, number>>;
   readonly globals: Readonly<Record<WordGlobal, number>>;
   /** By parameter: the i64 global that holds its address. */
@@ -93,12 +102,13 @@ export interface Host {
 /** Name under which the address of a parameter is exported. */
 export const paramGlobal = (index: number): string => `param.${index}`;
 
-/** Declares imports and globals in an empty module; `isShared`: for memory that several workers share. */
-export function declareHost(module: WasmModule, paramCount: number, isShared = false): Host {
+/** Declares imports and globals in an empty module; `isShared`: for memory that several workers share; `hasMasks`: whether threads may be stuck. */
+export function declareHost(module: WasmModule, paramCount: number, isShared = false, hasMasks = false): Host {
   module.importMemory('memory', 1, 65536, isShared);
   const tick = module.importFunction('tick', signature('', ''));
+  const stuck = hasMasks ? module.importFunction('stuck', signature('', '')) : undefined;
   const functions = Object.fromEntries(Object.entries(hostRows).map(([name, row]) => [name, module.importFunction(name, row.signature)]));
   const globals = Object.fromEntries(wordGlobals.map((name) => [name, module.global('i32', name)]));
   const params = Array.from({ length: paramCount }, (_, i) => module.global('i64', paramGlobal(i)));
-  return { isShared, tick, functions: functions as Host['functions'], globals: globals as Host['globals'], params };
+  return { isShared, tick, stuck, functions: functions as Host['functions'], globals: globals as Host['globals'], params };
 }

@@ -29,6 +29,10 @@ export interface KernelContext {
 export const exited = -1;
 /** The flag in the state of a thread at a barrier; the other bits are the number of the region behind the barrier. */
 export const atBarrier = 1 << 30;
+/** The flag in the state of a thread that waits for the other threads of a member mask; the other bits are the number of the rendezvous. */
+export const atRendezvous = 1 << 29;
+/** The flag in the state of a thread that lets others run first; the other bits are the number of the region that it continues with. */
+export const yielded = 1 << 28;
 
 /** Pushes the address of a thread's state. */
 export function writeStateAddress({ host }: Pick<KernelContext, 'host'>, code: Code, thread: number): void {

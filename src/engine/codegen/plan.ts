@@ -33,6 +33,8 @@ export interface Plan {
   readonly slots: ReadonlyMap<Value, number>;
   /** By value of a collective: its operands, with the byte offset of each in the thread record. */
   readonly operandSlots: ReadonlyMap<Value, readonly OperandSlot[]>;
+  /** Byte offset in the thread record of what a thread brings to a rendezvous; undefined if the kernel has none. */
+  readonly exchange: number | undefined;
   /** Bytes of a thread record: the memory that holds one thread's values between regions. */
   readonly recordBytes: number;
   /** Byte offset of each variable in the window of its space. */
@@ -40,6 +42,13 @@ export interface Plan {
   /** Bytes of each window, without dynamic shared memory; of local memory for one thread. */
   readonly windows: Readonly<Record<Variable['space'], number>>;
 }
+
+/**
+ * What a thread brings to a rendezvous, as byte offsets from `Plan.exchange`: two operands, its mask, the kind of the collective, where in its
+ * record the result goes, and the region that it continues with. Unused results go to `unread`.
+ */
+export const exchangeFields = { a: 0, b: 4, members: 8, kind: 12, result: 16, next: 20, unread: 24 } as const;
+const exchangeBytes = 32;
 
 export interface OperandSlot {
   readonly operand: Value;
@@ -81,9 +90,9 @@ export function countUses(kernel: Kernel, home: Int32Array): Pick<Plan, 'crosses
 
 function recordOf(
   kernel: Kernel,
-  { collectives }: Regions,
+  { collectives, rendezvous }: Regions,
   liveIns: ReadonlyMap<number, readonly Value[]>,
-): Pick<Plan, 'slots' | 'operandSlots' | 'recordBytes'> {
+): Pick<Plan, 'slots' | 'operandSlots' | 'exchange' | 'recordBytes'> {
   const slots = new Map<Value, number>();
   let bytes = 0;
   const place = (value: Value): number => {
@@ -107,7 +116,8 @@ function recordOf(
       );
     recordBytes = Math.max(recordBytes, bytes);
   }
-  return { slots, operandSlots, recordBytes };
+  const exchange = rendezvous.length > 0 ? recordBytes : undefined;
+  return { slots, operandSlots, exchange, recordBytes: recordBytes + (exchange === undefined ? 0 : exchangeBytes) };
 
   function slotOf(offsets: Map<Value, number>, operand: Value): OperandSlot {
     const offset = offsets.get(operand) ?? place(operand);

@@ -19,7 +19,7 @@ import {
   uniformityOf,
   type Value,
 } from '../../ir/index.ts';
-import { continuation, syncPointOf, syncPointsOf } from './split-at-sync-points.ts';
+import { continuation, syncKindOf, syncPointOf, syncPointsOf } from './split-at-sync-points.ts';
 
 export interface Region {
   /** The state of a thread that runs this region next. */
@@ -43,15 +43,28 @@ export interface Collective {
   readonly to: number;
 }
 
+/** A collective by a member mask. */
+export interface Rendezvous {
+  /** The number in the state of a thread at this rendezvous, behind those of regions and collectives. */
+  readonly id: number;
+  readonly block: number;
+  readonly value: Value;
+}
+
 /**
  * How threads are scheduled. `once`: there is one region and no sync point. `block`: every sync point is uniform over the block, so one state
- * serves all of its threads. `warp`: every thread has a state, and in a warp the threads with the lowest state run first.
+ * serves all of its threads. `warp`: every thread has a state, and in a warp the threads with the lowest state run first. `masks`: the same, and threads may
+ * also wait for the other threads of a member mask, or let others run first.
  */
-export type Schedule = 'once' | 'block' | 'warp';
+export type Schedule = 'once' | 'block' | 'warp' | 'masks';
+
+/** Whether every thread has a state of its own. */
+export const hasStates = ({ schedule }: Pick<Regions, 'schedule'>): boolean => schedule === 'warp' || schedule === 'masks';
 
 export interface Regions {
   readonly list: readonly Region[];
   readonly collectives: readonly Collective[];
+  readonly rendezvous: readonly Rendezvous[];
   /** Region by the block it starts with. */
   readonly byEntry: ReadonlyMap<number, Region>;
   /** Collective by the block that ends with it. */
@@ -64,9 +77,11 @@ export function regionsOf(kernel: Kernel): Regions {
   const cfg = cfgOf(kernel);
   const syncBlocks = cfg.order.filter((id) => syncPointOf(kernel, kernel.blocks[id]!) !== undefined);
   const divergence = syncBlocks.length > 0 ? uniformityOf(kernel, cfg).divergence : new Uint8Array(0);
-  const isCollective = (id: number): boolean => kernel.insts[syncPointOf(kernel, kernel.blocks[id]!)!]!.op !== 'barrier';
-  const collectiveBlocks = syncBlocks.filter(isCollective);
-  const joins = collectiveBlocks.some((id) => divergence[id] === 2) ? reconvergencePoints(cfg) : [];
+  const kindOf = (id: number): ReturnType<typeof syncKindOf> => syncKindOf(kernel.insts[syncPointOf(kernel, kernel.blocks[id]!)!]!);
+  const collectiveBlocks = syncBlocks.filter((id) => kindOf(id) === 'collective');
+  const rendezvousBlocks = syncBlocks.filter((id) => kindOf(id) === 'rendezvous');
+  const hasMasks = rendezvousBlocks.length > 0 || syncBlocks.some((id) => kindOf(id) === 'yield');
+  const joins = [...collectiveBlocks, ...rendezvousBlocks].some((id) => divergence[id] === 2) ? reconvergencePoints(cfg) : [];
   const entries = [...new Set([0, ...syncBlocks.map((id) => continuation(kernel.blocks[id]!).id), ...joins])];
   const position = positionsIn(convergenceOrder(cfg), kernel.blocks.length);
   const ids = numberStates(entries, collectiveBlocks, position);
@@ -75,12 +90,18 @@ export function regionsOf(kernel: Kernel): Regions {
     const values = syncPointsOf(kernel, kernel.blocks[block]!);
     return { id: ids.collectives.get(block)!, block, values, to: continuation(kernel.blocks[block]!).id };
   });
+  const firstRendezvous = list.length + collectives.length;
+  const rendezvous = rendezvousBlocks.map(
+    (block, i): Rendezvous => ({ id: firstRendezvous + i, block, value: syncPointOf(kernel, kernel.blocks[block]!)! }),
+  );
+  const unmasked = list.length === 1 ? 'once' : syncBlocks.every((id) => divergence[id] === 0) ? 'block' : 'warp';
   return {
     list,
     collectives,
+    rendezvous,
     byEntry: new Map(list.map((region) => [region.entry, region])),
     byBlock: new Map(collectives.map((collective) => [collective.block, collective])),
-    schedule: list.length === 1 ? 'once' : syncBlocks.every((id) => divergence[id] === 0) ? 'block' : 'warp',
+    schedule: hasMasks ? 'masks' : unmasked,
   };
 }
 

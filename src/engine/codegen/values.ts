@@ -8,10 +8,10 @@ import type { Code, NumberType } from '../../wasm/index.ts';
 import { isLeaf, type Plan } from './plan.ts';
 
 /** The WebAssembly type that holds a scalar or pointer: narrow integers zero-extended, f16 and bf16 as their bits. */
-export function heldAs(type: Type): NumberType {
-  if (type === 'f32' || type === 'f64') return type;
-  return bitsOf(type) === 64 ? 'i64' : 'i32';
-}
+export const heldAs = (type: Type): NumberType => (type === 'f32' || type === 'f64' ? type : integerHeldAs(type));
+
+/** The same of an integer, a pointer or the bits of a float. */
+export const integerHeldAs = (type: Type): 'i32' | 'i64' => (bitsOf(type) === 64 ? 'i64' : 'i32');
 
 /** Pushes a constant, given by its bits. */
 export function writeConstant(code: Code, type: NumberType, bits: bigint): void {

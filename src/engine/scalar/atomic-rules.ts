@@ -3,12 +3,13 @@
  * that workers share. Address and operand are saved in scratch locals first.
  */
 import { type AtomicOp, flushesSubnormals, type InstOf, type Value } from '../../ir/index.ts';
+import type { NameWith } from '../../wasm/index.ts';
 import { call, type Emitter, suffix } from '../codegen/emitter.ts';
 import { wordOpOf } from '../codegen/lane-ops.ts';
 import { withScratch } from '../codegen/scratch.ts';
 import { heldAs } from '../codegen/values.ts';
 import { wrapAddress } from './memory-rules.ts';
-import { type AtomicLocals, directAtomic, isShared, writeDirect, writeOneSwap, writeSwaps } from './shared-atomics.ts';
+import { type AtomicLocals, bitsType, directAtomic, isShared, writeDirect, writeOneSwap, writeSwaps } from './shared-atomics.ts';
 
 /** Saves the address and the operand in locals, and runs `body` with them. */
 function withAtomicLocals(e: Emitter, inst: InstOf<'atomic'> | InstOf<'cas'>, value: Value, body: (locals: AtomicLocals) => void): void {
@@ -66,7 +67,7 @@ function readModifyWrite(e: Emitter, inst: InstOf<'atomic'>, locals: AtomicLocal
  * general register (memory renaming). A kernel with more than a few such pairs is mispredicted, and each pair then costs up to fourteen times as
  * much. Loads into vector registers are not predicted. An f32 load and store move the bits unchanged, with one instruction each.
  */
-function inOneLane(e: Emitter, name: string, { address, operand }: AtomicLocals): void {
+function inOneLane(e: Emitter, name: NameWith<'none'>, { address, operand }: AtomicLocals): void {
   const { code } = e;
   withScratch(e, 'v128', 1, ([word]) => {
     code.at('local.get', address);
@@ -93,7 +94,8 @@ function writeNew(e: Emitter, rmw: AtomicOp, { type, old, operand }: AtomicLocal
   code.at('local.get', old);
   code.at('local.get', operand);
   if (rmw === 'smin' || rmw === 'smax' || rmw === 'umin' || rmw === 'umax') call(e, `${rmw}${suffix(type)}`);
-  else code.op(`${type}.${rmw === 'fadd' ? 'add' : rmw}`);
+  else if (rmw === 'fadd') code.op(`${type}.add`);
+  else code.op(`${bitsType(type)}.${rmw}`);
 }
 
 /** Pushes the sum of two f32 values, with subnormals flushed. */

@@ -37,7 +37,7 @@ export function writeCollective(context: KernelContext, collective: Collective):
   code.i32(0);
   code.at('local.set', mask);
   eachThread(frame.code, frame, () => writeParticipant(frame));
-  context.sanitizer?.atCollective(code, collective, frame);
+  if (frame.kernel.insts[collective.values[0]!]!.op === 'syncwarp') context.sanitizer?.synchronized(code, frame);
   writeResults(frame);
   code.at('local.get', last);
   code.at('local.tee', frame.base);

@@ -13,7 +13,8 @@ import {
   pushSigned,
   typeOf,
 } from '../codegen/emitter.ts';
-import { heldAs } from '../codegen/values.ts';
+import { reinterpretOf } from '../codegen/mnemonics.ts';
+import { heldAs, integerHeldAs } from '../codegen/values.ts';
 
 /** The low bits. */
 export function truncate(e: Emitter, inst: InstOf<'trunc'>): void {
@@ -23,7 +24,7 @@ export function truncate(e: Emitter, inst: InstOf<'trunc'>): void {
 }
 
 /** Widens the i32 on the stack to an i64, where the result is held in one. */
-function widen(e: Emitter, inst: InstOf<'zext'> | InstOf<'sext'>, op: string): void {
+function widen(e: Emitter, inst: InstOf<'zext'> | InstOf<'sext'>, op: 'i64.extend_i32_s' | 'i64.extend_i32_u'): void {
   if (heldAs(inst.type) === 'i64' && heldAs(typeOf(e, inst.a)) === 'i32') e.code.op(op);
 }
 
@@ -44,7 +45,7 @@ export function signExtend(e: Emitter, inst: InstOf<'sext'>): void {
 export function bitcast(e: Emitter, inst: InstOf<'bitcast'>): void {
   e.values.push(inst.a);
   const [from, to] = [heldAs(typeOf(e, inst.a)), heldAs(inst.type)];
-  if (from !== to) e.code.op(`${to}.reinterpret_${from}`);
+  if (from !== to) e.code.op(reinterpretOf[from]);
 }
 
 /** Conversion to a wider float: exact. */
@@ -62,7 +63,7 @@ export function narrowFloat(e: Emitter, inst: InstOf<'fptrunc'>): void {
 
 /** Float to integer, toward zero and saturating. WebAssembly saturates to 32 or 64 bits; narrower integers are clamped afterwards. */
 export function floatToInt(e: Emitter, inst: InstOf<'fptosi'> | InstOf<'fptoui'>, isSigned: boolean): void {
-  const held = heldAs(inst.type) as 'i32' | 'i64';
+  const held = integerHeldAs(inst.type);
   pushFloat(e, inst.a);
   e.code.op(`${held}.trunc_sat_${computedAs(typeOf(e, inst.a))}_${isSigned ? 's' : 'u'}`);
   if (!isNarrow(inst.type)) return;
@@ -77,10 +78,10 @@ export function floatToInt(e: Emitter, inst: InstOf<'fptosi'> | InstOf<'fptoui'>
 
 /** Integer to float with one rounding. To f16 and bf16: 32-bit integers by way of f64, which holds them exactly, 64-bit integers in the host. */
 export function intToFloat(e: Emitter, inst: InstOf<'sitofp'> | InstOf<'uitofp'>, isSigned: boolean): void {
-  const held = heldAs(typeOf(e, inst.a));
+  const held = integerHeldAs(typeOf(e, inst.a));
   const sign = isSigned ? 's' : 'u';
   (isSigned ? pushSigned : pushPlain)(e, inst.a);
-  if (!isShort(inst.type)) return e.code.op(`${inst.type}.convert_${held}_${sign}`);
+  if (!isShort(inst.type)) return e.code.op(`${computedAs(inst.type)}.convert_${held}_${sign}`);
   if (held === 'i64') return e.code.at('call', e.host.functions[`${inst.type}Of${isSigned ? 'Signed' : 'Unsigned'}`]);
   e.code.op(`f64.convert_i32_${sign}`);
   narrowFrom(e, inst.type, 'f64');

@@ -14,10 +14,11 @@ import {
   typeOf,
   type Unary,
 } from '../codegen/emitter.ts';
+import type { FloatOp } from '../codegen/mnemonics.ts';
 
 /** A float op with two operands that is a WebAssembly instruction. */
 export const float2 =
-  (name: string) =>
+  (name: FloatOp) =>
   (e: Emitter, inst: Binary): void => {
     pushFloat(e, inst.a);
     pushFloat(e, inst.b);
@@ -27,7 +28,7 @@ export const float2 =
 
 /** A float op with one operand that is a WebAssembly instruction. */
 export const float1 =
-  (name: string) =>
+  (name: FloatOp) =>
   (e: Emitter, inst: Unary): void => {
     pushFloat(e, inst.a);
     e.code.op(`${computedAs(inst.type)}.${name}`);
@@ -54,7 +55,7 @@ export const floatChoice =
   };
 
 /** Each predicate as a WebAssembly comparison or a helper; unordered predicates are negations of the opposite ordered ones. */
-const comparisons: Record<FcmpPredicate, { readonly name: string; readonly isNegated: boolean }> = {
+const comparisons: Record<FcmpPredicate, { readonly name: FloatOp | 'one' | 'ord'; readonly isNegated: boolean }> = {
   oeq: { name: 'eq', isNegated: false },
   one: { name: 'one', isNegated: false },
   olt: { name: 'lt', isNegated: false },
@@ -92,7 +93,7 @@ export function fma(e: Emitter, inst: InstOf<'fma'>): void {
 /** Negation and absolute value change the sign bit only, also of a NaN. */
 export function signBit(e: Emitter, inst: InstOf<'fneg'> | InstOf<'fabs'>, name: 'neg' | 'abs'): void {
   e.values.push(inst.a);
-  if (!isShort(inst.type)) return e.code.op(`${inst.type}.${name}`);
+  if (!isShort(inst.type)) return e.code.op(`${computedAs(inst.type)}.${name}`);
   e.code.i32(name === 'neg' ? 0x8000 : 0x7fff);
   e.code.op(name === 'neg' ? 'i32.xor' : 'i32.and');
 }

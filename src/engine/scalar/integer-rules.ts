@@ -1,16 +1,17 @@
 /** Scalar rules of integer ops. Narrow integers are held zero-extended in an i32: signed ops sign-extend them first, all ops mask their results. */
 import { bitsOf, type InstOf } from '../../ir/index.ts';
 import { type Binary, call, type Emitter, isNarrow, mask, pushPlain, pushSigned, suffix, typeOf } from '../codegen/emitter.ts';
+import { type IntegerOp, integerComparisons } from '../codegen/mnemonics.ts';
 import { withScratch } from '../codegen/scratch.ts';
-import { heldAs } from '../codegen/values.ts';
+import { integerHeldAs } from '../codegen/values.ts';
 
 /** An integer op that is a WebAssembly instruction on zero-extended operands. */
 export const integer =
-  (name: string) =>
+  (name: IntegerOp) =>
   (e: Emitter, inst: Binary): void => {
     e.values.push(inst.a);
     e.values.push(inst.b);
-    e.code.op(`${heldAs(inst.type)}.${name}`);
+    e.code.op(`${integerHeldAs(inst.type)}.${name}`);
     mask(e, inst.type);
   };
 
@@ -21,7 +22,7 @@ export const integerCall =
     const push = name.startsWith('s') ? pushSigned : pushPlain;
     push(e, inst.a);
     push(e, inst.b);
-    call(e, `${name}${suffix(heldAs(inst.type))}`);
+    call(e, `${name}${suffix(integerHeldAs(inst.type))}`);
     mask(e, inst.type);
   };
 
@@ -62,7 +63,7 @@ function constantCount(e: Emitter, inst: Binary): number | undefined {
 
 /** A shift left or an unsigned shift right; a count of the width or more gives 0. */
 export function shift(e: Emitter, inst: Binary, name: 'shl' | 'shr_u'): void {
-  const held = heldAs(inst.type) as 'i32' | 'i64';
+  const held = integerHeldAs(inst.type);
   e.values.push(inst.a);
   if (constantCount(e, inst) !== undefined) {
     e.values.push(inst.b);
@@ -82,7 +83,7 @@ export function shift(e: Emitter, inst: Binary, name: 'shl' | 'shr_u'): void {
 
 /** A signed shift right; a count of the width or more gives copies of the sign, as the largest valid count does. */
 export function shiftSigned(e: Emitter, inst: Binary): void {
-  const held = heldAs(inst.type) as 'i32' | 'i64';
+  const held = integerHeldAs(inst.type);
   const width = bitsOf(inst.type);
   pushSigned(e, inst.a);
   e.values.push(inst.b);
@@ -105,7 +106,7 @@ function isBelowWidth(e: Emitter, held: 'i32' | 'i64', count: number, width: num
 
 /** Leading zeros; of a narrow integer, minus the bits above it. */
 export function leadingZeros(e: Emitter, inst: InstOf<'clz'>): void {
-  const held = heldAs(inst.type);
+  const held = integerHeldAs(inst.type);
   e.values.push(inst.a);
   e.code.op(`${held}.clz`);
   if (!isNarrow(inst.type)) return;
@@ -128,6 +129,5 @@ export function compareInt(e: Emitter, inst: InstOf<'icmp'>): void {
   const push = isSigned ? pushSigned : pushPlain;
   push(e, inst.a);
   push(e, inst.b);
-  const name = inst.pred === 'eq' || inst.pred === 'ne' ? inst.pred : `${inst.pred.slice(1)}_${inst.pred[0]}`;
-  e.code.op(`${heldAs(typeOf(e, inst.a))}.${name}`);
+  e.code.op(`${integerHeldAs(typeOf(e, inst.a))}.${integerComparisons[inst.pred]}`);
 }

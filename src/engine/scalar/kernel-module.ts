@@ -8,6 +8,7 @@ import { bodyLimit, type Code, localLimit, newModule, type Signature } from '../
 import { helperTable } from '../codegen/helpers.ts';
 import type { Instrumentation } from '../codegen/hooks.ts';
 import { declareHost, type Host } from '../codegen/host.ts';
+import { insertYields } from '../codegen/insert-yields.ts';
 import type { KernelContext } from '../codegen/kernel-code.ts';
 import { type Plan, planOf } from '../codegen/plan.ts';
 import { writeCollective } from './collective-function.ts';
@@ -23,9 +24,10 @@ export interface KernelModule {
 
 /** Compiles a kernel, which it changes in place, with instrumentation. `isShared`: for memory that several workers share. */
 export function compileKernel(kernel: Kernel, instrumentation: Instrumentation = {}, isShared = false): KernelModule {
+  insertYields(kernel);
   const plan = planOf(kernel);
   const module = newModule();
-  const host = declareHost(module, kernel.params.length, isShared);
+  const host = declareHost(module, kernel.params.length, isShared, plan.regions.schedule === 'masks');
   const { isFlushing } = instrumentation;
   const sanitizer = instrumentation.sanitizer?.(plan, module, host);
   const order = instrumentation.threadOrder?.(module);

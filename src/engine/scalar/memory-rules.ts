@@ -1,9 +1,11 @@
 /** Scalar rules of loads and stores, which wrap their address first, and of select. Vectors are handled element by element. */
 
 import { bytesOf, elementOf, type InstOf, isVector, lanesOf, type Type, type Value } from '../../ir/index.ts';
+import type { NameWith } from '../../wasm/index.ts';
 import { faultMisaligned } from '../codegen/check-alignment.ts';
 import { type Emitter, pushAll, typeOf, writeBits } from '../codegen/emitter.ts';
 import type { SanitizerHooks } from '../codegen/hooks.ts';
+import { loadAs, storeAs } from '../codegen/mnemonics.ts';
 import { withScratch } from '../codegen/scratch.ts';
 import { heldAs } from '../codegen/values.ts';
 import { isStrong, loadStrong, storeStrong } from './shared-atomics.ts';
@@ -26,11 +28,9 @@ export function select(e: Emitter, inst: InstOf<'select'>): void {
   });
 }
 
-const loads: Record<string, string> = { i8: 'i32.load8_u', i16: 'i32.load16_u', f16: 'i32.load16_u', bf16: 'i32.load16_u' };
-const stores: Record<string, string> = { i8: 'i32.store8', i16: 'i32.store16', f16: 'i32.store16', bf16: 'i32.store16' };
 /** The WebAssembly instruction that loads a scalar or pointer. */
-export const loadOf = (element: Type): string => loads[element] ?? `${heldAs(element)}.load`;
-const storeOf = (element: Type): string => stores[element] ?? `${heldAs(element)}.store`;
+export const loadOf = (element: Type): NameWith<'memory'> => loadAs(element, heldAs(element));
+const storeOf = (element: Type): NameWith<'memory'> => storeAs(element, heldAs(element));
 
 /**
  * Converts the 64-bit address on the stack to a memory index. The first 64 KiB page is unmapped by convention, and memory ends below 4 GiB: an

@@ -3,39 +3,23 @@
  * its record, runs to a sync point, to the entry of another region or to the end, and spills the values that the next region needs.
  */
 
-import {
-  type Block,
-  bytesOf,
-  type Edge,
-  elementOf,
-  type InstOf,
-  isVector,
-  type Kernel,
-  lanesOf,
-  type Value,
-  type Variable,
-} from '../../ir/index.ts';
-import type { Code } from '../../wasm/index.ts';
+import { type Block, bytesOf, type Edge, elementOf, isVector, type Kernel, lanesOf, type Value } from '../../ir/index.ts';
+import type { Code, NumberType } from '../../wasm/index.ts';
 import type { Emitter } from '../codegen/emitter.ts';
 import { costOf, writeFuelCheck } from '../codegen/fuel.ts';
 import type { ThreadOrderHooks } from '../codegen/hooks.ts';
-import { atBarrier, exited, type KernelContext, writeStateAddress } from '../codegen/kernel-code.ts';
-import type { Region } from '../codegen/regions.ts';
+import { atBarrier, atRendezvous, exited, type KernelContext, writeStateAddress, yielded } from '../codegen/kernel-code.ts';
+import { hasStates, type Region } from '../codegen/regions.ts';
 import { newScratch } from '../codegen/scratch.ts';
-import { continuation, syncPointOf, syncPointsOf } from '../codegen/split-at-sync-points.ts';
-import { heldAs, regionValues, type Values, writeConstant } from '../codegen/values.ts';
+import { continuation, syncKindOf, syncPointOf, syncPointsOf } from '../codegen/split-at-sync-points.ts';
+import { heldAs, regionValues, type Values } from '../codegen/values.ts';
+import { type LeafFrame, writeLeaf, writeWindow } from './leaf-values.ts';
+import { writeExchange } from './rendezvous-function.ts';
 import { writeInstruction } from './rules.ts';
 import { writeStructure } from './structure.ts';
 
 /** Locals that every region function has. */
-interface Frame {
-  readonly context: KernelContext;
-  readonly code: Code;
-  readonly x: number;
-  readonly y: number;
-  readonly z: number;
-  /** The number of the thread in its block. */
-  readonly thread: number;
+interface Frame extends LeafFrame {
   /** The position in the launch's thread order; the same local as `thread` if there is none. */
   readonly turn: number;
   /** Parameter: the end of the threads to run; the first is parameter 0. */
@@ -123,7 +107,7 @@ function writeThreadStart(frame: Frame, region: Region): void {
   code.at('global.set', host.globals.thread);
   context.sanitizer?.threadStart(code, thread);
   checkFuel(frame);
-  if (plan.regions.schedule === 'warp') {
+  if (hasStates(plan.regions)) {
     writeStateAddress(context, code, thread);
     code.access('i32.load', 4);
     code.i32(region.id);
@@ -260,17 +244,30 @@ function leaveAtEnd(body: Body, block: Block): void {
   const { frame, e } = body;
   const { plan } = frame.context;
   const syncPoints = syncPointsOf(plan.kernel, block);
-  if (syncPoints.length === 0) writeState(frame, exited);
-  else {
+  if (syncPoints.length === 0) {
+    frame.context.sanitizer?.threadExits(frame.code, frame.thread, block);
+    writeState(frame, exited);
+  } else {
     const to = continuation(block);
     const slots = syncPoints.flatMap((value) => plan.operandSlots.get(value) ?? []);
     const operands = new Map(slots.map(({ operand, offset }) => [operand, offset]));
     for (const [operand, offset] of operands) writeOperand(frame, e.values, operand, offset);
     spillFor(body, to, syncPoints);
-    const next = plan.regions.byEntry.get(to.id)!.id;
-    writeState(frame, plan.regions.byBlock.get(block.id)?.id ?? next | atBarrier);
+    writeState(frame, stateAt(body, block, plan.regions.byEntry.get(to.id)!.id));
   }
   body.nextThread();
+}
+
+/** The state of a thread at the sync point that ends a block; `next` is the region behind it. */
+function stateAt({ frame, e }: Body, block: Block, next: number): number {
+  const { plan } = frame.context;
+  const kind = syncKindOf(plan.kernel.insts[syncPointOf(plan.kernel, block)!]!);
+  if (kind === 'barrier') return next | atBarrier;
+  if (kind === 'yield') return next | yielded;
+  if (kind === 'collective') return plan.regions.byBlock.get(block.id)!.id;
+  const rendezvous = plan.regions.rendezvous.find((each) => each.block === block.id)!;
+  writeExchange(frame, e.values, rendezvous, next);
+  return rendezvous.id | atRendezvous;
 }
 
 /** Leaves the region by an edge into the entry of a region, whose arguments are spilled as well. */
@@ -297,7 +294,7 @@ function pushWhole(e: Emitter, value: Value, as: Value): void {
 }
 
 /** Visits the elements of a value with the type that holds them and their offset in its slot. */
-function eachLane(kernel: Kernel, value: Value, act: (lane: number, name: string, offset: number) => void): void {
+function eachLane(kernel: Kernel, value: Value, act: (lane: number, name: NumberType, offset: number) => void): void {
   const { type } = kernel.insts[value]!;
   const element = elementOf(type);
   // The elements of a vector take at least 4 bytes each in a slot, as the i32 that holds a narrow one.
@@ -327,66 +324,3 @@ function writeState({ context, code, thread }: Frame, state: number): void {
 }
 
 const checkFuel = ({ context, code, fuel, cost }: Frame): void => writeFuelCheck(code, fuel, context.host.tick, cost, false);
-
-// ── leaf values ──
-
-function writeLeaf(frame: Frame, value: Value): void {
-  const { context, code } = frame;
-  const { plan, host } = context;
-  const inst = plan.kernel.insts[value]!;
-  if (inst.op === 'const') writeConstant(code, heldAs(inst.type), inst.bits);
-  else if (inst.op === 'param') code.at('global.get', host.params[inst.index]!);
-  else if (inst.op === 'variable') writeVariable(frame, inst.name);
-  else if (inst.op === 'sreg') writeSreg(frame, inst.name);
-}
-
-function writeVariable(frame: Frame, name: string): void {
-  const { space } = frame.context.plan.kernel.variables.find((variable) => variable.name === name)!;
-  writeWindow(frame, space);
-  frame.code.i64(BigInt(frame.context.plan.offsets.get(name)!));
-  frame.code.op('i64.add');
-}
-
-function writeWindow({ context, code, thread }: Frame, space: Variable['space']): void {
-  const { plan, host } = context;
-  code.at('global.get', host.globals[space]);
-  if (space === 'local') {
-    code.at('local.get', thread);
-    code.i32(plan.windows.local);
-    code.op('i32.mul');
-    code.op('i32.add');
-  }
-  code.op('i64.extend_i32_u');
-}
-
-function writeSreg({ context, code, x, y, z, thread }: Frame, name: InstOf<'sreg'>['name']): void {
-  const { globals } = context.host;
-  const lanes = { x, y, z };
-  const [register, axis] = name.split('.') as [string, 'x' | 'y' | 'z'];
-  switch (register) {
-    case 'tid':
-      return code.at('local.get', name === 'tid.linear' ? thread : lanes[axis]);
-    case 'gid':
-      code.at('global.get', globals[`ctaid.${axis}`]);
-      code.at('global.get', globals[`ntid.${axis}`]);
-      code.op('i32.mul');
-      code.at('local.get', lanes[axis]);
-      return code.op('i32.add');
-    case 'laneid':
-      code.at('local.get', thread);
-      code.i32(31);
-      return code.op('i32.and');
-    case 'warpid':
-      code.at('local.get', thread);
-      code.i32(5);
-      return code.op('i32.shr_u');
-    case 'nwarpid':
-      code.at('global.get', globals.threads);
-      code.i32(31);
-      code.op('i32.add');
-      code.i32(5);
-      return code.op('i32.shr_u');
-    default:
-      return code.at('global.get', globals[name as 'ntid.x']);
-  }
-}

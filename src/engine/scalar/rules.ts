@@ -6,7 +6,7 @@ import { bug } from '../../base/bug.ts';
 import type { InstOf, Op, Value } from '../../ir/index.ts';
 import { flushingEmitter, isFlushedOp } from '../codegen/denormals.ts';
 import { call, type Emitter, pushAll, typeOf } from '../codegen/emitter.ts';
-import { heldAs } from '../codegen/values.ts';
+import { integerHeldAs } from '../codegen/values.ts';
 import { atomic, compareAndSwap } from './atomic-rules.ts';
 import {
   bitcast,
@@ -60,7 +60,7 @@ const rules = {
   clz: leadingZeros,
   popcount: (e, inst) => {
     e.values.push(inst.a);
-    e.code.op(`${heldAs(inst.type)}.popcnt`);
+    e.code.op(`${integerHeldAs(inst.type)}.popcnt`);
   },
   bitrev: reverseBits,
   icmp: compareInt,
@@ -119,7 +119,13 @@ const rules = {
   reduce: () => {},
   matmul: () => bug('a matmul that was not expanded'),
   syncwarp: () => {},
-  members: (e, inst, value) => e.sanitizer?.members(e, inst, value),
+  shufflesync: () => {},
+  ballotsync: () => {},
+  reducesync: () => {},
+  warpsync: () => {},
+  yield: () => {},
+  // Only the fast sanitizer, which the SIMD compiler serves, has masks by themselves.
+  members: () => {},
   // Marks are read by observers, block by block.
   mark: () => {},
   // The fast sanitizer inserts access checks into kernels of the SIMD compiler only.

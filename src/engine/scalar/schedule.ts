@@ -1,6 +1,7 @@
 /** The scheduler of the scalar compiler: the function that runs a block's threads through regions and collectives, uniformly or warp by warp. */
 import type { Code } from '../../wasm/index.ts';
-import { atBarrier, exited, type KernelContext, writeCount, writeStateAddress, writeWarpEnd } from '../codegen/kernel-code.ts';
+import { atBarrier, exited, type KernelContext, writeCount, writeStateAddress, writeWarpEnd, yielded } from '../codegen/kernel-code.ts';
+import { writeMaskRounds } from './schedule-masks.ts';
 
 /** Writes the function that runs a block; `steps` are the functions of regions and collectives by state. */
 export function writeBlock(context: KernelContext, steps: readonly number[]): number {
@@ -9,6 +10,7 @@ export function writeBlock(context: KernelContext, steps: readonly number[]): nu
   context.sanitizer?.blockStart(code);
   context.probe?.blockStart(code);
   if (schedule === 'warp') writeWarps(context, code, writeDispatch(context, steps));
+  else if (schedule === 'masks') writeMasks(context, code, writeDispatch(context, steps));
   else if (schedule === 'block') writeUniform(context, code, writeDispatch(context, steps));
   else writeCall(context, code, steps[0]!);
   return index;
@@ -101,17 +103,37 @@ function writeWarps(context: KernelContext, code: Code, dispatch: number): void 
   code.op('i32.lt_u');
   code.at('br_if', 0);
   code.end();
-  context.sanitizer?.release(code);
-  code.i32(0);
-  code.at('local.set', released);
-  eachState(context, code, next, () => writeReleased(context, code, next, released));
+  writeRelease(context, code, next, released);
   code.at('local.get', released);
   code.at('br_if', 0);
   code.end();
 }
 
-/** Writes a function that gives the lowest state of the threads from its first parameter to its second (exclusive). */
-function writeLowest(context: KernelContext): number {
+/** Runs rounds of warps whose threads may wait for the threads of a mask. */
+function writeMasks(context: KernelContext, code: Code, dispatch: number): void {
+  const next = code.local('i32');
+  eachState(context, code, next, () => code.i32(0));
+  writeMaskRounds(context, code, {
+    dispatch,
+    lowest: writeLowest(context),
+    lowestYielded: writeLowest(context, yielded),
+    release: (to, released) => writeRelease(context, to, next, released),
+  });
+}
+
+/** Releases all barriers once every thread is at one or has exited. */
+function writeRelease(context: KernelContext, code: Code, next: number, released: number): void {
+  context.sanitizer?.release(code);
+  code.i32(0);
+  code.at('local.set', released);
+  eachState(context, code, next, () => writeReleased(context, code, next, released));
+}
+
+/**
+ * Writes a function that gives the lowest state of the threads from its first parameter to its second (exclusive). States are taken without
+ * `flag`; those without it are then above all others.
+ */
+function writeLowest(context: KernelContext, flag = 0): number {
   const { index, code } = context.module.fn({ params: ['i32', 'i32'], results: ['i32'] });
   const [state, lowest] = [code.local('i32'), code.local('i32')];
   code.i32(exited);
@@ -119,6 +141,10 @@ function writeLowest(context: KernelContext): number {
   code.open('loop');
   writeStateAddress(context, code, 0);
   code.access('i32.load', 4);
+  if (flag !== 0) {
+    code.i32(flag);
+    code.op('i32.xor');
+  }
   code.at('local.tee', state);
   code.at('local.get', lowest);
   code.at('local.get', state);

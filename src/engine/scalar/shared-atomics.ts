@@ -3,7 +3,9 @@
  * PTX the address has to be a multiple of the size; others trap.
  */
 import { bytesOf, type InstOf, isPointer, type ScalarType, spaceOf } from '../../ir/index.ts';
+import type { NameWith } from '../../wasm/index.ts';
 import { type Emitter, typeOf } from '../codegen/emitter.ts';
+import { reinterpretOf } from '../codegen/mnemonics.ts';
 import { withScratch } from '../codegen/scratch.ts';
 
 /** The locals of an atomic, and the type that holds its value. */
@@ -21,18 +23,25 @@ export function isShared(e: Emitter, pointer: InstOf<'atomic'>['a']): boolean {
   return e.host.isShared && !e.sanitizer && space !== 'shared' && space !== 'local';
 }
 
-const direct: Partial<Record<InstOf<'atomic'>['rmw'], string>> = { add: 'add', and: 'and', or: 'or', xor: 'xor', exch: 'xchg' };
+const direct: Partial<Record<InstOf<'atomic'>['rmw'], 'add' | 'and' | 'or' | 'xor' | 'xchg'>> = {
+  add: 'add',
+  and: 'and',
+  or: 'or',
+  xor: 'xor',
+  exch: 'xchg',
+};
 
 /** The atomic instruction of an operation; undefined where WebAssembly has none. */
-export const directAtomic = (rmw: InstOf<'atomic'>['rmw'], type: AtomicLocals['type']): string | undefined =>
+export const directAtomic = (rmw: InstOf<'atomic'>['rmw'], type: AtomicLocals['type']): NameWith<'memory'> | undefined =>
   (type === 'i32' || type === 'i64') && direct[rmw] ? `${type}.atomic.rmw.${direct[rmw]}` : undefined;
 
 const bytesIn = (type: AtomicLocals['type']): number => bytesOf(type);
-const bitsType = (type: AtomicLocals['type']): 'i32' | 'i64' => (bytesIn(type) === 8 ? 'i64' : 'i32');
+/** The integer of the size of a type. */
+export const bitsType = (type: AtomicLocals['type']): 'i32' | 'i64' => (bytesIn(type) === 8 ? 'i64' : 'i32');
 const isFloat = (type: AtomicLocals['type']): type is 'f32' | 'f64' => type === 'f32' || type === 'f64';
 
 /** Writes an atomic instruction; sets the local of the old value. */
-export function writeDirect({ code }: Emitter, name: string, { type, address, operand, old }: AtomicLocals): void {
+export function writeDirect({ code }: Emitter, name: NameWith<'memory'>, { type, address, operand, old }: AtomicLocals): void {
   code.at('local.get', address);
   code.at('local.get', operand);
   code.access(name, bytesIn(type));
@@ -76,7 +85,7 @@ export function writeSwaps(e: Emitter, locals: AtomicLocals, pushNew: () => void
     code.open('block');
     code.open('loop');
     code.at('local.get', before);
-    if (isFloat(type)) code.op(`${type}.reinterpret_${bits}`);
+    if (isFloat(type)) code.op(reinterpretOf[bits]);
     code.at('local.set', old);
     if (pushCondition) {
       pushCondition();
@@ -86,7 +95,7 @@ export function writeSwaps(e: Emitter, locals: AtomicLocals, pushNew: () => void
     code.at('local.get', address);
     code.at('local.get', before);
     pushNew();
-    if (isFloat(type)) code.op(`${bits}.reinterpret_${type}`);
+    if (isFloat(type)) code.op(reinterpretOf[type]);
     code.access(`${bits}.atomic.rmw.cmpxchg`, bytesIn(type));
     code.at('local.tee', seen);
     code.at('local.get', before);
@@ -99,7 +108,7 @@ export function writeSwaps(e: Emitter, locals: AtomicLocals, pushNew: () => void
   });
 }
 
-const accesses: Record<number, readonly [load: string, store: string]> = {
+const accesses: Record<number, readonly [load: NameWith<'memory'>, store: NameWith<'memory'>]> = {
   1: ['i32.atomic.load8_u', 'i32.atomic.store8'],
   2: ['i32.atomic.load16_u', 'i32.atomic.store16'],
   4: ['i32.atomic.load', 'i32.atomic.store'],
@@ -113,12 +122,12 @@ export const isStrong = (e: Emitter, inst: InstOf<'load'> | InstOf<'store'>): bo
 export function loadStrong({ code }: Emitter, element: ScalarType, offset: number): void {
   const bytes = bytesOf(element);
   code.access(accesses[bytes]![0], bytes, offset);
-  if (element === 'f32' || element === 'f64') code.op(`${element}.reinterpret_${bytes === 8 ? 'i64' : 'i32'}`);
+  if (element === 'f32' || element === 'f64') code.op(reinterpretOf[bytes === 8 ? 'i64' : 'i32']);
 }
 
 /** Stores the element on the stack atomically; its address is below it. */
 export function storeStrong({ code }: Emitter, element: ScalarType, offset: number): void {
   const bytes = bytesOf(element);
-  if (element === 'f32' || element === 'f64') code.op(`${bytes === 8 ? 'i64' : 'i32'}.reinterpret_${element}`);
+  if (element === 'f32' || element === 'f64') code.op(reinterpretOf[element]);
   code.access(accesses[bytes]![1], bytes, offset);
 }

@@ -2,6 +2,7 @@
 export * from './affinity.ts';
 export * from './bases.ts';
 export * from './cfg.ts';
+export { blocksReaching, type Convergence, convergenceOf, stayingGraphOf } from './convergence.ts';
 export * from './demand.ts';
 export * from './dominators.ts';
 export * from './influence.ts';
@@ -11,5 +12,6 @@ export * from './liveness.ts';
 export * from './loops.ts';
 export { type Roots, rootsOf } from './roots.ts';
 export * from './shape.ts';
+export { hasSpinLoop, isSpinLoop } from './spin-loops.ts';
 export * from './uniformity.ts';
 export * from './value-range.ts';

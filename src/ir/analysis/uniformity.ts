@@ -108,6 +108,8 @@ function levelOf(state: State, value: Value, block: number): number {
   // A collective gives one result to each warp.
   let level: number = state.source(inst, value);
   if (level < 2 && (inst.op === 'ballot' || inst.op === 'reduce')) return 1;
+  // Lanes with one mask have one result.
+  if (level < 2 && (inst.op === 'ballotsync' || inst.op === 'reducesync')) return Math.max(1, seenFrom(state, inst.members, block));
   if (level < 2 && inst.op === 'shuffle' && seenFrom(state, inst.b, block) < 2) return 1;
   for (const operand of operandsOf(inst)) level = Math.max(level, seenFrom(state, operand, block));
   return level;
@@ -156,7 +158,7 @@ function raise(state: State, value: Value, level: number): void {
 }
 
 /** The variance of an instruction whose operands are uniform. */
-function sourceVariance(inst: Inst, kernel: Kernel): Variance {
+export function sourceVariance(inst: Inst, kernel: Kernel): Variance {
   if (inst.op === 'atomic' || inst.op === 'cas' || inst.op === 'clock') return 2;
   if (inst.op === 'load') return readsSameForAll(inst.addr, kernel) ? 0 : 2;
   if (inst.op !== 'sreg') return 0;

@@ -8,15 +8,15 @@ import { carryShuffles } from './carry-shuffles.ts';
 import { cleanupCfg } from './cleanup-cfg.ts';
 import { cse } from './cse.ts';
 import { dce } from './dce.ts';
-import { dropMembers } from './drop-members.ts';
 import { flattenBranches } from './flatten.ts';
 import { hoistInvariants } from './hoist.ts';
 import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
 import { invertComparison } from './symmetry.ts';
 
+export { divergentMasks, hasMasks, isMasked, type MaskedInst, type MaskOptions, replaceAllMasks, replaceMasks } from './replace-masks.ts';
 export { dropParams, replaceAll, type Substitution, substitute, substitution } from './substitution.ts';
-export { carryShuffles, cleanupCfg, cse, dce, dropMembers, flattenBranches, hoistInvariants, invertComparison, recoverPointers, simplify };
+export { carryShuffles, cleanupCfg, cse, dce, flattenBranches, hoistInvariants, invertComparison, recoverPointers, simplify };
 
 const cleanup: Pass = { name: 'cleanup-cfg', run: cleanupCfg };
 

@@ -106,6 +106,12 @@ const extra: { [K in Op]?: Extra<K> } = {
   clock: ({ type, name }) => [...when(type !== 'i64', 'T3', `a clock of type ${type}`), ...oneOf(name, clocks)],
   fence: ({ scope }) => oneOf(scope, fenceScopes),
   matmul: ({ type }, types) => [...types, type].flatMap((each) => when(!isSpread(each), 'T4', `a matrix as ${each}`)),
+  shufflesync: ({ type }, [, lane]) => [
+    ...when(lane !== 'i32', 'T3', `a lane of type ${lane}`),
+    ...when(type !== 'i32', 'T3', `a shuffle of ${type}`),
+  ],
+  ballotsync: ({ type }) => when(type !== 'i32', 'T3', `a ballot of type ${type}`),
+  reducesync: ({ fold, type }) => [...oneOf(fold, folds), ...when(type !== 'i32', 'T3', `a reduction of ${type}`)],
   reduce: ({ fold, type }) => [...oneOf(fold, folds), ...when(type !== 'i32', 'T3', `a reduction of ${type}`)],
   const: ({ type, bits }) => [
     ...when(!isScalar(type) && !(isPointer(type) && bits === 0n), 'T3', `a constant of type ${type}`),

@@ -41,6 +41,10 @@ function checkSection({ name, items }: Section, diagnostics: Diagnostics): void 
 function checkHead(fn: PtxFunction, diagnostics: Diagnostics): void {
   for (const variable of [...fn.results, ...fn.params]) {
     checkAlignment(variable, diagnostics);
+    if (fn.isEntry && fn.results.includes(variable)) {
+      refuse(variable, 'an entry returns nothing', diagnostics);
+      continue;
+    }
     const why = fn.isEntry && variable.space !== 'param' ? 'a parameter of an entry is in `.param` space' : invalidReason(variable, 'head');
     if (why !== undefined) refuse(variable, why, diagnostics);
     // The last parameter of a variadic function has no size.

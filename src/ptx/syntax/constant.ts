@@ -1,7 +1,7 @@
 /**
  * Evaluates constant expressions: 64-bit integers, signed or unsigned, and f64.
  * Source: PTX ISA 9.0, 4.5.4 to 4.5.6 (expressions, their evaluation, and the summary table of operators). ptxas decides if the table and
- * the text of 4.5.5 disagree (the type of `& | ^`), or the table and ptxas (the type of `%`).
+ * the text of 4.5.5 disagree (the type of `& | ^`), or the table and ptxas (the types of `%` and `?:`).
  */
 import { type Binary, floatValue, type Integer, type Operand } from './ast.ts';
 
@@ -17,8 +17,8 @@ const truth = (value: boolean): Constant => ({ type: 's64', value: value ? 1n : 
 const isTrue = (constant: Constant): boolean => constant.type !== 'f64' && constant.value !== 0n;
 
 /**
- * The value of an expression of literals and operators. Undefined if it names a symbol, divides by zero, mixes integers and floats, shifts
- * by 64 or more, or selects between a signed and an unsigned integer (where ptxas disagrees with the manual).
+ * The value of an expression of literals and operators. Undefined if it names a symbol, divides by zero, mixes integers and floats, or
+ * shifts by 64 or more.
  */
 export function constantValue(operand: Operand): Constant | undefined {
   switch (operand.kind) {
@@ -66,9 +66,10 @@ function unary(operator: '+' | '-' | '~', operand: Constant | undefined): Consta
 const not = (operand: Constant | undefined): Constant | undefined =>
   operand && operand.type !== 'f64' ? truth(operand.value === 0n) : undefined;
 
+/** The operand that is selected, of its own type: ptxas converts it to no common type, although the manual does. */
 function conditional(condition?: Constant, whenTrue?: Constant, whenFalse?: Constant): Constant | undefined {
   if (!condition || condition.type === 'f64' || !whenTrue || !whenFalse) return undefined;
-  if (whenTrue.type !== whenFalse.type) return undefined;
+  if ((whenTrue.type === 'f64') !== (whenFalse.type === 'f64')) return undefined;
   return isTrue(condition) ? whenTrue : whenFalse;
 }
 

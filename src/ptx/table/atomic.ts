@@ -12,7 +12,8 @@ const sem = ['relaxed'] as const;
 const order = ['acquire', 'release', 'acq_rel'] as const;
 const scope = fenceScopes;
 const space = ['global', 'shared', 'shared::cta'] as const;
-const apple = 'Apple GPUs have 32-bit atomics only; wider ones run only on the CPU device.';
+const apple =
+  'Apple GPUs have 32-bit atomics only: 64-bit ones are compiled in two halves if all of them are the same sum or bitwise operation without an old value, and with locks from macOS 15 on otherwise.';
 const inOrder = `Memory orders need fences, which Apple GPUs have from macOS 15 on. ${systemScopeNote}`;
 
 /** The IR's name of an operation on a type. */

@@ -1,7 +1,6 @@
 /**
- * Warp collectives. Source: PTX ISA 9.0, 9.7.9.5, 9.7.9.6 and 9.7.13.2 to 9.7.13.14. The manual requires every thread of a member mask to
- * execute the same instruction, so that the participating threads are those that execute it together. Only votes use the mask, because
- * threads outside of it do not count.
+ * Warp collectives. Source: PTX ISA 9.0, 9.7.9.5, 9.7.9.6 and 9.7.13.2 to 9.7.13.14. An instruction with a member mask becomes collectives by
+ * that mask, for which the threads of the mask meet wherever they are. Those without a mask apply to the threads that execute them together.
  */
 import type { Fold, Value } from '../../ir/index.ts';
 import { type RowBuilder, row, type Withdrawn } from '../model/row.ts';
@@ -20,8 +19,9 @@ const low5 = (ir: RowBuilder, value: Value): Value => ir.and(value, word(ir, 31)
 const laneOf = (ir: RowBuilder): Value => ir.sreg('i32', { name: 'laneid' });
 const not = (ir: RowBuilder, predicate: Value): Value => ir.xor(predicate, ir.const('i1', 1));
 
-/** The lanes of a mask with a true predicate. */
-const votes = (ir: RowBuilder, predicate: Value, mask: Value): Value => ir.and(ir.ballot('i32', predicate), mask);
+/** A ballot of the threads of a mask, or of those that execute it together, for instructions without a mask. */
+const votes = (ir: RowBuilder, predicate: Value, mask: Value | undefined): Value =>
+  mask === undefined ? ir.ballot('i32', predicate) : ir.ballotsync('i32', predicate, mask);
 const isNone = (ir: RowBuilder, lanes: Value): Value => ir.icmp(lanes, word(ir, 0), { pred: 'eq' });
 /** The threads of a mask that have not exited. */
 const activeLanes = (ir: RowBuilder, mask: Value): Value => votes(ir, ir.const('i1', 1), mask);
@@ -46,13 +46,18 @@ function sourceLane(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', b: Val
 }
 
 /** The value of the lane that `shfl` selects, or the thread's own value if that lane is invalid. */
-function exchange(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', a: Value, b: Value, c: Value): { d: Value; p: Value } {
+function exchange(
+  ir: RowBuilder,
+  mode: 'up' | 'down' | 'bfly' | 'idx',
+  { a, b, c, members }: { readonly a: Value; readonly b: Value; readonly c: Value; readonly members?: Value },
+): { d: Value; p: Value } {
   const { j, p } = sourceLane(ir, mode, b, c);
-  return { d: ir.shuffle(a, ir.select(p, j, laneOf(ir))), p };
+  const from = ir.select(p, j, laneOf(ir));
+  return { d: members === undefined ? ir.shuffle(a, from) : ir.shufflesync(a, from, members), p };
 }
 
 /** The vote of the threads of a mask. */
-function vote(ir: RowBuilder, mode: 'all' | 'any' | 'uni', a: Value, mask: Value): Value {
+function vote(ir: RowBuilder, mode: 'all' | 'any' | 'uni', a: Value, mask: Value | undefined): Value {
   const none = isNone(ir, votes(ir, a, mask));
   if (mode === 'any') return not(ir, none);
   const all = isNone(ir, votes(ir, not(ir, a), mask));
@@ -65,7 +70,7 @@ function matchingLanes(ir: RowBuilder, a: Value, mask: Value): Value {
   let lanes = activeLanes(ir, mask);
   for (let bit = 0; bit < (type === 'i64' ? 64 : 32); bit++) {
     const isSet = ir.icmp(ir.and(a, ir.const(type, 1n << BigInt(bit))), ir.const(type, 0), { pred: 'ne' });
-    const set = ir.ballot('i32', isSet);
+    const set = ir.ballotsync('i32', isSet, mask);
     lanes = ir.and(lanes, ir.select(isSet, set, ir.xor(set, word(ir, -1))));
   }
   return lanes;
@@ -75,7 +80,7 @@ function matchingLanes(ir: RowBuilder, a: Value, mask: Value): Value {
 function isUniform(ir: RowBuilder, a: Value, mask: Value): Value {
   const first = lowestLane(ir, activeLanes(ir, mask));
   const words = ir.typeOf(a) === 'i64' ? [ir.trunc('i32', a), ir.trunc('i32', ir.lshr(a, ir.const('i64', 32)))] : [a];
-  const differs = words.map((each) => ir.icmp(each, ir.shuffle(each, first), { pred: 'ne' }));
+  const differs = words.map((each) => ir.icmp(each, ir.shufflesync(each, first, mask), { pred: 'ne' }));
   return isNone(ir, votes(ir, differs.length > 1 ? ir.or(differs[0]!, differs[1]!) : differs[0]!, mask));
 }
 
@@ -91,10 +96,7 @@ export const warpRows = [
     source: '9.7.9.6',
     status: 'exact',
     isCollective: true,
-    lower({ a, b, c, members }, { mode }, ir) {
-      ir.members(members);
-      return exchange(ir, mode, a, b, c);
-    },
+    lower: (sources, { mode }, ir) => exchange(ir, mode, sources),
     cases: () => [
       { form: 'shfl.sync.idx.b32', a: 7, b: 0, c: 31, members: 1, d: 7, p: 1, why: 'lane 0 reads itself' },
       { form: 'shfl.sync.up.b32', a: 7, b: 1, c: 0, members: 1, d: 7, p: 0, why: 'no lane is below 0: its own value' },
@@ -112,7 +114,7 @@ export const warpRows = [
     source: '9.7.9.5',
     status: 'exact',
     isCollective: true,
-    lower: ({ a, b, c }, { mode }, ir) => exchange(ir, mode, a, b, c),
+    lower: (sources, { mode }, ir) => exchange(ir, mode, sources),
     cases: () => [
       { form: 'shfl.idx.b32', a: 7, b: 0, c: 31, d: 7, p: 1, why: 'lane 0 reads itself' },
       { form: 'shfl.up.b32', a: 7, b: 1, c: 0, d: 7, p: 0, why: 'no lane is below 0: its own value' },
@@ -128,8 +130,7 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower({ a }, _, ir) {
-      ir.members(a);
-      ir.syncwarp();
+      ir.warpsync(a, { isFence: true });
     },
     cases: () => [],
   }),
@@ -142,10 +143,7 @@ export const warpRows = [
     source: '9.7.13.9',
     status: 'exact',
     isCollective: true,
-    lower({ a, b }, { mode }, ir) {
-      ir.members(b);
-      return vote(ir, mode, a, b);
-    },
+    lower: ({ a, b }, { mode }, ir) => vote(ir, mode, a, b),
     cases: () => [
       { form: 'vote.sync.all.pred', a: 1, b: 1, d: 1, why: 'true for the only thread' },
       { form: 'vote.sync.any.pred', a: 0, b: 1, d: 0, why: 'true for none' },
@@ -160,10 +158,7 @@ export const warpRows = [
     source: '9.7.13.9',
     status: 'exact',
     isCollective: true,
-    lower({ a, b }, _, ir) {
-      ir.members(b);
-      return votes(ir, a, b);
-    },
+    lower: ({ a, b }, _, ir) => votes(ir, a, b),
     cases: () => [
       { form: 'vote.sync.ballot.b32', a: 1, b: 1, d: 1, why: 'lane 0' },
       { form: 'vote.sync.ballot.b32', a: 0, b: 1, d: 0, why: 'the predicate is false' },
@@ -180,7 +175,7 @@ export const warpRows = [
     source: '9.7.13.8',
     status: 'exact',
     isCollective: true,
-    lower: ({ a }, { mode }, ir) => vote(ir, mode, a, word(ir, -1)),
+    lower: ({ a }, { mode }, ir) => vote(ir, mode, a, undefined),
     cases: () => [
       { form: 'vote.all.pred', a: 1, d: 1, why: 'true for the only thread' },
       { form: 'vote.any.pred', a: 0, d: 0, why: 'true for none' },
@@ -212,10 +207,7 @@ export const warpRows = [
     source: '9.7.13.10',
     status: 'exact',
     isCollective: true,
-    lower({ a, b }, _, ir) {
-      ir.members(b);
-      return matchingLanes(ir, a, b);
-    },
+    lower: ({ a, b }, _, ir) => matchingLanes(ir, a, b),
     cases: () => [
       { form: 'match.any.sync.b32', a: 5, b: 1, d: 1, why: 'a thread matches itself' },
       { form: 'match.any.sync.b64', a: 0x8000000000000000n, b: 1, d: 1, why: 'all 64 bits are compared' },
@@ -232,7 +224,6 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower({ a, b }, _, ir) {
-      ir.members(b);
       const p = isUniform(ir, a, b);
       return { d: ir.select(p, activeLanes(ir, b), word(ir, 0)), p };
     },
@@ -266,10 +257,7 @@ export const warpRows = [
     source: '9.7.13.12',
     status: 'exact',
     isCollective: true,
-    lower({ a, b }, { op, type }, ir) {
-      ir.members(b);
-      return ir.reduce(a, { fold: foldOf(op, type) });
-    },
+    lower: ({ a, b }, { op, type }, ir) => ir.reducesync(a, b, { fold: foldOf(op, type) }),
     cases: () => [
       { form: 'redux.sync.add.u32', a: 5, b: 1, d: 5, why: 'the sum of one value' },
       { form: 'redux.sync.min.s32', a: 0x80000000, b: 1, d: 0x80000000, why: 'the minimum value' },
@@ -285,10 +273,7 @@ export const warpRows = [
     source: '9.7.13.12',
     status: 'exact',
     isCollective: true,
-    lower({ a, b }, { op }, ir) {
-      ir.members(b);
-      return ir.reduce(a, { fold: op });
-    },
+    lower: ({ a, b }, { op }, ir) => ir.reducesync(a, b, { fold: op }),
     cases: () => [
       { form: 'redux.sync.and.b32', a: 0xf0, b: 1, d: 0xf0, why: 'absent lanes clear nothing' },
       { form: 'redux.sync.or.b32', a: 0xf0, b: 1, d: 0xf0, why: 'and set nothing' },
@@ -304,7 +289,6 @@ export const warpRows = [
     status: 'exact',
     isCollective: true,
     lower({ a }, _, ir) {
-      ir.members(a);
       const d = lowestLane(ir, activeLanes(ir, a));
       return { d, p: ir.icmp(d, laneOf(ir), { pred: 'eq' }) };
     },

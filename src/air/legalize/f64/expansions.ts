@@ -111,6 +111,11 @@ const treatments: Treatments = {
   aligned: 'never',
   guard: 'never',
   syncwarp: 'never',
+  shufflesync: 'never',
+  ballotsync: 'never',
+  reducesync: 'never',
+  warpsync: 'never',
+  yield: 'never',
 };
 
 /** The expansion of an op with an f64 operand or result. */

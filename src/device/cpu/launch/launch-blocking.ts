@@ -3,6 +3,7 @@
  * soon or would have to start workers runs without them, and so does one on the thread of a page, which may not block.
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
+import { Stuck } from '../../../engine/codegen/host.ts';
 import type { LaunchRequest, LaunchResult } from '../../device.ts';
 import { TooLong } from '../instrument/profile/run.ts';
 import type { DeviceMemory } from '../memory.ts';
@@ -112,6 +113,7 @@ function runShare({ prepared, instance, share, control }: RunningShare, at: numb
     const where = { ...currentPlace(instance), first: share.first };
     if (error instanceof TooLong) diagnostics.report('CM6018', describePlace(where, prepared.request));
     else if (error instanceof Stopped) noteEnding(control, 0, 'stopped', where);
+    else if (error instanceof Stuck) noteEnding(control, 0, 'stuck', where);
     else if (isTrap) noteEnding(control, 0, endingOfTrap(error), where);
     else if (!(error instanceof Deadlock)) {
       stopAll(control, stops.broken);

@@ -20,7 +20,17 @@ import {
   poolStart,
   windowsOf,
 } from '../../../engine/index.ts';
-import { anyLaunch, type Kernel, type Pass, runPass, runPasses, standardPasses } from '../../../ir/index.ts';
+import {
+  anyLaunch,
+  hasMasks,
+  hasSpinLoop,
+  type Kernel,
+  type Pass,
+  replaceMasks,
+  runPass,
+  runPasses,
+  standardPasses,
+} from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
 import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
@@ -164,10 +174,25 @@ export function loadedKernel(
     plain.set(areBuffersAligned, compiled);
     return compiled;
   };
-  const vectorized = codeForLaunches(ready, (block, facts) => {
-    const made = compileVectorized(ready(), block, { ...options, facts });
-    return { code: made, addressChecks: 'why' in made ? undefined : made.addressChecks };
-  });
+  const newVectorized = (areAligned: boolean) => {
+    let form: Kernel | undefined;
+    const unmasked = (): Kernel => {
+      form ??= withoutMasks(ready(), areAligned) ?? kernel;
+      return form;
+    };
+    return codeForLaunches(unmasked, (block, facts) => {
+      const made = compileVectorized(unmasked(), block, { ...options, facts });
+      return { code: made, addressChecks: 'why' in made ? undefined : made.addressChecks };
+    });
+  };
+  /** By whether the rows of blocks are aligned, which decides only what masks of collectives mean. */
+  const forms = new Map<boolean, ReturnType<typeof newVectorized>>();
+  const vectorized = (areAligned: boolean): ReturnType<typeof newVectorized> => {
+    const key = areAligned || !hasMasks(ready());
+    const form = forms.get(key) ?? newVectorized(key);
+    forms.set(key, form);
+    return form;
+  };
   return {
     reflection,
     params: kernel.params,
@@ -175,7 +200,7 @@ export function loadedKernel(
       return constantBytes(ready());
     },
     compiled(block, facts) {
-      const made = isVectorized(kernel, block, options) ? vectorized(block, facts) : { why: undefined };
+      const made = isVectorized(kernel, block, options) ? vectorized(areRowsAligned(block))(block, facts) : { why: undefined };
       return 'why' in made ? scalar(made.why, facts?.areBuffersAligned) : made;
     },
     instrumented(instruments) {
@@ -195,6 +220,21 @@ export function loadedKernel(
 
 /** Of launches whose buffers are aligned for every access. */
 const alignedBuffers: AlignmentFacts = { ...anyLaunch, pointerZeros: () => maxPointerZeros };
+
+/** Whether the lanes of a warp have consecutive `tid.x` in blocks of a shape. */
+const areRowsAligned = (block: Dim3): boolean => block[0] % 32 === 0 || block[1] * block[2] === 1;
+
+/** A copy of a kernel whose collectives by masks are replaced; undefined where there are none, or not in convergent code. */
+function withoutMasks(kernel: Kernel, areAligned: boolean, keepsMembers = false): Kernel | undefined {
+  // A thread that waits in a loop is late for a collective.
+  if (!hasMasks(kernel) || hasSpinLoop(kernel)) return undefined;
+  const copy = copyOf(kernel);
+  if (!replaceMasks(copy, { areRowsAligned: areAligned, keepsMembers })) return undefined;
+  const afterPass = devicePassObserver();
+  afterPass?.('replace-masks', copy);
+  runPasses(copy, standardPasses, afterPass);
+  return copy;
+}
 
 /** Fewest threads of a vectorized block: smaller ones leave most lanes empty. */
 const minThreads = 32;
@@ -278,7 +318,7 @@ function compileChecked(
   kinds: ReadonlySet<SanitizeKind>,
   options: CompileChoice,
 ): CompiledKernel | undefined {
-  const kernel = copyOf(original);
+  const kernel = withoutMasks(original, areRowsAligned(block), true) ?? copyOf(original);
   const checks = insertChecks(kernel, kinds);
   if ('why' in checks) return undefined;
   devicePassObserver()?.('insert-checks', kernel);

@@ -108,13 +108,15 @@ export interface Starts {
   /** The area of the share, with its offsets. */
   readonly own: { readonly start: number; readonly area: OwnArea };
   readonly ownMemory: number;
+  /** The lock table; 0 for a kernel without it. */
+  readonly locks: number;
   /** The address that is bound to a slot, for a caller that has bound all of them itself. */
   readonly bound: ((slot: number) => bigint) | undefined;
 }
 
 /** The globals of the instance that runs a share. */
 export function globalsOf(
-  { start, own, ownMemory, bound }: Starts,
+  { start, own, ownMemory, locks, bound }: Starts,
   area: Area,
   { windows }: CompiledKernel,
   kernel: LoadedKernel,
@@ -126,6 +128,7 @@ export function globalsOf(
   const paramAddresses = kernel.params.map((param, i): bigint => {
     if (bound && param.kind !== 'threadgroup') return bound(param.slot);
     if (param.memory) return BigInt(ownMemory);
+    if (param.locks) return BigInt(locks);
     if (param.faults) return BigInt(start + area.faults);
     if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);

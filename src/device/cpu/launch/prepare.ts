@@ -4,6 +4,7 @@
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
+import { lockTableBytes } from '../../../ir/index.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
 import type { DeviceInfo, LaunchRequest, LaunchResult } from '../../device.ts';
 import { validateLaunch, validatorOf } from '../../validate-launch.ts';
@@ -17,6 +18,7 @@ import type { Globals } from '../workers/instance.ts';
 import type { Work } from '../workers/share.ts';
 import { launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
+import { useLocks } from './lock-table.ts';
 import { type Area, areaOf, fillArea, globalsOf, ownAreaOf } from './memory-layout.ts';
 import { canObserve, instrumentsOf, startObservers } from './observers.ts';
 import { reportEnding } from './report-ending.ts';
@@ -146,6 +148,8 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
   const start = memory.take(area.bytes);
   if (start === undefined) return area.bytes;
   scope.defer(() => memory.give(start));
+  const locks = kernel.reflection.locks ? useLocks(memory, scope) : 0;
+  if (locks === undefined) return lockTableBytes;
   fillArea(memory, start, area, compiled, kernel, request);
   return {
     memory,
@@ -154,6 +158,7 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
     compiled,
     request,
     area: { ...area, start },
+    locks,
     own: { address: environment.ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
   };
 }
@@ -166,7 +171,7 @@ interface Resources extends Allocated {
 
 function preparedLaunch(
   { environment }: Inputs,
-  { memory, kernel, compiled, request, area, wasm, scope, observers }: Resources,
+  { memory, kernel, compiled, request, area, locks, wasm, scope, observers }: Resources,
   fallBack: PreparedLaunch['fallBack'],
 ): PreparedLaunch {
   const { ownMemory, bound, threads = 1 } = environment;
@@ -186,7 +191,7 @@ function preparedLaunch(
       const start = slot === 0 ? area.start : memory.take(ownArea.bytes);
       if (start === undefined) return undefined;
       if (slot > 0) scope.defer(() => memory.give(start));
-      return globalsOf({ start: area.start, own: { start, area: ownArea }, ownMemory, bound }, area, compiled, kernel, request);
+      return globalsOf({ start: area.start, own: { start, area: ownArea }, ownMemory, locks, bound }, area, compiled, kernel, request);
     },
     finish(control, durationMs, diagnostics) {
       isWell = reportEnding(control, { work, request, lanes: compiled.lanes }, diagnostics);

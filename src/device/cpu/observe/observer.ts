@@ -27,6 +27,7 @@ export interface ObservedArea {
   readonly constant: number;
   readonly shared: number;
   readonly local: number;
+  readonly records: number;
   readonly states: number;
   readonly faults: number;
   readonly printed: number;
@@ -60,6 +61,8 @@ export interface ObservedLaunch {
   readonly compiled: ObservedModule;
   readonly request: LaunchRequest;
   readonly area: ObservedArea;
+  /** The address of the lock table; 0 for a kernel without it. */
+  readonly locks: number;
   /** The memory of the module's variables. */
   readonly own: { readonly address: number; readonly bytes: number };
 }

@@ -1,7 +1,7 @@
 /** The shared state of a launch: 32-bit words in memory of their own, which all threads of the launch see. */
 
 /** How a share of a launch ended. */
-export const endings = { ended: 0, stopped: 1, fault: 2, broken: 3, misaligned: 4 } as const;
+export const endings = { ended: 0, stopped: 1, fault: 2, broken: 3, misaligned: 4, stuck: 5 } as const;
 export type Ending = keyof typeof endings;
 
 /** Why a launch must stop. */
@@ -128,7 +128,7 @@ export function placeOf({ words }: Control, slot: number): Place & { readonly fi
 /** The kind of a WebAssembly trap, which only the text of the error shows. */
 export const endingOfTrap = (error: WebAssembly.RuntimeError): Ending => (/unalign/i.test(error.message) ? 'misaligned' : 'fault');
 
-/** Records how and where a share ended early. After a fault, no share continues with higher units. */
+/** Records how and where a share ended early. After a fault or where threads are stuck, no share continues with higher units. */
 export function noteEnding(control: Control, slot: number, ending: Ending, where: Place & { readonly first: number }): void {
   const { words } = control;
   const put = (what: keyof typeof inSlot, value: number): void => {
@@ -141,7 +141,7 @@ export function noteEnding(control: Control, slot: number, ending: Ending, where
   put('first', where.first);
   put('ending', endings[ending]);
   if (ending === 'broken') stopAll(control, stops.broken);
-  if (ending !== 'fault' && ending !== 'misaligned') return;
+  if (ending !== 'fault' && ending !== 'misaligned' && ending !== 'stuck') return;
   for (let last = lastUnit(control); where.first < last; ) {
     const seen = Atomics.compareExchange(words, word.last, last, where.first);
     if (seen === last) return;

@@ -2,6 +2,7 @@
  * The program of a worker: it runs shares of launches, one after the other. It is a module of its own, which
  * bundles contain as text (`worker-source.ts`).
  */
+import { Stuck } from '../../../engine/codegen/host.ts';
 import { begin, controlIn, end, endingOfTrap, noteEnding, noteWhy } from './control.ts';
 import { currentPlace, type KernelInstance, newInstance } from './instance.ts';
 import { newShare, Stopped } from './share.ts';
@@ -57,7 +58,7 @@ function run(task: Task): void {
   } catch (error) {
     if (!isBegun && !begin(control, slot)) return;
     const trap = error instanceof WebAssembly.RuntimeError && instance ? endingOfTrap(error) : 'broken';
-    const ending = error instanceof Stopped ? 'stopped' : trap;
+    const ending = error instanceof Stopped ? 'stopped' : error instanceof Stuck ? 'stuck' : trap;
     if (ending === 'broken') noteWhy(control, String(error));
     noteEnding(control, slot, ending, { ...(instance ? currentPlace(instance) : { block: [0, 0, 0], thread: 0 }), first: share.first });
   }

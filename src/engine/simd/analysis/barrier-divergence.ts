@@ -4,18 +4,16 @@
  * the control-flow graph of the code between barriers.
  */
 import {
+  blocksReaching,
   type Cfg,
   cfgOf,
-  dominatorsOf,
   influenceOf,
   type Kernel,
   livenessOf,
-  loopsOf,
-  positionsIn,
   postDominatorsOf,
   reversed,
-  reversePostorder,
   specOf,
+  stayingGraphOf,
   type Uniformity,
   uniformityOf,
   type Value,
@@ -64,7 +62,7 @@ export const hasWarpCollectives = (kernel: Kernel): boolean =>
  */
 export function classifyBarrierDivergence(kernel: Kernel, cfg: Cfg, { branch }: Pick<Uniformity, 'branch'>): BarrierDivergence {
   const isStop = (id: number): boolean => id < kernel.blocks.length && endsInBarrier(kernel, id);
-  const { staying, stays } = graphOfStaying(kernel, cfg);
+  const { staying, stays } = stayingGraphOf(kernel, cfg);
   const ends = blocksReaching(
     staying,
     staying.order.filter((id) => staying.successors[id]!.length === 0),
@@ -77,37 +75,4 @@ export function classifyBarrierDivergence(kernel: Kernel, cfg: Cfg, { branch }: 
     return [...influenceOf(staying, id, post.parent[id]!).region].some(isStop);
   };
   return cfg.order.some(parts) ? 'lanes' : 'groups';
-}
-
-/**
- * The blocks from which a thread can still reach a barrier or a warp collective, and their graph. The graph has one more block as the
- * target of loop exits that lead out of it. Without that block a thread that stays in a loop would look like the only way on to an exit,
- * and would seem to reconverge with waiting threads in a later iteration.
- */
-function graphOfStaying(kernel: Kernel, cfg: Cfg): { readonly staying: Cfg; readonly stays: Uint8Array } {
-  const isMeeting = (value: Value): boolean => kernel.insts[value]!.op === 'barrier' || isWarpCollective(kernel, value);
-  const collectives = cfg.order.filter((id) => kernel.blocks[id]!.body.some(isMeeting));
-  const stays = blocksReaching(cfg, collectives);
-  const { innermost } = loopsOf(cfg, dominatorsOf(cfg));
-  const out = cfg.successors.length;
-  const successors = cfg.successors.map((targets, id) => {
-    if (!stays[id]) return [];
-    const on = targets.filter((to) => stays[to]);
-    return innermost[id]! >= 0 && on.length < targets.length ? [...on, out] : on;
-  });
-  successors.push([]);
-  const order = reversePostorder(successors, 0);
-  return { staying: { successors, predecessors: reversed(successors), order, position: positionsIn(order, successors.length) }, stays };
-}
-
-/** The blocks from which one of the given blocks is reachable, the given ones included. */
-function blocksReaching({ predecessors }: Pick<Cfg, 'predecessors'>, blocks: readonly number[]): Uint8Array {
-  const found = new Uint8Array(predecessors.length);
-  const stack = [...blocks];
-  for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
-    if (found[id]) continue;
-    found[id] = 1;
-    stack.push(...predecessors[id]!);
-  }
-  return found;
 }

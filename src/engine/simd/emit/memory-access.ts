@@ -5,10 +5,11 @@
 
 import { affine, bytesOf, elementOf, type InstOf, isPointer, lanesOf, spaceOf, uniform, type Value } from '../../../ir/index.ts';
 import { margin } from '../../codegen/memory-margin.ts';
+import { storeAs } from '../../codegen/mnemonics.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, maskPart, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
-import { evenWords, oddWords, words } from '../lanes/vectors.ts';
+import { evenWords, oddWords, splatLoad, words } from '../lanes/vectors.ts';
 import { bias, biased } from '../rules/scalar.ts';
 import {
   gatheredAddresses,
@@ -134,14 +135,12 @@ function loadPieces(s: LaneGroup, values: GroupValues, value: Value, pack: numbe
 /** A load at a uniform address. */
 function loadUniform(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value): void {
   const element = elementOf(inst.type);
-  const splat = ({ 1: 'load8_splat', 2: 'load16_splat', 4: 'load32_splat', 8: 'load64_splat' } as Record<number, string>)[
-    bytesOf(element)
-  ]!;
+  const name = splatLoad(bytesOf(element));
   withBase(s, inst.addr, (base) => {
     for (let at = 0; at < lanesOf(inst.type); at++)
       for (let part = 0; part < values.parts(value); part++) {
         s.code.at('local.get', base);
-        s.code.access(`v128.${splat}`, 1, bias + at * bytesOf(element));
+        s.code.access(name, 1, bias + at * bytesOf(element));
         if (bytesOf(element) < 4) {
           s.code.v128(words(bytesOf(element) === 1 ? 0xff : 0xffff));
           s.code.op('v128.and');
@@ -227,12 +226,12 @@ function storeUniform(s: LaneGroup, inst: InstOf<'store'>): void {
   const type = typeOf(s, inst.value);
   const element = elementOf(type);
   const bytes = bytesOf(element);
-  const number = numberOf(s, inst.value);
+  const name = storeAs(element, numberOf(s, inst.value));
   withBase(s, inst.addr, (base) => {
     for (let at = 0; at < lanesOf(type); at++) {
       s.code.at('local.get', base);
       s.lane(inst.value, at, 0);
-      s.code.access(bytes < 4 ? `i32.store${8 * bytes}` : `${number}.store`, 1, bias + at * bytes);
+      s.code.access(name, 1, bias + at * bytes);
     }
   });
 }

@@ -4,14 +4,13 @@
  */
 
 import type { Dim3 } from '../../../base/dim3.ts';
-import { cfgOf, dominatorsOf, type Kernel, loopsOf } from '../../../ir/index.ts';
+import { cfgOf, dominatorsOf, hasMasks, isSpinLoop, type Kernel, loopsOf } from '../../../ir/index.ts';
 import { type Code, newModule } from '../../../wasm/index.ts';
 import { helperTable } from '../../codegen/helpers.ts';
 import { declareHost } from '../../codegen/host.ts';
 import { runSignature, writeGrid } from '../../scalar/kernel-module.ts';
 import { hasWarpCollectives } from '../analysis/barrier-divergence.ts';
 import { poolStart, type SimdPlan } from '../analysis/plan.ts';
-import { isSpinLoop } from '../analysis/spin-loops.ts';
 import { newConstantPool, pooledCode } from '../lanes/constant-pool.ts';
 import { simdHelperTable } from '../lanes/helpers.ts';
 import type { CheckInstrumentation } from '../lanes/hooks.ts';
@@ -142,6 +141,7 @@ function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): 
 /** Why a kernel needs the scalar compiler, whatever its blocks are; undefined where it does not. */
 function scalarReason(kernel: Kernel, { checks }: SimdOptions): string | undefined {
   if (kernel.params.some(({ formats }) => formats)) return '`printf`, whose output is in thread order';
+  if (hasMasks(kernel)) return 'collectives by mask in divergent code';
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const { op } = kernel.insts[value]!;

@@ -1,6 +1,6 @@
 /** Special registers of a lane group: locals that are set when a group starts. */
 import type { Sreg } from '../../../ir/index.ts';
-import type { Code } from '../../../wasm/index.ts';
+import type { Code, NameWith } from '../../../wasm/index.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
 import type { GroupFrame } from '../lanes/lane-group.ts';
 import type { LeafLocals } from '../lanes/leaf-values.ts';
@@ -39,7 +39,7 @@ export function setSpecialRegister(s: SpecialRegisters, name: Sreg): void {
 /** Pushes a special register of the thread whose number is on the stack. */
 function pushOfThread({ code, plan, starts }: SpecialRegisters, name: Sreg): void {
   const [nx, ny] = plan.block;
-  const by = (op: string, count: number): void => {
+  const by = (op: NameWith<'none'>, count: number): void => {
     code.i32(count);
     code.op(op);
   };

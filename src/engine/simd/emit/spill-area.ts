@@ -3,6 +3,7 @@
  * affine one has a slot for each lane group.
  */
 import { lanesOf, type Value, varying } from '../../../ir/index.ts';
+import type { NameWith } from '../../../wasm/index.ts';
 import { laneBytes } from '../analysis/plan.ts';
 import { type LaneGroup, longOf, maskPart, numberOf, shapeOf } from '../lanes/lane-group.ts';
 import type { GroupValues } from '../lanes/values.ts';
@@ -44,7 +45,7 @@ function placeOf(s: LaneGroup, value: Value, element: number, part: number): Pla
   return { local: longOf(s, value) ? frame.slots8 : frame.slots4, offset: slot + element * each + 16 * part };
 }
 
-const accessName = (s: LaneGroup, value: Value, what: 'load' | 'store'): string =>
+const accessName = (s: LaneGroup, value: Value, what: 'load' | 'store'): NameWith<'memory'> =>
   shapeOf(s, value) !== varying ? `${numberOf(s, value)}.${what}` : `v128.${what}`;
 
 /** Loads a value from the spill area. */

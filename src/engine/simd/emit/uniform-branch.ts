@@ -4,6 +4,7 @@
  * superword condition code.)
  */
 import { affine, type InstOf, uniform, type Value, varying } from '../../../ir/index.ts';
+import { integerComparisons } from '../../codegen/mnemonics.ts';
 import { tuning } from '../../tuning.ts';
 import { type LaneGroup, shapeOf, typeOf } from '../lanes/lane-group.ts';
 
@@ -166,7 +167,7 @@ function pushFirstLane(s: LaneGroup, value: Value): void {
 function compare(s: LaneGroup, { a, b, pred }: InstOf<'icmp'>, lane: number): void {
   push(s, a, lane);
   push(s, b, lane);
-  s.code.op(pred === 'eq' || pred === 'ne' ? `i32.${pred}` : `i32.${pred.slice(1)}_${pred[0]}`);
+  s.code.op(`i32.${integerComparisons[pred]}`);
 }
 
 const strideOf = (s: LaneGroup, value: Value): number => (shapeOf(s, value) === affine ? s.plan.shapes.stride[value]! : 0);

@@ -146,7 +146,7 @@ function loadScratch(values: GroupValues, inst: InstOf<'shuffle'>, value: Value)
   const bits = 128 / each;
   for (let part = 0; part < values.parts(value); part++) {
     for (let i = each - 1; i >= 0; i--) pushScratchAddress(s, () => s.lane(inst.b, 0, part * each + i), value);
-    code.access(`v128.load${bits}_zero`, 4, s.plan.scratch);
+    code.access(each === 2 ? 'v128.load64_zero' : 'v128.load32_zero', 4, s.plan.scratch);
     for (let i = 1; i < each; i++) code.accessLane(laneLoad(bits / 8), 4, s.plan.scratch, i);
     values.put(value, 0, part);
   }

@@ -110,7 +110,7 @@ export function partSigned(s: LaneGroup, value: Value, part: number): void {
 /** Sign-extends the vector on the stack, of a type narrower than its lane. A condition is sign-extended already. */
 export function extendSign(s: LaneGroup, type: Type): void {
   if (type !== 'i8' && type !== 'i16') return;
-  for (const op of ['i32x4.shl', 'i32x4.shr_s']) {
+  for (const op of ['i32x4.shl', 'i32x4.shr_s'] as const) {
     s.code.i32(32 - bitsOf(type));
     s.code.op(op);
   }

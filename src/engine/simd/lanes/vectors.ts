@@ -33,12 +33,16 @@ export function joinHalves({ code }: { readonly code: Code }): void {
 }
 
 const laneLoads = { 1: 'v128.load8_lane', 2: 'v128.load16_lane', 4: 'v128.load32_lane', 8: 'v128.load64_lane' } as const;
+const splatLoads = { 1: 'v128.load8_splat', 2: 'v128.load16_splat', 4: 'v128.load32_splat', 8: 'v128.load64_splat' } as const;
 const laneStores = { 1: 'v128.store8_lane', 2: 'v128.store16_lane', 4: 'v128.store32_lane', 8: 'v128.store64_lane' } as const;
 
 const isLaneSize = (bytes: number): bytes is keyof typeof laneLoads => bytes in laneLoads;
 
 /** The load of one lane of a vector, by the bytes of a lane. */
 export const laneLoad = (bytes: number): NameWith<'memoryLane'> => (isLaneSize(bytes) ? laneLoads[bytes] : bug(`a lane of ${bytes} bytes`));
+
+/** The load of one lane into all lanes of a vector, by the bytes of a lane. */
+export const splatLoad = (bytes: number): NameWith<'memory'> => (isLaneSize(bytes) ? splatLoads[bytes] : bug(`a lane of ${bytes} bytes`));
 
 /** The store of one lane of a vector, by the bytes of a lane. */
 export const laneStore = (bytes: number): NameWith<'memoryLane'> =>

@@ -17,7 +17,7 @@ export function truncate(s: LaneGroup, inst: InstOf<'trunc'>, value: Value): Par
     }
     if (inst.type !== 'i1') return cut(s, inst.type);
     if (typeOf(s, inst.a) === 'i1') return;
-    for (const op of ['i32x4.shl', 'i32x4.shr_s']) {
+    for (const op of ['i32x4.shl', 'i32x4.shr_s'] as const) {
       s.code.i32(31);
       s.code.op(op);
     }

@@ -3,6 +3,7 @@ import { bug } from '../../../base/bug.ts';
 import type { FcmpPredicate, InstOf } from '../../../ir/index.ts';
 import type { ApproximateName } from '../../codegen/approximate.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
+import type { FloatOp } from '../../codegen/mnemonics.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, type PartWriter, typeOf } from '../lanes/lane-group.ts';
 import { evenWords } from '../lanes/vectors.ts';
@@ -14,7 +15,7 @@ const shapeOfFloat = (type: string): 'f32x4' | 'f64x2' | undefined => (type === 
 
 /** A float op with two operands. */
 export const float2 =
-  (name: string) =>
+  (name: FloatOp) =>
   (s: LaneGroup, inst: Binary): PartWriter | undefined => {
     const shape = shapeOfFloat(inst.type);
     const { a, b, type } = inst;
@@ -30,7 +31,7 @@ export const float2 =
 
 /** A float op with one operand. */
 export const float1 =
-  (name: string) =>
+  (name: FloatOp) =>
   (s: LaneGroup, inst: Unary): PartWriter | undefined => {
     const shape = shapeOfFloat(inst.type);
     if (isShortFloat(inst.type)) return onShorts(s, inst.type, [(part) => s.part(inst.a, part)], () => s.code.op(`f32x4.${name}`));
@@ -84,7 +85,7 @@ export const floatChoice =
   };
 
 /** b where a is a NaN, a where b is one, else the instruction's result. */
-function chosen(s: LaneGroup, shape: string, name: 'min' | 'max'): void {
+function chosen(s: LaneGroup, shape: 'f32x4' | 'f64x2', name: 'min' | 'max'): void {
   const get = (...locals: number[]): void => locals.forEach((local) => void s.code.at('local.get', local));
   withScratch(s, 'v128', 2, ([a, b]) => {
     s.code.at('local.set', b);
@@ -115,7 +116,7 @@ export function fma(s: LaneGroup, inst: InstOf<'fma'>): PartWriter | undefined {
 }
 
 interface Comparison {
-  readonly ops: readonly [string] | readonly [string, string];
+  readonly ops: readonly [FloatOp] | readonly [FloatOp, FloatOp];
   readonly isNegated: boolean;
 }
 
@@ -161,7 +162,7 @@ export function compareFloat(s: LaneGroup, inst: InstOf<'fcmp'>): PartWriter | u
   };
 }
 
-function compareOn(s: LaneGroup, shape: string, [first, second]: Comparison['ops']): void {
+function compareOn(s: LaneGroup, shape: 'f32x4' | 'f64x2', [first, second]: Comparison['ops']): void {
   if (second === undefined) return s.code.op(`${shape}.${first}`);
   withScratch(s, 'v128', 2, ([a, b]) => {
     s.code.at('local.set', b);

@@ -3,6 +3,7 @@
  * one is executed again by a variant that rounds every sum to odd.
  */
 import type { InstOf, Value } from '../../../ir/index.ts';
+import type { NameWith } from '../../../wasm/index.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { tuning } from '../../tuning.ts';
 import type { LaneGroup } from '../lanes/lane-group.ts';
@@ -58,7 +59,7 @@ export function withHardCases(s: LaneGroup, body: (hardCases: HardCases) => void
 }
 
 /** Folds vectors from the stack into a local by an instruction; `push` pushes the local if there was any vector, and returns whether there was. */
-function accumulator({ code }: LaneGroup, local: number, op: string): { add(): void; push(): boolean } {
+function accumulator({ code }: LaneGroup, local: number, op: NameWith<'none'>): { add(): void; push(): boolean } {
   let isSet = false;
   const push = (): boolean => {
     if (isSet) code.at('local.get', local);

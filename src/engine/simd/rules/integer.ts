@@ -1,6 +1,8 @@
 /** Vector rules of integer ops. Integers of fewer than 32 bits are held zero-extended in 32-bit lanes; conditions are masks. */
-import { bitsOf, type InstOf, uniform, type Value } from '../../../ir/index.ts';
+import { bitsOf, type IcmpPredicate, type InstOf, uniform, type Value } from '../../../ir/index.ts';
+import type { NameWith, OpOf } from '../../../wasm/index.ts';
 import type { Binary, Unary } from '../../codegen/emitter.ts';
+import { integerComparisons } from '../../codegen/mnemonics.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { tuning } from '../../tuning.ts';
 import { cut, type LaneGroup, longOf, type PartWriter, partSigned, shapeOf, typeOf } from '../lanes/lane-group.ts';
@@ -13,7 +15,7 @@ const top = longs(1n << 63n);
 export const integer =
   (name: 'add' | 'sub', ofFlags: 'xor') =>
   (s: LaneGroup, inst: Binary, value: Value): PartWriter => {
-    const op = inst.type === 'i1' ? `v128.${ofFlags}` : longOf(s, value) ? `i64x2.${name}` : `i32x4.${name}`;
+    const op: NameWith<'none'> = inst.type === 'i1' ? `v128.${ofFlags}` : longOf(s, value) ? `i64x2.${name}` : `i32x4.${name}`;
     return (part) => {
       s.part(inst.a, part);
       s.part(inst.b, part);
@@ -54,7 +56,7 @@ export const highProduct =
       withScratch(s, 'v128', 2, ([a, b]) => {
         s.code.at('local.set', b);
         s.code.at('local.set', a);
-        for (const half of ['low', 'high']) {
+        for (const half of ['low', 'high'] as const) {
           s.code.at('local.get', a);
           s.code.at('local.get', b);
           s.code.op(`i64x2.extmul_${half}_i32x4_${sign}`);
@@ -123,7 +125,7 @@ export const shift =
     if (inst.type === 'i1') return undefined;
     if (shapeOf(s, inst.b) !== uniform) return shiftEach(s, name, inst, value);
     const width = bitsOf(inst.type);
-    const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}`;
+    const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}` as const;
     const count = s.kernel.insts[inst.b]!;
     const known = count.op === 'const' && count.bits < BigInt(width) ? Number(count.bits) : undefined;
     // JavaScriptCore moves the count of every shift into a vector register through two other registers.
@@ -206,7 +208,7 @@ export const choice =
     };
   };
 
-function choice64(s: LaneGroup, inst: Binary, comparison: string, isSigned: boolean): PartWriter {
+function choice64(s: LaneGroup, inst: Binary, comparison: 'lt_s' | 'gt_s', isSigned: boolean): PartWriter {
   return (part) => {
     s.part(inst.a, part);
     s.part(inst.b, part);
@@ -247,7 +249,7 @@ export function compareInt(s: LaneGroup, inst: InstOf<'icmp'>): PartWriter | und
   const isEquality = pred === 'eq' || pred === 'ne';
   if (type === 'i1') return isEquality ? compareFlags(s, inst) : undefined;
   if (longOf(s, inst.a)) return compareLongs(s, inst);
-  const op = isEquality ? `i32x4.${pred}` : `i32x4.${pred.slice(1)}_${pred[0]}`;
+  const op = `i32x4.${integerComparisons[pred]}` as const;
   return (part) => {
     for (const operand of [inst.a, inst.b]) {
       if (pred.startsWith('s')) partSigned(s, operand, part);
@@ -266,9 +268,22 @@ const compareFlags =
     if (inst.pred === 'eq') s.code.op('v128.not');
   };
 
+/** The comparison of 64-bit lanes for each predicate; operands of an unsigned one have their top bits flipped. */
+const longComparisons = {
+  eq: 'eq',
+  ne: 'ne',
+  slt: 'lt_s',
+  sle: 'le_s',
+  sgt: 'gt_s',
+  sge: 'ge_s',
+  ult: 'lt_s',
+  ule: 'le_s',
+  ugt: 'gt_s',
+  uge: 'ge_s',
+} as const satisfies Record<IcmpPredicate, OpOf<'i64x2'>>;
+
 function compareLongs(s: LaneGroup, { pred, a, b }: InstOf<'icmp'>): PartWriter {
-  const isEquality = pred === 'eq' || pred === 'ne';
-  const op = `i64x2.${isEquality ? pred : `${pred.slice(1)}_s`}`;
+  const op = `i64x2.${longComparisons[pred]}` as const;
   const push = (operand: Value, part: number): void => {
     s.part(operand, part);
     if (pred.startsWith('u')) flipTop(s);

@@ -82,7 +82,7 @@ function writeShiftDown(s: LaneGroup, name: 'shr_u' | 'shr_s', isBounded: boolea
     powersOfTwo(s);
     if (name === 'shr_u') code.op('i32x4.neg');
     code.at('local.set', power);
-    for (const half of ['low', 'high']) {
+    for (const half of ['low', 'high'] as const) {
       get(factor, power);
       code.op(`i64x2.extmul_${half}_i32x4_${name === 'shr_u' ? 'u' : 's'}`);
       code.at('local.tee', product);

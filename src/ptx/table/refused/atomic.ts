@@ -11,10 +11,6 @@ const small: Refusal = {
   refused: 'a vector atomic, or a half-precision atomic with a cache policy or the cluster scope, is not supported yet',
   instead,
 };
-const wide: Refusal = {
-  refused: 'AIR has no 64-bit atomics that return the old value, so a cache policy or the cluster scope cannot be supported here',
-  instead,
-};
 const huge: Refusal = { refused: 'AIR has only 32-bit atomics, not 128-bit ones', instead };
 const inCluster: Refusal = {
   refused: 'Metal has no clusters of threadgroups, so the memory of other blocks is out of reach',
@@ -96,7 +92,6 @@ const atomRows = (): readonly Row[] => [
     types: policy,
     onlyWith,
     since: { ptx: 1.2, sm: 12 },
-    status: wide,
     doc: 'Combines memory with a 64-bit number and returns the old value.',
   }),
   atom({
@@ -104,7 +99,6 @@ const atomRows = (): readonly Row[] => [
     values: { sem: ordering, scope, space },
     types: { ...memory, d: 'b64', b: 'b64', c: 'b64' },
     since: { ptx: 1.2, sm: 12 },
-    status: wide,
     doc: 'Stores `c` if memory equals `b`, in 64 bits, and returns the old value.',
   }),
   atom({
@@ -114,7 +108,6 @@ const atomRows = (): readonly Row[] => [
     types: { ...policy, d: 'f64', b: 'f64' },
     onlyWith,
     since: { ptx: 5, sm: 60 },
-    status: wide,
     doc: 'Adds a double to memory and returns the old value.',
   }),
   atom({
@@ -226,7 +219,6 @@ const redRows = (): readonly Row[] => [
     excludes: [...mismatched, sharedHint],
     types: policy,
     onlyWith,
-    status: wide,
     doc: 'Combines memory with a 64-bit number.',
   }),
   red({
@@ -244,7 +236,6 @@ const redRows = (): readonly Row[] => [
     types: { ...policy, b: 'f64' },
     onlyWith,
     since: { ptx: 5, sm: 60 },
-    status: wide,
     doc: 'Adds a double to memory.',
   }),
   red({

@@ -3,7 +3,7 @@ import type { Refusal, Row } from '../../model/row.ts';
 import { refusedGroup } from './refuse.ts';
 
 const noObjects: Refusal = {
-  refused: 'AIR has no barriers in memory (mbarrier), and no 64-bit atomics to build one from',
+  refused: 'AIR has no barriers in memory (mbarrier)',
   instead: 'wait with `bar.sync 0`, or compile for a target below sm_80, such as `-arch=sm_75`',
 };
 

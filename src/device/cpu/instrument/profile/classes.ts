@@ -11,6 +11,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   arg: 'none',
   mark: 'none',
   members: 'none',
+  yield: 'none',
   within: 'none',
   addressable: 'none',
   aligned: 'none',
@@ -90,6 +91,10 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   reduce: 'warp',
   matmul: 'warp',
   syncwarp: 'warp',
+  shufflesync: 'warp',
+  ballotsync: 'warp',
+  reducesync: 'warp',
+  warpsync: 'warp',
   barrier: 'barrier',
   fence: 'barrier',
 };

@@ -4,7 +4,6 @@
  * pass where the precise sanitizer would report something.
  */
 import { windowsOf } from '../../../../engine/codegen/plan.ts';
-import { isSpinLoop } from '../../../../engine/simd/analysis/spin-loops.ts';
 import {
   accessOf,
   addInst,
@@ -13,8 +12,10 @@ import {
   cfgOf,
   dominatorsOf,
   elementOf,
+  hasMasks,
   type Inst,
   isPointer,
+  isSpinLoop,
   type Kernel,
   lanesOf,
   loopsOf,
@@ -108,9 +109,12 @@ export function insertChecks(kernel: Kernel, kinds: ReadonlySet<SanitizeKind>): 
   return { kinds, targets: state.targets, list: state.list, grains: state.grains, mayWait, local: state.windows.windows.local };
 }
 
-function unsupported({ params, blocks, insts }: Kernel, kinds: ReadonlySet<SanitizeKind>): string | undefined {
+function unsupported(kernel: Kernel, kinds: ReadonlySet<SanitizeKind>): string | undefined {
+  const { params, blocks, insts } = kernel;
+  if (hasMasks(kernel)) return 'collectives by masks in divergent code';
   if (kinds.has('writer')) return 'a query of the last writer';
   if (params.some(({ faults, formats }) => faults || formats)) return 'a kernel that stops itself or prints';
+  if (params.some(({ locks }) => locks)) return 'a kernel with a lock table';
   for (const { body } of blocks)
     for (const [at, value] of body.entries()) {
       const inst = insts[value]!;

@@ -2,7 +2,7 @@
  * The check functions of accesses: one WebAssembly function for each form of access, emitted at its first use. It takes the address and
  * returns the index to access, which is that of a sink if the address is wrong.
  */
-import type { Code, ValueType, WasmModule } from '../../../../wasm/index.ts';
+import type { Code, NameWith, ValueType, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizeKind } from '../../../device.ts';
 import { writeWriterQuery } from './last-writer.ts';
 import { threadTimeMask, writeConflict, writeNoteRead } from './race-functions.ts';
@@ -316,7 +316,7 @@ function writeCheck(frame: Frame, { cell, now, before }: Word, offset: number, s
   code.end();
 }
 
-const loads: Readonly<Record<number, string>> = { 1: 'i64.load8_u', 2: 'i64.load16_u', 4: 'i64.load32_u', 8: 'i64.load' };
+const loads: Readonly<Record<number, NameWith<'memory'>>> = { 1: 'i64.load8_u', 2: 'i64.load16_u', 4: 'i64.load32_u', 8: 'i64.load' };
 
 /** Pushes whether there was no barrier since a stamp: for shared memory any barrier, for global memory one of this block. */
 function pushIsOpen(frame: Frame, before: number, isRead: boolean): void {

@@ -105,21 +105,23 @@ function reportRace(run: Run, before: bigint, address: bigint, now: bigint): voi
 function syncImports(run: Run, about: AboutLaunch): Omit<Imports, AccessImport> {
   const { launch, shadow, findings } = run;
   const { memory, request, compiled, area } = launch;
+  const { kinds } = request.sanitize;
   const threads = product(request.block);
   const sync = newSyncCheck({
     plan: compiled.instrumented!.plan,
     findings,
     about,
     threadOf: (thread) => threadOf(run, thread),
-    site: (number) => siteOf(run, number),
     siteOf: (value) => compiled.instrumented?.sites.find((each) => each.value === value),
     memory: {
       states: new Int32Array(memory.memory.buffer, area.start + area.states, threads),
-      members: new Int32Array(memory.memory.buffer, shadow.members, 2 * threads),
+      exits: new Int32Array(memory.memory.buffer, shadow.exits, threads),
+      records: new Int32Array(memory.memory.buffer, area.start + area.records, (compiled.instrumented!.plan.recordBytes * threads) / 4),
     },
   });
   return {
-    meet: (base: number, last: number, mask: number): void => sync.meet(base, last, mask),
+    left: (base: number, last: number, mask: number, members: number): void => sync.left({ base, last, mask, members }),
+    stuck: (): void => sync.stuck(threads, kinds.has('sync')),
     released: (): void => sync.released(threads),
     emptied(): void {
       const from = area.start + area.shared;

@@ -1,6 +1,8 @@
 /** A launch with the precise sanitizer: an instrumented scalar compilation, with shadow memory and the findings of the launch. */
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
-import { printBufferBytes } from '../../../../ir/index.ts';
+import { product } from '../../../../base/dim3.ts';
+import { atBarrier, atRendezvous } from '../../../../engine/codegen/kernel-code.ts';
+import { lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
 import { bufferOfSlot } from '../../../launch-arguments.ts';
 import { sharedParts } from '../../../validate-launch.ts';
 import { hex, placeOf } from '../../observe/describe-address.ts';
@@ -56,7 +58,7 @@ function globalsOf({ compiled, request }: SanitizedLaunch, shadow: Shadow): Part
     'shadow.cells': shadow.cells,
     'shadow.end': BigInt(shadow.end),
     'thread.times': shadow.times,
-    'thread.members': shadow.members,
+    'thread.exits': shadow.exits,
     'shared.bytes': BigInt(compiled.windows.shared + dynamicBytes),
     'dynamic.bytes': BigInt(dynamicBytes),
     progress: 0,
@@ -72,20 +74,29 @@ function bytesOfParam({ kernel, request, own }: SanitizedLaunch, slot: number, i
   if (param.memory) return own.bytes;
   if (param.faults) return 4;
   if (param.formats) return printBufferBytes;
+  if (param.locks) return lockTableBytes;
   if (param.kind !== 'pointer') return 0;
   const argument = bufferOfSlot(kernel.reflection, request.args, slot);
   return argument ? argument.buffer.size - (argument.offset ?? 0) : 0;
 }
 
+/** The lowest thread of the block that neither waits nor has exited: threads that poll take turns. */
+function lowestPolling({ launch }: Run): number | undefined {
+  if (launch.compiled.instrumented?.plan.regions.schedule !== 'masks') return undefined;
+  const states = new Int32Array(launch.memory.memory.buffer, launch.area.start + launch.area.states, product(launch.request.block));
+  const found = states.findIndex((state) => state >= 0 && (state & (atBarrier | atRendezvous)) === 0);
+  return found < 0 ? undefined : found;
+}
+
 /** Ticks without progress after which a thread counts as deadlocked, and the fewest polls between two of them. */
 const [maxIdleTicks, minPolls] = [12, 1000];
 
-/** Throws when one thread has only polled for some ticks. */
+/** Throws when the threads of a block have only polled for some ticks; threads that poll take turns. */
 function newDeadlockCheck(run: Run): () => void {
   let [last, idleTicks, polls] = ['', 0, 0];
   return () => {
     if (!run.launch.request.sanitize.kinds.has('sync')) return;
-    const state = ['thread', 'ctaid.x', 'ctaid.y', 'ctaid.z', 'progress'].map((name) => wordOf(run, name)).join();
+    const state = ['ctaid.x', 'ctaid.y', 'ctaid.z', 'progress'].map((name) => wordOf(run, name)).join();
     const isIdle = state === last && wordOf(run, 'polls') - polls >= minPolls;
     idleTicks = isIdle ? idleTicks + 1 : 0;
     last = state;
@@ -93,7 +104,12 @@ function newDeadlockCheck(run: Run): () => void {
     if (idleTicks < maxIdleTicks) return;
     const address = BigInt.asUintN(64, run.global!('poll.address').value as bigint);
     const holes = { address: hex(address), place: placeOf(run.places, address) };
-    run.findings.add('deadlock', () => ({ code: 'CM6135', holes, site: siteOf(run, wordOf(run, 'last.poll')), by: threadOf(run) }));
+    run.findings.add('deadlock', () => ({
+      code: 'CM6135',
+      holes,
+      site: siteOf(run, wordOf(run, 'last.poll')),
+      by: threadOf(run, lowestPolling(run)),
+    }));
     throw new Deadlock();
   };
 }

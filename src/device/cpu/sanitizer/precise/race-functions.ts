@@ -104,7 +104,13 @@ interface Accesses {
 }
 
 /** Returns if both threads are of one warp and have synchronized since. */
-function returnIfSynchronized(code: Code, { before, now, other, own }: Accesses): void {
+function returnIfSynchronized(code: Code, accesses: Accesses): void {
+  pushSynchronized(code, accesses);
+  returnIf(code);
+}
+
+/** Pushes whether both threads are of one warp and have synchronized since. */
+function pushSynchronized(code: Code, { before, now, other, own }: Accesses): void {
   code.at('local.get', before);
   code.at('local.get', now);
   code.op('i64.xor');
@@ -116,7 +122,6 @@ function returnIfSynchronized(code: Code, { before, now, other, own }: Accesses)
   code.op('i32.and');
   pushIsLater(code, own, threadTimes.sync, before);
   code.op('i32.and');
-  returnIf(code);
 }
 
 /** Returns if the first thread has released and the second acquired since. */
@@ -143,11 +148,30 @@ function returnIfPublished(code: Code, state: SanitizerState, before: number): v
   returnIf(code);
 }
 
+/** Pushes whether a read of another thread is not ordered before the current one; the locals of the threads are set. */
+function pushIsConcurrent(code: Code, state: SanitizerState, accesses: Accesses): void {
+  const { before, now, other, own } = accesses;
+  for (const [times, stamp] of [
+    [other, before],
+    [own, now],
+  ] as const) {
+    writeThreadTimes(state, code, () => pushThread(code, stamp));
+    code.at('local.set', times);
+  }
+  code.at('local.get', other);
+  code.at('local.get', own);
+  code.op('i32.eq');
+  pushSynchronized(code, accesses);
+  code.op('i32.or');
+  code.op('i32.eqz');
+}
+
 /** Emits the function that stores the stamp of a read; parameters are the address of the stamps of a word, the last and the current stamp. Shared memory is new in each block. */
 export function writeNoteRead(module: WasmModule, state: SanitizerState, isShared: boolean): number {
   const { index, code } = module.fn({ params: ['i32', 'i64', 'i64'], results: [] });
   const [cell, before, now] = [0, 1, 2];
   const flags = code.local('i64');
+  const [other, own] = [code.local('i32'), code.local('i32')];
   /** Pushes `((before ^ now) & mask) == 0`. */
   const isSame = (mask: bigint): void => {
     code.at('local.get', before);
@@ -189,10 +213,9 @@ export function writeNoteRead(module: WasmModule, state: SanitizerState, isShare
   code.op('i64.ge_u');
   code.open('if');
   take(maskOf('manyThreads'));
-  isSame(maskOf('thread'));
-  code.op('i32.eqz');
+  pushIsConcurrent(code, state, { before, now, other, own });
   code.op('i64.extend_i32_u');
-  i64(code, BigInt(stampFields.manyThreads.at));
+  code.i64(BigInt(stampFields.manyThreads.at));
   code.op('i64.shl');
   code.at('local.get', flags);
   code.op('i64.or');

@@ -2,17 +2,15 @@
 import type { AccessInst, CollectiveLocals, SanitizerHooks, SanitizerWriter } from '../../../../engine/codegen/hooks.ts';
 import type { Host } from '../../../../engine/codegen/host.ts';
 import { eachParticipant } from '../../../../engine/codegen/lane-loop.ts';
+import { reinterpretOf } from '../../../../engine/codegen/mnemonics.ts';
 import type { Plan } from '../../../../engine/codegen/plan.ts';
-import type { Collective } from '../../../../engine/codegen/regions.ts';
-import { withScratch } from '../../../../engine/codegen/scratch.ts';
 import { continuation, syncPointOf } from '../../../../engine/codegen/split-at-sync-points.ts';
-import { bytesOf, elementOf, type InstOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../../ir/index.ts';
+import { type Block, bytesOf, elementOf, type Kernel, lanesOf, type Roots, rootsOf, type Type, type Value } from '../../../../ir/index.ts';
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizeKind } from '../../../device.ts';
 import { type Bounds, newSites, type Sites } from '../../observe/sites.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
 import { boundsOf } from './bounds.ts';
-import { writeCollectiveCheck } from './collective-check.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
 import { maxSites, stampFields } from './stamp.ts';
 import { declareState, type SanitizerState, threadTimes, writeAdvance, writeStamp, writeThreadTimes } from './state.ts';
@@ -45,28 +43,25 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
   const barriers = kernel.blocks.filter((block) => isBarrier(kernel, syncPointOf(kernel, block)));
   const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
   for (const block of barriers) checks.sites.of(syncPointOf(kernel, block)!);
-  const hasMembers = kernel.blocks.some(({ body }) => body.some((value) => kernel.insts[value]!.op === 'members'));
-  const check = hasMembers && kinds.has('sync') ? writeCollectiveCheck(module, state) : undefined;
+  for (const { value } of plan.regions.rendezvous) checks.sites.of(value);
   return {
     sites: checks.sites,
     place: (e, inst, value, lane, pushValue) => writePlace(checks, e, inst, value, lane, pushValue),
     changed: (e, type, index, old) => writeChanged(checks, e, type, index, old),
     fence: (e) => writeFence(checks, e.code),
-    members: (e, inst, value) => writeMembers(checks, e, inst, value),
     regionStart(code, region) {
       if (plan.regions.schedule === 'block' && behindBarrier.has(region.entry)) writeBarrier(state, code);
     },
     threadStart: (code, thread) => writeStamp(state, code, () => code.at('local.get', thread)),
+    threadExits: (code, thread, block) => writeExit(checks, code, thread, block),
     blockStart: (code) => writeBlockStart(checks, code),
     release(code) {
       if (kinds.has('sync')) code.at('call', state.functions.released);
       writeBarrier(state, code);
     },
-    atCollective(code, meeting, locals) {
-      const stop = kernel.insts[meeting.values[0]!]!;
-      if (check !== undefined) writeCollective(check, code, meeting, locals);
-      if (stop.op === 'syncwarp') writeSynchronized(checks, code, locals);
-    },
+    synchronized: (code, locals) => writeSynchronized(checks, code, locals),
+    met: (code, locals, members) => writeMet(checks, code, locals, members),
+    stuck: (code) => code.at('call', state.functions.stuck),
   };
 }
 
@@ -148,7 +143,7 @@ function writeChanged(
   code.at('local.get', index);
   code.access(`${word}.load`, 1);
   code.at('local.get', old);
-  if (type !== word) code.op(`${word}.reinterpret_${type}`);
+  if (type === 'f32' || type === 'f64') code.op(reinterpretOf[type]);
   code.op(`${word}.ne`);
   code.op('i32.add');
   code.at('global.set', state.globals.progress);
@@ -213,29 +208,36 @@ function writeBlockStart({ state, kinds, plan, kernel }: Checks, code: Code): vo
 
 // ── warp collectives ──
 
-function writeMembers({ state, host, kinds, sites }: Checks, e: SanitizerWriter, inst: InstOf<'members'>, value: Value): void {
-  if (!kinds.has('sync')) return;
-  const { code } = e;
-  withScratch(e, 'i32', 1, ([at]) => {
-    code.at('global.get', host.globals.thread);
-    code.i32(3);
-    code.op('i32.shl');
-    code.at('global.get', state.globals['thread.members']);
-    code.op('i32.add');
-    code.at('local.set', at);
-    code.at('local.get', at);
-    e.values.push(inst.a);
-    code.access('i32.store', 4);
-    code.at('local.get', at);
-    code.i32(sites.of(value));
-    code.access('i32.store', 4, 4);
-  });
+/** Stores the block in which a thread exits. */
+function writeExit({ state, kinds, plan }: Checks, code: Code, thread: number, { id }: Block): void {
+  if (!kinds.has('sync') || plan.regions.rendezvous.length === 0) return;
+  code.at('local.get', thread);
+  code.i32(2);
+  code.op('i32.shl');
+  code.at('global.get', state.globals['thread.exits']);
+  code.op('i32.add');
+  code.i32(id);
+  code.access('i32.store', 4);
 }
 
-function writeCollective(check: number, code: Code, meeting: Collective, { base, last, mask }: CollectiveLocals): void {
-  for (const local of [base, last, mask]) code.at('local.get', local);
-  code.i32(meeting.id);
-  code.at('call', check);
+/** Calls the host where a mask names existing threads that have exited. */
+function writeMet({ state, kinds }: Checks, code: Code, { base, last, mask }: CollectiveLocals, members: number): void {
+  if (!kinds.has('sync')) return;
+  code.at('local.get', members);
+  code.i32(-1);
+  code.i32(32);
+  code.at('local.get', last);
+  code.at('local.get', base);
+  code.op('i32.sub');
+  code.op('i32.sub');
+  code.op('i32.shr_u');
+  code.op('i32.and');
+  code.at('local.get', mask);
+  code.op('i32.ne');
+  code.open('if');
+  for (const local of [base, last, mask, members]) code.at('local.get', local);
+  code.at('call', state.functions.left);
+  code.end();
 }
 
 /** Each active thread has synchronized with the others. */

@@ -3,7 +3,7 @@
  * for each word, and the times of each thread.
  */
 import { product } from '../../../../base/dim3.ts';
-import { printBufferBytes } from '../../../../ir/index.ts';
+import { lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
 import { type Allocations, setBits } from '../../observe/allocations.ts';
 import type { SanitizedLaunch } from '../../observe/observer.ts';
 import { cellBytes } from './stamp.ts';
@@ -16,7 +16,7 @@ export interface Shadow {
   readonly written: number;
   readonly cells: number;
   readonly times: number;
-  readonly members: number;
+  readonly exits: number;
   readonly sink: number;
   /** Addresses from here on have no shadow. */
   readonly end: number;
@@ -36,13 +36,13 @@ export function newShadow({ memory, allocations, request, area }: SanitizedLaunc
   const start = memory.take(bytes);
   if (start === undefined) return bytes;
   const times = start + cellsBytes;
-  const members = times + threads * threadTimesBytes;
-  const sink = members + threads * 8;
+  const exits = times + threads * threadTimesBytes;
+  const sink = exits + threads * 8;
   const allowed = sink + 2 * sinkBytes;
   const written = allowed + mapBytes;
   memory.view(start, bytes).fill(0);
   fillMaps({ allowed: memory.view(allowed, mapBytes), written: memory.view(written, mapBytes) }, allocations, kinds.has('init'));
-  return { start, cells: start, times, members, sink, allowed, written, end };
+  return { start, cells: start, times, exits, sink, allowed, written, end };
 }
 
 interface Maps {
@@ -59,9 +59,10 @@ function fillMaps({ allowed, written }: Maps, { list }: Allocations, isInit: boo
   }
 }
 
-/** Allows access to the memory of the launch itself, and marks it as written: constants, values, fault word, print buffer. */
-export function allowArea({ memory, compiled, area, kernel }: SanitizedLaunch, shadow: Shadow): void {
+/** Allows access to the memory of the launch itself, and marks it as written: constants, values, fault word, print buffer, lock table. */
+export function allowArea({ memory, compiled, area, locks, kernel }: SanitizedLaunch, shadow: Shadow): void {
   const spans = [
+    [locks - area.start, locks > 0 ? lockTableBytes : 0],
     [area.constant, compiled.windows.constant],
     [area.faults, 4],
     [area.printed, kernel.reflection.printf ? printBufferBytes : 0],

@@ -11,8 +11,10 @@ const imports = {
   unwritten: { params: ['i64', 'i32'], results: [] },
   /** The stamp of the earlier access, the address, the stamp of this access. */
   race: { params: ['i64', 'i64', 'i64'], results: [] },
-  /** The first thread of a warp, the end of its threads, the active lanes of a collective, and its number. */
-  meet: { params: ['i32', 'i32', 'i32', 'i32'], results: [] },
+  /** The first thread of a warp, the end of its threads, the lanes that meet, and their mask, which names lanes that have exited. */
+  left: { params: ['i32', 'i32', 'i32', 'i32'], results: [] },
+  /** Threads wait for threads of their masks that never come. Those that wait may go on without them afterwards. */
+  stuck: { params: [], results: [] },
   /** Every thread of the block waits or has returned. */
   released: { params: [], results: [] },
   /** A block starts: shared memory is unwritten. */
@@ -32,8 +34,8 @@ const globals = {
   'shadow.end': 'i64',
   /** Four times of each thread: see `threadTimes`. */
   'thread.times': 'i32',
-  /** For each thread: the mask that it has named for the next collective, and the site. */
-  'thread.members': 'i32',
+  /** For each thread: the block in which it has exited. */
+  'thread.exits': 'i32',
   'shared.bytes': 'i64',
   'dynamic.bytes': 'i64',
   /** Accesses that changed memory, polls, and the site and address of the last poll. */

@@ -1,23 +1,29 @@
-/** Checks of synchronization: barriers that only some threads of a block reach, and masks that do not name the lanes that take part. */
+/** Checks of synchronization: barriers that only some threads of a block reach, and masks of threads that never come. */
 
-import { atBarrier, exited } from '../../../../engine/codegen/kernel-code.ts';
-import type { Plan } from '../../../../engine/codegen/plan.ts';
+import { atBarrier, atRendezvous, exited } from '../../../../engine/codegen/kernel-code.ts';
+import { exchangeFields, type Plan } from '../../../../engine/codegen/plan.ts';
+import type { Rendezvous } from '../../../../engine/codegen/regions.ts';
 import { continuation, syncPointsOf } from '../../../../engine/codegen/split-at-sync-points.ts';
+import { cfgOf, postDominatorsOf } from '../../../../ir/index.ts';
 import type { Site } from '../../observe/sites.ts';
 import { type AboutLaunch, describeOther, type FaultyThread, type Findings } from './findings.ts';
 
 export interface SyncMemory {
   /** By thread: the region that it executes next. */
   readonly states: Int32Array;
-  /** By thread: the mask that it named, and the number of the site; 0 if none. */
-  readonly members: Int32Array;
+  /** By thread: the block in which it has exited. */
+  readonly exits: Int32Array;
+  /** The records of the threads, as words. */
+  readonly records: Int32Array;
 }
 
 export interface SyncCheck {
   /** Checks the barriers at which threads wait, when every thread of the block waits or has returned. */
   released(threads: number): void;
-  /** Checks the masks of the lanes that take part in a warp collective, in the warp of the threads from `base` to `last`. */
-  meet(base: number, last: number, mask: number): void;
+  /** Reports threads that have exited without a collective, although the mask of those that meet there names them. */
+  left(rendezvous: { readonly base: number; readonly last: number; readonly mask: number; readonly members: number }): void;
+  /** Reports the threads that wait for others of their masks, and lets those go on that have arrived. */
+  stuck(threads: number, isReported: boolean): void;
 }
 
 interface SyncInputs {
@@ -26,8 +32,6 @@ interface SyncInputs {
   readonly findings: Findings;
   readonly about: AboutLaunch;
   threadOf(thread: number): FaultyThread;
-  /** The site of a number, from 1 on. */
-  site(number: number): Site | undefined;
   /** The site of an instruction. */
   siteOf(value: number): Site | undefined;
 }
@@ -35,6 +39,7 @@ interface SyncInputs {
 /** The checks of one launch. */
 export function newSyncCheck(inputs: SyncInputs): SyncCheck {
   const barriers = barriersOf(inputs.plan);
+  const bypasses = newBypasses(inputs.plan);
   return {
     released(threads) {
       const { states } = inputs.memory;
@@ -48,7 +53,8 @@ export function newSyncCheck(inputs: SyncInputs): SyncCheck {
       const diverged = divergedThreads(states);
       if (diverged) reportDivergence(inputs, barriers, states, diverged);
     },
-    meet: (base, last, mask) => checkMembers(inputs, base, last, mask),
+    left: (rendezvous) => reportLeft(inputs, rendezvous, bypasses),
+    stuck: (threads, isReported) => releaseStuck(inputs, threads, isReported),
   };
 }
 
@@ -105,46 +111,97 @@ function reportDivergence(
 
 const mask32 = (mask: number): string => `0x${(mask >>> 0).toString(16).padStart(8, '0')}`;
 
-function checkMembers(inputs: SyncInputs, base: number, last: number, participants: number): void {
-  const members = inputs.memory.members;
-  const states = inputs.plan.regions.schedule === 'warp' ? inputs.memory.states : undefined;
-  const takesPart = (lane: number): boolean => ((participants >>> lane) & 1) === 1;
-  /** Lanes behind the last thread of the block count as returned. */
-  const hasLeft = (lane: number): boolean => base + lane >= last || (states !== undefined && states[base + lane] === exited);
-  const maskOf = (lane: number): number => members[2 * (base + lane)]!;
-  const siteNumber = (lane: number): number => members[2 * (base + lane) + 1]!;
-  for (let lane = 0; lane < last - base; lane++) {
-    if (!takesPart(lane) || siteNumber(lane) === 0) continue;
-    checkMask(inputs, { lane, base, participants, hasLeft, maskOf, siteNumber });
+/** A thread that waits for the threads of its mask. */
+interface Waiting {
+  readonly thread: number;
+  readonly members: number;
+  readonly kind: number;
+  readonly rendezvous: Rendezvous;
+}
+
+/** By thread: what it waits for; undefined for the others. */
+function waitingThreads({ plan, memory: { states, records } }: SyncInputs, threads: number): (Waiting | undefined)[] {
+  const byId = new Map(plan.regions.rendezvous.map((rendezvous) => [rendezvous.id, rendezvous]));
+  return Array.from({ length: threads }, (_, thread) => {
+    const state = states[thread]!;
+    const rendezvous =
+      state >= 0 && (state & atRendezvous) !== 0 && (state & atBarrier) === 0 ? byId.get(state & ~atRendezvous) : undefined;
+    const field = (name: 'members' | 'kind'): number => records[fieldIndex(plan, thread, name)]!;
+    return rendezvous && { thread, members: field('members'), kind: field('kind'), rendezvous };
+  });
+}
+
+const fieldIndex = ({ recordBytes, exchange }: Plan, thread: number, name: 'members' | 'kind' | 'next'): number =>
+  (recordBytes * thread + exchange! + exchangeFields[name]) / 4;
+
+/** Reports threads that wait for others, and gives each of them the mask of those that wait with it. */
+function releaseStuck(inputs: SyncInputs, threads: number, isReported: boolean): void {
+  const { plan, memory } = inputs;
+  const waiting = waitingThreads(inputs, threads);
+  const isWith = (a: Waiting, b: Waiting | undefined): boolean => b !== undefined && a.members === b.members && a.kind === b.kind;
+  for (const each of waiting) if (each && isReported) reportMask(inputs, each, waiting);
+  for (const each of waiting) {
+    if (!each) continue;
+    const base = each.thread & ~31;
+    const together = waiting.slice(base, base + 32).reduce((mask, other, lane) => (isWith(each, other) ? mask | (1 << lane) : mask), 0);
+    memory.records[fieldIndex(plan, each.thread, 'members')] = together;
   }
-  // The next collective of the warp without a mask belongs to the same instruction.
-  for (let lane = 0; lane < last - base; lane++) if (takesPart(lane)) members[2 * (base + lane) + 1] = 0;
 }
 
-interface Lane {
-  readonly lane: number;
-  readonly base: number;
-  readonly participants: number;
-  hasLeft(lane: number): boolean;
-  maskOf(lane: number): number;
-  siteNumber(lane: number): number;
+function reportMask(inputs: SyncInputs, own: Waiting, waiting: readonly (Waiting | undefined)[]): void {
+  const { states } = inputs.memory;
+  const { thread, members, rendezvous } = own;
+  const base = thread & ~31;
+  const names = (other: number): boolean => ((members >>> other) & 1) === 1;
+  if (!names(thread & 31)) return addMask(inputs, own, 'CM6132', {});
+  const hasLeft = (lane: number): boolean => base + lane >= waiting.length || states[base + lane] === exited;
+  const isHere = (lane: number): boolean => waiting[base + lane]?.members === members && waiting[base + lane]?.rendezvous === rendezvous;
+  const late = Array.from({ length: 32 }, (_, lane) => lane).filter((lane) => names(lane) && !hasLeft(lane) && !isHere(lane));
+  const other = late.find((lane) => waiting[base + lane]?.rendezvous === rendezvous);
+  if (other !== undefined) addMask(inputs, own, 'CM6134', { lane: other, other: mask32(waiting[base + other]!.members) });
+  else if (late.length > 0) addMask(inputs, own, 'CM6133', { lanes: describeLanes(late) });
 }
 
-function checkMask(inputs: SyncInputs, { lane, base, participants, hasLeft, maskOf, siteNumber }: Lane): void {
-  const mask = maskOf(lane);
-  const number = siteNumber(lane);
-  const site = inputs.site(number);
-  const common = { site, by: inputs.threadOf(base + lane) };
+function addMask(
+  inputs: SyncInputs,
+  { thread, members, rendezvous }: Waiting,
+  code: 'CM6132' | 'CM6133' | 'CM6134',
+  holes: Record<string, string | number>,
+): void {
+  const site = inputs.siteOf(rendezvous.value);
   const what = opcodeOf(site, inputs.about);
-  const names = (other: number): boolean => ((mask >>> other) & 1) === 1;
-  const add = (code: 'CM6132' | 'CM6133' | 'CM6134', holes: Record<string, string | number>): void =>
-    inputs.findings.add(`${code} ${number}`, () => ({ code, holes: { what, mask: mask32(mask), ...holes }, ...common }));
-  if (!names(lane)) return add('CM6132', {});
-  const lanes = Array.from({ length: 32 }, (_, i) => i).filter(names);
-  const missing = lanes.filter((other) => ((participants >>> other) & 1) === 0 && !hasLeft(other));
-  if (missing.length > 0) return add('CM6133', { lanes: describeLanes(missing) });
-  const other = lanes.find((each) => ((participants >>> each) & 1) === 1 && siteNumber(each) !== 0 && maskOf(each) !== mask);
-  if (other !== undefined) add('CM6134', { lane: other, other: mask32(maskOf(other)) });
+  const place = site?.line ? `${site.line.line}:${site.line.column}` : rendezvous.id;
+  inputs.findings.add(`${code} ${place}`, () => ({
+    code,
+    holes: { what, mask: mask32(members), ...holes },
+    site,
+    by: inputs.threadOf(thread),
+  }));
+}
+
+/** Whether a thread that has exited in a block went past a rendezvous: every way on from the rendezvous comes there, and something is done there. */
+type Bypasses = (rendezvous: Rendezvous, exit: number) => boolean;
+
+function newBypasses({ kernel }: Plan): Bypasses {
+  const post = postDominatorsOf(cfgOf(kernel));
+  return ({ block }, exit) => kernel.blocks[exit]!.body.length > 0 && post.dominates(exit, block);
+}
+
+/** An early exit is not a fault: only threads that exit where those of the collective will were to execute it. */
+function reportLeft(inputs: SyncInputs, { base, last, mask, members }: Parameters<SyncCheck['left']>[0], bypasses: Bypasses): void {
+  const { exits, records } = inputs.memory;
+  const first = base + 31 - Math.clz32(mask & -mask);
+  const own = waitingThreads(inputs, last)[first];
+  if (!own) return;
+  const late = Array.from({ length: Math.min(32, last - base) }, (_, lane) => lane).filter(
+    (lane) => ((members & ~mask) >>> lane) & 1 && bypasses(own.rendezvous, exits[base + lane]!),
+  );
+  const field = (thread: number, name: 'members' | 'next'): number => records[fieldIndex(inputs.plan, thread, name)]!;
+  const wasHere = (lane: number): boolean =>
+    field(base + lane, 'next') === field(first, 'next') && field(base + lane, 'members') !== members;
+  const other = late.find(wasHere);
+  if (other !== undefined) return addMask(inputs, own, 'CM6134', { lane: other, other: mask32(field(base + other, 'members')) });
+  if (late.length > 0) addMask(inputs, own, 'CM6133', { lanes: describeLanes(late) });
 }
 
 const describeLanes = (lanes: readonly number[]): string =>

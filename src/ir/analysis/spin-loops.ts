@@ -2,7 +2,11 @@
  * Spin loops: loops that may wait for another thread. Lanes of one group execute such a loop together and would wait for each other
  * forever.
  */
-import { edgesOf, type Inst, type Kernel, type Loop, operandsOf, type Value } from '../../../ir/index.ts';
+import { edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
+import { operandsOf } from '../operands.ts';
+import { cfgOf } from './cfg.ts';
+import { dominatorsOf } from './dominators.ts';
+import { type Loop, loopsOf } from './loops.ts';
 
 /** Operations whose result another thread may change. */
 const isShared = (inst: Inst, _: Value): boolean => inst.op === 'atomic' || inst.op === 'cas' || (inst.op === 'load' && inst.volatile);
@@ -73,4 +77,10 @@ function retriesExchange(kernel: Kernel, { header, latches, blocks }: Loop): boo
     return from !== header && before.length === 1 && comesFromFailure(before[0]!, from);
   };
   return latches.every((id) => comesFromFailure(id, header));
+}
+
+/** Whether a kernel has a spin loop. */
+export function hasSpinLoop(kernel: Kernel): boolean {
+  const cfg = cfgOf(kernel);
+  return loopsOf(cfg, dominatorsOf(cfg)).loops.some((loop) => isSpinLoop(kernel, loop));
 }

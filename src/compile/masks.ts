@@ -1,0 +1,79 @@
+/**
+ * Member masks of collectives. In convergent code a mask only selects among the lanes that are together, on every target. For divergent code
+ * the CPU device has collectives by mask; kernels for Apple GPUs check their masks when they run.
+ */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile } from '../base/source.ts';
+import {
+  type AfterPass,
+  convergenceOf,
+  divergentMasks,
+  hasMasks,
+  hasSpinLoop,
+  type Kernel,
+  type Pass,
+  replaceAllMasks,
+  replaceMasks,
+  runPass,
+  runPasses,
+  standardPasses,
+} from '../ir/index.ts';
+import { checkMasks } from '../lower/index.ts';
+
+export interface MaskChoices {
+  /** `keep` for the sanitizer, `keep-divergent` for the CPU device, `check` for Apple GPUs. */
+  readonly masks: 'keep' | 'keep-divergent' | 'check';
+  readonly file: SourceFile;
+  /** The name of the target. */
+  readonly target: string;
+  readonly afterPass?: AfterPass | undefined;
+}
+
+/** How masks are checked at run time, as in the reflection; absent where that is not needed. */
+export type CheckedMasks = 'shape' | 'divergent' | undefined;
+
+const replacing = (areRowsAligned: boolean): Pass => ({
+  name: 'replace-masks',
+  run: (kernel) => replaceMasks(kernel, { areRowsAligned }),
+});
+
+/** The passes that settle masks, for the list of pass names. */
+export const maskPasses: readonly { readonly name: string }[] = [{ name: 'replace-masks' }, { name: 'check-masks' }];
+
+/** Whether the source requires blocks in which consecutive lanes have consecutive `tid.x`. */
+const hasAlignedRows = ({ requiredThreads: shape }: Kernel): boolean =>
+  shape !== undefined && (shape[0] % 32 === 0 || shape[1] * shape[2] === 1);
+
+/** Replaces, keeps or checks the masks of a kernel, in place. Reports CM2099 for a mask that is checked because of divergent code. */
+export function settleMasks(kernel: Kernel, choices: MaskChoices, diagnostics: Diagnostics): CheckedMasks {
+  const { masks, afterPass } = choices;
+  if (masks === 'keep' || !hasMasks(kernel)) return undefined;
+  // A thread that waits in a loop is late for a collective, so masks count even in convergent code.
+  const mayBeLate = hasSpinLoop(kernel);
+  if (mayBeLate && masks === 'keep-divergent') return undefined;
+  const areAligned = hasAlignedRows(kernel);
+  if (!runPass(kernel, replacing(areAligned), afterPass)) {
+    runPasses(kernel, standardPasses, afterPass);
+    if (!runPass(kernel, replacing(areAligned), afterPass)) return masks === 'check' ? checkAll(kernel, choices, diagnostics) : undefined;
+  }
+  return mayBeLate ? 'divergent' : undefined;
+}
+
+function checkAll(kernel: Kernel, { file, target, afterPass }: MaskChoices, diagnostics: Diagnostics): CheckedMasks {
+  const convergence = convergenceOf(kernel, hasAlignedRows(kernel));
+  const divergent = divergentMasks(kernel, convergenceOf(kernel, true));
+  const seen = new Set<number>();
+  for (const value of divergent) {
+    const span = kernel.locs[value];
+    if (!span || seen.has(span.start)) continue;
+    seen.add(span.start);
+    diagnostics.report('CM2099', { what: opcodeAt(file.text.slice(span.start, span.end)), target }, { span });
+  }
+  checkMasks(kernel, divergentMasks(kernel, convergence), file);
+  replaceAllMasks(kernel, convergence.variance);
+  afterPass?.('check-masks', kernel);
+  return divergent.length > 0 ? 'divergent' : 'shape';
+}
+
+/** The opcode of an instruction, behind a guard. */
+const opcodeAt = (text: string): string => /^(?:@!?\S+\s+)?([\w.:]+)/.exec(text)?.[1] ?? 'the collective';
