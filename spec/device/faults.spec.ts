@@ -174,7 +174,9 @@ for (const [name, access] of Object.entries(accesses))
   test(`${name} at an invalid address is caught`, () => {
     for (const address of invalidAddresses) {
       const { diagnostics, ended } = tryOnCpu(atAddress(address, access), [words([77])]);
-      assert.equal(codesOf(diagnostics), ['CM6011'], `0x${address.toString(16)}`);
+      // Whether an address is aligned is known before it is translated.
+      const isAligned = name === 'a load of a byte' || address % 4n === 0n;
+      assert.equal(codesOf(diagnostics), [isAligned ? 'CM6011' : 'CM6019'], `0x${address.toString(16)}`);
       assert.not(ended);
     }
   });

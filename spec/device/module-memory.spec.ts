@@ -16,7 +16,7 @@ const head = '.version 9.0\n.target sm_90\n.address_size 64\n';
 const text = `${head}
 .global .align 1 .b8 tag = 7;
 .visible .global .align 8 .u64 wide = 0x1122334455667788;
-.global .align 4 .f32 table[3] = {1.0, 2.5};
+.global .align 8 .f32 table[3] = {1.0, 2.5};
 .global .u32 count;
 .visible .entry bump(.param .u32 by)
 {
@@ -38,7 +38,8 @@ const text = `${head}
   ld.global.u32 x, [wide+4];
   st.global.u32 [p+4], x;
   mov.u64 q, table;
-  ld.global.v2.f32 {f0, f1}, [q+4];
+  ld.global.v2.f32 {f1, f0}, [q];
+  ld.global.f32 f1, [q+8];
   st.global.f32 [p+8], f0;
   st.global.f32 [p+12], f1;
   cvta.global.u64 q, q;

@@ -3,12 +3,14 @@
  * every kernel, `simd/` vectorizes a block into lane groups. The room knows no container, no launch and no instrument: a device hands in
  * instrumentation through the interfaces of `codegen/hooks.ts` and `simd/lanes/hooks.ts`. Start at `README.md`.
  */
+
+export { type AlignmentFacts, checkAlignment } from './codegen/check-alignment.ts';
 export type { Instrumentation } from './codegen/hooks.ts';
 export { type Plan, windowsOf } from './codegen/plan.ts';
 export { compileKernel } from './scalar/kernel-module.ts';
 export { expandMatmul } from './scalar/matmul.ts';
 export { poolStart } from './simd/analysis/plan.ts';
 export { compileSimd } from './simd/emit/module.ts';
-export { type MemoryFacts, neededChecks } from './simd/transform/check-addresses.ts';
+export type { MemoryFacts } from './simd/transform/check-addresses.ts';
 export { copyOf } from './simd/transform/narrow-integers.ts';
-export { firstTransforms } from './simd/transform/transforms.ts';
+export { firstTransforms, neededChecks } from './simd/transform/transforms.ts';

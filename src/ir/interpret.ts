@@ -103,6 +103,7 @@ function execRule(state: State, inst: Inst): bigint {
     case 'mark':
     case 'within':
     case 'addressable':
+    case 'aligned':
     case 'guard':
       return 0n;
     case 'shuffle':

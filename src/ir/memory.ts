@@ -24,6 +24,9 @@ export function accessOf(kernel: Kernel, inst: Inst): Access | undefined {
   return { addr, element: elementOf(moved), reads: inst.op !== 'store', writes: inst.op !== 'load' };
 }
 
+/** Whether an instruction checks the address of an access behind it, as each launch does. */
+export const isAddressCheck = ({ op }: Inst): boolean => op === 'addressable' || op === 'aligned';
+
 /** Whether an atomic flushes subnormal operands and results to zeros of their sign: NVIDIA GPUs do so for f32 sums, in global memory alone. */
 export const flushesSubnormals = (kernel: Kernel, { rmw, type, a }: InstOf<'atomic'>): boolean =>
   rmw === 'fadd' && type === 'f32' && kernel.insts[a]!.type === 'ptr.global';

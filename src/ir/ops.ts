@@ -367,6 +367,13 @@ export const ops = {
     effect: 'volatile',
     doc: 'Faults unless a, an i64 or a pointer, plus b times `byB` plus c times `byC`, i32 that are sign-extended or zero-extended, is below 2^32 as an unsigned number. The vectorizer inserts it before accesses whose addresses it computes in 32 bits.',
   },
+  aligned: {
+    args: { a: 'pointer' },
+    attrs: { align: 4 as number },
+    type: 'void',
+    effect: 'volatile',
+    doc: 'Faults unless a is a multiple of `align`, a power of two. The engine inserts it before accesses whose alignment is not known.',
+  },
   guard: {
     args: { a: 'pointer' },
     attrs: { number: 0 as number },

@@ -278,6 +278,7 @@ export const rules: AirRules = {
   mark: markRule,
   within: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),
   addressable: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),
+  aligned: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),
   guard: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),
   barrier: (e) => {
     e.call(intrinsicOf('air.wg.barrier')!, [i32Constant(barrierOperands.memory), i32Constant(barrierOperands.scope)]);

@@ -107,7 +107,7 @@ export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, 
     const size = BigInt(hasMemoryForm(type) && Number.isSafeInteger(sizeOf(type)) ? sizeOf(type) : refuseSize(type));
     if (known !== undefined) constant += known * size;
     else {
-      const scaled = exactOffset(state, index, size) ?? scale(b, asI64(state, index), size);
+      const scaled = scaledIndex(state, index, size);
       sum = sum === undefined ? scaled : b.add(sum, scaled);
     }
   });
@@ -120,6 +120,10 @@ const constantIndex = (index: LlvmValue): bigint | undefined =>
   index.kind === 'constant' && index.form === 'int' ? BigInt.asIntN(bitsOfIndex(index.type), index.value) : undefined;
 const bitsOfIndex = (type: LlvmType): number => (type.kind === 'int' ? type.bits : 64);
 const scale = (b: Builder, value: Value, size: bigint): Value => (size === 1n ? value : b.mul(value, b.const('i64', size)));
+
+/** The offset in bytes of an index. */
+const scaledIndex = (state: RaiseState, index: LlvmValue, size: bigint): Value =>
+  exactOffset(state, index, size) ?? scale(state.b, asI64(state, index), size);
 
 /** The offset in bytes of an index that is an exact quotient of it. */
 function exactOffset(state: RaiseState, index: LlvmValue, size: bigint): Value | undefined {

@@ -71,11 +71,11 @@ export const device = entries({
   },
   CM6019: {
     severity: 'error',
-    title: 'misaligned atomic',
+    title: 'misaligned access',
     message:
-      'kernel `{kernel}` executed an atomic or volatile access at an address that is not a multiple of its size, in block ({block}) at thread ({thread}){others}',
+      'kernel `{kernel}` accessed memory at an address that is not a multiple of the size of the access, in block ({block}) at thread ({thread}){others}',
     help: '`--sanitize=memory` reports the instruction and the address',
-    page: 'Atomics and volatile accesses of global memory are indivisible, which requires aligned addresses. A GPU stops the kernel as well. Other accesses may be misaligned on the CPU device.',
+    page: 'The address of an access is a multiple of its size: 16 bytes for `v4.f32`. An NVIDIA GPU stops the kernel as well. Earlier blocks have completed their writes.',
   },
   CM6020: {
     severity: 'error',

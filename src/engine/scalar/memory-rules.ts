@@ -2,6 +2,7 @@
 
 import { bytesOf, elementOf, type InstOf, isVector, lanesOf, type Type, type Value } from '../../ir/index.ts';
 import type { NameWith } from '../../wasm/index.ts';
+import { faultMisaligned } from '../codegen/check-alignment.ts';
 import { type Emitter, pushAll, typeOf, writeBits } from '../codegen/emitter.ts';
 import type { SanitizerHooks } from '../codegen/hooks.ts';
 import { loadAs, storeAs } from '../codegen/mnemonics.ts';
@@ -47,6 +48,17 @@ export function wrapAddress(e: Emitter): void {
     e.code.op('i64.lt_u');
     e.code.op('select');
   });
+}
+
+/** Faults unless an address is a multiple of a power of two. */
+export function checkAligned(e: Emitter, { a, align }: InstOf<'aligned'>): void {
+  e.values.push(a);
+  e.code.op('i32.wrap_i64');
+  e.code.i32(align - 1);
+  e.code.op('i32.and');
+  e.code.openRare();
+  faultMisaligned(e.code);
+  e.code.end();
 }
 
 /** A load, element by element. */

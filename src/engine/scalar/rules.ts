@@ -21,7 +21,7 @@ import {
 } from './conversion-rules.ts';
 import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
 import { compareInt, highProduct, integer, integerCall, leadingZeros, reverseBits, shift, shiftSigned } from './integer-rules.ts';
-import { load, select, store } from './memory-rules.ts';
+import { checkAligned, load, select, store } from './memory-rules.ts';
 
 const leaf = (e: Emitter, _: unknown, value: Value): void => e.leaf(value);
 const noCall = (): never => bug('a call in the IR of an engine; raising AIR inlines every function');
@@ -131,6 +131,7 @@ const rules = {
   // The fast sanitizer inserts access checks into kernels of the SIMD compiler only.
   within: () => {},
   addressable: () => {},
+  aligned: checkAligned,
   guard: () => {},
 } satisfies { [K in Op]: (e: Emitter, inst: InstOf<K>, value: Value) => void };
 

@@ -99,6 +99,7 @@ function wantsWhole(kernel: Kernel, inst: Inst, name: string, operand: Value): b
       return false;
     case 'load':
     case 'guard':
+    case 'aligned':
       return false;
     case 'within':
       return inst.isWhole;

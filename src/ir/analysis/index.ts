@@ -7,7 +7,7 @@ export * from './demand.ts';
 export * from './dominators.ts';
 export * from './influence.ts';
 export { added as addedIntervals, type Interval, isInside, scaled as scaledInterval } from './interval.ts';
-export { anyLaunch, type LaunchFacts, type LaunchRanges, launchRanges } from './launch-ranges.ts';
+export { anyLaunch, givenValue, type LaunchFacts, type LaunchRanges, launchRanges } from './launch-ranges.ts';
 export * from './liveness.ts';
 export * from './loops.ts';
 export { type Roots, rootsOf } from './roots.ts';

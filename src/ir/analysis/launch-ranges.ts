@@ -121,8 +121,7 @@ function rangeOfInst(state: Ranges, inst: Inst, value: Value): Interval {
       return facts.sreg(inst.name) ?? allOf(32);
     case 'load': {
       const bits = bitsOf(inst.type);
-      const found = paramAt(kernel, inst.addr);
-      const given = found && facts.valueOf(found.index, found.offset, bits);
+      const given = givenValue(kernel, facts, inst);
       return given === undefined ? allOf(bits) : single(BigInt.asIntN(bits, given));
     }
     case 'arg':
@@ -130,6 +129,12 @@ function rangeOfInst(state: Ranges, inst: Inst, value: Value): Interval {
     default:
       return intervalOf(inst, { typeOf: (operand) => kernel.insts[operand]!.type, of: (operand) => rangeOf(state, operand) });
   }
+}
+
+/** The bits that a load of a parameter by value gives in a launch; undefined of another load, and where they are not known. */
+export function givenValue(kernel: Kernel, facts: LaunchFacts, { addr, type }: InstOf<'load'>): bigint | undefined {
+  const found = isInt(type) ? paramAt(kernel, addr) : undefined;
+  return found && facts.valueOf(found.index, found.offset, bitsOf(type));
 }
 
 /** The parameter by value and the offset that an address is. */

@@ -199,7 +199,7 @@ export function magnitude(bits: bigint, width: number): bigint {
 export const allZeros = 64;
 
 /** The trailing zeros of a number. */
-const zerosIn = (bits: bigint): number => (bits === 0n ? allZeros : bitLength(bits & -bits) - 1);
+export const zerosIn = (bits: bigint): number => (bits === 0n ? allZeros : bitLength(bits & -bits) - 1);
 
 /**
  * How many of the last bits of a value are 0 for certain, by those of its operands: a value of n bits is a multiple of 2^min(n, zeros).
@@ -242,8 +242,8 @@ export function zerosOf(
   }
 }
 
-/** By value: `zerosOf` as a fixpoint over loops, from as many as there could be downwards. */
-export function trailingZeros(kernel: Kernel): Uint8Array {
+/** By value: `zerosOf` as a fixpoint over loops, from as many as there could be downwards. `given` says what is known of a value otherwise. */
+export function trailingZeros(kernel: Kernel, given: (inst: Inst) => number | undefined = () => undefined): Uint8Array {
   const zeros = new Uint8Array(kernel.insts.length).fill(allZeros);
   for (let changed = true; changed; ) {
     changed = false;
@@ -254,7 +254,7 @@ export function trailingZeros(kernel: Kernel): Uint8Array {
     };
     const of = (value: Value): number => zeros[value]!;
     for (const { body, end } of kernel.blocks) {
-      for (const value of body) lower(value, zerosOf(kernel, kernel.insts[value]!, of));
+      for (const value of body) lower(value, given(kernel.insts[value]!) ?? zerosOf(kernel, kernel.insts[value]!, of));
       for (const { block, args } of edgesOf(end)) args.forEach((arg, i) => void lower(block.params[i]!, zeros[arg]!));
     }
   }

@@ -108,6 +108,7 @@ const treatments: Treatments = {
   mark: 'never',
   within: 'never',
   addressable: 'never',
+  aligned: 'never',
   guard: 'never',
   syncwarp: 'never',
   shufflesync: 'never',

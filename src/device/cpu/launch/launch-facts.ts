@@ -1,27 +1,33 @@
 /**
- * What is known of a launch before its kernel runs: the sizes of its grid and block, the integers that it passes by value, and how much memory
- * there is. The vectorizer leaves out checks of addresses that these facts make needless.
+ * What is known of a launch before its kernel runs: the sizes of its grid and block, the integers that it passes by value, the alignment of its
+ * buffers, and how much memory there is. The compilers leave out checks of addresses that these facts make needless.
  */
 
 import type { KernelReflection } from '../../../air/index.ts';
 import { product } from '../../../base/dim3.ts';
-import { type Interval, type Kernel, type LaunchFacts, type Sreg, sregMax } from '../../../ir/index.ts';
+import type { MemoryFacts } from '../../../engine/index.ts';
+import { type Interval, isHidden, type Kernel, type Sreg, sregMax, zerosIn } from '../../../ir/index.ts';
 import type { LaunchRequest } from '../../device.ts';
-import { writeValuesOfSlot } from '../../launch-arguments.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../../launch-arguments.ts';
+import { addressOf } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 
 /** The facts of a launch, with a text that is equal for launches with equal facts. */
-export interface KnownLaunch extends LaunchFacts {
-  readonly memoryBytes: number;
+export interface KnownLaunch extends MemoryFacts {
   readonly key: string;
+  /** Whether all buffers are aligned for every access. */
+  readonly areBuffersAligned: boolean;
 }
+
+/** The trailing zeros of an address that is aligned for every access. */
+export const maxPointerZeros = 5;
 
 /** Parameters by value above this size are arrays, whose elements are no sizes. */
 const maxValueBytes = 256;
 
 /** The facts of a request. */
 export function launchFacts(
-  memory: DeviceMemory,
+  { memory, bound }: { readonly memory: DeviceMemory; readonly bound?: ((slot: number) => bigint) | undefined },
   { params, reflection }: { readonly params: Kernel['params']; readonly reflection: KernelReflection },
   request: LaunchRequest,
 ): KnownLaunch {
@@ -31,6 +37,10 @@ export function launchFacts(
     writeValuesOfSlot(reflection, request.args, slot, bytes);
     return bytes;
   });
+  const addressOfSlot = bound ?? ((slot: number): bigint => addressIn(reflection, request, slot));
+  const zeros = params.map((param) =>
+    param.kind === 'pointer' && !isHidden(param) ? Math.min(maxPointerZeros, zerosIn(addressOfSlot(param.slot))) : maxPointerZeros,
+  );
   const { grid, block } = request;
   // Few different numbers, so that code is seldom chosen anew.
   const memoryBytes = 2 ** Math.ceil(Math.log2(memory.memory.buffer.byteLength));
@@ -38,8 +48,16 @@ export function launchFacts(
     memoryBytes,
     sreg: (name) => sregOf(name, grid, block),
     valueOf: (param, offset, bits) => integerAt(values[param], offset, bits),
-    key: [grid, block, memoryBytes, ...values].join(';'),
+    pointerZeros: (param) => zeros[param]!,
+    areBuffersAligned: zeros.every((each) => each === maxPointerZeros),
+    key: [grid, block, memoryBytes, zeros, ...values].join(';'),
   };
+}
+
+/** The address of the buffer that is bound to a slot; 0 if there is none. */
+function addressIn(reflection: KernelReflection, { args }: LaunchRequest, slot: number): bigint {
+  const argument = bufferOfSlot(reflection, args, slot);
+  return argument ? BigInt((addressOf(argument.buffer) ?? 0) + (argument.offset ?? 0)) : 0n;
 }
 
 /** A special register in all threads. */

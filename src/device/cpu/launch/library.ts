@@ -9,8 +9,28 @@ import {
 } from '../../../air/index.ts';
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
-import { compileKernel, compileSimd, copyOf, expandMatmul, type Plan, poolStart, windowsOf } from '../../../engine/index.ts';
-import { hasMasks, hasSpinLoop, type Kernel, type Pass, replaceMasks, runPass, runPasses, standardPasses } from '../../../ir/index.ts';
+import {
+  type AlignmentFacts,
+  checkAlignment,
+  compileKernel,
+  compileSimd,
+  copyOf,
+  expandMatmul,
+  type Plan,
+  poolStart,
+  windowsOf,
+} from '../../../engine/index.ts';
+import {
+  anyLaunch,
+  hasMasks,
+  hasSpinLoop,
+  type Kernel,
+  type Pass,
+  replaceMasks,
+  runPass,
+  runPasses,
+  standardPasses,
+} from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
 import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
@@ -21,7 +41,7 @@ import { devicePassObserver } from '../verify-passes.ts';
 import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { newKernelCache } from './kernel-cache.ts';
-import type { KnownLaunch } from './launch-facts.ts';
+import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
 
 export interface LoadedKernel {
   readonly reflection: KernelReflection;
@@ -140,7 +160,7 @@ export function loadedKernel(
 ): LoadedKernel {
   const instrumented = new Map<string, CompiledKernel>();
   const checked = new Map<string, CompiledKernel | undefined>();
-  let plain: CompiledKernel | undefined;
+  const plain = new Map<boolean, CompiledKernel>();
   let isReady = false;
   const ready = (): Kernel => {
     if (isReady) return kernel;
@@ -149,9 +169,10 @@ export function loadedKernel(
     return kernel;
   };
   const flush = options.denormals === 'flush' ? { isFlushing: true } : undefined;
-  const scalar = (reason: string | undefined): CompiledKernel => {
-    plain ??= compileScalar(ready(), options, reason, flush);
-    return plain;
+  const scalar = (reason: string | undefined, areBuffersAligned = false): CompiledKernel => {
+    const compiled = plain.get(areBuffersAligned) ?? compileScalar(ready(), { ...options, areBuffersAligned }, reason, flush);
+    plain.set(areBuffersAligned, compiled);
+    return compiled;
   };
   const newVectorized = (areAligned: boolean) => {
     let form: Kernel | undefined;
@@ -161,7 +182,7 @@ export function loadedKernel(
     };
     return codeForLaunches(unmasked, (block, facts) => {
       const made = compileVectorized(unmasked(), block, { ...options, facts });
-      return 'why' in made ? { code: scalar(made.why), addressChecks: undefined } : { code: made, addressChecks: made.addressChecks };
+      return { code: made, addressChecks: 'why' in made ? undefined : made.addressChecks };
     });
   };
   /** By whether the rows of blocks are aligned, which decides only what masks of collectives mean. */
@@ -178,8 +199,10 @@ export function loadedKernel(
     get constants() {
       return constantBytes(ready());
     },
-    compiled: (block, facts) =>
-      isVectorized(kernel, block, options) ? vectorized(areRowsAligned(block))(block, facts) : scalar(undefined),
+    compiled(block, facts) {
+      const made = isVectorized(kernel, block, options) ? vectorized(areRowsAligned(block))(block, facts) : { why: undefined };
+      return 'why' in made ? scalar(made.why, facts?.areBuffersAligned) : made;
+    },
     instrumented(instruments) {
       const key = instrumentsKey(instruments);
       const compiled = instrumented.get(key) ?? compileScalar(ready(), options, undefined, { ...instruments, ...flush });
@@ -194,6 +217,9 @@ export function loadedKernel(
     },
   };
 }
+
+/** Of launches whose buffers are aligned for every access. */
+const alignedBuffers: AlignmentFacts = { ...anyLaunch, pointerZeros: () => maxPointerZeros };
 
 /** Whether the lanes of a warp have consecutive `tid.x` in blocks of a shape. */
 const areRowsAligned = (block: Dim3): boolean => block[0] % 32 === 0 || block[1] * block[2] === 1;
@@ -222,14 +248,17 @@ function isVectorized({ insts }: Kernel, block: Dim3, { engine = 'auto', denorma
   return engine === 'simd' || (engine === 'auto' && threads >= minThreads && insts.length <= maxInstructionsPerThread * threads);
 }
 
+/** Scalar code. A sanitizer checks alignment itself. */
 function compileScalar(
-  kernel: Kernel,
-  { isShared }: CompileChoice,
+  original: Kernel,
+  { isShared, areBuffersAligned = false }: CompileChoice & { readonly areBuffersAligned?: boolean },
   scalarReason: string | undefined,
   instruments?: Instruments,
 ): CompiledKernel {
   const instrumentation = instruments && newInstrumentation(instruments);
-  const { bytes, plan, excess: known } = compileKernel(copyOf(kernel), instrumentation, isShared);
+  const kernel = copyOf(original);
+  if (!instruments?.sanitize) checkAlignment(kernel, areBuffersAligned ? alignedBuffers : undefined);
+  const { bytes, plan, excess: known } = compileKernel(kernel, instrumentation, isShared);
   const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
   return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented };

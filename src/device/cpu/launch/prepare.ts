@@ -113,7 +113,9 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
 function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch | undefined {
   const { memory, environment, kernel, request } = inputs;
   const instruments = instrumentsOf(request);
-  const compiled = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block, launchFacts(memory, kernel, request));
+  const compiled = instruments
+    ? kernel.instrumented(instruments)
+    : kernel.compiled(request.block, launchFacts({ memory, bound: environment.bound }, kernel, request));
   const { wasm, excess = '' } = compiled;
   if (!wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: excess });

@@ -7,6 +7,7 @@ import type { Dim3 } from '../../../base/dim3.ts';
 import {
   cfgOf,
   elementOf,
+  isAddressCheck,
   type Kernel,
   lanesOf,
   livenessOf,
@@ -63,7 +64,7 @@ const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
 function hasManyUpdates({ insts, blocks }: Kernel, { shape, cfg }: Shapes): boolean {
   const candidates = cfg.order
     .flatMap((id) => blocks[id]!.body)
-    .filter((value) => shape[value] === varying && insts[value]!.op !== 'addressable');
+    .filter((value) => shape[value] === varying && !isAddressCheck(insts[value]!));
   const updates = candidates.filter((value) => insts[value]!.op === 'atomic');
   return updates.length * tuning.instructionsPerUpdate >= candidates.length && updates.length > 0;
 }

@@ -1,5 +1,5 @@
 /** Which kernels have long straight-line code, decided before lane groups are planned. */
-import { isVector, type Kernel, operandsOf, specOf, type Value, varying } from '../../../ir/index.ts';
+import { isAddressCheck, isVector, type Kernel, operandsOf, specOf, type Value, varying } from '../../../ir/index.ts';
 import { isLeaf } from '../../codegen/plan.ts';
 import { tuning } from '../../tuning.ts';
 import type { Shapes } from './lane-shapes.ts';
@@ -23,8 +23,8 @@ export function hasLongStretch(kernel: Kernel, { shape }: Shapes): boolean {
     let run: Value[] = [];
     for (const value of body) {
       const inst = kernel.insts[value]!;
-      if ((specOf(inst.op).effect === 'pure' || inst.op === 'load' || inst.op === 'addressable') && !isVector(inst.type)) {
-        if (inst.op === 'addressable') continue;
+      if ((specOf(inst.op).effect === 'pure' || inst.op === 'load' || isAddressCheck(inst)) && !isVector(inst.type)) {
+        if (isAddressCheck(inst)) continue;
         if (shape[value] === varying && !isLeaf(inst)) run.push(value);
         continue;
       }

@@ -1,9 +1,10 @@
 /**
- * Address checks: `addressable` faults where an address of an active lane is not below 4 GiB. Affine parts are checked in the first and the last
+ * Address checks. `aligned` faults where an address of an active lane is misaligned. `addressable` faults where an address of an active lane is not below 4 GiB. Affine parts are checked in the first and the last
  * lane alone. Where these two are below 4 GiB, so are all others: an extended integer that wraps around between them moves the address by at
  * least 4 GiB. Varying parts have a test of 32-bit lanes. A test that fails under a mask is repeated exactly for the active lanes.
  */
-import { affine, type InstOf, uniform, type Value, varying } from '../../../ir/index.ts';
+import { affine, type Inst, type InstOf, isAddressCheck, uniform, type Value, varying } from '../../../ir/index.ts';
+import { faultMisaligned } from '../../codegen/check-alignment.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, maskPart, shapeOf } from '../lanes/lane-group.ts';
 import { pushBits } from '../lanes/lane-masks.ts';
@@ -22,8 +23,52 @@ interface Term {
   readonly isSigned: boolean;
 }
 
+/** Emits a check of an address; returns whether the instruction is one. */
+export function writeAddressCheck(s: LaneGroup, inst: Inst): boolean {
+  if (inst.op === 'addressable') writeAddressable(s, inst);
+  else if (inst.op === 'aligned') writeAligned(s, inst);
+  return isAddressCheck(inst);
+}
+
+// ── alignment ──
+
+/** Emits a fault unless the addresses of all active lanes are multiples of a power of two. */
+function writeAligned(s: LaneGroup, { a, align }: InstOf<'aligned'>): void {
+  const { code, plan } = s;
+  const stride = shapeOf(s, a) === affine ? plan.shapes.stride[a]! : 0;
+  if (shapeOf(s, a) === varying || stride % align !== 0) {
+    for (let part = 0; part < (longOf(s, a) ? 2 : 1) * plan.packs; part++) {
+      s.part(a, part);
+      code.v128(longOf(s, a) ? longs(BigInt(align - 1)) : words(align - 1));
+      code.op('v128.and');
+      if (s.mask) {
+        maskPart(s, part, longOf(s, a));
+        code.op('v128.and');
+      }
+      if (part > 0) code.op('v128.or');
+    }
+    code.op('v128.any_true');
+  } else {
+    s.scalar(a);
+    if (longOf(s, a)) code.op('i32.wrap_i64');
+    code.i32(align - 1);
+    code.op('i32.and');
+  }
+  code.openRare();
+  // The address of the first lane is that of an inactive one perhaps.
+  if (s.mask) {
+    pushBits(s);
+    code.open('if');
+  }
+  faultMisaligned(code);
+  if (s.mask) code.end();
+  code.end();
+}
+
+// ── addresses beyond 4 GiB ──
+
 /** Emits the check of an address. */
-export function writeAddressable(s: LaneGroup, inst: InstOf<'addressable'>): void {
+function writeAddressable(s: LaneGroup, inst: InstOf<'addressable'>): void {
   const terms = [
     { value: inst.b, by: inst.byB, isSigned: inst.isSignedB },
     { value: inst.c, by: inst.byC, isSigned: inst.isSignedC },

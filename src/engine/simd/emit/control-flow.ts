@@ -6,6 +6,7 @@ import {
   type Cfg,
   dominatorsOf,
   type Edge,
+  isAddressCheck,
   loopsOf,
   positionsIn,
   reversed,
@@ -54,8 +55,8 @@ function graphOf(flow: Flow): Graph {
   const tested = new Set<number>();
   const size = (ids: readonly number[]): number => ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.length, 0);
   const weight = (value: Value): number => {
-    const { op } = kernel.insts[value]!;
-    return specOf(op).effect === 'pure' || op === 'addressable' ? 1 : tuning.memoryWeight;
+    const inst = kernel.insts[value]!;
+    return specOf(inst.op).effect === 'pure' || isAddressCheck(inst) ? 1 : tuning.memoryWeight;
   };
   const work = (ids: readonly number[]): number =>
     ids.reduce((sum, id) => sum + kernel.blocks[id]!.body.reduce((all, value) => all + weight(value), 0), 0);

@@ -8,7 +8,7 @@ import type { GroupValues } from '../lanes/values.ts';
 import { shapeName, words } from '../lanes/vectors.ts';
 import { exactFma } from '../rules/fma-f32.ts';
 import { bias, writeScalar } from '../rules/scalar.ts';
-import { writeAddressable } from './address-checks.ts';
+import { writeAddressCheck } from './address-checks.ts';
 import { ifActive, ifAnyActive, load, store } from './memory-access.ts';
 import { rerolledStretches, writeRerolled } from './reroll.ts';
 import { ballot, reduce, shuffle } from './warp-collectives.ts';
@@ -74,17 +74,17 @@ function writeGroupInstruction(values: GroupValues, value: Value): void {
   values.finish(operandsOf(inst));
 }
 
-type CheckInst = InstOf<'guard'> | InstOf<'within'> | InstOf<'members'> | InstOf<'addressable'>;
+type CheckInst = InstOf<'guard' | 'within' | 'members' | 'addressable' | 'aligned'>;
 
 /** Instructions that check and leave memory unchanged. */
 const isCheck = (inst: Inst): inst is CheckInst => checkOps.has(inst.op);
-const checkOps: ReadonlySet<Op> = new Set<Op>(['guard', 'within', 'members', 'addressable']);
+const checkOps: ReadonlySet<Op> = new Set<Op>(['guard', 'within', 'members', 'addressable', 'aligned']);
 
 function writeCheck(s: LaneGroup, inst: CheckInst): void {
-  if (inst.op === 'addressable') writeAddressable(s, inst);
-  else if (inst.op === 'guard') s.guards?.guard(s, inst);
+  if (writeAddressCheck(s, inst)) return;
+  if (inst.op === 'guard') s.guards?.guard(s, inst);
   else if (inst.op === 'within') s.guards?.within(s, inst);
-  else s.guards?.members(s);
+  else if (inst.op === 'members') s.guards?.members(s);
 }
 
 /** Per lane, with the rule of the scalar compiler. */

@@ -7,6 +7,7 @@
 import {
   type Block,
   type InstOf,
+  isAddressCheck,
   isVector,
   operandsOf,
   specOf,
@@ -23,7 +24,7 @@ import { type LaneGroup, longOf, numberOf, shapeOf } from '../lanes/lane-group.t
 import type { GroupValues } from '../lanes/values.ts';
 import { isExactFma, isScaledFma } from '../rules/fma-f32.ts';
 import { partWriter } from '../rules/index.ts';
-import { writeAddressable } from './address-checks.ts';
+import { writeAddressCheck } from './address-checks.ts';
 import { isDense, isStridedInPadding, pushFirstAddress } from './memory-access.ts';
 import { isUniformVector, placeOf, type Rerolled, withUniformsInMemory, writeChunk } from './reroll-chunk.ts';
 
@@ -57,14 +58,14 @@ const isFmaStretch = (s: LaneGroup, values: readonly Value[]): boolean =>
 /** Whether a value is computed for each vector; uniform values are computed before the loop. */
 const isRerolled = (s: LaneGroup, value: Value): boolean => {
   const inst = s.kernel.insts[value]!;
-  return shapeOf(s, value) === varying && inst.op !== 'addressable' && !isLeaf(inst);
+  return shapeOf(s, value) === varying && !isAddressCheck(inst) && !isLeaf(inst);
 };
 
 function mayReroll(s: LaneGroup, value: Value): boolean {
   const inst = s.kernel.insts[value]!;
   if (isLeaf(inst) || (inst.op === 'load' && isReorderableLoad(s, inst, value))) return true;
   // The check of such a load precedes the loop.
-  if (inst.op === 'addressable') return operandsOf(inst).every((operand) => shapeOf(s, operand) !== varying);
+  if (isAddressCheck(inst)) return operandsOf(inst).every((operand) => shapeOf(s, operand) !== varying);
   const isDead = [value, ...operandsOf(inst)].every((each) => !isVector(s.kernel.insts[each]!.type));
   if (specOf(inst.op).effect !== 'pure' || !isDead) return false;
   return shapeOf(s, value) !== varying || isExactFma(s, value) || partWriter(s, value) !== undefined;
@@ -129,8 +130,7 @@ function writeStretch(values: GroupValues, block: Block, { from, to }: Stretch, 
 /** Emits what precedes the loop: uniform and affine values, and the checks of their addresses. */
 function writeBefore(values: GroupValues, value: Value): void {
   const inst = values.group.kernel.insts[value]!;
-  if (inst.op !== 'addressable') return values.define(value);
-  writeAddressable(values.group, inst);
+  if (!writeAddressCheck(values.group, inst)) return values.define(value);
   values.finish(operandsOf(inst));
 }
 

@@ -105,6 +105,7 @@ const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' }
   members: 'scalar-path',
   within: 'emitter',
   addressable: 'emitter',
+  aligned: 'emitter',
   guard: 'emitter',
   mark: 'scalar-path',
 };

@@ -17,12 +17,12 @@ import {
   isInside,
   isPointer,
   type Kernel,
-  type LaunchFacts,
   scaledInterval,
   type Uniformity,
   uniformityOf,
   type Value,
 } from '../../../ir/index.ts';
+import type { AlignmentFacts } from '../../codegen/check-alignment.ts';
 import { endGuardBytes } from '../../codegen/memory-margin.ts';
 import { type AddressSum, type AddressSums, addressSums, integerSum } from '../analysis/address-sums.ts';
 
@@ -32,7 +32,7 @@ const slack: Interval = { min: -BigInt(endGuardBytes / 2), max: 32768n - 64n };
 const windowReach: Interval = { min: slack.min, max: BigInt(endGuardBytes / 2) };
 
 /** What is known of the memory of a launch. */
-export interface MemoryFacts extends LaunchFacts {
+export interface MemoryFacts extends AlignmentFacts {
   /** Bytes of memory below which all buffers are that a launch passes. */
   readonly memoryBytes: number;
 }
@@ -59,7 +59,7 @@ interface Writing extends State {
 }
 
 /** The checks that a kernel needs in a launch, as text. Kernels with one text for two launches have the same code for both. */
-export function neededChecks(kernel: Kernel, facts?: MemoryFacts): string {
+export function neededAddressChecks(kernel: Kernel, facts?: MemoryFacts): string {
   // The analysis adds instructions.
   const own = { ...kernel, insts: [...kernel.insts], locs: [...kernel.locs] };
   return textOf(checksOf(newState(own, facts)));

@@ -26,7 +26,7 @@ import { type BarrierRegion, barrierRegions, behindBarrier, endsInBarrier } from
 import { staticShufflesOf } from '../analysis/static-shuffles.ts';
 import type { MemoryFacts } from './check-addresses.ts';
 import { copyOf } from './narrow-integers.ts';
-import { narrowingTransforms, narrowTransforms } from './transforms.ts';
+import { checkSeparator, narrowingTransforms, narrowTransforms } from './transforms.ts';
 
 export interface PlanOptions {
   readonly fma: FmaMode;
@@ -45,10 +45,9 @@ export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, f
     run(kernel);
     afterPass?.(name, kernel);
   };
-  let addressChecks = '';
-  narrowingTransforms(facts, (checks) => {
-    addressChecks = checks;
-  }).forEach(run);
+  const checks: string[] = [];
+  narrowingTransforms(facts, (text) => void checks.push(text)).forEach(run);
+  const addressChecks = checks.join(checkSeparator);
   const staticShuffles = staticShufflesOf(kernel);
   afterPass?.('static-shuffles', kernel);
   narrowTransforms.forEach(run);

@@ -3,10 +3,19 @@
  * live at once. PTX has loads far ahead of their uses, for machines with more registers. Loads stay between the same writes.
  * Source: Sethi and Ullman, "The Generation of Optimal Code for Arithmetic Expressions" (1970), for trees.
  */
-import { type Block, type Inst, type Kernel, operandsOf, specOf, terminatorOperands, type Value } from '../../../ir/index.ts';
+import {
+  type Block,
+  type Inst,
+  isAddressCheck,
+  type Kernel,
+  operandsOf,
+  specOf,
+  terminatorOperands,
+  type Value,
+} from '../../../ir/index.ts';
 
 /** Checks: loads may pass them. */
-const isCheck = ({ op }: Inst): boolean => op === 'guard' || op === 'within' || op === 'addressable';
+const isCheck = (inst: Inst): boolean => inst.op === 'guard' || inst.op === 'within' || isAddressCheck(inst);
 
 /** Schedules all blocks in place; returns whether the order of one changed. */
 export function scheduleBlocks(kernel: Kernel): boolean {

@@ -14,6 +14,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   yield: 'none',
   within: 'none',
   addressable: 'none',
+  aligned: 'none',
   guard: 'none',
   add: 'integer',
   sub: 'integer',
