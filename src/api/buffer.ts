@@ -3,7 +3,7 @@
  * access `device` and `unified` memory, and the host accesses `host`, `staging` and `unified` memory.
  */
 import { type ElementType, elements } from '../runtime/index.ts';
-import { type Arrays, arrayOn, bytesOf, type Data, type ValueOf } from './arrays.ts';
+import { type Arrays, arrayOn, bytesOf, type Data, type NumberOf, numbersOf, type ValueOf } from './arrays.ts';
 import { assertUsable, type Context, errorWith, type Memory, type Owned } from './context.ts';
 import { addressOf, assertWithin, type BufferState, bytesAt, type Place, putBytes, releaseMemory, visibility } from './memory.ts';
 import { enqueue, type InStream, nothing, type Work } from './work.ts';
@@ -42,6 +42,8 @@ interface DeviceVisible<E extends ElementType> {
   write(data: Data<E>, options?: StreamOption): Work<undefined>;
   /** A copy of the buffer's contents, in stream order. */
   read(options?: StreamOption): Promise<Arrays[E]>;
+  /** The contents as numbers, in stream order: those of f16 and bf16 elements, not their bits. */
+  readNumbers(options?: StreamOption): Promise<NumberOf<E>[]>;
   fill(value: ValueOf<E>, options?: StreamOption): Work<undefined>;
 }
 
@@ -142,6 +144,10 @@ export class Part implements Owned, Place {
       bytes = bytesAt(this, this.byteLength).slice();
     }).ended();
     return arrayOn(this.element, bytes);
+  }
+
+  async readNumbers(options: StreamOption = {}): Promise<(number | bigint)[]> {
+    return numbersOf(this.element, await this.read(options));
   }
 
   fill(value: number | bigint, { stream = this.#of.defaultStream }: StreamOption = {}): Work<undefined> {
