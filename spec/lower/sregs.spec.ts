@@ -76,4 +76,31 @@ test('the memory of system software is shared by the block, and apart from what 
   assert.equal([...new Uint32Array(after!.slice().buffer)], [0xffff_ffe0, 9]);
 });
 
+test('the address of that memory goes through local memory, in a kernel without shared variables', () => {
+  // Debug builds of cooperative groups keep it in an object beside the numbers of the group.
+  const text = `.version 9.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 o)
+{
+  .reg .b64 p, x, y, a; .reg .b32 r, t; .reg .pred z; .local .align 8 .b8 group[16];
+  ld.param.u64 p, [o]; mov.u32 t, %tid.x; setp.ne.u32 z, t, 0;
+  mov.b64 a, group; cvta.local.u64 a, a;
+  mov.u32 r, %reserved_smem_offset_1; cvt.u64.u32 x, r; cvta.shared.u64 x, x;
+  st.u64 [a+8], x; st.u32 [a], t;
+  ld.u64 y, [a+8];
+  @!z st.u32 [y+4], 77;
+  bar.sync 0;
+  ld.u32 r, [y+4]; ld.u32 t, [a]; add.u32 r, r, t;
+  mul.wide.u32 x, t, 4; add.u64 p, p, x; st.global.u32 [p], r;
+  ret;
+}
+`;
+  const diagnostics = new Diagnostics();
+  const compiled = compile(new SourceFile('k.ptx', text), {}, diagnostics);
+  assert.ok(compiled, diagnostics.list.map(({ message }) => message).join('; '));
+  const [after] = launchMetallib(compiled.metallib, { kernel: 'k', blocks: 1, threads: 5, args: [new Uint32Array(5)] });
+  assert.equal([...new Uint32Array(after!.slice().buffer)], [77, 78, 79, 80, 81]);
+});
+
 test.run();

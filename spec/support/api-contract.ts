@@ -4,17 +4,7 @@
  * runtime.
  */
 import * as assert from 'uvu/assert';
-import {
-  type Buffer,
-  bindLibrary,
-  CumetalError,
-  Device,
-  DeviceLostError,
-  elementsOf,
-  LaunchError,
-  numbersOf,
-  ResourceError,
-} from '../../src/api/index.ts';
+import { type Buffer, bindLibrary, CumetalError, Device, DeviceLostError, LaunchError, ResourceError } from '../../src/api/index.ts';
 import type { ElementType } from '../../src/runtime/index.ts';
 import type { Candidate } from './device-contract.ts';
 import type { Register } from './need.ts';
@@ -139,23 +129,22 @@ export function apiContract(test: Register, candidate: Candidate): void {
       buffer.write(values);
       assert.equal([...(await buffer.read())], values);
     }
-    // 1.0 and -2.0 as IEEE 754 f16, and as bf16.
-    assert.equal([...(await device.bufferOf('f16', [1, -2]).read())], [0x3c00, 0xc000]);
-    assert.equal([...(await device.bufferOf('bf16', [1, -2]).read())], [0x3f80, 0xc000]);
-    // 65504 is the largest f16; 1 + 2^-11 lies between 1 and its successor, and is rounded to the even one; 2^-8 is half of it in bf16.
-    for (const [element, given, numbers] of [
-      ['f16', [1.5, -2, 65504, 1 + 2 ** -11, 2 ** -24], [1.5, -2, 65504, 1, 2 ** -24]],
-      ['bf16', [1.5, -2, 3e38, 1 + 2 ** -8, 2 ** -133], [1.5, -2, 1.765625 * 2 ** 127, 1, 2 ** -133]],
+    // 1.0 and -2.0 as IEEE 754 f16, and as bf16; numbers on the way out, whatever they were on the way in.
+    for (const [type, bits] of [
+      ['f16', [0x3c00, 0xc000]],
+      ['bf16', [0x3f80, 0xc000]],
     ] as const) {
-      for (const data of [[...given], Float64Array.from(given)]) {
-        const buffer = device.bufferOf(element, data);
-        assert.equal((await buffer.readNumbers()).map(Math.fround), numbers.map(Math.fround), element);
-        assert.equal(numbersOf(element, await buffer.read()), await buffer.readNumbers());
-        assert.equal(elementsOf(element, [...given]), await buffer.read());
+      for (const data of [[1, -2], Float32Array.of(1, -2), Uint16Array.from(bits)] as const) {
+        const halves = device.bufferOf(type, data);
+        assert.equal([...(await halves.read())], [1, -2]);
+        assert.equal([...(await halves.as('u16').read())], bits);
       }
-      assert.equal(await device.bufferOf(element, Float32Array.of(0.5, -0.25)).readNumbers(), [0.5, -0.25]);
     }
-    assert.equal(await device.bufferOf('i64', [-1n, 2]).readNumbers(), [-1n, 2n]);
+    // Integers out of range, as numbers of either sign.
+    assert.throws(() => device.bufferOf('u8', [1, 300]), /300 at index 1, which does not fit/);
+    assert.throws(() => device.bufferOf('i16', [-40000]), /does not fit/);
+    assert.throws(() => device.allocate('u32', 2).fill(2 ** 32), /does not fit/);
+    assert.throws(() => device.bufferOf('u16', [1.5]), /does not fit/);
     const wide = device.allocate('u64', 2);
     wide.write([2n ** 64n - 1n, 5]);
     assert.equal([...(await wide.read())], [2n ** 64n - 1n, 5n]);
@@ -186,26 +175,6 @@ export function apiContract(test: Register, candidate: Candidate): void {
       ['CM5063', 'CM5063', 'CM5063', 'CM5063', 'CM5063'],
     );
     assert.is(await codeOf(() => buffer.write(new Float32Array(1) as never)), 'CM5074');
-  });
-
-  on('numbers that are no elements are refused', async (device) => {
-    const faults: [ElementType, readonly (number | bigint)[]][] = [
-      ['u8', [300, 256, -1, 1.5, Number.NaN, 300n]],
-      ['i8', [128, -129]],
-      ['u16', [65536, -1]],
-      ['i16', [32768, -32769]],
-      ['u32', [2 ** 32, -1]],
-      ['i32', [2 ** 31, -(2 ** 31) - 1, Number.POSITIVE_INFINITY]],
-      ['u64', [2n ** 64n, -1n, -1, 2 ** 60]],
-      ['i64', [2n ** 63n, -(2n ** 63n) - 1n, 2 ** 60]],
-    ];
-    for (const [element, values] of faults)
-      for (const value of values) {
-        const buffer = device.allocate(element, 2);
-        assert.is(await codeOf(() => buffer.write([0, value] as never)), 'CM5076', `${element} ${value}`);
-        assert.is(await codeOf(() => buffer.fill(value as never)), 'CM5076', `${element} ${value}`);
-        assert.is(await codeOf(() => device.bufferOf(element, [value] as never)), 'CM5076', `${element} ${value}`);
-      }
   });
 
   on('host and device visibility: misuse is a type error, and CM5060 at run time', async (device) => {

@@ -1,8 +1,8 @@
 /** Element types in JavaScript: their typed arrays, and the accepted alternatives. */
-import { decodeElements, type ElementType, elements, integerRange, viewOf } from '../runtime/index.ts';
+import { decodeElements, type ElementType, elements, viewOf } from '../runtime/index.ts';
 import { errorWith } from './context.ts';
 
-/** f16 and bf16 elements are their bits; `numbersOf` and `elementsOf` convert. */
+/** The memory of elements: f16 and bf16 are their bits. */
 export interface Arrays {
   readonly u8: Uint8Array;
   readonly i8: Int8Array;
@@ -18,20 +18,14 @@ export interface Arrays {
   readonly f64: Float64Array;
 }
 
+/** Elements as numbers: every f16 and bf16 is an f32. */
+export type Numbers = Omit<Arrays, 'f16' | 'bf16'> & { readonly f16: Float32Array; readonly bf16: Float32Array };
+
 /** The type of one element value. */
 export type ValueOf<E extends ElementType> = E extends 'u64' | 'i64' ? bigint | number : number;
 
-/** The type of one element as a number. */
-export type NumberOf<E extends ElementType> = E extends 'u64' | 'i64' ? bigint : number;
-
-/** Arrays of numbers that are rounded to elements. */
-type Rounded<E extends ElementType> = E extends 'f16' | 'bf16' ? Float32Array | Float64Array : never;
-
-/** Elements: the typed array, or numbers. */
-export type Elements<E extends ElementType> = Arrays[E] | Rounded<E> | readonly ValueOf<E>[];
-
-/** Element data: elements or bytes. */
-export type Data<E extends ElementType> = Elements<E> | Uint8Array;
+/** Element data: the typed array, of numbers or for f16 and bf16 of their bits, or bytes, or a list of numbers. */
+export type Data<E extends ElementType> = Arrays[E] | Numbers[E] | Uint8Array | readonly ValueOf<E>[];
 
 const constructors = {
   u8: Uint8Array,
@@ -57,52 +51,49 @@ export function arrayOn<E extends ElementType>(element: E, { buffer, byteOffset,
 /** The bytes of a typed array, without a copy. */
 export const bytesIn = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array => new Uint8Array(buffer, byteOffset, byteLength);
 
+const isHalf = (element: ElementType): boolean => element === 'f16' || element === 'bf16';
+
+/** A copy of elements as numbers. */
+export function numbersIn<E extends ElementType>(element: E, bytes: Uint8Array): Numbers[E] {
+  const numbers = isHalf(element) ? Float32Array.from(decodeElements(element, bytes) as number[]) : arrayOn(element, bytes);
+  return numbers as unknown as Numbers[E];
+}
+
 /**
- * Data as bytes: those of an array, or numbers converted to elements. Throws CM5074 for an array of another type, and CM5076 for a number that
- * is no element.
+ * Data as bytes: those of an array, or numbers converted to elements. Throws CM5074 for an array of another type, and for an integer out of
+ * the range of the type.
  */
 export function bytesOf<E extends ElementType>(element: E, data: Data<E>): Uint8Array {
   if (ArrayBuffer.isView(data)) {
-    if (isRounded(element, data)) return encoded(element, data);
+    if (isHalf(element) && data instanceof Float32Array) return bytesOfNumbers(element, data);
     if (!(data instanceof Uint8Array) && !(data instanceof constructors[element]))
       throw errorWith('CM5074', { wanted: element, given: nameOf(data) });
     return bytesIn(data);
   }
-  assertElements(element, data);
-  return encoded(element, data);
+  return bytesOfNumbers(element, data as readonly (number | bigint)[]);
 }
 
-/** The numbers of elements: those of f16 and bf16 by their bits. */
-export const numbersOf = <E extends ElementType>(element: E, data: Arrays[E] | Uint8Array): NumberOf<E>[] =>
-  decodeElements(element, bytesIn(data)) as NumberOf<E>[];
-
-/** Numbers as elements in a typed array: f16 and bf16 are rounded to nearest even. Throws CM5076 for a number that is no element. */
-export const elementsOf = <E extends ElementType>(element: E, numbers: Rounded<E> | readonly ValueOf<E>[]): Arrays[E] =>
-  arrayOn(element, bytesOf(element, numbers as Data<E>).slice());
-
-const isRounded = (element: ElementType, data: ArrayBufferView): data is Float32Array | Float64Array =>
-  (element === 'f16' || element === 'bf16') && (data instanceof Float32Array || data instanceof Float64Array);
-
-function encoded(element: ElementType, data: ArrayLike<number | bigint>): Uint8Array {
+function bytesOfNumbers(element: ElementType, data: ArrayLike<number | bigint>): Uint8Array {
   const { size, set } = elements[element];
   const bytes = new Uint8Array(data.length * size);
   const view = viewOf(bytes);
-  for (let i = 0; i < data.length; i++) set(view, i * size, data[i]!);
+  for (let i = 0; i < data.length; i++) {
+    const value = data[i]!;
+    if (!fits(element, value)) throw errorWith('CM5074', { wanted: element, given: `${value} at index ${i}, which does not fit` });
+    set(view, i * size, value);
+  }
   return bytes;
 }
 
-/** Throws CM5076 for a number that is not in the range of an integer type. */
-function assertElements(element: ElementType, data: readonly (number | bigint)[]): void {
-  const range = integerRange(element);
-  const [min, max] = range ? [Number(range[0]), Number(range[1])] : [0, 0];
-  for (const [index, value] of data.entries()) {
-    const isElement = !range
-      ? typeof value === 'number'
-      : typeof value === 'number'
-        ? Number.isInteger(value) && value >= min && value <= max && (elements[element].size < 8 || Number.isSafeInteger(value))
-        : typeof value === 'bigint' && value >= range[0] && value <= range[1];
-    if (!isElement) throw errorWith('CM5076', { index, element, given: typeof value === 'bigint' ? `${value}n` : String(value) });
-  }
+/** Whether a number fits an element type: floats are rounded, integers must be in range, signed or unsigned. */
+export function fits(element: ElementType, value: number | bigint): boolean {
+  const { size, kind } = elements[element];
+  if (kind === 'float') return typeof value === 'number';
+  const bits = 8 * size;
+  // A hot path; powers of two are exact as numbers.
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= -(2 ** (bits - 1)) && value < 2 ** bits;
+  const most = 1n << BigInt(bits);
+  return value >= -(most >> 1n) && value < most;
 }
 
 const nameOf = (data: ArrayBufferView): string => `a ${data.constructor.name}`;

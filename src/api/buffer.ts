@@ -3,7 +3,7 @@
  * access `device` and `unified` memory, and the host accesses `host`, `staging` and `unified` memory.
  */
 import { type ElementType, elements } from '../runtime/index.ts';
-import { type Arrays, arrayOn, bytesOf, type Data, type NumberOf, numbersOf, type ValueOf } from './arrays.ts';
+import { type Arrays, arrayOn, bytesOf, type Data, type Numbers, numbersIn, type ValueOf } from './arrays.ts';
 import { assertUsable, type Context, errorWith, type Memory, type Owned } from './context.ts';
 import { addressOf, assertWithin, type BufferState, bytesAt, type Place, putBytes, releaseMemory, visibility } from './memory.ts';
 import { enqueue, type InStream, nothing, type Work } from './work.ts';
@@ -40,10 +40,8 @@ interface DeviceVisible<E extends ElementType> {
   readonly address: bigint;
   /** Copies data to the buffer in stream order. The data is read immediately and can change afterwards. */
   write(data: Data<E>, options?: StreamOption): Work<undefined>;
-  /** A copy of the buffer's contents, in stream order. */
-  read(options?: StreamOption): Promise<Arrays[E]>;
-  /** The contents as numbers, in stream order: those of f16 and bf16 elements, not their bits. */
-  readNumbers(options?: StreamOption): Promise<NumberOf<E>[]>;
+  /** A copy of the buffer's contents, in stream order. f16 and bf16 are numbers. */
+  read(options?: StreamOption): Promise<Numbers[E]>;
   fill(value: ValueOf<E>, options?: StreamOption): Work<undefined>;
 }
 
@@ -136,18 +134,14 @@ export class Part implements Owned, Place {
     return transfer(stream, [this.memory], () => putBytes(this, bytes));
   }
 
-  async read({ stream = this.#of.defaultStream }: StreamOption = {}): Promise<Arrays[ElementType]> {
+  async read({ stream = this.#of.defaultStream }: StreamOption = {}): Promise<Numbers[ElementType]> {
     this.assertUsable();
     this.assertKernelVisible('a read');
     let bytes = new Uint8Array(0);
     await transfer(stream, [this.memory], () => {
       bytes = bytesAt(this, this.byteLength).slice();
     }).ended();
-    return arrayOn(this.element, bytes);
-  }
-
-  async readNumbers(options: StreamOption = {}): Promise<(number | bigint)[]> {
-    return numbersOf(this.element, await this.read(options));
+    return numbersIn(this.element, bytes);
   }
 
   fill(value: number | bigint, { stream = this.#of.defaultStream }: StreamOption = {}): Work<undefined> {

@@ -2,7 +2,7 @@
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type DeviceInfo, type EngineOptions, type Device as LowDevice, openDevice } from '../device/index.ts';
 import { type ElementType, elements } from '../runtime/index.ts';
-import { bytesOf, type Data, type Elements } from './arrays.ts';
+import { type Arrays, bytesOf, type Data, type Numbers } from './arrays.ts';
 import { type Buffer, Part, partOf } from './buffer.ts';
 import { assertUsable, type Context, type ContextOptions, errorWith, newContext, orThrow, throwUnreported } from './context.ts';
 import { Event, type EventOptions } from './event.ts';
@@ -70,7 +70,11 @@ export class Device {
   }
 
   /** A buffer with the elements of a typed array or a list of numbers, in `device` or `unified` memory. */
-  bufferOf<E extends ElementType, S extends 'device' | 'unified' = 'device'>(element: E, data: Elements<E>, state?: S): Buffer<E, S> {
+  bufferOf<E extends ElementType, S extends 'device' | 'unified' = 'device'>(
+    element: E,
+    data: Arrays[E] | Numbers[E] | readonly number[],
+    state?: S,
+  ): Buffer<E, S> {
     const buffer = this.allocate(element, data.length, state ?? 'device');
     const part = partOf(buffer)!;
     // The buffer is new, so the write needs no stream order.

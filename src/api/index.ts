@@ -3,7 +3,7 @@
  * CUDA's ordering rules and errors over the interface of `src/device/device.ts`, and does not depend on a particular device. Start at
  * `device.ts`; `schedule.ts` orders the work, `failures.ts` maps diagnostics to exceptions.
  */
-export { type Arrays, type Data, type Elements, elementsOf, type NumberOf, numbersOf, type ValueOf } from './arrays.ts';
+export type { Arrays, Data, ValueOf } from './arrays.ts';
 export { type Buffer, type KernelBuffer, type Part, partOf, type StreamOption } from './buffer.ts';
 export { type CudaError, type CudaErrorName, cudaErrorNumbered, cudaErrors } from './cuda-errors.ts';
 export { Device, type DeviceOptions, devices } from './device.ts';

@@ -1,7 +1,7 @@
 /** Packs arguments by the kernel's reflection: pointers as locations in buffers, values as bytes of the parameter's type. */
 import type { LaunchArgument } from '../device/device.ts';
 import { type ElementType, elements, encodeValue, type Parameter, type Kernel as Reflection } from '../runtime/index.ts';
-import { bytesIn } from './arrays.ts';
+import { bytesIn, fits } from './arrays.ts';
 import { type KernelBuffer, type Part, partOf } from './buffer.ts';
 import { type Context, errorWith, type Memory } from './context.ts';
 import { addressOf, placeAt } from './memory.ts';
@@ -72,17 +72,6 @@ function valueBytes(target: Target, value: unknown, uses: Set<Memory>): Uint8Arr
 /** The type of a value; undefined for a struct or an unknown type. */
 export const scalarType = ({ element, size }: Parameter): ElementType | undefined =>
   element && elements[element].size === size ? element : undefined;
-
-/** Whether a number fits an element type: floats are rounded, integers must be in range, signed or unsigned. */
-function fits(element: ElementType, value: number | bigint): boolean {
-  const { size, kind } = elements[element];
-  if (kind === 'float') return typeof value === 'number';
-  const bits = 8 * size;
-  // A hot path; powers of two are exact as numbers.
-  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= -(2 ** (bits - 1)) && value < 2 ** bits;
-  const most = 1n << BigInt(bits);
-  return value >= -(most >> 1n) && value < most;
-}
 
 const unfit = ({ kernel, parameter, index }: Target, wanted: string, value: unknown): Error =>
   errorWith('CM5070', { kernel: kernel.name, name: parameter.name, index, wanted, given: describe(value) });

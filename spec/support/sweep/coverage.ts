@@ -9,6 +9,7 @@ import { allRows } from '../../../src/ptx/table/index.ts';
 import { fuzzForms } from '../fuzz.ts';
 import { type Kind, kernelOf } from '../one-instruction.ts';
 import { randomProgram } from '../random-ptx.ts';
+import { randomWarps } from '../random-warps.ts';
 import { sweepForms } from './forms.ts';
 import { readSweep } from './run.ts';
 
@@ -34,9 +35,9 @@ interface Form {
   readonly ptx?: string;
 }
 
-/** The PTX of every kernel that was recorded; of the random programs those that `fuzz.spec.ts` runs. */
+/** The PTX of every kernel that was recorded; of the random programs those that `fuzz.spec.ts` and `warps.spec.ts` run. */
 function* recordedKernels(): Generator<string> {
-  for (const name of readdirSync(folder)) {
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.json'))) {
     const recording = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Recording;
     if (recording.ptx) yield recording.ptx.join('\n');
     for (const form of recording.forms ?? []) {
@@ -46,6 +47,7 @@ function* recordedKernels(): Generator<string> {
   }
   const forms = fuzzForms();
   for (let i = 0; i < 10_000; i += 40) yield randomProgram(i + ((i / 40) % 2), forms);
+  for (let i = 0; i < 5000; i += 44) yield randomWarps(i).ptx;
   const recorded = readSweep();
   for (const { name, ptx } of sweepForms()) if (recorded.has(name)) yield ptx;
 }

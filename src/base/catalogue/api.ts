@@ -101,12 +101,6 @@ export const api = entries({
     severity: 'error',
     title: 'element type mismatch',
     message: 'the buffer holds {wanted}, but the data is {given}',
-    page: 'The data is a typed array of the buffer’s element type, a list of numbers, or bytes (`Uint8Array`), which are copied verbatim. f16 and bf16 data is a `Uint16Array` of bits, or a `Float32Array` or `Float64Array` of numbers, which are rounded.',
-  },
-  CM5076: {
-    severity: 'error',
-    title: 'number out of range',
-    message: 'value {index} of the data is {given}, which is not {element}',
-    page: 'An integer element is a whole number in the range of its type: 0 to 255 for u8. A 64-bit integer is a bigint or a safe integer. A float is any number, and is rounded.',
+    page: 'The data is a typed array of the buffer’s element type, a list of numbers, or bytes (`Uint8Array`), which are copied verbatim. Numbers are rounded to floats, and integers must be in the range of their type. f16 and bf16 data is also a `Float32Array` of numbers or a `Uint16Array` of bits.',
   },
 });

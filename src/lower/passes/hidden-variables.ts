@@ -22,5 +22,5 @@ export function hiddenVariable(kernel: Kernel, which: HiddenVariable): IrVariabl
   return made;
 }
 
-/** Whether a variable is one of the source. */
-export const isOfSource = ({ name }: IrVariable): boolean => Object.values(hidden).every((each) => each.name !== name);
+/** Whether the source can address a variable: its own, and reserved memory, whose address it has from a special register. */
+export const isAddressable = ({ name }: IrVariable): boolean => name !== hidden.word.name;

@@ -4,13 +4,13 @@
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { isPointer, type Kernel, type Space, spaceOf } from '../../ir/index.ts';
-import { isOfSource } from './hidden-variables.ts';
+import { isAddressable } from './hidden-variables.ts';
 
 const ownSpaces: readonly Space[] = ['shared', 'local', 'constant'];
 
 /** Reports CM2095 for the first address made of a number in each space without variables. Spaces are resolved by now. */
 export function refuseMissingMemory(kernel: Kernel, diagnostics: Diagnostics): void {
-  const known = new Set<Space>(kernel.variables.filter(isOfSource).map((variable) => variable.space));
+  const known = new Set<Space>(kernel.variables.filter(isAddressable).map((variable) => variable.space));
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const { op, type } = kernel.insts[value]!;
