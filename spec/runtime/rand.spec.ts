@@ -47,6 +47,7 @@ test('iota keeps the low bits, and rounds where a float has fewer', () => {
 test('zeros, ones and fill', () => {
   assert.equal(decodeElements('i32', initialContents('i32', [2], { kind: 'zeros' })), [0, 0]);
   assert.equal(decodeElements('bf16', initialContents('bf16', [2], { kind: 'ones' })), [1, 1]);
+  assert.equal([...initialContents('f16', [2], { kind: 'values', values: [1.5, -2] })], [0x00, 0x3e, 0x00, 0xc0]);
   assert.equal([...initialContents('f32', [1], { kind: 'fill', value: 2.5 })], [0x00, 0x00, 0x20, 0x40]);
   assert.equal(decodeElements('u64', initialContents('u64', [1], { kind: 'fill', value: 2n ** 64n - 1n })), [2n ** 64n - 1n]);
 });

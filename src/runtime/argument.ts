@@ -55,6 +55,7 @@ function read(spec: string): ArgumentSpec | Problem {
   if (spec[at] === '@')
     return rest === '' ? problem('a file name must follow `@`') : { label: spec, kind: 'file', element: type, path: rest };
   if (spec[at] === ':') return readBuffer(spec, type, rest);
+  if (rest.includes(',')) return readList(spec, type, rest);
   const value = parseValue(type, rest);
   return isProblem(value) ? value : { label: spec, kind: 'scalar', element: type, value };
 }
@@ -71,16 +72,33 @@ function readBuffer(spec: string, element: ElementType, rest: string): ArgumentS
     return problem(`\`${words.join('x')}\` is not a shape: counts of at least 1 joined by \`x\` are`);
   const shape = words.map(Number);
   if (elementCount(shape) * elements[element].size > 2 ** 40) return problem('the buffer is larger than 1 TiB');
-  const init: Init | Problem = equals < 0 ? { kind: 'zeros' } : parseInit(element, rest.slice(equals + 1));
+  const init: Init | Problem = equals < 0 ? { kind: 'zeros' } : parseInit(element, rest.slice(equals + 1), elementCount(shape));
   return isProblem(init) ? init : { label: spec, kind: 'buffer', element, shape, init };
 }
 
-/** Parses the text after `=` behind a shape. `rand` alone is `rand(0)`. */
-function parseInit(element: ElementType, word: string): Init | Problem {
+/** A buffer of the values in a list. */
+function readList(spec: string, element: ElementType, rest: string): ArgumentSpec | Problem {
+  const init = parseValues(element, rest);
+  return isProblem(init) ? init : { label: spec, kind: 'buffer', element, shape: [init.values.length], init };
+}
+
+/** Parses values that are separated by commas. */
+function parseValues(element: ElementType, words: string): (Init & { readonly kind: 'values' }) | Problem {
+  const values = words.split(',').map((word) => parseValue(element, word));
+  return values.find(isProblem) ?? { kind: 'values', values: values as ElementValue[] };
+}
+
+/** Parses the text after `=` behind a shape of some elements. `rand` alone is `rand(0)`. */
+function parseInit(element: ElementType, word: string, count: number): Init | Problem {
   if (word === 'zeros' || word === 'ones' || word === 'iota') return { kind: word };
   if (word === 'rand') return { kind: 'rand', seed: 0n };
+  if (word.includes(',') || /^[-+.\d]/.test(word)) {
+    const list = parseValues(element, word);
+    if (isProblem(list) || list.values.length === count) return list;
+    return problem(`${count} elements have ${list.values.length} values; \`fill(V)\` gives all elements one value`);
+  }
   const call = /^(fill|rand)\((.*)\)$/.exec(word);
-  if (!call) return problem(`\`${word}\` is not one of \`zeros ones iota fill(V) rand rand(SEED)\``);
+  if (!call) return problem(`\`${word}\` is not one of \`zeros ones iota fill(V) rand rand(SEED)\` and no list of values`);
   if (call[1] === 'fill') {
     const value = parseValue(element, call[2]!);
     return isProblem(value) ? value : { kind: 'fill', value };

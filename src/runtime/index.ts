@@ -22,6 +22,7 @@ export {
   elementTypes,
   encodeValue,
   formatValue,
+  integerRange,
   isElementType,
   viewOf,
 } from './element.ts';

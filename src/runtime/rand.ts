@@ -1,10 +1,12 @@
-/** The initial contents of a buffer: zeros, ones, iota, a value, or random numbers. */
+/** The initial contents of a buffer: zeros, ones, iota, one value or one for each element, or random numbers. */
 import { type ElementType, type ElementValue, elementCount, elements, viewOf } from './element.ts';
 
 /** Initial contents. Files are read by the binding. */
 export type Init =
   | { readonly kind: 'zeros' | 'ones' | 'iota' }
   | { readonly kind: 'fill'; readonly value: ElementValue }
+  /** One for each element. */
+  | { readonly kind: 'values'; readonly values: readonly ElementValue[] }
   | { readonly kind: 'rand'; readonly seed: bigint };
 
 /**
@@ -48,6 +50,8 @@ function startValue(type: ElementType, init: Init): (index: number) => ElementVa
       return (index) => index;
     case 'fill':
       return () => init.value;
+    case 'values':
+      return (index) => init.values[index]!;
     case 'rand': {
       const draw = splitMix64(init.seed);
       return () => drawnElement(type, draw());

@@ -126,6 +126,7 @@ export const run: Command = {
   details: `Arguments:
   f32:1024            a buffer of 1024 zeros; f32:32x32 has two dimensions
   f32:1024=iota       initial values: zeros, ones, iota (0 1 2 …), fill(2.5), rand, rand(7); rand is rand(0)
+  f16=1.5,2           a buffer of the values; f16:2x2=1.5,2,3,4 with a shape
   f32@a.npy           a buffer from a .npy file of the same type, or from a raw file
   i32=1024            a scalar: decimal, 0x hexadecimal, nan, inf, -inf
   bytes@params.bin    a struct passed by value
