@@ -19,7 +19,7 @@ import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
 import { type AfterPass, type Module as IrModule, observers, printModule, verifyAfterPass } from '../ir/index.ts';
-import { fitSlots, lowerModule } from '../lower/index.ts';
+import { fitSlots, lowerModule, staticSharedBytes } from '../lower/index.ts';
 import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
@@ -108,6 +108,8 @@ interface FrontEnd {
   readonly ir: IrModule;
   /** The span of each entry's name. */
   readonly places: ReadonlyMap<string, Span>;
+  /** The static shared memory of each entry as `ptxas` counts it. */
+  readonly sharedBytes: ReadonlyMap<string, number>;
   /** By kernel: how its masks are checked at run time. */
   readonly checkedMasks: ReadonlyMap<string, CheckedMasks>;
 }
@@ -134,7 +136,9 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
   };
   const checkedMasks = new Map(ir.kernels.map((kernel) => [kernel.name, optimizeLowered(kernel, choices, diagnostics)]));
   if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
-  return { ir, checkedMasks, places: new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan])) };
+  const places = new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan]));
+  const sharedBytes = new Map(checked.entries.map((entry) => [entry.fn.name, staticSharedBytes(checked, entry)]));
+  return { ir, checkedMasks, places, sharedBytes };
 }
 
 interface AirModules {
@@ -145,14 +149,15 @@ interface AirModules {
 function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): AirModules | undefined {
   const front = frontEnd(source, options, diagnostics);
   if (!front) return undefined;
-  const { ir, places, checkedMasks } = front;
+  const { ir, places, sharedBytes, checkedMasks } = front;
   const target = targetOf(options);
   if (!expandsAtomics(front, target, options, diagnostics)) return undefined;
   const kernels: KernelReflection[] = ir.kernels.map((kernel) => {
     const checked = checkedMasks.get(kernel.name);
     return { ...reflectKernel(kernel, target), ...(checked ? { checkedMasks: checked } : {}) };
   });
-  for (const kernel of kernels) refuseTooMuchShared(kernel, target, places.get(kernel.name), diagnostics);
+  for (const kernel of kernels)
+    refuseTooMuchShared(kernel, { target, declared: sharedBytes.get(kernel.name)!, span: places.get(kernel.name) }, diagnostics);
   if (diagnostics.hasErrors) return undefined;
   if (options.fp64 === 'warn' && !target.allowsCpuOnly)
     for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
@@ -181,18 +186,31 @@ function expandsAtomics({ ir, places }: FrontEnd, target: Target, options: Compi
   return !diagnostics.hasErrors;
 }
 
+/** What an entry declares, and where it is. */
+interface DeclaredShared {
+  readonly target: Target;
+  readonly declared: number;
+  readonly span: Span | undefined;
+}
+
+/** Reports CM2093 for more than NVIDIA GPUs take, used or not, and for more than the target has. */
 function refuseTooMuchShared(
-  { name, staticSharedBytes: bytes }: KernelReflection,
-  { shared }: Target,
-  span: Span | undefined,
+  { name, staticSharedBytes: used }: KernelReflection,
+  { target, declared, span }: DeclaredShared,
   diagnostics: Diagnostics,
 ): void {
-  const limit = shared.declared;
-  if (bytes <= limit) return;
   const { declared: maxBytes } = targets.cpu.shared;
-  const gpus = limit === maxBytes ? 'NVIDIA GPUs' : 'Apple GPUs';
-  const help = bytes <= maxBytes ? { help: '`--target cpu` compiles it for the CPU device alone' } : {};
-  diagnostics.report('CM2093', { kernel: name, bytes, who: gpus, limit }, { ...(span ? { span } : {}), ...help });
+  const { declared: limit } = target.shared;
+  const where = span ? { span } : {};
+  if (declared > maxBytes) diagnostics.report('CM2093', { kernel: name, bytes: declared, who: 'NVIDIA GPUs', limit: maxBytes }, where);
+  else if (used > limit) {
+    const help = used <= maxBytes ? { help: '`--target cpu` compiles it for the CPU device alone' } : {};
+    diagnostics.report(
+      'CM2093',
+      { kernel: name, bytes: used, who: limit === maxBytes ? 'NVIDIA GPUs' : 'Apple GPUs', limit },
+      { ...where, ...help },
+    );
+  }
 }
 
 /** The container; reports CM5092 for one without kernels. */

@@ -12,6 +12,7 @@ import { globalMemoryOf } from './module-memory.ts';
 export { checkMasks } from './check-masks.ts';
 export { fitSlots } from './hidden-params.ts';
 export { lowerPasses } from './lower-passes.ts';
+export { staticSharedBytes } from './shared-size.ts';
 export { promoteLocals } from './ssa/promote-locals.ts';
 
 /** The choices of lowering. */

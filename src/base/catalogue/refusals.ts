@@ -128,7 +128,7 @@ export const refusals = entries({
     severity: 'error',
     title: 'too much shared memory',
     message: 'kernel `{kernel}` declares {bytes} bytes of shared memory, and {who} take {limit}',
-    page: 'A threadgroup has 32768 bytes of memory on every Apple GPU; pipeline creation fails beyond that. With `--target cpu`, a kernel can declare 49152 bytes, as on NVIDIA GPUs, and a launch can add dynamic shared memory up to a total of 232448 bytes.',
+    page: 'A threadgroup has 32768 bytes of memory on every Apple GPU; pipeline creation fails beyond that. With `--target cpu`, a kernel can declare 49152 bytes, as on NVIDIA GPUs, and a launch can add dynamic shared memory up to a total of 232448 bytes. For the limit of NVIDIA GPUs, variables of the kernel and of the functions that it calls count even if nothing uses them, as for `ptxas`.',
   },
   CM2094: {
     severity: 'error',
