@@ -1,6 +1,6 @@
 /** Loops over the threads of a warp, for the functions of warp collectives. */
 import type { Code } from '../../wasm/index.ts';
-import { writeCount } from './kernel-code.ts';
+import { type KernelContext, writeCount, writeWarpEnd } from './kernel-code.ts';
 
 /** Locals of such a loop. */
 export interface WarpLocals {
@@ -12,6 +12,39 @@ export interface WarpLocals {
   readonly mask: number;
   /** The current thread. */
   readonly thread: number;
+}
+
+/**
+ * Writes a loop over the warps of a block, in the order of the launch. The locals `first` and `end` are the threads of the current warp, and
+ * `done` counts the threads of those that have run; it is `first` unless the launch chooses the order.
+ */
+export function eachWarp(
+  { host, order }: Pick<KernelContext, 'host' | 'order'>,
+  code: Code,
+  { first, end, done }: { readonly first: number; readonly end: number; readonly done: number },
+  body: () => void,
+): void {
+  const { threads } = host.globals;
+  code.i32(0);
+  code.at('local.set', done);
+  code.open('loop');
+  if (order) {
+    code.at('local.get', done);
+    order.warpAt(code);
+    code.at('local.set', first);
+  }
+  writeWarpEnd(code, first, end, () => code.at('global.get', threads));
+  body();
+  if (order) {
+    code.at('local.get', done);
+    code.i32(32);
+    code.op('i32.add');
+  } else code.at('local.get', end);
+  code.at('local.tee', done);
+  code.at('global.get', threads);
+  code.op('i32.lt_u');
+  code.at('br_if', 0);
+  code.end();
 }
 
 /** Writes a loop over all threads of the warp, also those that do not participate. */

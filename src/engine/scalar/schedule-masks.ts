@@ -3,16 +3,8 @@
  * its threads can continue; threads that have yielded continue in the next round. Every thread of a block makes progress.
  */
 import type { Code } from '../../wasm/index.ts';
-import {
-  atBarrier,
-  atRendezvous,
-  exited,
-  type KernelContext,
-  writeCount,
-  writeStateAddress,
-  writeWarpEnd,
-  yielded,
-} from '../codegen/kernel-code.ts';
+import { atBarrier, atRendezvous, exited, type KernelContext, writeCount, writeStateAddress, yielded } from '../codegen/kernel-code.ts';
+import { eachWarp } from '../codegen/lane-loop.ts';
 import { writeRendezvous } from './rendezvous-function.ts';
 
 /** What the schedulers of threads with states share. */
@@ -42,36 +34,15 @@ interface Frame {
 
 /** Writes the rounds of a block, whose threads all have the state 0. */
 export function writeMaskRounds(context: KernelContext, code: Code, functions: StateFunctions): void {
-  const { globals } = context.host;
   const local = (): number => code.local('i32');
   const [first, end, next, pending, released] = [local(), local(), local(), local(), local()];
   const meet = context.plan.regions.rendezvous.length > 0 ? writeRendezvous(context) : undefined;
   const frame: Frame = { context, code, first, end, next, pending, functions, meet, wake: writeWake(context) };
-  const { order } = context;
-  const done = order ? local() : first;
+  const done = context.order ? local() : first;
   code.open('loop');
-  for (const at of [pending, done]) {
-    code.i32(0);
-    code.at('local.set', at);
-  }
-  code.open('loop');
-  if (order) {
-    code.at('local.get', done);
-    order.warpAt(code);
-    code.at('local.set', first);
-  }
-  writeWarpEnd(code, first, end, () => code.at('global.get', globals.threads));
-  writeWarpTurn(frame);
-  if (order) {
-    code.at('local.get', done);
-    code.i32(32);
-    code.op('i32.add');
-  } else code.at('local.get', end);
-  code.at('local.tee', done);
-  code.at('global.get', globals.threads);
-  code.op('i32.lt_u');
-  code.at('br_if', 0);
-  code.end();
+  code.i32(0);
+  code.at('local.set', pending);
+  eachWarp(context, code, { first, end, done }, () => writeWarpTurn(frame));
   code.at('local.get', pending);
   code.at('br_if', 0);
   if (meet !== undefined) {

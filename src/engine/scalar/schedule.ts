@@ -1,6 +1,7 @@
 /** The scheduler of the scalar compiler: the function that runs a block's threads through regions and collectives, uniformly or warp by warp. */
 import type { Code } from '../../wasm/index.ts';
-import { atBarrier, exited, type KernelContext, writeCount, writeStateAddress, writeWarpEnd, yielded } from '../codegen/kernel-code.ts';
+import { atBarrier, exited, type KernelContext, writeCount, writeStateAddress, yielded } from '../codegen/kernel-code.ts';
+import { eachWarp } from '../codegen/lane-loop.ts';
 import { writeMaskRounds } from './schedule-masks.ts';
 
 /** Writes the function that runs a block; `steps` are the functions of regions and collectives by state. */
@@ -63,46 +64,26 @@ function writeUniform({ phase, host }: KernelContext, code: Code, dispatch: numb
  * barrier does not wait for threads that have exited.
  */
 function writeWarps(context: KernelContext, code: Code, dispatch: number): void {
-  const { globals } = context.host;
   const [first, end, next, released] = [code.local('i32'), code.local('i32'), code.local('i32'), code.local('i32')];
   const lowest = writeLowest(context);
-  const { order } = context;
-  /** The threads of the warps that have run so far. */
-  const done = order ? code.local('i32') : first;
+  const done = context.order ? code.local('i32') : first;
   eachState(context, code, next, () => code.i32(0));
   code.open('loop');
-  code.i32(0);
-  code.at('local.set', done);
-  code.open('loop');
-  if (order) {
-    code.at('local.get', done);
-    order.warpAt(code);
-    code.at('local.set', first);
-  }
-  writeWarpEnd(code, first, end, () => code.at('global.get', globals.threads));
-  code.open('loop');
-  code.at('local.get', first);
-  code.at('local.get', end);
-  code.at('call', lowest);
-  code.at('local.tee', next);
-  code.i32(atBarrier);
-  code.op('i32.lt_u');
-  code.open('if');
-  for (const local of [next, first, end]) code.at('local.get', local);
-  code.at('call', dispatch);
-  code.at('br', 1);
-  code.end();
-  code.end();
-  if (order) {
-    code.at('local.get', done);
-    code.i32(32);
-    code.op('i32.add');
-  } else code.at('local.get', end);
-  code.at('local.tee', done);
-  code.at('global.get', globals.threads);
-  code.op('i32.lt_u');
-  code.at('br_if', 0);
-  code.end();
+  eachWarp(context, code, { first, end, done }, () => {
+    code.open('loop');
+    code.at('local.get', first);
+    code.at('local.get', end);
+    code.at('call', lowest);
+    code.at('local.tee', next);
+    code.i32(atBarrier);
+    code.op('i32.lt_u');
+    code.open('if');
+    for (const local of [next, first, end]) code.at('local.get', local);
+    code.at('call', dispatch);
+    code.at('br', 1);
+    code.end();
+    code.end();
+  });
   writeRelease(context, code, next, released);
   code.at('local.get', released);
   code.at('br_if', 0);
