@@ -163,7 +163,7 @@ const atomics = `${head}
   .reg .pred q; .reg .b32 t, i, n, r<9>; .reg .b64 p, o, w<6>;
   ld.param.u64 p, [from]; ld.param.u64 o, [to];
   mov.u32 t, %ctaid.x; mov.u32 n, %ntid.x; mov.u32 i, %tid.x; mad.lo.u32 t, t, n, i;
-  mul.wide.u32 w0, t, 12; add.u64 p, p, w0; ld.global.u32 r1, [p]; ld.global.u64 w1, [p+4];
+  mul.wide.u32 w0, t, 12; add.u64 p, p, w0; ld.global.u32 r1, [p]; ld.global.u32 r4, [p+4]; ld.global.u32 r5, [p+8]; mov.b64 w1, {r4, r5};
   setp.eq.u32 q, i, 0; mov.u32 r2, own; @q st.shared.u32 [r2], 0; bar.sync 0;
   red.global.add.u32 [o], r1; red.global.max.s32 [o+4], r1; red.global.xor.b32 [o+8], r1; red.global.min.u32 [o+12], r1;
   red.global.add.f32 [o+16], 0f3f000000;
