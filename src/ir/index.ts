@@ -6,6 +6,7 @@ export * from './analysis/index.ts';
 export * from './build.ts';
 export * from './dialect.ts';
 export * from './eval.ts';
+export * from './folds.ts';
 export * from './kernel.ts';
 export * from './lock-table.ts';
 export * from './memory.ts';

@@ -3,7 +3,7 @@
  * their thread records and stores each participant's result there. A thread participates if its state is that of the collective; under the
  * schedule `block` all threads of a warp do.
  */
-import type { InstOf, Kernel, Value } from '../../ir/index.ts';
+import { type Fold, type InstOf, type Kernel, neutralOf, type Value } from '../../ir/index.ts';
 import type { Code } from '../../wasm/index.ts';
 import { type KernelContext, writeStateAddress, writeWarpEnd } from '../codegen/kernel-code.ts';
 import { eachParticipant, eachThread, writeHasLane } from '../codegen/lane-loop.ts';
@@ -154,19 +154,21 @@ function writeBallot(frame: Frame, value: Value): void {
   });
 }
 
-/** The neutral element of each reduction. */
-const neutral = { add: 0, and: -1, or: 0, xor: 0, smin: 0x7fffffff, smax: -0x80000000, umin: -1, umax: 0 } as const;
-
 function writeReduction(frame: Frame, value: Value, { fold }: InstOf<'reduce'>): void {
   const { code, thread, sum, context } = frame;
-  code.i32(neutral[fold]);
+  code.i32(neutralOf[fold]);
   code.at('local.set', sum);
   eachParticipant(frame.code, frame, () => {
     code.at('local.get', sum);
     code.at('local.get', thread);
     writeOperand(frame, value, 0);
-    if (fold === 'smin' || fold === 'smax' || fold === 'umin' || fold === 'umax') code.at('call', context.helper(`${fold}32`));
-    else code.op(`i32.${fold}`);
+    writeFold(context, code, fold);
     code.at('local.set', sum);
   });
+}
+
+/** Replaces two numbers on the stack by one. */
+export function writeFold({ helper }: Pick<KernelContext, 'helper'>, code: Code, fold: Fold): void {
+  if (fold === 'smin' || fold === 'smax' || fold === 'umin' || fold === 'umax') code.at('call', helper(`${fold}32`));
+  else code.op(`i32.${fold}`);
 }

@@ -4,27 +4,26 @@
  * Source: PTX ISA 9.0, 9.7.9.6 and 9.7.13, "causes the executing thread to wait until all non-exited threads corresponding to membermask have
  * executed" the instruction.
  */
-import { type Fold, folds, type InstOf, type Kernel, type Value } from '../../ir/index.ts';
+import { type Fold, folds, type Kernel, type MaskedInst, type Value } from '../../ir/index.ts';
 import type { Code } from '../../wasm/index.ts';
 import { atBarrier, atRendezvous, exited, type KernelContext, writeStateAddress } from '../codegen/kernel-code.ts';
 import { eachParticipant, eachThread, type WarpLocals, writeHasLane } from '../codegen/lane-loop.ts';
 import { exchangeFields, type Plan } from '../codegen/plan.ts';
 import type { Rendezvous } from '../codegen/regions.ts';
 import type { Values } from '../codegen/values.ts';
-
-type RendezvousInst = InstOf<'shufflesync'> | InstOf<'ballotsync'> | InstOf<'reducesync'> | InstOf<'warpsync'>;
+import { writeFold } from './collective-function.ts';
 
 /** Numbers of the kinds of collectives, which must be equal for threads to meet. */
 const kinds = { shuffle: 0, ballot: 1, fence: 2, convergence: 3, firstFold: 4 } as const;
 
-function kindOf(inst: RendezvousInst): number {
+function kindOf(inst: MaskedInst): number {
   if (inst.op === 'shufflesync') return kinds.shuffle;
   if (inst.op === 'ballotsync') return kinds.ballot;
   if (inst.op === 'warpsync') return inst.isFence ? kinds.fence : kinds.convergence;
   return kinds.firstFold + folds.indexOf(inst.fold);
 }
 
-const instOf = ({ insts }: Kernel, { value }: Rendezvous): RendezvousInst => insts[value] as RendezvousInst;
+const maskedOf = ({ insts }: Kernel, { value }: Rendezvous): MaskedInst => insts[value] as MaskedInst;
 
 /** The locals that an arriving thread needs. */
 interface Arrival {
@@ -37,7 +36,7 @@ interface Arrival {
 /** Stores what a thread brings to a rendezvous; `next` is the region that it continues with. */
 export function writeExchange({ context, code, record }: Arrival, values: Values, rendezvous: Rendezvous, next: number): void {
   const { plan } = context;
-  const inst = instOf(plan.kernel, rendezvous);
+  const inst = maskedOf(plan.kernel, rendezvous);
   const put = (field: keyof typeof exchangeFields, push: () => void): void => {
     code.at('local.get', record);
     push();
@@ -206,14 +205,14 @@ type Completion = (frame: Frame) => void;
 function completionsOf({ kernel, regions }: Plan): Map<number, Completion> {
   const found = new Map<number, Completion>();
   for (const rendezvous of regions.rendezvous) {
-    const inst = instOf(kernel, rendezvous);
+    const inst = maskedOf(kernel, rendezvous);
     const completion = completionOf(inst);
     if (completion) found.set(kindOf(inst), completion);
   }
   return found;
 }
 
-function completionOf(inst: RendezvousInst): Completion | undefined {
+function completionOf(inst: MaskedInst): Completion | undefined {
   if (inst.op === 'shufflesync') return writeShuffle;
   if (inst.op === 'ballotsync') return writeBallot;
   if (inst.op === 'reducesync') return (frame) => writeReduction(frame, inst.fold);
@@ -287,10 +286,4 @@ function writeReduction(frame: Frame, fold: Fold): void {
     code.end();
   });
   eachParticipant(code, frame, () => writeResult(frame, () => code.at('local.get', sum)));
-}
-
-/** Replaces two numbers on the stack by one. */
-function writeFold(context: KernelContext, code: Code, fold: Fold): void {
-  if (fold === 'smin' || fold === 'smax' || fold === 'umin' || fold === 'umax') code.at('call', context.helper(`${fold}32`));
-  else code.op(`i32.${fold}`);
 }

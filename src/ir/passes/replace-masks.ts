@@ -4,6 +4,7 @@
  */
 import { type Convergence, convergenceOf } from '../analysis/convergence.ts';
 import { type Builder, builder } from '../build.ts';
+import { neutralOf } from '../folds.ts';
 import { type Block, constantOf, type Inst, type InstOf, type Kernel, type Value } from '../kernel.ts';
 import type { Fold } from '../ops.ts';
 
@@ -81,18 +82,6 @@ function replacement(b: Builder, inst: MaskedInst, isUniform: (mask: Value) => b
 
 const word = (b: Builder, value: number): Value => b.const('i32', value);
 
-/** The neutral element of each reduction. */
-const neutral: Readonly<Record<Fold, number>> = {
-  add: 0,
-  and: -1,
-  or: 0,
-  xor: 0,
-  smin: 0x7fffffff,
-  smax: -0x80000000,
-  umin: -1,
-  umax: 0,
-};
-
 const isFull = (kernel: Kernel, mask: Value): boolean => BigInt.asIntN(32, constantOf(kernel, mask) ?? 0n) === -1n;
 
 /** A reduction of the lanes of each mask: at once where all lanes have one mask, or else by a segmented scan. */
@@ -100,7 +89,7 @@ function reduction(b: Builder, { a, members, fold, type }: InstOf<'reducesync'>,
   if (isFull(b.kernel, members)) return { op: 'reduce', type, a, fold };
   if (!isUniform(members)) return segmentedReduction(b, a, members, fold);
   const isMember = b.icmp(b.and(b.lshr(members, b.sreg('i32', { name: 'laneid' })), word(b, 1)), word(b, 0), { pred: 'ne' });
-  return { op: 'reduce', type, a: b.select(isMember, a, word(b, neutral[fold])), fold };
+  return { op: 'reduce', type, a: b.select(isMember, a, word(b, neutralOf[fold])), fold };
 }
 
 const combine = {

@@ -1,5 +1,5 @@
 /** Warp collectives on locals. In a kernel that has any, a lane group is a whole warp. */
-import { type InstOf, uniform, type Value, varying } from '../../../ir/index.ts';
+import { type InstOf, neutralOf, uniform, type Value, varying } from '../../../ir/index.ts';
 import { wordOps } from '../../codegen/lane-ops.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
@@ -39,9 +39,6 @@ export function ballot(values: GroupValues, inst: InstOf<'ballot'>, value: Value
   putUniform(values, value);
 }
 
-/** The identity of each reduction. */
-const neutral = { add: 0, and: -1, or: 0, xor: 0, smin: 0x7fffffff, smax: -0x80000000, umin: -1, umax: 0 } as const;
-
 /** The values of all active lanes, reduced to one. */
 export function reduce(values: GroupValues, inst: InstOf<'reduce'>, value: Value): void {
   const s = values.group;
@@ -50,7 +47,7 @@ export function reduce(values: GroupValues, inst: InstOf<'reduce'>, value: Value
   for (let pack = 0; pack < s.plan.packs; pack++) {
     s.part(inst.a, pack);
     if (s.mask) {
-      code.v128(words(neutral[inst.fold]));
+      code.v128(words(neutralOf[inst.fold]));
       code.at('local.get', s.mask[pack]!);
       code.op('v128.bitselect');
     }
