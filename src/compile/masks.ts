@@ -18,7 +18,7 @@ import {
   runPasses,
   standardPasses,
 } from '../ir/index.ts';
-import { checkMasks } from '../lower/index.ts';
+import { checkMasks, collectiveAt } from '../lower/index.ts';
 
 export interface MaskChoices {
   /** `keep` for the sanitizer, `keep-divergent` for the CPU device, `check` for Apple GPUs. */
@@ -67,13 +67,10 @@ function checkAll(kernel: Kernel, { file, target, afterPass }: MaskChoices, diag
     const span = kernel.locs[value];
     if (!span || seen.has(span.start)) continue;
     seen.add(span.start);
-    diagnostics.report('CM2099', { what: opcodeAt(file.text.slice(span.start, span.end)), target }, { span });
+    diagnostics.report('CM2099', { what: collectiveAt(file, span), target }, { span });
   }
   checkMasks(kernel, divergentMasks(kernel, convergence), file);
   replaceAllMasks(kernel, convergence.variance);
   afterPass?.('check-masks', kernel);
   return divergent.length > 0 ? 'divergent' : 'shape';
 }
-
-/** The opcode of an instruction, behind a guard. */
-const opcodeAt = (text: string): string => /^(?:@!?\S+\s+)?([\w.:]+)/.exec(text)?.[1] ?? 'the collective';

@@ -44,9 +44,11 @@ function checkFirst(kernel: Kernel, block: Block, wanted: Set<Value>, file: Sour
   block.end = { op: 'condbr', cond, then: { block: stop, args: [] }, else: { block: rest, args: [] } };
 }
 
+/** The opcode of a collective at a place of the source, behind a guard. */
+export const collectiveAt = (file: SourceFile | undefined, span: Kernel['locs'][number]): string =>
+  (file && span && /^(?:@!?\S+\s+)?([\w.:]+)/.exec(file.text.slice(span.start, span.end))?.[1]) ?? 'a collective';
+
 function textOf(file: SourceFile | undefined, span: Kernel['locs'][number]): string {
-  const opcode =
-    (file && span && /[a-z][\w.:]*/.exec(file.text.slice(span.start, span.end).replace(/^@!?\S+\s+/, ''))?.[0]) ?? 'a collective';
   const place = file && span ? ` (${file.path}:${file.position(span.start).line})` : '';
-  return `the mask of \`${opcode}\` names lanes that do not execute it together${place}`;
+  return `the mask of \`${collectiveAt(file, span)}\` names lanes that do not execute it together${place}`;
 }

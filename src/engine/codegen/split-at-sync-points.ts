@@ -2,7 +2,18 @@
  * Splits basic blocks behind sync points: barriers and warp collectives, at which threads wait for each other. Shuffles that are independent of
  * each other form one sync point.
  */
-import { addBlock, type Block, edgesOf, type Inst, type Kernel, operandsOf, renumber, specOf, type Value } from '../../ir/index.ts';
+import {
+  addBlock,
+  type Block,
+  edgesOf,
+  type Inst,
+  isMasked,
+  type Kernel,
+  operandsOf,
+  renumber,
+  specOf,
+  type Value,
+} from '../../ir/index.ts';
 
 /** Splits in place, so that a sync point is the last instruction of its block; block ids are positions afterwards. */
 export function splitAtSyncPoints(kernel: Kernel): void {
@@ -57,9 +68,10 @@ export function syncPointOf(kernel: Kernel, block: Block): Value | undefined {
 }
 
 /** Whether a sync point is a barrier, a collective of the threads that reach it together, a collective by a member mask, or a yield. */
-export function syncKindOf({ op }: Inst): 'barrier' | 'collective' | 'rendezvous' | 'yield' {
+export function syncKindOf(inst: Inst): 'barrier' | 'collective' | 'rendezvous' | 'yield' {
+  const { op } = inst;
   if (op === 'barrier' || op === 'yield') return op;
-  return op === 'shufflesync' || op === 'ballotsync' || op === 'reducesync' || op === 'warpsync' ? 'rendezvous' : 'collective';
+  return isMasked(inst) ? 'rendezvous' : 'collective';
 }
 
 /** The instructions of the sync point that a block of a split kernel ends with: one, or several shuffles. */

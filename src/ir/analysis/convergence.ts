@@ -2,7 +2,7 @@
  * Convergence: which blocks the lanes of a warp run together. Lanes that can reach no further barrier or collective count as exited, because
  * no other thread meets them again.
  */
-import type { Inst, Kernel, Value } from '../kernel.ts';
+import { constantOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { specOf } from '../ops.ts';
 import { type Cfg, cfgOf, positionsIn, reversed, reversePostorder } from './cfg.ts';
 import { dominatorsOf, postDominatorsOf } from './dominators.ts';
@@ -107,11 +107,6 @@ function warpVariance(inst: Inst, kernel: Kernel, areRowsAligned: boolean): Vari
 const laneBits = 5;
 const lanes = 1n << BigInt(laneBits);
 
-const constantIn = (kernel: Kernel, value: Value): bigint | undefined => {
-  const inst = kernel.insts[value]!;
-  return inst.op === 'const' ? inst.bits : undefined;
-};
-
 /** Whether a value is the lane in its low five bits and uniform in a warp above. */
 function isLaneIndex(kernel: Kernel, value: Value, areRowsAligned: boolean): boolean {
   const inst = kernel.insts[value]!;
@@ -123,7 +118,7 @@ function isLaneIndex(kernel: Kernel, value: Value, areRowsAligned: boolean): boo
 /** Whether an instruction uses a lane index without its low five bits, as in `tid / 32` and `tid < 64`. */
 function dropsLane(kernel: Kernel, inst: Inst, areRowsAligned: boolean): boolean {
   if (!('a' in inst && 'b' in inst) || !isLaneIndex(kernel, inst.a, areRowsAligned)) return false;
-  const constant = constantIn(kernel, inst.b);
+  const constant = constantOf(kernel, inst.b);
   if (constant === undefined) return false;
   const isMultiple = constant % lanes === 0n;
   switch (inst.op) {

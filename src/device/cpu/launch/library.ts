@@ -187,8 +187,10 @@ export function loadedKernel(
   };
   /** By whether the rows of blocks are aligned, which decides only what masks of collectives mean. */
   const forms = new Map<boolean, ReturnType<typeof newVectorized>>();
+  let isMasked: boolean | undefined;
   const vectorized = (areAligned: boolean): ReturnType<typeof newVectorized> => {
-    const key = areAligned || !hasMasks(ready());
+    isMasked ??= hasMasks(ready());
+    const key = areAligned || !isMasked;
     const form = forms.get(key) ?? newVectorized(key);
     forms.set(key, form);
     return form;
