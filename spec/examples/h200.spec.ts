@@ -1,6 +1,6 @@
 /** Every example, compiled and run on the CPU device, has the bits recorded on an NVIDIA H200. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { suite } from 'uvu';
@@ -132,14 +132,7 @@ for (const name of exampleNames)
   test(`cumetal run examples/${name}.ptx: runs without further options`, () => {
     const before = readdirSync(folder);
     assert.match(cli('run', `examples/${name}.ptx`), new RegExp(`\\b${name}\\b`));
-    const words = readFileSync(join(folder, 'examples', `${name}.ptx`), 'utf8');
-    const pictures = [...words.matchAll(/^\/\/! cumetal:.*--out \d+=(\S+)/gm)].map((match) => match[1]!);
-    assert.equal(
-      readdirSync(folder).filter((file) => !before.includes(file)),
-      pictures,
-      'the files named in the launch lines',
-    );
-    for (const picture of pictures) assert.ok(existsSync(join(folder, picture)));
+    assert.equal(readdirSync(folder), before, 'launch lines write no files');
   });
 
 test('cumetal run --launch: the recorded launch of an example passes its checks', () => {

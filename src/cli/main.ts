@@ -5,6 +5,7 @@
  */
 import { InternalError } from '../base/bug.ts';
 import { closest } from '../base/closest.ts';
+import { printable } from '../base/printable.ts';
 import { has, parseArguments, positionalCountProblem } from './command/command.ts';
 import { usageError } from './command/usage-error.ts';
 import { commands } from './commands.ts';
@@ -54,7 +55,7 @@ function ourBug(error: unknown, terminal: Terminal): ExitCode {
   const what = error instanceof InternalError || error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   terminal.err(
     `error: internal error in cumetal: ${what}\nThis is a bug in cumetal, not a problem with your input. Please report it with the input file and the command line` +
-      ` (\`${process.argv.slice(2).join(' ')}\`). CUMETAL_TRACE=1 prints the stack trace.\n`,
+      ` (\`${printable(process.argv.slice(2).join(' '))}\`). CUMETAL_TRACE=1 prints the stack trace.\n`,
   );
   if (terminal.env.CUMETAL_TRACE && error instanceof Error) terminal.err(`${error.stack}\n`);
   return exit.ourBug;

@@ -31,7 +31,8 @@ export interface Problem {
   readonly problem: string;
 }
 
-const problem = (text: string): Problem => ({ problem: text });
+/** A text that says why. */
+export const problem = (text: string): Problem => ({ problem: text });
 
 /** Whether a text could not be read. */
 export const isProblem = (value: unknown): value is Problem => typeof value === 'object' && value !== null && 'problem' in value;

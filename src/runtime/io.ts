@@ -9,6 +9,8 @@ export interface IoFailure {
 export interface Io {
   readFile(path: string): Uint8Array | IoFailure;
   writeFile(path: string, bytes: Uint8Array): IoFailure | undefined;
+  /** The absolute path without symbolic links, also of a file that does not exist; undefined if it cannot be resolved. */
+  realPath?(path: string): string | undefined;
 }
 
 /** The contents of a file; undefined after reporting CM5030. */

@@ -178,7 +178,7 @@ export const launch = entries({
     severity: 'error',
     title: 'launch file is not JSON',
     message: 'launch file `{path}` is not JSON: {why}',
-    page: 'A launch file is one JSON object. JSON has no comments and no trailing commas.',
+    page: 'A launch file is one JSON object. JSON has no comments and no trailing commas. A key that occurs twice in an object is an error, because readers differ in which one they take.',
   },
   CM5041: {
     severity: 'error',
@@ -191,6 +191,20 @@ export const launch = entries({
     title: 'invalid launch line',
     message: 'launch line {line}: {why}',
     page: 'Comment lines `//! cumetal: --grid 4 --block 256 --arg f32:1024` specify the launch of a PTX file. The lines are joined and parsed like a command line, with shell quoting.',
+  },
+  CM5043: {
+    severity: 'error',
+    title: 'option not allowed in a launch line',
+    message: '`{option}` is not allowed in a launch line',
+    help: 'pass it on the command line; a launch line can have {allowed}',
+    page: 'A launch line describes a launch: the kernel, its shape, its arguments, and what to print and to check. Files to write, the device, threads, repeats and time limits are given on the command line alone, so that running a file from someone else changes nothing but the terminal.',
+  },
+  CM5044: {
+    severity: 'error',
+    title: 'file outside of the folder',
+    message: 'the file name `{name}` {why}',
+    help: '`--allow-outside` on the command line allows it to be read',
+    page: 'A launch file, and the launch lines of a PTX file, name files relative to their own folder and inside it, so that a launch from someone else reads nothing else. Absolute paths, `..` above the folder and symbolic links out of it are errors, unless `--allow-outside` is given. The `module` of a launch file may be in another folder if it is named like a module (`.ptx`, `.metallib`, `.fatbin`, `.cubin`). `--record` writes inside the folder only, with and without `--allow-outside`.',
   },
   CM5050: {
     severity: 'error',

@@ -3,6 +3,7 @@
  * are those of the PTX itself; with a target they include those of compiling for it.
  */
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
+import { printableJson } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
 import { checkSource } from '../../compile/check-source.ts';
 import type { CompileOptions } from '../../compile/options.ts';
@@ -15,7 +16,7 @@ import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson, githubLine, sarif } from '../terminal/formats.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { jsonText } from '../terminal/json.ts';
-import { countSummary, renderAll } from '../terminal/render.ts';
+import { countSummary, writeDiagnostics } from '../terminal/render.ts';
 
 /** The maximum number of diagnostics printed as text; the rest are counted. */
 const maxShown = 50;
@@ -28,7 +29,7 @@ export async function check({ parsed, terminal }: Context): Promise<ExitCode> {
   const { watchFiles } = await import('../terminal/watch.ts');
   const recheck = async (): Promise<void> => {
     // Clears the screen and its scrollback, on a terminal.
-    if (terminal.color.out) terminal.out('\u001b[2J\u001b[3J\u001b[H');
+    if (terminal.color.out) terminal.outBytes(new TextEncoder().encode('\u001b[2J\u001b[3J\u001b[H'));
     await checkOnce(parsed, terminal);
   };
   return watchFiles(parsed.positionals, recheck);
@@ -87,13 +88,13 @@ async function compiles(source: SourceFile, options: CompileOptions, own: Diagno
 }
 
 function writeText(list: readonly Diagnostic[], files: number, terminal: Terminal): void {
-  if (list.length > 0) terminal.err(renderAll(list, terminal.color.err, maxShown));
+  if (list.length > 0) writeDiagnostics(list, terminal, maxShown);
   const what = `${files} file${files === 1 ? '' : 's'} checked`;
   terminal.out(`${what}: ${countSummary(list) || 'no problems'}\n`);
 }
 
 function written(format: string, list: readonly Diagnostic[]): string {
-  if (format === 'sarif') return `${JSON.stringify(sarif(list, version), undefined, 2)}\n`;
+  if (format === 'sarif') return `${printableJson(JSON.stringify(sarif(list, version), undefined, 2))}\n`;
   if (format === 'github') return list.map((d) => `${githubLine(d)}\n`).join('');
   return `${jsonText({ diagnostics: list.map(diagnosticJson) })}\n`;
 }

@@ -2,6 +2,7 @@
 
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
+import type { IoFailure } from '../../runtime/index.ts';
 import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
@@ -10,15 +11,25 @@ export type Input =
   | { readonly kind: 'ptx'; readonly path: string; readonly source: SourceFile }
   | { readonly kind: 'metallib'; readonly path: string; readonly bytes: Uint8Array };
 
+/** The bytes of a file. One that is typed on the command line may also be a pipe or standard input; one that a file names may not. */
+export const readNamed = async (path: string, terminal: Terminal, isTyped = true): Promise<Uint8Array | IoFailure> =>
+  (isTyped ? await terminal.readInput?.(path) : undefined) ?? terminal.readFile(path);
+
 /** Reads the file, or returns the exit code after reporting an error. `image` selects one image of a container. */
-export async function readInput(path: string, terminal: Terminal, diagnostics: Diagnostics, image?: string): Promise<Input | ExitCode> {
+export async function readInput(
+  path: string,
+  terminal: Terminal,
+  diagnostics: Diagnostics,
+  image?: string,
+  isTyped = true,
+): Promise<Input | ExitCode> {
   if (path.endsWith('.cu')) {
     if (image !== undefined) return noImages(path, terminal);
     const { compileCuda } = await import('./cuda-source.ts');
     const text = compileCuda(path, terminal);
     return typeof text === 'string' ? { kind: 'ptx', path, source: new SourceFile(path, text) } : text;
   }
-  const bytes = (await terminal.readSoon?.(path)) ?? terminal.readFile(path);
+  const bytes = await readNamed(path, terminal, isTyped);
   if (!(bytes instanceof Uint8Array)) {
     diagnostics.report('CM5030', { path, why: bytes.why });
     return exit.usage;

@@ -11,7 +11,7 @@ import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { jsonText } from '../terminal/json.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
-import { renderAll } from '../terminal/render.ts';
+import { writeDiagnostics } from '../terminal/render.ts';
 import { launchFault, loadTask } from './load-task.ts';
 import { conflictingOption, type RunRequest } from './options.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './report.ts';
@@ -28,7 +28,7 @@ export async function run(context: Context): Promise<ExitCode> {
   const code = await attempt(context, report, observed);
   if (observed.trace) await showTrace(observed.trace, context, report);
   const table = observed.profile && (await showProfile(observed.profile, context, report));
-  terminal.err(renderAll(diagnostics.list, terminal.color.err));
+  writeDiagnostics(diagnostics.list, terminal);
   if (has(parsed, 'json')) terminal.out(`${reportJson(report)}\n`);
   else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
   if (table) terminal.out(`\n${table}`);

@@ -59,13 +59,6 @@ function deviceOf(parsed: ParsedArguments): RunRequest['device'] {
   return device === 'auto' && cpuOption(parsed) !== undefined ? 'cpu' : device;
 }
 
-/** The options of a file followed by those of the command line: later values win, and lists are appended to. */
-export function mergeArguments(first: ParsedArguments, second: ParsedArguments): ParsedArguments {
-  const options = new Map(first.options);
-  for (const [name, values] of second.options) options.set(name, [...(options.get(name) ?? []), ...values]);
-  return { positionals: [...first.positionals, ...second.positionals], options };
-}
-
 /** Reads every option. Returns the first usage error as a sentence; malformed kernel arguments are reported as CM5010 instead. */
 export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): RunRequest | string {
   const problems: string[] = [];

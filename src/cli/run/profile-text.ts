@@ -1,4 +1,5 @@
 /** A profile as a table and as JSON. */
+import { printable } from '../../base/printable.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { GlobalAccesses, Profile, ProfileCounts, ProfileLine, SharedAccesses } from '../../device/profile.ts';
 import { flopsIn, movedBytes, type OnRoof, type Position } from './roofline.ts';
@@ -118,7 +119,9 @@ export function profileText(profile: Profile, source: SourceFile | undefined, on
     ...rows.map(text),
     ...(rest > 0 ? [`  … ${rest} less executed lines`] : []),
     '',
-  ].join('\n');
+  ]
+    .map(printable)
+    .join('\n');
 }
 
 function hottest(lines: readonly ProfileLine[]): readonly ProfileLine[] {

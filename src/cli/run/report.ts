@@ -1,5 +1,6 @@
 /** The report of `run` after a launch: text, or one JSON object. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { printable } from '../../base/printable.ts';
 import type { DeviceInfo } from '../../device/device.ts';
 import {
   type Check,
@@ -104,7 +105,7 @@ export function reportHuman({ outcome, device, compileMs, shown, saved, checks }
   for (const { output, count, isPreview } of shown) lines.push('', titleOf(output), ...elementLines(output, count, isPreview));
   if (saved.length > 0) lines.push('', ...saved.map(({ output, path, format }) => `${titleOf(output)} saved to ${path} (${format})`));
   if (checks.length > 0) lines.push('', ...checks.map((check) => checkLine(check, outcome)));
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(printable).join('\n')}\n`;
 }
 
 const titleOf = (output: Output): string => `${output.index} ${output.name}: ${describe(output.element, output.shape)}`;

@@ -1,4 +1,5 @@
 /** A trace as text and as JSON. */
+import { printable } from '../../base/printable.ts';
 import type { Trace, TraceOperation, TraceStep, TraceValue } from '../../device/trace.ts';
 import { decodeElements, type ElementType, formatValue } from '../../runtime/index.ts';
 
@@ -31,7 +32,7 @@ export function traceText({ kernel, block, thread, steps, count }: Trace): strin
   const place = `thread (${thread.join(', ')}) of block (${block.join(', ')}) of \`${kernel}\``;
   const lines = [`trace of ${place}: ${count} instruction${count === 1 ? '' : 's'}`, ...steps.flatMap(stepLines)];
   const shown = steps.filter(({ isStart }) => isStart).length;
-  return [...lines, ...(shown < count ? [`… ${count - shown} more beyond --trace-limit`] : []), ''].join('\n');
+  return [...lines, ...(shown < count ? [`… ${count - shown} more beyond --trace-limit`] : []), ''].map(printable).join('\n');
 }
 
 function stepLines({ line, text, isStart, operations }: TraceStep): string[] {

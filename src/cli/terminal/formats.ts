@@ -1,6 +1,7 @@
 /** Diagnostics for machines: JSON, SARIF 2.1.0 and GitHub's workflow commands, from the same list as the text. */
 import { catalogue } from '../../base/catalogue/index.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
+import { printable, printableText } from '../../base/printable.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
 
 /** One diagnostic as plain data, lines and columns from 1, columns in code points. */
@@ -57,17 +58,21 @@ function sarifLocation(file: SourceFile, span: Span | undefined): object {
 /** A relative reference, or a `file:` URI for an absolute path; `#` and `?` in a file name are escaped. */
 const uriOf = (path: string): string => `${path.startsWith('/') ? 'file://' : ''}${path.split('/').map(encodeURIComponent).join('/')}`;
 
-/** Source: GitHub Actions, "Workflow commands": `%`, line ends and, in properties, `:` and `,` are escaped. */
+/**
+ * One workflow command. The runner ends the properties at the first `::` and the command at the line end, so in properties `:` and `,` are
+ * escaped, and `%` and line ends everywhere. A `::` in the message is text.
+ * Source: GitHub Actions, "Workflow commands"; `ActionCommand.cs` of the runner.
+ */
 export function githubLine(d: Diagnostic): string {
   const level = d.severity === 'note' ? 'notice' : d.severity;
   const main = d.labels[0];
   const place = d.file && main ? range(d.file, main.span) : undefined;
   const properties = [
-    ...(d.file ? [`file=${property(d.file.path)}`] : []),
+    ...(d.file ? [`file=${property(printable(d.file.path))}`] : []),
     ...(place ? [`line=${place.line}`, `endLine=${place.endLine}`, `col=${place.column}`, `endColumn=${place.endColumn}`] : []),
     `title=${d.code}`,
   ];
-  return `::${level} ${properties.join(',')}::${data([d.message, ...d.notes, ...(d.help ? [d.help] : [])].join('\n'))}`;
+  return `::${level} ${properties.join(',')}::${data([d.message, ...d.notes, ...(d.help ? [d.help] : [])].map(printableText).join('\n'))}`;
 }
 
 const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

@@ -1,4 +1,5 @@
 /** Lossless JSON: a number that JSON cannot represent is a string, and negative zero keeps its sign. */
+import { printableJson } from '../../base/printable.ts';
 import type { ElementValue } from '../../runtime/index.ts';
 
 /** A number literal that `jsonText` writes verbatim. */
@@ -17,11 +18,13 @@ export function numberJson(value: ElementValue): unknown {
   return Object.is(value, -0) ? new Raw('-0.0') : value;
 }
 
-/** One line of JSON; keys whose value is undefined are left out. */
-export function jsonText(value: unknown): string {
+/** One line of JSON; keys whose value is undefined are left out. Control characters, those beyond ASCII included, are escaped. */
+export const jsonText = (value: unknown): string => printableJson(plainJson(value));
+
+function plainJson(value: unknown): string {
   if (value instanceof Raw) return value.text;
-  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(plainJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   const pairs = Object.entries(value).filter(([, v]) => v !== undefined);
-  return `{${pairs.map(([key, v]) => `${JSON.stringify(key)}:${jsonText(v)}`).join(',')}}`;
+  return `{${pairs.map(([key, v]) => `${JSON.stringify(key)}:${plainJson(v)}`).join(',')}}`;
 }
