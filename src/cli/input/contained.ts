@@ -68,7 +68,8 @@ interface Row {
 }
 
 function rowsOf({ images }: Container): Row[] {
-  let left = maxUnpackedBytes;
+  const stored = images.reduce((sum, image) => sum + image.stored.length, 0);
+  let left = Math.min(maxUnpackedBytes, 16 * 1024 * 1024 + 32 * stored);
   return images.map((image) => {
     left -= image.size;
     return { image, kernels: left >= 0 ? imageEntries(image) : undefined };

@@ -21,10 +21,17 @@ export interface ParseOptions {
   readonly shapeCache?: boolean;
 }
 
-/** Limits of tokens, nested brackets, nested scopes, and consecutive statements without semicolons. All are far above compiler output. */
-export const limits = { tokens: 50_000, nesting: 64, scopes: 256, cuts: 20 } as const;
+/**
+ * Limits of tokens, nested brackets, nested scopes, and consecutive statements without semicolons; of the statements and the list elements of
+ * a module, which take some kilobytes each until they are compiled; and of syntax errors, whose messages take the time of a hundred
+ * statements each. All are above compiler output.
+ */
+export const limits = { tokens: 50_000, nesting: 64, scopes: 256, cuts: 20, statements: 2 ** 19, elements: 2 ** 22, errors: 1000 } as const;
 
-/** Parses a module. Never throws. Reports any number of CM1001 to CM1012; a module with errors holds the lines that could be parsed. */
+/**
+ * Parses a module. Never throws. Reports any number of CM1001 to CM1013; a module with errors holds the lines that could be parsed. CM1014
+ * and CM1015 end the parsing; a module that is too large is empty.
+ */
 export function parse(file: SourceFile, diagnostics: Diagnostics, options: ParseOptions = {}): Module {
   return parseBy(options.shapeCache === false ? buildByMatch : buildByShape, file, diagnostics);
 }
@@ -66,6 +73,10 @@ class Parser {
   #suspect: { readonly open: number; readonly close: number } | undefined;
   #version: Version | undefined;
   #addressSize: number | undefined;
+  /** The numbers of statements and of list elements so far. */
+  readonly #counts = { statements: 0, elements: 0 };
+  /** The number of failed lines. */
+  #failures = 0;
 
   constructor(file: SourceFile, diagnostics: Diagnostics, build: BuildLine) {
     this.#file = file;
@@ -87,12 +98,15 @@ class Parser {
 
   module(): Module {
     const { count } = this.#tokens;
-    for (let at = 0; at < count; ) {
+    let isStopped = false;
+    for (let at = 0; at < count && !isStopped; ) {
       const next = this.#step(at);
       if (next <= at) bug(`the parser makes no progress at token ${at}`);
       at = next;
+      this.#counts.statements++;
+      isStopped = this.#isBeyondLimits(at);
     }
-    this.#atEnd();
+    if (!isStopped) this.#atEnd();
     return {
       file: this.#file,
       version: this.#version,
@@ -102,6 +116,19 @@ class Parser {
       items: this.#items,
       ...(this.#lost.size > 0 ? { lost: this.#lost } : {}),
     };
+  }
+
+  /** Whether a limit ends the parsing before a token; reports which. */
+  #isBeyondLimits(at: number): boolean {
+    const { statements, elements } = this.#counts;
+    const span = this.#spanOf(Math.min(at, this.#tokens.count - 1));
+    if (statements > limits.statements) this.#diagnostics.report('CM1015', { what: 'statements', limit: limits.statements }, { span });
+    else if (elements > limits.elements) this.#diagnostics.report('CM1015', { what: 'list elements', limit: limits.elements }, { span });
+    else if (this.#failures < limits.errors) return false;
+    else this.#diagnostics.report('CM1014', { count: limits.errors }, { span });
+    // Names of the rest are unknown, so nothing is said about the names in the part that was read.
+    this.#items.length = 0;
+    return true;
   }
 
   /** Parses one line or brace. Returns the token after it. */
@@ -177,6 +204,7 @@ class Parser {
     // The rest of the text is an unclosed comment, which is already reported; the truncated statement before it is not reported again.
     const last = (cursor.index[cursor.count - 1] ?? 0) + 1;
     if (this.#tokens.openComment >= 0 && last === this.#tokens.count) return undefined;
+    if (++this.#failures > limits.errors) return undefined;
     return reportFailure(cursor, rule, this.#diagnostics);
   }
 
@@ -228,7 +256,7 @@ class Parser {
     const elements: (Operand | Variable)[] = [];
     if (!this.#isWithin('deeply nested', depth, limits.nesting, this.#spanOf(open))) return elements;
     const cursor = this.#newCursor();
-    for (let at = open + 1; at <= close; ) {
+    for (let at = open + 1; at <= close && ++this.#counts.elements <= limits.elements; ) {
       const end = this.#elementEnd(at, close);
       const element = at === end ? this.#expectElement(end, rule) : this.#element(cursor, at, end, depth, rule);
       if (element) elements.push(element);
