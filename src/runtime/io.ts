@@ -11,6 +11,8 @@ export interface Io {
   writeFile(path: string, bytes: Uint8Array): IoFailure | undefined;
   /** The absolute path without symbolic links, also of a file that does not exist; undefined if it cannot be resolved. */
   realPath?(path: string): string | undefined;
+  /** Bytes of memory that can be taken; unknown where absent. */
+  availableMemory?(): number;
 }
 
 /** The contents of a file; undefined after reporting CM5030. */

@@ -94,7 +94,7 @@ export const launch = entries({
     severity: 'error',
     title: 'invalid launch shape',
     message: 'invalid launch shape: {given}',
-    page: 'The dimensions of the grid and the block and the size of shared memory are integers below 2^31.',
+    page: 'The dimensions of the grid and the block and the size of shared memory are integers below 2^31. On the CPU device, all blocks together have at most 2^38 threads, which take about an hour.',
   },
   CM5025: {
     severity: 'error',
@@ -205,6 +205,20 @@ export const launch = entries({
     message: 'the file name `{name}` {why}',
     help: '`--allow-outside` on the command line allows it to be read',
     page: 'A launch file, and the launch lines of a PTX file, name files relative to their own folder and inside it, so that a launch from someone else reads nothing else. Absolute paths, `..` above the folder and symbolic links out of it are errors, unless `--allow-outside` is given. The `module` of a launch file may be in another folder if it is named like a module (`.ptx`, `.metallib`, `.fatbin`, `.cubin`). `--record` writes inside the folder only, with and without `--allow-outside`.',
+  },
+  CM5045: {
+    severity: 'error',
+    title: 'buffers too large for this machine',
+    message: 'the buffers of the launch take {bytes} bytes, and {available} are available',
+    help: 'use smaller buffers',
+    page: 'Each buffer exists twice during a launch: on the device, and on the host, where its initial contents are made and its results are read. A launch whose buffers do not fit into the memory of the machine is refused before memory is taken.',
+  },
+  CM5046: {
+    severity: 'error',
+    title: 'too much to print',
+    message: 'buffer {index} has {count} elements to print, and the limit is {limit}',
+    help: 'print a part with `--print {index}:COUNT`, or save the buffer with `--out {index}=FILE`',
+    page: 'A printed element takes some tens of bytes of memory.',
   },
   CM5050: {
     severity: 'error',

@@ -42,8 +42,15 @@ export async function readInput(
   if (image !== undefined) return noImages(path, terminal);
   // A truncated metallib gets an error of its own instead of a PTX syntax error at its first byte.
   if (startsWith(bytes, 0x4d, 0x54, 0x4c, 0x42) || path.endsWith('.metallib')) return { kind: 'metallib', path, bytes };
+  if (bytes.length > maxTextBytes) {
+    diagnostics.report('CM5030', { path, why: `as PTX it may have at most ${maxTextBytes} bytes` });
+    return exit.usage;
+  }
   return { kind: 'ptx', path, source: new SourceFile(path, new TextDecoder().decode(bytes)) };
 }
+
+/** The largest PTX: ten times the largest in NVIDIA's own libraries. Its tokens take ten times its size. */
+const maxTextBytes = 128 * 1024 * 1024;
 
 function noImages(path: string, terminal: Terminal): ExitCode {
   return usageError(

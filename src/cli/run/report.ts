@@ -50,13 +50,22 @@ interface World {
   readonly diagnostics: Diagnostics;
 }
 
+/** The largest number of elements of a buffer that are printed. */
+const maxPrinted = 2 ** 24;
 /** The number of elements in a preview, which is shown when no buffer was requested. */
 const previewCount = 16;
 
 /** Saves and checks buffers. An error is reported, and the remaining buffers are still processed. */
 export function finishLaunch(outcome: LaunchOutcome, request: RunRequest, { device, compileMs, io, diagnostics }: World): Launched {
   const find = (option: string, index: number): Output[] => findOutput(outcome, option, index, diagnostics);
-  const asked = request.prints.flatMap(({ index, count }) => find('print', index).map((output) => ({ output, count, isPreview: false })));
+  const asked = request.prints.flatMap(({ index, count }) =>
+    find('print', index).flatMap((output) => {
+      const shown = Math.min(count ?? lengthOf(output), lengthOf(output));
+      if (shown <= maxPrinted) return [{ output, count, isPreview: false }];
+      diagnostics.report('CM5046', { index, count: shown, limit: maxPrinted });
+      return [];
+    }),
+  );
   const save = (output: Output, path: string, more = ''): Launched['saved'] => {
     const format = writeContents(io, path, output.index, output, diagnostics);
     return format === undefined ? [] : [{ output, path, format: `${format}${more}` }];

@@ -45,6 +45,7 @@ export function processTerminal(): Terminal {
     readFile,
     readInput: readInputFile,
     realPath,
+    availableMemory: () => process.availableMemory?.() ?? Number.POSITIVE_INFINITY,
     writeFile: (path, bytes) => attempt(path, () => files().writeFileSync(path, bytes)) ?? undefined,
   };
 }
