@@ -36,9 +36,10 @@ const attacks: readonly (readonly [words: string[], code: string | RegExp])[] = 
   [run('--arg', 'f32:200000000000=iota', ...small), 'CM6012'],
   [run('--arg', `f32:${'9'.repeat(400)}`, ...small), 'CM5010'],
   [run('--arg', 'u8:65536x65536x16=rand', ...small), 'CM6012'],
-  [run('--arg', 'f32:1', ...small, '--grid', '2000000000', '--block', '1024'), 'CM5024'],
-  [run('--arg', 'f32:1', ...small, '--grid', '2000000000,2000000000,2000000000'), 'CM5024'],
+  [run('--arg', 'f32:1', ...small, '--grid', '2000000000', '--block', '1024'), 'CM5047'],
+  [run('--arg', 'f32:1', ...small, '--grid', '2000000000,2000000000,2000000000'), 'CM5047'],
   [run('--arg', 'f32:1', ...small, '--grid', '4000000000'), 'CM5024'],
+  [run('--arg', 'f32:1', ...small, '--grid', '2000000000,2000000000,2000000000', '--timeout', '0.1'), 'CM6010'],
   [run('--arg', 'f32:1', ...small, '--block', '2000000000'), 'CM5021'],
   [run('--arg', 'f32:1', ...small, '--shared', '2000000000'), 'CM5022'],
   [run('--arg', 'f32:1', ...small, '--threads', '100000'), /from 1 to 1024/],
@@ -62,8 +63,8 @@ test('a launch file with such sizes', () => {
   };
   const large = Number.MAX_SAFE_INTEGER;
   for (const [more, code] of [
-    [{ grid: [large, large, large] }, 'CM5024'],
-    [{ block: [large, 1, 1] }, 'CM5024'],
+    [{ grid: [large, large, large] }, 'CM5047'],
+    [{ block: [large, 1, 1] }, 'CM5047'],
     [{ sharedBytes: large }, 'CM5024'],
     [{ args: [buffer([large, large]), ...whole.args.slice(1)] }, 'CM6012'],
   ] as const) {

@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert';
 import { syntax } from '../../src/base/catalogue/syntax.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { limits, parse } from '../../src/ptx/syntax/parse.ts';
+import { limits } from '../../src/ptx/syntax/limits.ts';
+import { parse } from '../../src/ptx/syntax/parse.ts';
 import { withinCpuSeconds } from '../support/cpu-time.ts';
 import { bare, clean, parsed } from './tree.ts';
 

@@ -17,8 +17,6 @@ export interface DeviceLimits {
   readonly maxThreadgroupBytes: number;
   readonly maxBufferBytes: number;
   readonly simdWidth: number;
-  /** The largest number of threads in all blocks of a launch; 2^53 where absent, up to which numbers are exact. */
-  readonly maxLaunchThreads?: number;
 }
 
 export interface DeviceInfo {

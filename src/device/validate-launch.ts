@@ -47,7 +47,7 @@ export function validateLaunch(
   diagnostics: Diagnostics,
 ): boolean {
   const before = diagnostics.list.length;
-  if (areCounts(validator.info, request, diagnostics)) {
+  if (areCounts(request, diagnostics)) {
     checkBlock(validator.info, kernel, request.block, diagnostics);
     checkShared(validator.info, kernel, request, diagnostics);
   }
@@ -58,17 +58,8 @@ export function validateLaunch(
 
 const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
 
-function areCounts(
-  { limits: { maxLaunchThreads = 2 ** 53 }, name }: DeviceInfo,
-  { grid, block, dynamicSharedBytes, dynamicSharedParts = [] }: LaunchRequest,
-  diagnostics: Diagnostics,
-): boolean {
-  if ([...grid, ...block, dynamicSharedBytes, ...dynamicSharedParts].every(isCount)) {
-    const threads = product(grid) * product(block);
-    const given = `grid ${grid.join(' x ')}, block ${block.join(' x ')}: more than ${maxLaunchThreads} threads, the limit of ${name}`;
-    if (threads > maxLaunchThreads) diagnostics.report('CM5024', { given });
-    return threads <= maxLaunchThreads;
-  }
+function areCounts({ grid, block, dynamicSharedBytes, dynamicSharedParts = [] }: LaunchRequest, diagnostics: Diagnostics): boolean {
+  if ([...grid, ...block, dynamicSharedBytes, ...dynamicSharedParts].every(isCount)) return true;
   const shared = [dynamicSharedBytes, ...dynamicSharedParts].find((bytes) => !isCount(bytes)) ?? dynamicSharedBytes;
   diagnostics.report('CM5024', { given: `grid ${grid.join(' x ')}, block ${block.join(' x ')}, shared ${shared}` });
   return false;

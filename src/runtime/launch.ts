@@ -1,7 +1,8 @@
 /** One launch from plan to results: choose the kernel, fill in defaults, bind the arguments, run, read back, check. */
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Device, DeviceModule, LaunchArgument, LaunchRequest } from '../device/device.ts';
+import { product } from '../base/dim3.ts';
+import type { Device, DeviceInfo, DeviceModule, LaunchArgument, LaunchRequest } from '../device/device.ts';
 import type { ArgumentSpec, Expectation } from './argument.ts';
 import { bindArguments, type HostArgument } from './bind.ts';
 import { type Comparison, compareElements } from './compare.ts';
@@ -102,6 +103,7 @@ export function launch(
   const kernel = isRefused(module, plan.kernel, diagnostics) ? undefined : chooseKernel(module.kernels, plan.kernel, diagnostics);
   if (!kernel || !hasSharedSize(kernel, plan, diagnostics) || !writeSymbols(module, plan.constants, io, diagnostics)) return undefined;
   const full = fillPlan(plan, kernel, device.info.limits);
+  if (!mayEnd(device.info, full, options, diagnostics)) return undefined;
   if (!fitMemory(full.args, device.info.limits.maxBufferBytes, io, diagnostics)) return undefined;
   const host = bindArguments(full, kernel, io, diagnostics);
   const args = host && allocateBuffers(device, host, diagnostics);
@@ -112,6 +114,16 @@ export function launch(
   } finally {
     freeBuffers(args);
   }
+}
+
+/** The largest number of threads of a launch on a CPU without a time limit. */
+const maxEndlessThreads = 2 ** 38;
+
+/** Whether a launch ends within hours or has a time limit. Reports CM5047. */
+function mayEnd({ kind, name }: DeviceInfo, { grid, block }: FullPlan, { timeoutMs }: Run['options'], diagnostics: Diagnostics): boolean {
+  if (kind !== 'cpu' || timeoutMs > 0 || product(grid) * product(block) <= maxEndlessThreads) return true;
+  diagnostics.report('CM5047', { grid: grid.join(' x '), block: block.join(' x '), limit: maxEndlessThreads, who: name });
+  return false;
 }
 
 /**

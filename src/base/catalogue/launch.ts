@@ -94,7 +94,7 @@ export const launch = entries({
     severity: 'error',
     title: 'invalid launch shape',
     message: 'invalid launch shape: {given}',
-    page: 'The dimensions of the grid and the block and the size of shared memory are integers below 2^31. On the CPU device, all blocks together have at most 2^38 threads, which take about an hour.',
+    page: 'The dimensions of the grid and the block and the size of shared memory are integers below 2^31.',
   },
   CM5025: {
     severity: 'error',
@@ -212,6 +212,13 @@ export const launch = entries({
     message: 'the buffers of the launch take {bytes} bytes, and {available} are available',
     help: 'use smaller buffers',
     page: 'Each buffer exists twice during a launch: on the device, and on the host, where its initial contents are made and its results are read. A launch whose buffers do not fit into the memory of the machine is refused before memory is taken.',
+  },
+  CM5047: {
+    severity: 'error',
+    title: 'launch without an end',
+    message: 'grid {grid} of blocks {block} has more than {limit} threads, which take hours on {who}',
+    help: 'launch fewer blocks, or give a time limit: `--timeout SECONDS`',
+    page: 'A CPU runs some 10^8 threads of a simple kernel per second. A launch of more than 2^38 threads in all is a mistake in most cases, so it needs a time limit.',
   },
   CM5046: {
     severity: 'error',

@@ -20,14 +20,7 @@ import { canShare, coreCount } from './workers/spawn.ts';
 export const cpuInfo: DeviceInfo = {
   kind: 'cpu',
   name: 'CPU (WebAssembly)',
-  limits: {
-    maxThreadsPerThreadgroup: 1024,
-    maxThreadgroupBytes: targets.macos14.shared.total,
-    maxBufferBytes: 2 ** 31,
-    simdWidth: 32,
-    // More than an hour of a simple kernel on one core.
-    maxLaunchThreads: 2 ** 38,
-  },
+  limits: { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: targets.macos14.shared.total, maxBufferBytes: 2 ** 31, simdWidth: 32 },
   get properties() {
     const { name, limits } = cpuInfo;
     const cores = canShare() ? coreCount() : 1;

@@ -11,6 +11,7 @@ import { reportFailure, startOf } from './failure.ts';
 import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
 import type { LineRule } from './grammar.ts';
 import { isLessIndented, resumesBody } from './layout.ts';
+import { areBeyondLimits, type Counts, limits } from './limits.ts';
 import { type Header, headerWord, type Line } from './line.ts';
 import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
 import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
@@ -20,13 +21,6 @@ export interface ParseOptions {
   /** False matches every line with Ohm, at a tenth of the speed and with the same tree. Default: true. */
   readonly shapeCache?: boolean;
 }
-
-/**
- * Limits of tokens, nested brackets, nested scopes, and consecutive statements without semicolons; of the statements and the list elements of
- * a module, which take some kilobytes each until they are compiled; and of syntax errors, whose messages take the time of a hundred
- * statements each. All are above compiler output.
- */
-export const limits = { tokens: 50_000, nesting: 64, scopes: 256, cuts: 20, statements: 2 ** 19, elements: 2 ** 22, errors: 1000 } as const;
 
 /**
  * Parses a module. Never throws. Reports any number of CM1001 to CM1013; a module with errors holds the lines that could be parsed. CM1014
@@ -73,10 +67,7 @@ class Parser {
   #suspect: { readonly open: number; readonly close: number } | undefined;
   #version: Version | undefined;
   #addressSize: number | undefined;
-  /** The numbers of statements and of list elements so far. */
-  readonly #counts = { statements: 0, elements: 0 };
-  /** The number of failed lines. */
-  #failures = 0;
+  readonly #counts: Counts = { statements: 0, elements: 0, failures: 0 };
 
   constructor(file: SourceFile, diagnostics: Diagnostics, build: BuildLine) {
     this.#file = file;
@@ -104,9 +95,11 @@ class Parser {
       if (next <= at) bug(`the parser makes no progress at token ${at}`);
       at = next;
       this.#counts.statements++;
-      isStopped = this.#isBeyondLimits(at);
+      isStopped = areBeyondLimits(this.#counts, this.#spanOf(Math.min(at, count - 1)), this.#diagnostics);
     }
-    if (!isStopped) this.#atEnd();
+    // Names of the rest are unknown, so nothing is said about the names in the part that was read.
+    if (isStopped) this.#items.length = 0;
+    else this.#atEnd();
     return {
       file: this.#file,
       version: this.#version,
@@ -116,19 +109,6 @@ class Parser {
       items: this.#items,
       ...(this.#lost.size > 0 ? { lost: this.#lost } : {}),
     };
-  }
-
-  /** Whether a limit ends the parsing before a token; reports which. */
-  #isBeyondLimits(at: number): boolean {
-    const { statements, elements } = this.#counts;
-    const span = this.#spanOf(Math.min(at, this.#tokens.count - 1));
-    if (statements > limits.statements) this.#diagnostics.report('CM1015', { what: 'statements', limit: limits.statements }, { span });
-    else if (elements > limits.elements) this.#diagnostics.report('CM1015', { what: 'list elements', limit: limits.elements }, { span });
-    else if (this.#failures < limits.errors) return false;
-    else this.#diagnostics.report('CM1014', { count: limits.errors }, { span });
-    // Names of the rest are unknown, so nothing is said about the names in the part that was read.
-    this.#items.length = 0;
-    return true;
   }
 
   /** Parses one line or brace. Returns the token after it. */
@@ -204,7 +184,7 @@ class Parser {
     // The rest of the text is an unclosed comment, which is already reported; the truncated statement before it is not reported again.
     const last = (cursor.index[cursor.count - 1] ?? 0) + 1;
     if (this.#tokens.openComment >= 0 && last === this.#tokens.count) return undefined;
-    if (++this.#failures > limits.errors) return undefined;
+    if (++this.#counts.failures > limits.errors) return undefined;
     return reportFailure(cursor, rule, this.#diagnostics);
   }
 
