@@ -185,6 +185,11 @@ export interface DeviceModule {
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
   /** Runs one kernel while the caller continues. Running launches may overlap; memory that they use must stay allocated until they are done. */
   start?(request: LaunchRequest, diagnostics: Diagnostics): PendingLaunch;
+  /**
+   * Frees the memory of its variables and everything else that the device holds for it. None of its launches may be running; later ones are
+   * refused (CM5061), and its symbols must not be used.
+   */
+  close(): void;
 }
 
 export interface LoadOptions {
