@@ -1,8 +1,8 @@
 /** The short form: a library bound to a device, with launches that take typed arrays and update them. */
 import { type Arrays, bytesIn } from './arrays.ts';
 import { type Buffer, partOf } from './buffer.ts';
-import { Device, type DeviceOptions } from './device.ts';
 import type { Print } from './context.ts';
+import { Device, type DeviceOptions } from './device.ts';
 import type { Extent } from './kernel.ts';
 import type { ModuleOptions, ModuleSource } from './load.ts';
 import type { Module } from './module.ts';

@@ -1,10 +1,15 @@
 /**
- * Errors of finished work that nobody has heard of. Awaiting the work, synchronizing, `device.failure` and a call that fails all tell the
- * caller. An error that occurs while nothing waits for the device goes to its `onError`, or else becomes an unhandled rejection, like the
- * error of any promise that nobody awaits.
+ * Errors of finished work that have not reached a caller. They reach one through the work, a synchronization, `device.failure` or a call
+ * that fails. An error that occurs while no caller waits for the device goes to `onError` of the device. Without it the error is an unhandled
+ * rejection, like that of a promise without a handler.
  */
-import type { Context } from './context.ts';
 import type { CumetalError } from './failures.ts';
+
+/** The part of a device that its errors need. */
+interface Source {
+  readonly unheard: Unheard;
+  readonly onError: ((error: CumetalError) => void) | undefined;
+}
 
 export interface Unheard {
   readonly errors: Set<CumetalError>;
@@ -20,19 +25,19 @@ export interface Unheard {
 export const nothingUnheard = (): Unheard => ({ errors: new Set(), waits: 0, isDue: false, isPolled: false });
 
 /** Records an error of finished work. */
-export function noteUnheard(context: Context, error: CumetalError): void {
+export function noteUnheard(context: Source, error: CumetalError): void {
   context.unheard.errors.add(error);
   passOnLater(context);
 }
 
 /** Forgets an error that a caller has received, or all of them. */
-export function noteHeard({ unheard: { errors } }: Context, error?: CumetalError): void {
+export function noteHeard({ unheard: { errors } }: Source, error?: CumetalError): void {
   if (error) errors.delete(error);
   else errors.clear();
 }
 
-/** Waits for work of the device; meanwhile its errors have somebody to hear them. */
-export async function waiting<T>(context: Context, work: Promise<T>): Promise<T> {
+/** Waits for work of the device. Errors are kept meanwhile, because the caller may receive them. */
+export async function waiting<T>(context: Source, work: Promise<T>): Promise<T> {
   const { unheard } = context;
   unheard.waits++;
   try {
@@ -43,8 +48,8 @@ export async function waiting<T>(context: Context, work: Promise<T>): Promise<T>
   }
 }
 
-/** Passes errors on when the current turn of the event loop has ended, so that whoever is told of them now can hear them first. */
-function passOnLater(context: Context): void {
+/** Passes errors on at the end of the current turn of the event loop, unless a caller receives them before that. */
+function passOnLater(context: Source): void {
   const { unheard } = context;
   if (unheard.isDue || unheard.errors.size === 0) return;
   unheard.isDue = true;

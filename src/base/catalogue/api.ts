@@ -109,7 +109,7 @@ export const api = entries({
     title: 'invalid time limit',
     message: 'the time limit of a launch is {given}, which is not a number of milliseconds',
     help: 'pass a finite number of at least 0; 0 is no limit',
-    page: 'A time limit is a finite number of milliseconds that is not negative. 0 means that a launch may run for ever; `Infinity` is not accepted, so that a failed computation of a limit is noticed.',
+    page: 'A time limit is a finite number of milliseconds that is not negative. 0 means that the launch has no limit; `Infinity` is not accepted, so that a failed computation of a limit is noticed.',
   },
   CM5074: {
     severity: 'error',

@@ -4,7 +4,7 @@
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceInfo, DeviceModule, EngineOptions, LaunchRequest, LoadOptions } from '../device.ts';
+import type { Device, DeviceInfo, DeviceModule, LaunchRequest, LoadOptions, OpenOptions } from '../device.ts';
 import { reportClosed } from '../module-memory.ts';
 import { commonProperties } from '../properties.ts';
 import type { CpuBuffer } from './buffer.ts';
@@ -31,9 +31,9 @@ export const cpuInfo: DeviceInfo = {
 };
 
 /** Opens a CPU device with its own memory. */
-export function openCpuDevice(options: EngineOptions = {}): Device {
+export function openCpuDevice({ inBackground = false, ...options }: OpenOptions = {}): Device {
   const threads = canShare() ? Math.max(1, options.threads ?? coreCount()) : 1;
-  const memory = newMemory(threads > 1);
+  const memory = newMemory(threads > 1 || (inBackground && canShare()));
   const allocations = newAllocations(memory);
   const choice = { ...options, threads, isShared: memory.isShared };
   return {

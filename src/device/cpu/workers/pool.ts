@@ -111,8 +111,9 @@ class WorkerPool {
       },
       ended: (why) => {
         if (this.#workers.delete(handle)) {
-          if (isNew) this.#failures++;
-          this.#abandonShare(handle, `a worker of the device has ended: ${why}`);
+          const hasBegun = this.#abandonShare(handle, `a worker of the device has ended: ${why}`);
+          // One that has begun a share could start, so another one can.
+          if (isNew && !hasBegun) this.#failures++;
         }
         for (const act of handle.onExit.splice(0)) act();
       },
@@ -130,15 +131,17 @@ class WorkerPool {
     for (const act of this.#listeners) act();
   }
 
-  /** Ends the share of a lost worker as broken. A share that has not begun is only revoked. */
-  #abandonShare({ share }: WorkerHandle, why: string): void {
-    if (!share || isOver(share.control, share.slot)) return;
-    if (!revoke(share.control, share.slot)) {
+  /** Ends the share of a lost worker as broken. A share that has not begun is only revoked. Returns whether it had begun. */
+  #abandonShare({ share }: WorkerHandle, why: string): boolean {
+    if (!share || isOver(share.control, share.slot)) return false;
+    const hasBegun = !revoke(share.control, share.slot);
+    if (hasBegun) {
       noteWhy(share.control, why);
       noteEnding(share.control, share.slot, 'broken', { block: [0, 0, 0], thread: 0, first: 0 });
       end(share.control, share.slot);
     }
     this.#answer();
+    return hasBegun;
   }
 
   /** The number by which workers know a module or a memory. */
