@@ -37,7 +37,7 @@ const rooms: Record<string, readonly string[]> = {
  * files are its layer; a file that is named alone, most often an `index.ts`, is the face of its folder and lies above all of it.
  */
 const layers: Record<string, readonly string[]> = {
-  base: ['catalogue', 'catalogue/index.ts', '.', 'printf'],
+  base: ['catalogue', 'catalogue/index.ts', 'demangle', '.', 'printf'],
   ir: ['.', 'analysis', 'analysis/index.ts', 'verify', 'verify/index.ts', 'passes', 'passes/index.ts', 'index.ts'],
   ptx: [
     'syntax',

@@ -1,4 +1,5 @@
 /** `cumetal run`: compiles if needed, launches one kernel, and prints, saves and checks its buffers. */
+import { readableName } from '../../base/demangle/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { Device } from '../../device/device.ts';
@@ -84,6 +85,12 @@ async function showTrace(trace: Trace, { terminal, parsed }: Context, report: Re
   else terminal.err(traceText(trace));
 }
 
+/** Adds the place of a fault to its report. Loads the second run only after a failed launch. */
+async function explainFault(task: Task, diagnostics: Diagnostics, terminal: Context['terminal']): Promise<void> {
+  const { addFaultPlace } = await import('./fault-place.ts');
+  await addFaultPlace(task, diagnostics, terminal);
+}
+
 function problemOf(parsed: ParsedArguments): string | undefined {
   if (has(parsed, 'record') && lastValue(parsed, 'device') === undefined)
     return '`--record` requires `--device`, the device whose results become the expected ones';
@@ -134,7 +141,7 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
       ? { profile: { ...source, take: (profile: Profile) => takeProfile(observed, { profile, source: source.source, wanted }) } }
       : {}),
   };
-  const bar = isJson ? undefined : progressBar(plan.kernel ?? module.kernels[0]?.name ?? '', terminal);
+  const bar = isJson ? undefined : progressBar(readableName(plan.kernel ?? module.kernels[0]?.name ?? ''), terminal);
   const options = {
     repeat: request.repeat,
     timeoutMs: request.timeoutMs,
@@ -149,7 +156,10 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
   bar?.clear();
-  if (!outcome) return launchFault(diagnostics);
+  if (!outcome) {
+    await explainFault({ input, request, plan }, diagnostics, terminal);
+    return launchFault(diagnostics);
+  }
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });
   return diagnostics.hasErrors || report.launched.checks.some((c) => !c.pass) ? exit.failed : exit.ok;
 }

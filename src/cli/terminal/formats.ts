@@ -1,5 +1,6 @@
 /** Diagnostics for machines: JSON, SARIF 2.1.0 and GitHub's workflow commands, from the same list as the text. */
 import { catalogue } from '../../base/catalogue/index.ts';
+import { withReadableNames } from '../../base/demangle/index.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
 
@@ -37,7 +38,7 @@ export function sarif(diagnostics: readonly Diagnostic[], version: string): obje
     ruleId: d.code,
     ruleIndex: codes.indexOf(d.code),
     level: d.severity,
-    message: { text: [d.message, ...d.notes, ...(d.help ? [d.help] : [])].join('\n') },
+    message: { text: textOf(d) },
     locations: d.file ? [sarifLocation(d.file, d.labels[0]?.span)] : [],
   }));
   const driver = { name: 'cumetal', version, rules };
@@ -47,6 +48,9 @@ export function sarif(diagnostics: readonly Diagnostic[], version: string): obje
     runs: [{ tool: { driver }, columnKind: 'unicodeCodePoints', results }],
   };
 }
+
+/** Message, reasons and hint, one line each. */
+const textOf = ({ message, notes, help }: Diagnostic): string => withReadableNames([message, ...notes, ...(help ? [help] : [])].join('\n'));
 
 function sarifLocation(file: SourceFile, span: Span | undefined): object {
   const place = span && range(file, span);
@@ -67,7 +71,7 @@ export function githubLine(d: Diagnostic): string {
     ...(place ? [`line=${place.line}`, `endLine=${place.endLine}`, `col=${place.column}`, `endColumn=${place.endColumn}`] : []),
     `title=${d.code}`,
   ];
-  return `::${level} ${properties.join(',')}::${data([d.message, ...d.notes, ...(d.help ? [d.help] : [])].join('\n'))}`;
+  return `::${level} ${properties.join(',')}::${data(textOf(d))}`;
 }
 
 const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
