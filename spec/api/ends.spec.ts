@@ -62,7 +62,7 @@ inBoth(
   {
     const { device, kernel } = kernelOn({ onError: (error: Error) => told.push('handler ' + error.message.includes('stray')) });
     kernel.launch(launch);
-    for (let i = 0; i < 40 && told.length === 0; i++) await idle();
+    for (let i = 0; i < 400 && told.length === 0; i++) await idle();
     shown('handler');
     device.close();
   }
@@ -93,7 +93,7 @@ inBoth(
   {
     const { device } = kernelOn();
     device.defaultStream.call(() => { throw new Error('of the host'); });
-    for (let i = 0; i < 40 && told.length === 0; i++) await idle();
+    for (let i = 0; i < 400 && told.length === 0; i++) await idle();
     device.close();
     shown('host function');
   }
@@ -168,7 +168,6 @@ inBoth(
 for (const threads of [1, 2])
   test(`closing ends a launch that never does, with ${threads} threads, and whoever waits for it hears of that`, async () => {
     const device = Device.open('cpu', { threads, timeoutMs: 20_000 });
-    const started = performance.now();
     const work = device
       .load(endless)
       .kernel()
@@ -178,9 +177,8 @@ for (const threads of [1, 2])
     const waits = [device.synchronize(), device.defaultStream.synchronize(), event.synchronize(), device.stream().synchronize()];
     setTimeout(() => device.close(), 50);
     const said = await Promise.all([work.ended(), ...waits].map((wait) => codeOf(() => wait)));
-    // The other stream has no work that closing could cut off.
+    // The time limit would be CM6010. The other stream has no work that closing could cut off.
     assert.equal(said, ['CM6016', 'CM5076', 'CM5076', 'CM5076', 'nothing']);
-    assert.ok(performance.now() - started < 15_000, 'the time limit did not end it');
   });
 
 test('a reset cuts off work as closing does; what had finished before is fine', async () => {
@@ -219,8 +217,11 @@ const workerPrograms = (catchWorkers: string, kill: string): string => `${catchW
   const bump = device.load(${json(kernels.bump)}).kernel('bump', ['u32*']);
   const word = device.allocate('u32', 1);
   for (let round = 0; round < 5; round++) {
-    const work = kernel.launch({ grid: 1, block: 1, args: [device.allocate('u32', 1)] });
-    const timer = setInterval(() => { ${kill} }, 100);
+    const count = device.allocate('u32', 1, 'unified');
+    // The memory is shared, so that the kernel's additions show that it runs.
+    const seen = count.view;
+    const work = kernel.launch({ grid: 1, block: 1, args: [count] });
+    const timer = setInterval(() => { if (seen[0]! > 0) { ${kill} } }, 20);
     console.log(JSON.stringify(await work.ended().then(() => 'fine', (error) => [error.code, error.message.includes('a worker of the device has ended')])));
     clearInterval(timer);
     await device.synchronize();

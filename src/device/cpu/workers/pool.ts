@@ -20,7 +20,7 @@ export interface Assignment extends Omit<Task, 'moduleNumber' | 'memoryNumber' |
   readonly control: Control;
 }
 
-/** Workers that end before their first share are started again this often. */
+/** Workers that end before their first share are started again this often in a row. */
 const maxFailures = 3;
 /** Milliseconds of launches without workers that justify starting some. */
 const maxMsWithoutWorkers = 60;
@@ -107,13 +107,14 @@ class WorkerPool {
       message: () => {
         isNew = false;
         this.#hasAnswered = true;
+        this.#failures = 0;
         this.#answer();
       },
       ended: (why) => {
         if (this.#workers.delete(handle)) {
           const hasBegun = this.#abandonShare(handle, `a worker of the device has ended: ${why}`);
-          // One that has begun a share could start, so another one can.
-          if (isNew && !hasBegun) this.#failures++;
+          // One that has begun a share could start, so others can.
+          this.#failures = isNew && !hasBegun ? this.#failures + 1 : 0;
         }
         for (const act of handle.onExit.splice(0)) act();
       },
