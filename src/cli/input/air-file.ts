@@ -1,0 +1,24 @@
+/** AIR modules as input: bitcode (`.air`, `.bc`) and its text (`.ll`) become a metallib again. Loaded on demand, with the compiler. */
+
+import { Diagnostics } from '../../base/diagnostic.ts';
+import { SourceFile } from '../../base/source.ts';
+import { parseModules } from '../../bitcode/index.ts';
+import { metallibOfBitcode, metallibOfModules } from '../../compile/index.ts';
+import { hostHash } from '../command/host-hash.ts';
+import { type ExitCode, exit } from '../terminal/exit.ts';
+import type { Input } from './index.ts';
+
+/** The metallib of an AIR module, or the exit code after reporting CM40xx. */
+export function readAir(path: string, bytes: Uint8Array, diagnostics: Diagnostics): Input | ExitCode {
+  const made = metallibOfBitcode(bytes, hostHash, diagnostics);
+  return made ? { kind: 'metallib', path, bytes: made, isFromAir: true } : exit.doesNotCompile;
+}
+
+/** The metallib of the text of AIR modules, or the exit code after reporting CM40xx. */
+export function readAirText(path: string, text: string, diagnostics: Diagnostics): Input | ExitCode {
+  const own = new Diagnostics(new SourceFile(path, text));
+  const modules = parseModules(text, own);
+  const made = modules && metallibOfModules(modules, hostHash, own);
+  diagnostics.addAll(own.list);
+  return made ? { kind: 'metallib', path, bytes: made, isFromAir: true } : exit.doesNotCompile;
+}
