@@ -35,7 +35,6 @@ const unprovoked: Readonly<Record<string, string>> = {
   CM5041: 'spec/runtime/launch-file.spec.ts provokes it by its words',
   CM5042: 'spec/runtime/launch-file.spec.ts provokes it by its words',
   CM6018: 'no spec yet: needs a launch whose paths fill 1 GiB',
-  CM6017: 'no spec yet: needs a machine that has no memory left for a worker, or a mistake of ours',
   CM5050: 'spec/cli/run-report.spec.ts provokes it by its words',
 };
 
