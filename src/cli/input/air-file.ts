@@ -5,20 +5,16 @@ import { SourceFile } from '../../base/source.ts';
 import { parseModules } from '../../bitcode/index.ts';
 import { metallibOfBitcode, metallibOfModules } from '../../compile/index.ts';
 import { hostHash } from '../command/host-hash.ts';
-import { type ExitCode, exit } from '../terminal/exit.ts';
-import type { Input } from './index.ts';
 
-/** The metallib of an AIR module, or the exit code after reporting CM40xx. */
-export function readAir(path: string, bytes: Uint8Array, diagnostics: Diagnostics): Input | ExitCode {
-  const made = metallibOfBitcode(bytes, hostHash, diagnostics);
-  return made ? { kind: 'metallib', path, bytes: made, isFromAir: true } : exit.doesNotCompile;
-}
+/** The metallib of an AIR module; undefined after reporting CM40xx. */
+export const readAir = (bytes: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined =>
+  metallibOfBitcode(bytes, hostHash, diagnostics);
 
-/** The metallib of the text of AIR modules, or the exit code after reporting CM40xx. */
-export function readAirText(path: string, text: string, diagnostics: Diagnostics): Input | ExitCode {
+/** The metallib of the text of AIR modules; undefined after reporting CM40xx. */
+export function readAirText(path: string, text: string, diagnostics: Diagnostics): Uint8Array | undefined {
   const own = new Diagnostics(new SourceFile(path, text));
   const modules = parseModules(text, own);
   const made = modules && metallibOfModules(modules, hostHash, own);
   diagnostics.addAll(own.list);
-  return made ? { kind: 'metallib', path, bytes: made, isFromAir: true } : exit.doesNotCompile;
+  return made;
 }

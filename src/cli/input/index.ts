@@ -39,13 +39,13 @@ export async function readInput(path: string, terminal: Terminal, diagnostics: D
 async function readText(path: string, bytes: Uint8Array, diagnostics: Diagnostics): Promise<Input | ExitCode> {
   if (startsWith(bytes, 0x42, 0x43, 0xc0, 0xde) || startsWith(bytes, 0xde, 0xc0, 0x17, 0x0b) || path.endsWith('.air')) {
     const { readAir } = await import('./air-file.ts');
-    return readAir(path, bytes, diagnostics);
+    return ofAir(path, readAir(bytes, diagnostics));
   }
   const text = new TextDecoder().decode(bytes);
   if (/\.version\s+\d/.test(text) && !bytes.subarray(0, 4096).includes(0)) return { kind: 'ptx', path, source: new SourceFile(path, text) };
   if (path.endsWith('.ll') || isLlvmText(text)) {
     const { readAirText } = await import('./air-file.ts');
-    return readAirText(path, text, diagnostics);
+    return ofAir(path, readAirText(path, text, diagnostics));
   }
   const { foreignKind } = await import('./file-kinds.ts');
   const foreign = foreignKind(path, bytes);
@@ -53,6 +53,9 @@ async function readText(path: string, bytes: Uint8Array, diagnostics: Diagnostic
   diagnostics.report('CM4070', { path, what: foreign.what }, { help: foreign.help.replaceAll('{path}', path) });
   return exit.doesNotCompile;
 }
+
+const ofAir = (path: string, bytes: Uint8Array | undefined): Input | ExitCode =>
+  bytes ? { kind: 'metallib', path, bytes, isFromAir: true } : exit.doesNotCompile;
 
 const isLlvmText = (text: string): boolean =>
   /^\s*(;[^\n]*\n\s*)*(source_filename =|target (triple|datalayout) =)/.test(text.slice(0, 4096));
