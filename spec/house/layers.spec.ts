@@ -54,7 +54,7 @@ const layers: Record<string, readonly string[]> = {
     'index.ts',
   ],
   lower: ['passes', 'ssa', '.', 'index.ts'],
-  bitcode: ['.', 'write', 'write/index.ts', 'text', 'read', 'read/index.ts', 'index.ts'],
+  bitcode: ['.', 'write', 'write/index.ts', 'text', 'read', 'read/index.ts', 'parse', 'parse/index.ts', 'index.ts'],
   air: [
     '.',
     'functions',

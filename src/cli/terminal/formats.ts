@@ -3,9 +3,11 @@ import { catalogue } from '../../base/catalogue/index.ts';
 import { withReadableNames } from '../../base/demangle/index.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
+import { atOrigin } from './origin.ts';
 
 /** One diagnostic as plain data, lines and columns from 1, columns in code points. */
-export function diagnosticJson(d: Diagnostic): Record<string, unknown> {
+export function diagnosticJson(diagnostic: Diagnostic): Record<string, unknown> {
+  const d = atOrigin(diagnostic);
   const { code, severity, message, file, notes, help } = d;
   const main = d.labels[0];
   return {
@@ -27,7 +29,8 @@ function range(file: SourceFile, span: Span) {
 }
 
 /** Source: OASIS, Static Analysis Results Interchange Format 2.1.0. */
-export function sarif(diagnostics: readonly Diagnostic[], version: string): object {
+export function sarif(compiled: readonly Diagnostic[], version: string): object {
+  const diagnostics = compiled.map(atOrigin);
   const codes = [...new Set(diagnostics.map((d) => d.code))].sort();
   const rules = codes.map((code) => ({
     id: code,
@@ -62,7 +65,8 @@ function sarifLocation(file: SourceFile, span: Span | undefined): object {
 const uriOf = (path: string): string => `${path.startsWith('/') ? 'file://' : ''}${path.split('/').map(encodeURIComponent).join('/')}`;
 
 /** Source: GitHub Actions, "Workflow commands": `%`, line ends and, in properties, `:` and `,` are escaped. */
-export function githubLine(d: Diagnostic): string {
+export function githubLine(diagnostic: Diagnostic): string {
+  const d = atOrigin(diagnostic);
   const level = d.severity === 'note' ? 'notice' : d.severity;
   const main = d.labels[0];
   const place = d.file && main ? range(d.file, main.span) : undefined;

@@ -3,6 +3,7 @@ import { withReadableNames } from '../../base/demangle/index.ts';
 import type { Diagnostic, Label, Severity } from '../../base/diagnostic.ts';
 import { addTo } from '../../base/group.ts';
 import type { SourceFile } from '../../base/source.ts';
+import { atOrigin } from './origin.ts';
 
 /** The maximum number of printed diagnostics; the rest are counted. */
 const maxPrinted = 20;
@@ -35,7 +36,8 @@ export function countSummary(diagnostics: readonly Diagnostic[]): string {
 }
 
 /** One diagnostic, with a final newline. */
-export function renderDiagnostic(d: Diagnostic, color = false): string {
+export function renderDiagnostic(diagnostic: Diagnostic, color = false): string {
+  const d = atOrigin(diagnostic);
   const paint = painter(color);
   const lines = [`${paint(`${d.severity}[${d.code}]`, d.severity)}${paint(`: ${forPeople(d.message)}`, 'bold')}`];
   const width = d.file && d.labels.length > 0 ? gutterWidth(d.file, d.labels) : 1;
