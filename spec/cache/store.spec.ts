@@ -250,6 +250,17 @@ if (process.getuid?.() === 0)
     assert.equal(readdirSync(place), []);
   });
 
+test('a link in place of an entry is replaced, and the file at its end stays', () => {
+  const place = placeOf();
+  const mine = `${place}-mine`;
+  writeFileSync(mine, 'mine');
+  storeIn(place).write(keyIn('a', 2), bytesOf(10));
+  symlinkSync(mine, join(place, 'a', keyIn('a', 1)));
+  storeIn(place).write(keyIn('a', 1), bytesOf(10));
+  assert.equal(storeIn(place).read(keyIn('a', 1)), bytesOf(10));
+  assert.is(readFileSync(mine, 'utf8'), 'mine');
+});
+
 test('an entry that is a link, a pipe or a folder is not read', () => {
   const place = placeOf();
   const store = storeIn(place);

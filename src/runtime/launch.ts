@@ -1,5 +1,6 @@
 /** One launch from plan to results: choose the kernel, fill in defaults, bind the arguments, run, read back, check. */
 import { closest } from '../base/closest.ts';
+import { namesMeant } from '../base/demangle/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { product } from '../base/dim3.ts';
 import type { Device, DeviceInfo, DeviceModule, LaunchArgument, LaunchRequest } from '../device/device.ts';
@@ -47,10 +48,15 @@ export interface LaunchOutcome {
   readonly outputs: readonly Output[];
 }
 
-/** The kernel of a launch: the one that is named, or else the only one. Undefined after reporting CM5001 to CM5003. */
+/** The kernel of a launch: the one that is named, by its C++ name too, or else the only one. Undefined after reporting CM5001 to CM5004. */
 export function chooseKernel(kernels: readonly Kernel[], name: string | undefined, diagnostics: Diagnostics): Kernel | undefined {
   const names = kernels.map((k) => k.name);
-  const found = name === undefined ? kernels[0] : kernels.find((k) => k.name === name);
+  const meant = name === undefined ? names.slice(0, 1) : namesMeant(name, names);
+  if (name !== undefined && meant.length > 1) {
+    diagnostics.report('CM5004', { name, count: meant.length, names: meant.map((n) => `\`${n}\``).join(', ') });
+    return undefined;
+  }
+  const found = kernels.find((k) => k.name === meant[0]);
   if (!found && name !== undefined) {
     const near = closest(name, names);
     const help = near ? `did you mean \`${near}\`?` : `the module holds ${names.map((n) => `\`${n}\``).join(', ') || 'none'}`;
@@ -72,7 +78,8 @@ function isRefused({ kernels, refused }: DeviceModule, name: string | undefined,
     diagnostics.report('CM5002', { count: names.length, names: names.map((n) => `\`${n}\``).join(', ') });
     return true;
   }
-  const why = refused.get(name);
+  const [meant = name] = namesMeant(name, [...refused.keys()]);
+  const why = kernels.some((k) => k.name === name) ? undefined : refused.get(meant);
   if (why) diagnostics.addAll(why.list);
   return why !== undefined;
 }

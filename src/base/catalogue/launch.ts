@@ -7,7 +7,7 @@ export const launch = entries({
     severity: 'error',
     title: 'kernel not found',
     message: 'no kernel named `{name}`',
-    page: 'The module has no kernel of this name. `cumetal inspect` lists its kernels.',
+    page: 'The module has no kernel of this name. `cumetal inspect` lists its kernels. A C++ kernel is found by its mangled name, or by its C++ name with or without namespaces, template arguments and parameters.',
   },
   CM5002: {
     severity: 'error',
@@ -21,6 +21,13 @@ export const launch = entries({
     title: 'no kernel',
     message: 'the module contains no kernel',
     page: 'Only `.entry` functions are kernels. A module of `.func` functions alone cannot be launched.',
+  },
+  CM5004: {
+    severity: 'error',
+    title: 'ambiguous kernel name',
+    message: '`{name}` names {count} kernels: {names}',
+    help: 'write more of the name: namespaces, template arguments, parameters, or the mangled name',
+    page: 'A C++ name without its template arguments or its parameters can name several kernels. Each of the listed names is unique, and so is a mangled name.',
   },
   CM5010: {
     severity: 'error',

@@ -1,4 +1,5 @@
 /** The report of `diff`: the details of one launch, or one line per launch of a folder; or one JSON object. */
+import { readableName } from '../../base/demangle/index.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import type { DeviceInfo, Writer } from '../../device/device.ts';
@@ -58,7 +59,7 @@ function launchText(one: Compared, devices: string): string {
   if (!reference || one.pairs.length === 0) return '';
   const { kernel, grid, block } = reference.outcome.plan;
   const lines = [
-    `${kernel}: ${devices}`,
+    `${readableName(kernel)}: ${devices}`,
     `  grid ${grid.join(' x ')}, block ${block.join(' x ')}`,
     ...one.notes.map((note) => `  ${note}`),
   ];
@@ -69,7 +70,7 @@ function launchText(one: Compared, devices: string): string {
 function summaryLines(one: Compared): string[] {
   const [reference] = one.ran;
   const buffers = one.pairs[0]?.differences.length ?? 0;
-  const what = reference ? ` ${reference.outcome.plan.kernel}` : '';
+  const what = reference ? ` ${readableName(reference.outcome.plan.kernel)}` : '';
   const count = one.pairs.length > 0 ? `, ${buffers} buffer${buffers === 1 ? '' : 's'}` : '';
   return [`${stateOf(one).padEnd(7)} ${one.path}${what}${count}`, ...pairLines(one, false).map((line) => `        ${line}`)];
 }

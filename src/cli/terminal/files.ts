@@ -155,7 +155,7 @@ export function attempt<T>(path: string, action: () => T): T | IoFailure {
 }
 
 /** Why a file operation failed. */
-function failureOf(path: string, error: unknown): IoFailure {
+export function failureOf(path: string, error: unknown): IoFailure {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   return { why: reasons[code] ?? `${code || String(error)} (${path})` };
 }

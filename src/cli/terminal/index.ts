@@ -1,7 +1,8 @@
 /** The outside world of a command: two streams, files, the environment. Specs pass their own. */
 import { printable, printableText } from '../../base/printable.ts';
+import { whyNotWritable, writeFile } from '../../files/index.ts';
 import type { Io, IoFailure } from '../../runtime/io.ts';
-import { attempt, files, readFile, readInputFile, realPath } from './files.ts';
+import { attempt, failureOf, files, readFile, readInputFile, realPath } from './files.ts';
 
 export { exists, filesIn } from './files.ts';
 
@@ -46,7 +47,11 @@ export function processTerminal(): Terminal {
     readInput: readInputFile,
     realPath,
     availableMemory: () => process.availableMemory?.() ?? Number.POSITIVE_INFINITY,
-    writeFile: (path, bytes) => attempt(path, () => files().writeFileSync(path, bytes)) ?? undefined,
+    writeFile: (path, bytes) => attempt(path, () => writeFile(path, bytes)) ?? undefined,
+    whyNotWritable(path) {
+      const error = whyNotWritable(path);
+      return error === undefined ? undefined : failureOf(path, error);
+    },
   };
 }
 

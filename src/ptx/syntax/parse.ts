@@ -6,7 +6,7 @@ import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
 import type { Block, Item, Label, Module, Operand, PtxFunction, SectionData, Statement, Variable, Version, Word } from './ast.ts';
-import type { Cursor } from './cursor.ts';
+import { type Cursor, enlarged } from './cursor.ts';
 import { reportFailure, startOf } from './failure.ts';
 import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
 import type { LineRule } from './grammar.ts';
@@ -394,9 +394,3 @@ class Parser {
 }
 
 const isList = (line: Line): line is Extract<Line, readonly unknown[]> => Array.isArray(line);
-
-function enlarged(index: Int32Array): Int32Array {
-  const larger = new Int32Array(index.length * 2);
-  larger.set(index);
-  return larger;
-}
