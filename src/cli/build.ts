@@ -4,6 +4,7 @@ import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
 import { type CompileOptions, type Emit, emit, passNames, targetNameOf } from '../compile/index.ts';
 import { type AfterPass, printKernel } from '../ir/index.ts';
+import { areWritable, writeBytes } from '../runtime/io.ts';
 import { allValues, type Context, has, lastValue } from './command/command.ts';
 import { compileOptions } from './command/compile-options.ts';
 import { hostHash } from './command/host-hash.ts';
@@ -119,6 +120,7 @@ async function buildTo(
   terminal: Terminal,
   diagnostics: Diagnostics,
 ): Promise<{ code: ExitCode; size?: number }> {
+  if (to !== '-' && !areWritable(terminal, [to], diagnostics)) return { code: exit.failed };
   const input = await readInput(from, terminal, diagnostics, image);
   if (typeof input === 'number') return { code: input };
   if (input.kind === 'metallib' && !input.isFromAir) {
@@ -139,7 +141,6 @@ async function buildTo(
     terminal.outBytes(bytes);
     return { code: exit.ok, size: bytes.length };
   }
-  const failure = terminal.writeFile(to, bytes);
-  if (failure) diagnostics.report('CM5031', { path: to, why: failure.why });
-  return { code: failure ? exit.failed : exit.ok, size: bytes.length };
+  const isWritten = writeBytes(terminal, to, bytes, diagnostics);
+  return { code: isWritten ? exit.ok : exit.failed, size: bytes.length };
 }

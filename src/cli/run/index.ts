@@ -5,7 +5,7 @@ import type { SourceFile } from '../../base/source.ts';
 import type { Device } from '../../device/device.ts';
 import type { Profile } from '../../device/profile.ts';
 import type { Trace } from '../../device/trace.ts';
-import { launch, writeBytes } from '../../runtime/index.ts';
+import { areWritable, launch, writeBytes } from '../../runtime/index.ts';
 import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { ownCompileCache } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
@@ -27,9 +27,11 @@ export async function run(context: Context): Promise<ExitCode> {
   const diagnostics = new Diagnostics();
   const report: Report = { diagnostics, notes: [], printed: [] };
   const observed: Observations = {};
-  const code = await attempt(context, report, observed);
+  let code = await attempt(context, report, observed);
   if (observed.trace) await showTrace(observed.trace, context, report);
   const table = observed.profile && (await showProfile(observed.profile, context, report));
+  // A file of the instruments may not be written.
+  if (code === exit.ok && diagnostics.hasErrors) code = exit.failed;
   terminal.err(renderAll(diagnostics.list, terminal.color.err));
   if (has(parsed, 'json')) terminal.out(`${reportJson(report)}\n`);
   else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
@@ -109,6 +111,7 @@ async function attempt(context: Context, report: Report, observed: Observations)
     report.diagnostics.report('CM5051', {});
     return exit.usage;
   }
+  if (!areWritable(context.terminal, writtenPaths(task, context.parsed), report.diagnostics)) return exit.failed;
   const { openDevice } = await import('../../device/index.ts');
   const device = openDevice(task.request.device, report.diagnostics, task.request.engine);
   if (!device) return exit.noDevice;
@@ -117,6 +120,13 @@ async function attempt(context: Context, report: Report, observed: Observations)
   } finally {
     device.close();
   }
+}
+
+/** The files that the command will write after the launch. */
+function writtenPaths({ request, plan }: Task, parsed: ParsedArguments): string[] {
+  const recorded = request.isRecording ? (plan.args ?? []).flatMap(({ expect }) => expect?.path ?? []) : [];
+  const observed = [request.profile?.path, request.trace && lastValue(parsed, 'trace-out')].flatMap((path) => path ?? []);
+  return [...request.outs.map(({ path }) => path), ...recorded, ...observed];
 }
 
 interface Results {
