@@ -128,6 +128,7 @@ function launchJson(one: Compared): object {
     kernel: plan?.kernel ?? null,
     grid: plan?.grid ?? null,
     block: plan?.block ?? null,
+    made_up: plan?.defaults ?? [],
     notes: one.notes,
     runs: one.ran.map(({ spec, outcome }) => ({ device: spec, duration_ms: median(outcome.durationsMs) })),
     outputs: one.pairs.flatMap(({ other, differences }) =>

@@ -13,6 +13,7 @@ import { type ExitCode, exit } from '../terminal/exit.ts';
 import { jsonText } from '../terminal/json.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
+import { noteInvented } from './default-note.ts';
 import { launchFault, loadTask } from './load-task.ts';
 import { conflictingOption, type RunRequest } from './options.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './report.ts';
@@ -35,6 +36,7 @@ export async function run(context: Context): Promise<ExitCode> {
   if (has(parsed, 'json')) terminal.out(`${reportJson(report)}\n`);
   else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
   if (table) terminal.out(`\n${table}`);
+  if (report.lastNote) terminal.err(report.lastNote);
   return code;
 }
 
@@ -151,6 +153,8 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
       ? { profile: { ...source, take: (profile: Profile) => takeProfile(observed, { profile, source: source.source, wanted }) } }
       : {}),
   };
+  const what = request.sanitize ? 'findings' : wanted ? 'figures' : undefined;
+  if (what) report.lastNote = noteInvented({ plan, module, device, what }, terminal);
   const bar = isJson ? undefined : progressBar(readableName(plan.kernel ?? module.kernels[0]?.name ?? ''), terminal);
   const options = {
     repeat: request.repeat,

@@ -30,6 +30,8 @@ export interface Report {
   device?: DeviceInfo;
   compileMs?: number;
   launched?: Launched;
+  /** What is said after everything else. */
+  lastNote?: string | undefined;
   /** The profile or trace for the object of `--json`. */
   observed?: Readonly<Record<string, object>>;
 }
