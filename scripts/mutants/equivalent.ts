@@ -142,4 +142,22 @@ export const equivalents: readonly Equivalent[] = [
     mutated: 'if (false) return (value) => value;',
     why: 'Without names there is nothing to do, in more steps.',
   },
+  {
+    file: 'src/engine/scalar/atomic-rules.ts',
+    line: "withScratch(e, 'i32', 1, ([address]) => {",
+    mutated: "withScratch(e, 'i32', 2, ([address]) => {",
+    why: 'One local more is of no use to anyone.',
+  },
+  {
+    file: 'src/engine/scalar/atomic-rules.ts',
+    line: 'withScratch(e, type, 2, ([operand, old]) =>',
+    mutated: 'withScratch(e, type, 3, ([operand, old]) =>',
+    why: 'One local more is of no use to anyone.',
+  },
+  {
+    file: 'src/engine/simd/emit/predication.ts',
+    line: 'return loop.latches.length === 1 && lastOf(state, loop) === from && back.length === 1;',
+    mutated: 'return loop.latches.length === 0 && lastOf(state, loop) === from && back.length === 1;',
+    why: 'Parameters that keep old values of which no lane has need are a matter of time alone.',
+  },
 ];
