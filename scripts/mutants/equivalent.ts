@@ -160,4 +160,16 @@ export const equivalents: readonly Equivalent[] = [
     mutated: 'return loop.latches.length === 0 && lastOf(state, loop) === from && back.length === 1;',
     why: 'Parameters that keep old values of which no lane has need are a matter of time alone.',
   },
+  {
+    file: 'src/air/legalize/wide-atomics.ts',
+    line: 'return b[inst.rmw](before, inst.b);',
+    mutated: 'return b[inst.rmw](inst.b, before);',
+    why: 'Sums, bits, minima and maxima of integers know no order.',
+  },
+  {
+    file: 'src/ir/passes/replace-masks.ts',
+    line: 'if (!hasMasks(kernel)) return false;',
+    mutated: 'if (false) return false;',
+    why: 'Without masks there is nothing to replace, in more steps.',
+  },
 ];
