@@ -14,7 +14,7 @@ const diff: Command = {
   usage: ['--launch FILE --devices A,B [options]', 'FILE|FOLDER --devices A,B [options]'],
   positionals: [0, 1],
   options: [
-    ...ofRun('launch'),
+    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch'),
     {
       name: 'devices',
       value: 'A,B',
@@ -30,6 +30,10 @@ const diff: Command = {
   examples: [
     { line: 'cumetal diff --launch case/launch.json --devices cpu,cuda', does: 'compare an NVIDIA GPU with the CPU device, the reference' },
     { line: 'cumetal diff examples/saxpy.ptx --devices cpu:lane,cpu:simd', does: 'compare two engines on a file that carries its launch' },
+    {
+      line: 'cumetal diff saxpy.ptx --devices cpu,metal --grid 4 --block 256 --arg f32=2 --arg f32:1024=rand --arg f32:1024=ones --arg u32=1024',
+      does: 'compare a launch that the command line gives',
+    },
     { line: 'cumetal diff examples --devices cuda,cpu --ulp 1', does: 'compare every launch in a folder, one line each' },
   ],
   details: `Without --rtol, --atol and --ulp, the tolerance of a buffer is that of its \`expect\` in the launch file. A buffer without \`expect\`

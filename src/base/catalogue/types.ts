@@ -109,7 +109,14 @@ export const types = entries({
     severity: 'error',
     title: 'unknown entry',
     message: 'the file has no entry named `{name}`',
-    page: 'A kernel is a function with a body that is declared with `.entry`.',
+    page: 'A kernel is a function with a body that is declared with `.entry`. A C++ kernel is found by its mangled name, or by its C++ name with or without namespaces, template arguments and parameters: `scale`, `ns::scale<float>`, `scale(float*)`.',
+  },
+  CM1121: {
+    severity: 'error',
+    title: 'ambiguous entry',
+    message: '`{name}` names {count} entries: {names}',
+    help: 'write more of the name: namespaces, template arguments, parameters, or the mangled name',
+    page: 'A C++ name without its template arguments or its parameters can name several kernels. Each of the listed names is unique, and so is a mangled name.',
   },
   CM2101: {
     severity: 'error',

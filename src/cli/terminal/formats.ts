@@ -1,10 +1,13 @@
 /** Diagnostics for machines: JSON, SARIF 2.1.0 and GitHub's workflow commands, from the same list as the text. */
 import { catalogue } from '../../base/catalogue/index.ts';
+import { withReadableNames } from '../../base/demangle/index.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
+import { atOrigin } from './origin.ts';
 
 /** One diagnostic as plain data, lines and columns from 1, columns in code points. */
-export function diagnosticJson(d: Diagnostic): Record<string, unknown> {
+export function diagnosticJson(diagnostic: Diagnostic): Record<string, unknown> {
+  const d = atOrigin(diagnostic);
   const { code, severity, message, file, notes, help } = d;
   const main = d.labels[0];
   return {
@@ -26,7 +29,8 @@ function range(file: SourceFile, span: Span) {
 }
 
 /** Source: OASIS, Static Analysis Results Interchange Format 2.1.0. */
-export function sarif(diagnostics: readonly Diagnostic[], version: string): object {
+export function sarif(compiled: readonly Diagnostic[], version: string): object {
+  const diagnostics = compiled.map(atOrigin);
   const codes = [...new Set(diagnostics.map((d) => d.code))].sort();
   const rules = codes.map((code) => ({
     id: code,
@@ -37,7 +41,7 @@ export function sarif(diagnostics: readonly Diagnostic[], version: string): obje
     ruleId: d.code,
     ruleIndex: codes.indexOf(d.code),
     level: d.severity,
-    message: { text: [d.message, ...d.notes, ...(d.help ? [d.help] : [])].join('\n') },
+    message: { text: textOf(d) },
     locations: d.file ? [sarifLocation(d.file, d.labels[0]?.span)] : [],
   }));
   const driver = { name: 'cumetal', version, rules };
@@ -47,6 +51,9 @@ export function sarif(diagnostics: readonly Diagnostic[], version: string): obje
     runs: [{ tool: { driver }, columnKind: 'unicodeCodePoints', results }],
   };
 }
+
+/** Message, reasons and hint, one line each. */
+const textOf = ({ message, notes, help }: Diagnostic): string => withReadableNames([message, ...notes, ...(help ? [help] : [])].join('\n'));
 
 function sarifLocation(file: SourceFile, span: Span | undefined): object {
   const place = span && range(file, span);
@@ -58,7 +65,8 @@ function sarifLocation(file: SourceFile, span: Span | undefined): object {
 const uriOf = (path: string): string => `${path.startsWith('/') ? 'file://' : ''}${path.split('/').map(encodeURIComponent).join('/')}`;
 
 /** Source: GitHub Actions, "Workflow commands": `%`, line ends and, in properties, `:` and `,` are escaped. */
-export function githubLine(d: Diagnostic): string {
+export function githubLine(diagnostic: Diagnostic): string {
+  const d = atOrigin(diagnostic);
   const level = d.severity === 'note' ? 'notice' : d.severity;
   const main = d.labels[0];
   const place = d.file && main ? range(d.file, main.span) : undefined;
@@ -67,7 +75,7 @@ export function githubLine(d: Diagnostic): string {
     ...(place ? [`line=${place.line}`, `endLine=${place.endLine}`, `col=${place.column}`, `endColumn=${place.endColumn}`] : []),
     `title=${d.code}`,
   ];
-  return `::${level} ${properties.join(',')}::${data([d.message, ...d.notes, ...(d.help ? [d.help] : [])].join('\n'))}`;
+  return `::${level} ${properties.join(',')}::${data(textOf(d))}`;
 }
 
 const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
