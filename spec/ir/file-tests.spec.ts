@@ -20,11 +20,12 @@ import {
   parseModule,
   printKernel,
   recoverPointers,
+  rendezvousLoop,
   replaceMasks,
   standardPasses,
   verify,
 } from '../../src/ir/index.ts';
-import { promoteLocals } from '../../src/lower/index.ts';
+import { endStuckAt, promoteLocals } from '../../src/lower/index.ts';
 import { sumDisjointParts } from '../../src/lower/passes/disjoint-sums.ts';
 import { blessed, mismatch, readFileTest } from '../support/file-test.ts';
 
@@ -38,6 +39,7 @@ const irPasses: readonly Pass[] = [
   ...costPasses,
   { name: 'carry-shuffles', run: carryShuffles },
   { name: 'replace-masks', run: (kernel) => replaceMasks(kernel, { areRowsAligned: true }) },
+  { name: 'rendezvous-loop', run: (kernel) => rendezvousLoop(kernel, { areRowsAligned: true, endStuck: endStuckAt(undefined) }) },
   { name: 'recover-pointers', run: recoverPointers },
 ];
 

@@ -13,11 +13,11 @@ import { type CompileOptions, compile, passNames } from '../../src/compile/index
 import { insertChecks } from '../../src/device/cpu/sanitizer/fast/insert-checks.ts';
 import { splitAtSyncPoints } from '../../src/engine/codegen/split-at-sync-points.ts';
 import { expandMatmul } from '../../src/engine/scalar/matmul.ts';
-import { copyOf } from '../../src/engine/simd/transform/narrow-integers.ts';
 import { planKernel } from '../../src/engine/simd/transform/plan-kernel.ts';
 import { simdTransforms } from '../../src/engine/simd/transform/transforms.ts';
 import {
   type AfterPass,
+  copyOf,
   isNarrowed,
   type Kernel,
   optimize,

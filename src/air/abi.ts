@@ -87,7 +87,7 @@ export interface KernelReflection {
    * Present if member masks of collectives are checked at run time rather than followed: `shape` if they may be wrong only in blocks of
    * several rows whose x extent is no multiple of 32, `divergent` otherwise. A kernel compiled for `cpu` follows all masks.
    */
-  readonly checkedMasks?: 'shape' | 'divergent';
+  readonly checkedMasks?: 'loop' | 'shape' | 'divergent';
   /** The threadgroup shape that the source requires (`.reqntid`). */
   readonly requiredThreads: readonly [number, number, number] | undefined;
 }

@@ -12,13 +12,14 @@ import {
   hasSpinLoop,
   type Kernel,
   type Pass,
+  rendezvousLoop,
   replaceAllMasks,
   replaceMasks,
   runPass,
   runPasses,
   standardPasses,
 } from '../ir/index.ts';
-import { checkMasks, collectiveAt } from '../lower/index.ts';
+import { checkMasks, collectiveAt, endStuckAt } from '../lower/index.ts';
 
 export interface MaskChoices {
   /** `keep` for the sanitizer, `keep-divergent` for the CPU device, `check` for Apple GPUs. */
@@ -30,15 +31,24 @@ export interface MaskChoices {
 }
 
 /** How masks are checked at run time, as in the reflection; absent where that is not needed. */
-export type CheckedMasks = 'shape' | 'divergent' | undefined;
+export type CheckedMasks = 'loop' | 'shape' | 'divergent' | undefined;
 
 const replacing = (areRowsAligned: boolean): Pass => ({
   name: 'replace-masks',
   run: (kernel) => replaceMasks(kernel, { areRowsAligned }),
 });
 
+const meeting = (areRowsAligned: boolean, file: SourceFile): Pass => ({
+  name: 'rendezvous-loop',
+  run: (kernel) => rendezvousLoop(kernel, { areRowsAligned, endStuck: endStuckAt(file) }),
+});
+
 /** The passes that settle masks, for the list of pass names. */
-export const maskPasses: readonly { readonly name: string }[] = [{ name: 'replace-masks' }, { name: 'check-masks' }];
+export const maskPasses: readonly { readonly name: string }[] = [
+  { name: 'replace-masks' },
+  { name: 'rendezvous-loop' },
+  { name: 'check-masks' },
+];
 
 /** Whether the source requires blocks in which consecutive lanes have consecutive `tid.x`. */
 const hasAlignedRows = ({ requiredThreads: shape }: Kernel): boolean =>
@@ -54,9 +64,21 @@ export function settleMasks(kernel: Kernel, choices: MaskChoices, diagnostics: D
   const areAligned = hasAlignedRows(kernel);
   if (!runPass(kernel, replacing(areAligned), afterPass)) {
     runPasses(kernel, standardPasses, afterPass);
-    if (!runPass(kernel, replacing(areAligned), afterPass)) return masks === 'check' ? checkAll(kernel, choices, diagnostics) : undefined;
+    if (!runPass(kernel, replacing(areAligned), afterPass))
+      return masks === 'check' ? settleDivergent(kernel, choices, diagnostics) : undefined;
   }
   return mayBeLate ? 'divergent' : undefined;
+}
+
+/** Makes threads meet in a loop, or checks that they are together. */
+function settleDivergent(kernel: Kernel, choices: MaskChoices, diagnostics: Diagnostics): CheckedMasks {
+  const { afterPass, file } = choices;
+  const isShapeAlone = divergentMasks(kernel, convergenceOf(kernel, true)).length === 0;
+  if (isShapeAlone || !runPass(kernel, meeting(hasAlignedRows(kernel), file), afterPass)) return checkAll(kernel, choices, diagnostics);
+  runPasses(kernel, standardPasses, afterPass);
+  return runPass(kernel, replacing(hasAlignedRows(kernel)), afterPass) || !hasMasks(kernel)
+    ? 'loop'
+    : checkAll(kernel, choices, diagnostics);
 }
 
 function checkAll(kernel: Kernel, { file, target, afterPass }: MaskChoices, diagnostics: Diagnostics): CheckedMasks {

@@ -16,7 +16,7 @@ export interface OracleVerdict {
   readonly outcome: 'same' | 'stopped' | 'fails' | 'differs' | 'not recorded';
   readonly why: string;
   /** How the kernel checks its masks. */
-  readonly masks: 'shape' | 'divergent' | 'none';
+  readonly masks: 'loop' | 'shape' | 'divergent' | 'none';
 }
 
 /** Runs a recorded program; files are kept in `folder`. */
