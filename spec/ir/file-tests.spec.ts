@@ -16,6 +16,7 @@ import {
   carryShuffles,
   costPasses,
   type Kernel,
+  mergeCollectives,
   type Pass,
   parseModule,
   printKernel,
@@ -39,6 +40,7 @@ const irPasses: readonly Pass[] = [
   ...costPasses,
   { name: 'carry-shuffles', run: carryShuffles },
   { name: 'replace-masks', run: (kernel) => replaceMasks(kernel, { areRowsAligned: true }) },
+  { name: 'merge-collectives', run: (kernel) => mergeCollectives(kernel, { areRowsAligned: true }) },
   { name: 'rendezvous-loop', run: (kernel) => rendezvousLoop(kernel, { areRowsAligned: true, endStuck: endStuckAt(undefined) }) },
   { name: 'recover-pointers', run: recoverPointers },
 ];

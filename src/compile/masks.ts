@@ -11,6 +11,7 @@ import {
   hasMasks,
   hasSpinLoop,
   type Kernel,
+  mergeCollectives,
   type Pass,
   rendezvousLoop,
   replaceAllMasks,
@@ -38,6 +39,8 @@ const replacing = (areRowsAligned: boolean): Pass => ({
   run: (kernel) => replaceMasks(kernel, { areRowsAligned }),
 });
 
+const merging: Pass = { name: 'merge-collectives', run: (kernel) => mergeCollectives(kernel, { areRowsAligned: true }) };
+
 const meeting = (areRowsAligned: boolean, file: SourceFile): Pass => ({
   name: 'rendezvous-loop',
   run: (kernel) => rendezvousLoop(kernel, { areRowsAligned, endStuck: endStuckAt(file) }),
@@ -46,6 +49,7 @@ const meeting = (areRowsAligned: boolean, file: SourceFile): Pass => ({
 /** The passes that settle masks, for the list of pass names. */
 export const maskPasses: readonly { readonly name: string }[] = [
   { name: 'replace-masks' },
+  merging,
   { name: 'rendezvous-loop' },
   { name: 'check-masks' },
 ];
@@ -64,10 +68,17 @@ export function settleMasks(kernel: Kernel, choices: MaskChoices, diagnostics: D
   const areAligned = hasAlignedRows(kernel);
   if (!runPass(kernel, replacing(areAligned), afterPass)) {
     runPasses(kernel, standardPasses, afterPass);
-    if (!runPass(kernel, replacing(areAligned), afterPass))
+    if (!runPass(kernel, replacing(areAligned), afterPass) && !mergesAll(kernel, areAligned, afterPass))
       return masks === 'check' ? settleDivergent(kernel, choices, diagnostics) : undefined;
   }
   return mayBeLate ? 'divergent' : undefined;
+}
+
+/** Merges the collectives of divergent arms; returns whether all collectives are replaced then. */
+function mergesAll(kernel: Kernel, areAligned: boolean, afterPass: AfterPass | undefined): boolean {
+  if (!runPass(kernel, merging, afterPass)) return false;
+  runPasses(kernel, standardPasses, afterPass);
+  return runPass(kernel, replacing(areAligned), afterPass);
 }
 
 /** Makes threads meet in a loop, or checks that they are together. */

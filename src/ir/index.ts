@@ -31,6 +31,7 @@ export {
   isMasked,
   type MaskedInst,
   type MaskOptions,
+  mergeCollectives,
   optimize,
   recoverPointers,
   rendezvousLoop,

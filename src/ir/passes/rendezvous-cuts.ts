@@ -3,10 +3,10 @@ import { type Cfg, cfgOf } from '../analysis/cfg.ts';
 import { dominatorsOf } from '../analysis/dominators.ts';
 import { type Loop, loopsOf } from '../analysis/loops.ts';
 import { isSpinLoop } from '../analysis/spin-loops.ts';
-import { addBlock, type Builder, builder, splitBlock } from '../build.ts';
+import { addBlock, type Builder, builder } from '../build.ts';
 import { type Block, constantOf, type Edge, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { folds } from '../ops.ts';
-import type { Detour } from './carry-values.ts';
+import { type Detour, splitBehind } from './carry-values.ts';
 import { isMasked, type MaskedInst } from './replace-masks.ts';
 
 /**
@@ -17,6 +17,8 @@ export const waits = { left: 0, free: 1, barrier: 2, shuffle: 3, ballot: 4, fenc
 
 /** A place where threads leave their code for the dispatch block. */
 export interface Cut extends Detour {
+  /** Whether it leads into the loop for the first time. */
+  readonly isEntry: boolean;
   readonly wait: number;
   /** Of a collective or barrier: its instruction before the cut. Its value, if it has one, is now a parameter of the block `resume`. */
   readonly inst?: Inst;
@@ -33,12 +35,12 @@ export function waitOf(inst: MaskedInst): number {
 /** Whether an instruction gives the threads that execute it together. */
 export const isActiveMask = (kernel: Kernel, inst: Inst): boolean => inst.op === 'ballot' && constantOf(kernel, inst.a) === 1n;
 
-/** Cuts the blocks of a region, which no way leads back into. Returns undefined for a region with a cycle of several entries. */
-export function cutRegion(kernel: Kernel, region: ReadonlySet<number>, cutsSpinLoops: boolean): Cut[] | undefined {
-  const spinning = cutsSpinLoops ? spinHeaders(kernel) : new Set<number>();
+/** Cuts the blocks of a region, which no way leads back into, for detours through a block. Returns undefined for a region with a cycle of several entries. */
+export function cutRegion(kernel: Kernel, region: ReadonlySet<number>, through: Block): Cut[] | undefined {
+  const spinning = spinHeaders(kernel);
   const blocks = [...region].map((id) => kernel.blocks[id]!);
   const inside = new Set(blocks);
-  const sites = blocks.flatMap((block) => cutSites(kernel, block, inside));
+  const sites = blocks.flatMap((block) => cutSites(kernel, block, inside, through));
   const cfg = cfgOf(kernel);
   const { loops, isReducible } = loopsOf(cfg, dominatorsOf(cfg));
   if (!isReducible) return undefined;
@@ -47,7 +49,7 @@ export function cutRegion(kernel: Kernel, region: ReadonlySet<number>, cutsSpinL
     resume.end = { op: 'br', to: { ...edge } };
     leave.end = { op: 'br', to: { block: resume, args: [] } };
     Object.assign(edge, { block: leave, args: [] });
-    return { leave, resume, wait, isEntry };
+    return { leave, through, resume, wait, isEntry };
   };
   const backEdges = edgesToCut(kernel, cfg, { loops, sites, spinning });
   addExit(kernel, inside);
@@ -75,32 +77,24 @@ function spinHeaders(kernel: Kernel): Set<number> {
 }
 
 /** Cuts a block behind each of its collectives; the new blocks are inside as well. */
-function cutSites(kernel: Kernel, block: Block, inside: Set<Block>): Cut[] {
+function cutSites(kernel: Kernel, block: Block, inside: Set<Block>, through: Block): Cut[] {
   const cuts: Cut[] = [];
   for (let at = block; ; ) {
-    const index = at.body.findIndex((value) => isSite(kernel, kernel.insts[value]!));
-    if (index < 0) return cuts;
-    const value = at.body[index]!;
-    const resume = splitBlock(kernel, at, index + 1);
-    at.body.pop();
-    const leave = addBlock(kernel);
-    at.end = { op: 'br', to: { block: leave, args: [] } };
-    leave.end = { op: 'br', to: { block: resume, args: [] } };
-    inside.add(leave).add(resume);
-    cuts.push(cutSite(kernel, value, leave, resume));
-    at = resume;
+    const value = at.body.find((each) => isSite(kernel, kernel.insts[each]!));
+    if (value === undefined) return cuts;
+    const cut = cutSite(kernel, at, value, through);
+    inside.add(cut.leave).add(cut.resume);
+    cuts.push(cut);
+    at = cut.resume;
   }
 }
 
 const isSite = (kernel: Kernel, inst: Inst): boolean => isMasked(inst) || inst.op === 'barrier' || isActiveMask(kernel, inst);
 
-function cutSite(kernel: Kernel, value: Value, leave: Block, resume: Block): Cut {
+function cutSite(kernel: Kernel, block: Block, value: Value, through: Block): Cut {
   const inst = kernel.insts[value]!;
-  const cut = { leave, resume, isEntry: false, inst, value };
-  if (inst.type !== 'void') {
-    kernel.insts[value] = { op: 'arg', type: inst.type };
-    resume.params.push(value);
-  }
+  const { leave, resume } = splitBehind(kernel, block, value);
+  const cut = { leave, through, resume, isEntry: false, inst, value };
   if (!isMasked(inst)) return { ...cut, wait: inst.op === 'barrier' ? waits.barrier : waits.free };
   const b = builder(kernel, leave);
   b.loc = kernel.locs[value];

@@ -104,11 +104,12 @@ function isLegal(kernel: Kernel, region: ReadonlySet<number>): boolean {
 }
 
 function transform(kernel: Kernel, region: ReadonlySet<number>, endStuck: EndStuck): boolean {
-  const cuts = cutRegion(kernel, region, hasSpinLoop(kernel));
-  if (!cuts) return false;
   const dispatch = addBlock(kernel);
   const params = dispatchParams(kernel, dispatch);
-  const carried = carryValues(kernel, cuts, dispatch);
+  const cuts = cutRegion(kernel, region, dispatch);
+  if (!cuts) return false;
+  const entries = cuts.filter(({ isEntry }) => isEntry).map(({ leave }) => leave);
+  const carried = carryValues(kernel, cuts, entries);
   for (const [place, cut] of cuts.entries()) {
     const args = dispatchArgs(builder(kernel, cut.leave), cut, place);
     cut.leave.end = { op: 'br', to: { block: dispatch, args: [...args, ...carried.get(cut.leave)!] } };
