@@ -1,6 +1,7 @@
 /**
- * Member masks of collectives. In convergent code a mask only selects among the lanes that are together, on every target. For divergent code
- * the CPU device has collectives by mask; kernels for Apple GPUs check their masks when they run.
+ * Member masks of collectives. In convergent code a mask only selects among the lanes that are together, on every target; collectives in both arms
+ * of a divergent branch are merged into convergent code where that settles all masks. For other divergent code the CPU device has collectives
+ * by mask. In kernels for Apple GPUs threads meet in a loop, or masks are checked when they run.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
@@ -31,7 +32,7 @@ export interface MaskChoices {
   readonly afterPass?: AfterPass | undefined;
 }
 
-/** How masks are checked at run time, as in the reflection; absent where that is not needed. */
+/** What a kernel does about masks at run time, as in the reflection; absent where that is nothing. */
 export type CheckedMasks = 'loop' | 'shape' | 'divergent' | undefined;
 
 const replacing = (areRowsAligned: boolean): Pass => ({
@@ -58,7 +59,7 @@ export const maskPasses: readonly { readonly name: string }[] = [
 const hasAlignedRows = ({ requiredThreads: shape }: Kernel): boolean =>
   shape !== undefined && (shape[0] % 32 === 0 || shape[1] * shape[2] === 1);
 
-/** Replaces, keeps or checks the masks of a kernel, in place. Reports CM2099 for a mask that is checked because of divergent code. */
+/** Settles the masks of a kernel, in place. Reports CM2099 for a mask that is checked because of divergent code. */
 export function settleMasks(kernel: Kernel, choices: MaskChoices, diagnostics: Diagnostics): CheckedMasks {
   const { masks, afterPass } = choices;
   if (masks === 'keep' || !hasMasks(kernel)) return undefined;

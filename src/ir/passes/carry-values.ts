@@ -136,7 +136,7 @@ function passJoins(state: State, names: ReadonlyMap<Value, ReadonlyMap<number, V
     }
 }
 
-/** Any value of a type, for a parameter that nobody reads. */
+/** Any value of a type, for a parameter that is not read. */
 function filler(b: Builder, type: Type): Value {
   if (!isVector(type)) return b.const(type, 0);
   const zero = b.const(elementOf(type), 0);
