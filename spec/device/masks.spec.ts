@@ -350,7 +350,15 @@ L:
   setp.ge.u32 %p3, %r4, 4;
   @%p3 bra DONE;
   @%p1 bra L;
+  and.b32 %r7, %r1, 1;
+  setp.eq.u32 %p4, %r7, 0;
+  @%p4 bra EVEN;
   st.shared.u32 [s], %r6;
+  bra ODD;
+EVEN:
+  st.shared.u32 [s+4], %r6;
+ODD:
+  st.shared.u32 [s+8], %r6;
   bra L;
 DONE:`;
   for (const target of ['cpu', 'macos15'] as const)
