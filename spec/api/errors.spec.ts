@@ -161,6 +161,12 @@ const provoked: Readonly<Record<CudaErrorName, Provoke>> = {
     return said;
   },
   cudaErrorLaunchTimeout: () => launched(endless),
+  cudaErrorContextIsDestroyed: (device) => {
+    assert.is(cuda.cudaMemsetAsync(memory(), 0, 16), 0);
+    const said = cuda.cudaDeviceSynchronize();
+    device.close();
+    return said;
+  },
   cudaErrorAssert: () => launched(asserts),
   cudaErrorLaunchFailure: () => launched(kernels.stops),
   cudaErrorNotPermitted: async () => {

@@ -31,11 +31,8 @@ function provoked(): Set<string> {
 const unprovoked: Readonly<Record<string, string>> = {
   CM4052: 'no spec yet: needs a library with damaged metadata',
   CM5003: 'no spec yet: needs a library without kernels',
-  CM5031: 'no spec yet: needs a place that nobody may write to',
-  CM5041: 'spec/runtime/launch-file.spec.ts provokes it by its words',
   CM5042: 'spec/runtime/launch-file.spec.ts provokes it by its words',
   CM6018: 'no spec yet: needs a launch whose paths fill 1 GiB',
-  CM6017: 'no spec yet: needs a machine that has no memory left for a worker, or a mistake of ours',
   CM5050: 'spec/cli/run-report.spec.ts provokes it by its words',
 };
 

@@ -249,6 +249,25 @@ test("a rejection by the driver's compiler is reported at its line", () => {
   assert.is(fake.live(), 0);
 });
 
+test('a closed module is unloaded, once, and refuses launches', () => {
+  fake.reset();
+  const device = openDevice();
+  const before = fake.live();
+  for (let i = 0; i < 100; i++) {
+    const diagnostics = new Diagnostics();
+    const module = load(device, symbols, diagnostics)!;
+    assert.is(fake.live(), before + 1);
+    module.close();
+    module.close();
+    assert.is(fake.live(), before);
+    const request = { kernel: 'k', grid: one, block: one, dynamicSharedBytes: 0, args: [], timeoutMs: 0 };
+    assert.is(module.launch(request, diagnostics), undefined);
+    assert.is(diagnostics.list.at(-1)?.code, 'CM5061');
+  }
+  device.close();
+  assert.equal({ violations: fake.violations(), live: fake.live() }, { violations: [], live: 0 });
+});
+
 test("remarks of the driver's compiler on accepted PTX are warnings", () => {
   fake.reset();
   fake.say('remark', 'ptxas warning : something about the stack\n');

@@ -9,6 +9,8 @@ import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { type EngineOptions, type LaunchRequest, sanitizeKinds } from '../../src/device/device.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
+import { tryOnCpu } from '../support/cpu.ts';
+import { kernelOf } from '../support/ir-text.ts';
 
 const test = suite('device/masks');
 
@@ -373,6 +375,35 @@ test('a branch that is uniform in a warp needs no check where rows are aligned',
 B:`;
   const expected = lanes((lane) => (lane < 32 ? 496 : 0), 64);
   for (const target of ['cpu', 'macos15'] as const) assert.equal(run(ptx(body), { threads: 64, target }), { words: expected, codes: [] });
+});
+
+test('threads meet at a collective of their kind: a barrier of a warp is none of convergence alone', () => {
+  const arms = (first: boolean, second: boolean): string => `kernel "k" {
+  param "p" pointer global size 4 align 4 slot 0
+b0:
+  %0 = sreg i32 {name: laneid}
+  %1 = const i32 16
+  %2 = const i32 -1
+  %3 = icmp i1 %0, %1 {pred: ult}
+  condbr %3, b1, b2
+b1:
+  warpsync %2 {isFence: ${first}}
+  br b3
+b2:
+  warpsync %2 {isFence: ${second}}
+  br b3
+b3:
+  %4 = param ptr.global {index: 0}
+  store %4, %2 {align: 4, volatile: false}
+  ret
+}
+`;
+  const codes = (first: boolean, second: boolean): string[] =>
+    tryOnCpu(kernelOf(arms(first, second)), [new Uint8Array(4)], { block: [32, 1, 1] }).diagnostics.list.map(({ code }) => code);
+  assert.equal(codes(true, true), []);
+  assert.equal(codes(false, false), []);
+  assert.equal(codes(true, false), ['CM6031']);
+  assert.equal(codes(false, true), ['CM6031']);
 });
 
 test.run();

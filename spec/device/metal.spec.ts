@@ -313,6 +313,26 @@ test('10 000 launches and 1 000 allocations leak nothing', () => {
   });
 });
 
+test('a closed module gives its library, its pipelines and its variables back, and refuses launches', () => {
+  const counting = `.global .u32 count;
+.visible .entry k() { .reg .b32 x; atom.global.add.u32 x, [count], 1; ret; }`;
+  on(({ device }) => {
+    const before = fake.live();
+    for (let i = 0; i < 100; i++) {
+      const diagnostics = new Diagnostics();
+      const module = device.load(libraryOf(counting), diagnostics)!;
+      const request = { kernel: 'k', grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, args: [], timeoutMs: 5000 } as const;
+      assert.ok(module.launch(request, diagnostics), diagnostics.list.map(({ message }) => message).join());
+      assert.ok(fake.live() >= before + 3);
+      module.close();
+      module.close();
+      assert.is(fake.live(), before);
+      assert.is(module.launch(request, diagnostics), undefined);
+      assert.is(diagnostics.list.at(-1)?.code, 'CM5061');
+    }
+  });
+});
+
 // ── the examples: results recorded on an NVIDIA H200, from the bytes that a Mac would load ──
 
 for (const name of exampleNames)

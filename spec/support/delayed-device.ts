@@ -66,7 +66,7 @@ export const withoutStart = (inner: Device): Device => ({
   ...inner,
   load(metallib, diagnostics, options) {
     const module = inner.load(metallib, diagnostics, options);
-    return module && { kernels: module.kernels, symbols: module.symbols, launch: module.launch };
+    return module && { kernels: module.kernels, symbols: module.symbols, launch: module.launch, close: () => module.close() };
   },
 });
 

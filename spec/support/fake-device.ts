@@ -57,6 +57,7 @@ export function fakeDevice(
       requests.push(request);
       return run(request, diagnostics) ? { durationMs: 1.5 } : undefined;
     },
+    close: () => {},
   };
   const device: Device = {
     info,

@@ -13,6 +13,6 @@ export { expandWideAtomics } from './legalize/wide-atomics.ts';
 export { type Line, lineOf, type Reach } from './lines.ts';
 export { type ConstantValue, type GivenConstant, givenFor, readFunctionConstants } from './raise/function-constants.ts';
 export { describeModule, type RaisedKernel, raiseModule, reflectModule } from './raise/index.ts';
-export { readKernels } from './raise/read-metadata.ts';
+export { readKernels, targetOfModule } from './raise/read-metadata.ts';
 export { defaultTarget, limits, type Target, type TargetName, targets } from './targets.ts';
 export { airRules, validateAir } from './validate/index.ts';

@@ -2,8 +2,11 @@
 import type { Code, Holes } from '../base/catalogue/index.ts';
 import { Diagnostics, type Where } from '../base/diagnostic.ts';
 import type { DeviceBuffer, Device as LowDevice, PendingLaunch } from '../device/device.ts';
+import { printToStandardOutput } from '../device/standard-output.ts';
+import { isTimeLimit } from '../device/validate-launch.ts';
 import { CumetalError, DeviceLostError, errorOf } from './failures.ts';
-import { newSchedule, type Schedule } from './schedule.ts';
+import { allEnded, newSchedule, type Schedule, type Task } from './schedule.ts';
+import { noteHeard, noteUnheard, nothingUnheard, type Unheard, waiting } from './unheard.ts';
 
 /** Memory with a known address; lists are sorted by address. */
 export interface Addressed {
@@ -28,7 +31,9 @@ export interface Memory {
 export interface Context {
   low: LowDevice;
   readonly reopen: (() => LowDevice) | undefined;
+  /** Receives the output of `printf`. */
   readonly print: ((text: Uint8Array) => void) | undefined;
+  readonly onError: ((error: CumetalError) => void) | undefined;
   readonly timeoutMs: number;
   schedule: Schedule;
   /** Memory with known addresses. */
@@ -42,6 +47,7 @@ export interface Context {
   fault: CumetalError | undefined;
   /** The error of finished work that has not been reported yet. */
   unreported: CumetalError | undefined;
+  readonly unheard: Unheard;
 }
 
 /** The owner of a handle, and its generation. */
@@ -50,19 +56,37 @@ export interface Owned {
   readonly age: number;
 }
 
+/** Receives the output of `printf` after a launch has ended; `false` drops it. */
+export type Print = ((text: Uint8Array) => void) | false;
+
+/** Options of every device of the API. */
 export interface ContextOptions {
-  /** Receives the output of `printf`. */
-  readonly print?: (text: Uint8Array) => void;
+  /** Receives the output of `printf`; by default it is written to standard output, or to the console of a page. `false` drops it. */
+  readonly print?: Print;
   /** The default time limit of a launch in milliseconds; 0 is no limit. The default is 10 s. */
   readonly timeoutMs?: number;
+  /**
+   * Receives the error of work that fails while nothing waits for the device: neither the work itself nor a synchronization. By default such
+   * an error is an unhandled rejection.
+   */
+  readonly onError?: (error: CumetalError) => void;
+}
+
+/** The default time limit of a launch. */
+const defaultTimeoutMs = 10_000;
+
+/** Throws CM5077 for a time limit that is not a number of milliseconds. */
+export function assertTimeLimit(timeoutMs: number = defaultTimeoutMs): void {
+  if (!isTimeLimit(timeoutMs)) throw errorWith('CM5077', { given: String(timeoutMs) });
 }
 
 /** Creates the context of a device. */
 export const newContext = (low: LowDevice, reopen: (() => LowDevice) | undefined, options: ContextOptions): Context => ({
   low,
   reopen,
-  print: options.print,
-  timeoutMs: options.timeoutMs ?? 10_000,
+  print: options.print === false ? undefined : (options.print ?? printToStandardOutput),
+  onError: options.onError,
+  timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
   schedule: newSchedule(),
   addressed: [],
   age: 0,
@@ -71,6 +95,7 @@ export const newContext = (low: LowDevice, reopen: (() => LowDevice) | undefined
   isCallingBack: false,
   fault: undefined,
   unreported: undefined,
+  unheard: nothingUnheard(),
 });
 
 /** The exception for one diagnostic. */
@@ -98,12 +123,13 @@ export function orThrow<T>(run: (diagnostics: Diagnostics) => T | undefined): T 
 export function assertUsable(context: Context, owned?: Owned, what = 'device'): void {
   if (context.isCallingBack) throw errorWith('CM5069', {});
   if (context.isClosed) throw errorWith('CM5061', { what: 'device', ended: 'closed' });
-  if (context.fault) throw failed(context.fault);
+  if (context.fault) throw failed(context, context.fault);
   if (owned && owned.age !== context.age) throw errorWith('CM5061', { what, ended: 'closed by a reset of its device' });
 }
 
 /** The error of every call on a failed device; its CUDA number is that of the original error. */
-function failed(fault: CumetalError): CumetalError {
+function failed(context: Context, fault: CumetalError): CumetalError {
+  noteHeard(context);
   const diagnostics = new Diagnostics();
   diagnostics.report('CM5072', { why: fault.message.split('\n')[0]! });
   return new DeviceLostError(diagnostics.list, fault.cuda, fault);
@@ -113,12 +139,21 @@ function failed(fault: CumetalError): CumetalError {
 export function remember(context: Context, error: CumetalError): void {
   if (error.cuda.isSticky) context.fault ??= error;
   else context.unreported ??= error;
+  noteUnheard(context, error);
 }
 
 /** Throws the error of finished work, once unless it is sticky. */
 export function throwUnreported(context: Context): void {
-  if (context.fault) throw failed(context.fault);
+  if (context.fault) throw failed(context, context.fault);
   const { unreported } = context;
   context.unreported = undefined;
+  noteHeard(context);
   if (unreported) throw unreported;
+}
+
+/** Waits for tasks, then throws the error of finished work, or CM5076 if the device was closed or reset before the end of a task. */
+export async function synchronizeWith(context: Context, tasks: readonly Task[]): Promise<void> {
+  await waiting(context, allEnded(tasks));
+  if (tasks.some(({ isCutOff }) => isCutOff)) throw errorWith('CM5076', { ended: context.isClosed ? 'closed' : 'reset' });
+  throwUnreported(context);
 }

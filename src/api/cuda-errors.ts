@@ -76,6 +76,7 @@ const rows = {
     driver: 'CUDA_ERROR_LAUNCH_TIMEOUT',
     isSticky: true,
   },
+  cudaErrorContextIsDestroyed: { number: 709, text: 'context is destroyed', driver: 'CUDA_ERROR_CONTEXT_IS_DESTROYED' },
   cudaErrorAssert: { number: 710, text: 'device-side assert triggered', driver: 'CUDA_ERROR_ASSERT', isSticky: true },
   cudaErrorLaunchFailure: { number: 719, text: 'unspecified launch failure', driver: 'CUDA_ERROR_LAUNCH_FAILED', isSticky: true },
   cudaErrorNotPermitted: { number: 800, text: 'operation not permitted', driver: 'CUDA_ERROR_NOT_PERMITTED' },

@@ -4,7 +4,16 @@ import { type DeviceInfo, type EngineOptions, type Device as LowDevice, openDevi
 import { type ElementType, elements } from '../runtime/index.ts';
 import { type Arrays, bytesOf, type Data, type Numbers } from './arrays.ts';
 import { type Buffer, Part, partOf } from './buffer.ts';
-import { assertUsable, type Context, type ContextOptions, errorWith, newContext, orThrow, throwUnreported } from './context.ts';
+import {
+  assertTimeLimit,
+  assertUsable,
+  type Context,
+  type ContextOptions,
+  errorWith,
+  newContext,
+  orThrow,
+  synchronizeWith,
+} from './context.ts';
 import { Event, type EventOptions } from './event.ts';
 import { type CumetalError, errorOf } from './failures.ts';
 import { loadSource, type ModuleOptions, type ModuleSource } from './load.ts';
@@ -12,6 +21,7 @@ import { allocateMemory, type BufferState, placeAt, putBytes } from './memory.ts
 import { Module } from './module.ts';
 import { addLane, allEnded, newSchedule, unfinished } from './schedule.ts';
 import { Stream, type StreamOptions } from './stream.ts';
+import { noteHeard } from './unheard.ts';
 
 export { devices } from '../device/index.ts';
 
@@ -30,13 +40,15 @@ export class Device {
   }
 
   /** Opens `metal`, `cpu` or another available kind; `auto` is the GPU of a Mac, otherwise the CPU device. Throws CM6001. */
-  static open(kind = 'auto', { print, timeoutMs, ...engine }: DeviceOptions = {}): Device {
-    const open = (): LowDevice => orThrow((diagnostics) => openDevice(kind, diagnostics, engine));
-    return new Device(newContext(open(), open, contextOptions(print, timeoutMs)));
+  static open(kind = 'auto', options: DeviceOptions = {}): Device {
+    assertTimeLimit(options.timeoutMs);
+    const open = (): LowDevice => orThrow((diagnostics) => openDevice(kind, diagnostics, { ...options, inBackground: true }));
+    return new Device(newContext(open(), open, options));
   }
 
   /** Wraps an open device, and takes ownership of it; `reopen` creates a new one for `reset`. */
   static over(low: LowDevice, { reopen, ...options }: ContextOptions & { readonly reopen?: () => LowDevice } = {}): Device {
+    assertTimeLimit(options.timeoutMs);
     return new Device(newContext(low, reopen, options));
   }
 
@@ -57,29 +69,37 @@ export class Device {
 
   /** The sticky error of the device, after which it accepts no work until it is reset. */
   get failure(): CumetalError | undefined {
+    if (this.#context.fault) noteHeard(this.#context);
     return this.#context.fault;
   }
 
-  /** Allocates zeroed memory. Throws CM6012 if there is not enough. */
-  allocate<E extends ElementType, S extends BufferState = 'device'>(element: E, length: number, state?: S): Buffer<E, S> {
+  /** Callers ask for errors themselves, as those of CUDA's functions do, so that none is an unhandled rejection. @internal */
+  poll(): void {
+    this.#context.unheard.isPolled = true;
+  }
+
+  /** Allocates zeroed memory for `length` elements, in the `device` state by default. Throws CM6012 if there is not enough. */
+  // Overloads, because an omitted state would be inferred from where the buffer goes, which may allow several states.
+  allocate<E extends ElementType>(element: E, length: number): Buffer<E, 'device'>;
+  allocate<E extends ElementType, S extends BufferState>(element: E, length: number, state: S): Buffer<E, S>;
+  allocate(element: ElementType, length: number, where: BufferState = 'device'): unknown {
     this.assertUsable();
-    const where: BufferState = state ?? 'device';
     const memory = allocateMemory(this.#context, length * elements[element].size, where);
-    const part = new Part({ memory, state: where, age: this.#context.age, defaultStream: this.#legacy }, element, 0, length);
-    return part as unknown as Buffer<E, S>;
+    return new Part({ memory, state: where, age: this.#context.age, defaultStream: this.#legacy }, element, 0, length);
   }
 
   /** A buffer with the elements of a typed array or a list of numbers, in `device` or `unified` memory. */
-  bufferOf<E extends ElementType, S extends 'device' | 'unified' = 'device'>(
+  bufferOf<E extends ElementType>(element: E, data: Arrays[E] | Numbers[E] | readonly number[]): Buffer<E, 'device'>;
+  bufferOf<E extends ElementType, S extends 'device' | 'unified'>(
     element: E,
     data: Arrays[E] | Numbers[E] | readonly number[],
-    state?: S,
-  ): Buffer<E, S> {
-    const buffer = this.allocate(element, data.length, state ?? 'device');
-    const part = partOf(buffer)!;
+    state: S,
+  ): Buffer<E, S>;
+  bufferOf(element: ElementType, data: Data<ElementType> & { readonly length: number }, state: BufferState = 'device'): unknown {
+    const buffer = this.allocate(element, data.length, state);
     // The buffer is new, so the write needs no stream order.
-    putBytes(part, bytesOf(element, data as Data<E>));
-    return buffer as unknown as Buffer<E, S>;
+    putBytes(partOf(buffer)!, bytesOf(element, data));
+    return buffer;
   }
 
   /** Compiles and loads PTX, or loads a metallib. Throws `CompileError` or `PipelineCreationError`. */
@@ -119,8 +139,7 @@ export class Device {
   /** Waits for all work of all streams. Rejects with its error, once unless it is sticky. */
   async synchronize(): Promise<void> {
     this.assertUsable();
-    await allEnded(unfinished(this.#context.schedule));
-    throwUnreported(this.#context);
+    await synchronizeWith(this.#context, unfinished(this.#context.schedule));
   }
 
   /**
@@ -174,11 +193,6 @@ export class Device {
     assertUsable(this.#context);
   }
 }
-
-const contextOptions = (print: ContextOptions['print'], timeoutMs: number | undefined): ContextOptions => ({
-  ...(print ? { print } : {}),
-  ...(timeoutMs === undefined ? {} : { timeoutMs }),
-});
 
 /** Cancels running launches, and waits for their end. */
 async function stopRunning({ running }: Context): Promise<void> {

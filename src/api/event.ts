@@ -1,6 +1,6 @@
 /** Events: markers in streams, for synchronization and timing. */
-import { assertUsable, type Context, errorWith, type Owned, throwUnreported } from './context.ts';
-import { ended, type Task } from './schedule.ts';
+import { assertUsable, type Context, errorWith, type Owned, synchronizeWith } from './context.ts';
+import type { Task } from './schedule.ts';
 
 export interface EventOptions {
   /** Whether it records a time; true by default. */
@@ -34,8 +34,8 @@ export class Event implements Owned {
   /** Waits for the work before the marker. Rejects with the error of the device. */
   async synchronize(): Promise<void> {
     this.assertUsable();
-    await ended(this.mark?.task);
-    throwUnreported(this.context);
+    const task = this.mark?.task;
+    await synchronizeWith(this.context, task ? [task] : []);
   }
 
   /** The milliseconds between the markers of another event and this one, by the host's clock when the streams reached them. */

@@ -5,6 +5,7 @@
  */
 export type { Arrays, Data, ValueOf } from './arrays.ts';
 export { type Buffer, type KernelBuffer, type Part, partOf, type StreamOption } from './buffer.ts';
+export type { Print } from './context.ts';
 export { type CudaError, type CudaErrorName, cudaErrorNumbered, cudaErrors } from './cuda-errors.ts';
 export { Device, type DeviceOptions, devices } from './device.ts';
 export { Event, type EventOptions } from './event.ts';

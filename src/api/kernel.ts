@@ -1,10 +1,10 @@
 /** Kernels: launches with typed arguments, validated before the device is involved. */
-import { Diagnostics } from '../base/diagnostic.ts';
+import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import { product } from '../base/dim3.ts';
 import type { DeviceModule, Dim3, LaunchRequest, LaunchResult } from '../device/device.ts';
 import { validateLaunch } from '../device/validate-launch.ts';
 import type { Kernel as Reflection } from '../runtime/index.ts';
-import { assertUsable, type Context, errorWith, type Owned, orThrow } from './context.ts';
+import { assertUsable, type Context, errorWith, type Owned, orThrow, type Print } from './context.ts';
 import { errorOf } from './failures.ts';
 import { estimate, type Occupancy } from './occupancy.ts';
 import { type KernelArgument, pack } from './pack.ts';
@@ -27,8 +27,8 @@ export interface LaunchOptions<A extends readonly unknown[]> {
   readonly stream?: InStream;
   /** The time limit in milliseconds; 0 is no limit. The default is that of the device. */
   readonly timeoutMs?: number;
-  /** Receives the output of the kernel after it has finished. */
-  readonly print?: (text: Uint8Array) => void;
+  /** Receives the output of the kernel after it has finished; the default is that of the device. */
+  readonly print?: Print;
   /** The instruments of the launch and the order of threads, on the CPU device. Source lines require a module compiled with `marks` or `sanitize`. */
   readonly watch?: Pick<LaunchRequest, 'sanitize' | 'profile' | 'trace' | 'schedule'>;
   /** Receives the number of finished blocks from time to time, if the device supports it. */
@@ -63,7 +63,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
     assertAcceptsWork(context, to);
     if (shared === undefined && this.reflection.usesDynamicShared) throw errorWith('CM5034', { kernel: this.name });
     const packed = pack(context, this.reflection, args);
-    const printed = print ?? context.print;
+    const printed = print === false ? undefined : (print ?? context.print);
     const request: LaunchRequest = {
       kernel: this.name,
       grid: extent(grid),
@@ -107,16 +107,24 @@ export const extent = (given: Extent): Dim3 => (typeof given === 'number' ? [giv
 
 function run(context: Context, low: DeviceModule, request: LaunchRequest): Settled<LaunchReport> | Promise<Settled<LaunchReport>> {
   const diagnostics = new Diagnostics();
-  if (!low.start) return settled(low.launch(request, diagnostics), diagnostics);
+  if (!low.start) return settled(low.launch(request, diagnostics), request, diagnostics);
   const pending = low.start(request, diagnostics);
   context.running.add(pending);
   return pending.done.then((result) => {
     context.running.delete(pending);
-    return settled(result, diagnostics);
+    return settled(result, request, diagnostics);
   });
 }
 
-function settled(result: LaunchResult | undefined, diagnostics: Diagnostics): Settled<LaunchReport> {
-  if (!result) return { error: errorOf(diagnostics) };
-  return { value: { durationMs: result.durationMs, warnings: diagnostics.list } };
+function settled(result: LaunchResult | undefined, { kernel }: LaunchRequest, diagnostics: Diagnostics): Settled<LaunchReport> {
+  if (result) return { value: { durationMs: result.durationMs, warnings: diagnostics.list } };
+  const named = new Diagnostics();
+  named.addAll(diagnostics.list.map((each) => withKernel(each, kernel)));
+  return { error: errorOf(named) };
 }
+
+/** A diagnostic that names the kernel, in a note if its message does not. The error may be read far from the launch. */
+const withKernel = (diagnostic: Diagnostic, kernel: string): Diagnostic =>
+  diagnostic.message.includes(`\`${kernel}\``)
+    ? diagnostic
+    : { ...diagnostic, notes: [...diagnostic.notes, `in a launch of kernel \`${kernel}\``] };

@@ -1,6 +1,7 @@
 /** The short form: a library bound to a device, with launches that take typed arrays and update them. */
 import { type Arrays, bytesIn } from './arrays.ts';
 import { type Buffer, partOf } from './buffer.ts';
+import type { Print } from './context.ts';
 import { Device, type DeviceOptions } from './device.ts';
 import type { Extent } from './kernel.ts';
 import type { ModuleOptions, ModuleSource } from './load.ts';
@@ -25,7 +26,8 @@ export interface NamedLaunch {
   readonly shared?: number;
   /** The time limit in milliseconds. */
   readonly timeout?: number;
-  readonly print?: (text: Uint8Array) => void;
+  /** Receives the output of the kernel; the default is that of the device. */
+  readonly print?: Print;
 }
 
 /** A library on a device. */

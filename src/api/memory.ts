@@ -43,11 +43,16 @@ export function releaseMemory(memory: Memory, isOurs: boolean): void {
   memory.isFree = true;
   const { context, low } = memory;
   context.addressed = context.addressed.filter((each) => each.memory !== memory);
-  // Closing or resetting a device has already released its memory.
-  if (!low || !isOurs || context.isClosed) return;
+  if (low && isOurs) whenIdle(context, () => low.free());
+}
+
+/** Frees something of a device when all pending work has finished. Closing or resetting the device frees all of it. */
+export function whenIdle(context: Context, free: () => void): void {
+  if (context.isClosed) return;
+  const { age } = context;
   const pending = unfinished(context.schedule);
-  if (pending.length === 0) low.free();
-  else addFree(context.schedule, () => void (context.isClosed || low.free()), pending);
+  if (pending.length === 0) free();
+  else addFree(context.schedule, () => void (context.isClosed || context.age !== age || free()), pending);
 }
 
 /** The device address of the memory. */

@@ -6,7 +6,7 @@ import { bytesIn } from './arrays.ts';
 import { type StreamOption, transfer } from './buffer.ts';
 import { assertUsable, type Context, errorWith, type Owned, orThrow } from './context.ts';
 import { Kernel, type KernelModule } from './kernel.ts';
-import { assertWithin } from './memory.ts';
+import { assertWithin, whenIdle } from './memory.ts';
 import type { KernelArgument } from './pack.ts';
 import { type ArgumentsOf, assertMatches, type Signature } from './signature.ts';
 import type { InStream, Work } from './work.ts';
@@ -74,9 +74,11 @@ export class Module implements KernelModule, Owned {
     throw errorWith('CM5023', { name }, near ? { help: `did you mean \`${near}\`?` } : {});
   }
 
-  /** Accepts no more launches. */
+  /** Accepts no more launches. Its memory is released when the pending work has finished. */
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
+    if (this.age === this.context.age) whenIdle(this.context, () => this.low.close());
   }
 
   [Symbol.dispose](): void {

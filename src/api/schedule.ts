@@ -18,6 +18,8 @@ export interface Task {
   next: Task[];
   onEnd: (() => void)[];
   isDone: boolean;
+  /** Whether closing or resetting the device has kept it from its end. */
+  isCutOff: boolean;
 }
 
 /** The tasks of one stream. */
@@ -80,6 +82,7 @@ const newTask = (schedule: Schedule, run: Task['run'], lane: Lane | undefined): 
   next: [],
   onEnd: [],
   isDone: false,
+  isCutOff: false,
 });
 
 /** Adds a dependency. A repeated dependency is counted twice, here and when it finishes. */

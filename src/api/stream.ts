@@ -2,10 +2,10 @@
 import type { ElementType } from '../runtime/index.ts';
 import { bytesIn, bytesOf, type Data, type ValueOf } from './arrays.ts';
 import { type Buffer, type KernelBuffer, type Part, partOf, transfer } from './buffer.ts';
-import { assertUsable, type Context, errorOfThrown, errorWith, throwUnreported } from './context.ts';
+import { assertUsable, type Context, errorOfThrown, errorWith, synchronizeWith } from './context.ts';
 import type { Event } from './event.ts';
 import { assertWithin, bytesAt, putBytes } from './memory.ts';
-import { allEnded, closeLane, ended, type Lane, unfinishedBlocking } from './schedule.ts';
+import { closeLane, type Lane, unfinishedBlocking } from './schedule.ts';
 import { assertAcceptsWork, enqueue, type InStream, nothing, type Work } from './work.ts';
 
 export interface StreamOptions {
@@ -111,9 +111,8 @@ export class Stream implements InStream {
   async synchronize(): Promise<void> {
     this.assertUsable();
     const { legacy, lanes } = this.context.schedule;
-    if (this.lane === legacy) await allEnded(unfinishedBlocking(lanes));
-    else if (this.lane.last) await ended(this.lane.last);
-    throwUnreported(this.context);
+    const { last } = this.lane;
+    await synchronizeWith(this.context, this.lane === legacy ? unfinishedBlocking(lanes) : last ? [last] : []);
   }
 
   /** Accepts no more work; pending work completes. The default streams cannot be closed. */

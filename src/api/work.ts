@@ -3,6 +3,7 @@ import type { Diagnostic } from '../base/diagnostic.ts';
 import { assertUsable, type Context, errorWith, type Memory, type Owned, remember } from './context.ts';
 import type { CumetalError } from './failures.ts';
 import { addTask, ended, type Lane, type Task } from './schedule.ts';
+import { noteHeard, waiting } from './unheard.ts';
 
 /** The part of a stream that enqueuing work needs. */
 export interface InStream extends Owned {
@@ -44,10 +45,11 @@ export class Work<T> {
   /** Resolves to its result when it has finished. Rejects with its error. */
   async ended(): Promise<T> {
     if (this.#context.isCallingBack) assertUsable(this.#context);
-    await ended(this.task);
+    await waiting(this.#context, ended(this.task));
     const { settled } = this;
     if (settled && 'value' in settled) return settled.value;
     if (settled) {
+      noteHeard(this.#context, settled.error);
       if (this.#context.unreported === settled.error) this.#context.unreported = undefined;
       throw settled.error;
     }
@@ -81,22 +83,27 @@ export function enqueue<T>(stream: InStream, run: () => Settled<T> | Promise<Set
   const release = (): void => {
     for (const memory of uses) memory.uses--;
   };
+  const isOver = (): boolean => context.isClosed || context.age !== age;
   const settle = (settled: Settled<T>): void => {
     release();
     work.settled = settled;
-    if ('error' in settled && context.age === age) remember(context, settled.error);
+    if (!('error' in settled)) return;
+    if (isOver()) task.isCutOff = true;
+    if (context.age === age) remember(context, settled.error);
   };
-  work.task = addTask(
+  const task = addTask(
     context.schedule,
     lane,
     () => {
-      if (context.isClosed || context.fault || context.age !== age) return release();
+      task.isCutOff = isOver();
+      if (task.isCutOff || context.fault) return release();
       const settled = run();
       if (settled instanceof Promise) return settled.then(settle);
       settle(settled);
     },
     after,
   );
+  work.task = task;
   return work;
 }
 

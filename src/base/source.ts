@@ -19,13 +19,16 @@ const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0
 export class SourceFile {
   readonly path: string;
   readonly text: string;
+  /** The text that this one was compiled from, which people know. */
+  readonly origin: SourceFile | undefined;
   #lineStarts: number[] | undefined;
   /** The last computed column. Positions are mostly asked for in order, and a file may be one long line. */
   #counted = { start: 0, at: 0, column: 1 };
 
-  constructor(path: string, text: string) {
+  constructor(path: string, text: string, origin?: SourceFile) {
     this.path = path === '-' ? '<stdin>' : path;
     this.text = text;
+    this.origin = origin;
   }
 
   /** Offsets of line starts; the first is 0. */

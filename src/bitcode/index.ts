@@ -4,6 +4,7 @@
  */
 export * from './model.ts';
 export { operandsOf } from './operands.ts';
+export { parseModules } from './parse/index.ts';
 export { readModule } from './read/index.ts';
 export { disassemble } from './text/module.ts';
 export { bitWidth, spell, type Type, type TypeOf, types } from './types.ts';

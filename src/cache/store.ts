@@ -6,6 +6,7 @@
  */
 import type { Dirent, Stats } from 'node:fs';
 import { areSameBytes } from '../base/bytes.ts';
+import { isTemporary, writeFile } from '../files/index.ts';
 
 export interface StoredEntry {
   readonly key: string;
@@ -38,7 +39,8 @@ const shards = [...'0123456789abcdef'];
 const digestBytes = 32;
 const hour = 3_600_000;
 const isKey = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
-const isPartial = (name: string): boolean => name.startsWith('new-');
+/** Also the temporary files of earlier versions. */
+const isPartial = (name: string): boolean => isTemporary(name) || name.startsWith('new-');
 
 /** Loaded lazily, because loading `node:fs` takes a tenth of a short run. */
 const fs = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
@@ -51,8 +53,6 @@ function attempt<T>(act: () => T): T | undefined {
     return undefined;
   }
 }
-
-let writeCount = 0;
 
 /** Opens the store in a folder. The first write creates the folder. */
 export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOptions): Store {
@@ -77,17 +77,13 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
   function write(key: string, bytes: Uint8Array): void {
     if (digestBytes + bytes.length > limit) return;
     const shard = shardOf(key);
-    const partial = `${shard}/new-${process.pid}-${writeCount++}`;
-    const isWritten = attempt(() => {
+    attempt(() => {
       fs().mkdirSync(shard, { recursive: true, mode: 0o700 });
       const file = new Uint8Array(digestBytes + bytes.length);
       file.set(sha256(bytes));
       file.set(bytes, digestBytes);
-      fs().writeFileSync(partial, file, { flag: 'wx', mode: 0o600 });
-      fs().renameSync(partial, pathOf(key));
-      return true;
+      writeFile(pathOf(key), file, { mode: 0o600 });
     });
-    if (!isWritten) remove(partial);
     trim({ shard, limit, time: now() });
   }
 

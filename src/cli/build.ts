@@ -1,8 +1,10 @@
 /** `cumetal build`: compiles one file to one stage of the pipeline. */
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
+import type { SourceFile } from '../base/source.ts';
 import { type CompileOptions, type Emit, emit, passNames, targetNameOf } from '../compile/index.ts';
 import { type AfterPass, printKernel } from '../ir/index.ts';
+import { areWritable, writeBytes } from '../runtime/io.ts';
 import { allValues, type Context, has, lastValue } from './command/command.ts';
 import { compileOptions } from './command/compile-options.ts';
 import { hostHash } from './command/host-hash.ts';
@@ -81,31 +83,64 @@ interface Work {
   readonly options: CompileOptions;
 }
 
+/** A form of PTX; undefined after reporting errors. */
+async function ofPtx(
+  source: SourceFile,
+  what: Output,
+  options: CompileOptions,
+  diagnostics: Diagnostics,
+): Promise<string | Uint8Array | undefined> {
+  const own = new Diagnostics(source);
+  const result =
+    what === 'wat' || what === 'wat:simd'
+      ? (await import('./build-wat.ts')).watOf(source, what === 'wat:simd', options, own)
+      : emit(source, what, options, own);
+  diagnostics.addAll(own.sorted());
+  return result;
+}
+
+/** A form of an AIR module, which is a metallib already; undefined after reporting the rules that it breaks. */
+async function ofAir(metallib: Uint8Array, what: Output, diagnostics: Diagnostics): Promise<string | Uint8Array | 'usage' | undefined> {
+  const { validateBytes } = await import('./validate.ts');
+  if (!validateBytes(metallib, diagnostics)) return undefined;
+  if (what === 'metallib') return metallib;
+  const { readMetallib } = await import('../metallib/index.ts');
+  const { disassemble, readModule } = await import('../bitcode/index.ts');
+  const functions = readMetallib(metallib, diagnostics)?.functions ?? [];
+  if (what === 'air-ll') return functions.flatMap(({ bitcode }) => disassemble(readModule(bitcode, diagnostics)!)).join('\n');
+  if (what !== 'air') return 'usage';
+  if (functions.length === 1) return functions[0]!.bitcode;
+  diagnostics.report('CM5090', { count: functions.length });
+  return undefined;
+}
+
 async function buildTo(
   to: string,
   { from, image, what, options }: Work,
   terminal: Terminal,
   diagnostics: Diagnostics,
 ): Promise<{ code: ExitCode; size?: number }> {
+  if (to !== '-' && !areWritable(terminal, [to], diagnostics)) return { code: exit.failed };
   const input = await readInput(from, terminal, diagnostics, image);
   if (typeof input === 'number') return { code: input };
-  if (input.kind === 'metallib') {
+  if (input.kind === 'metallib' && !input.isFromAir) {
     terminal.err(`error: \`${from}\` is already a metallib\n  = help: \`cumetal inspect ${from} --disassemble\` prints its contents\n`);
     return { code: exit.usage };
   }
-  const own = new Diagnostics(input.source);
   const result =
-    what === 'wat' || what === 'wat:simd'
-      ? (await import('./build-wat.ts')).watOf(input.source, what === 'wat:simd', options, own)
-      : emit(input.source, what, options, own);
-  diagnostics.addAll(own.sorted());
+    input.kind === 'metallib' ? await ofAir(input.bytes, what, diagnostics) : await ofPtx(input.source, what, options, diagnostics);
   if (result === undefined) return { code: exit.doesNotCompile };
+  if (result === 'usage') {
+    terminal.err(
+      `error: \`--emit ${what}\` requires PTX, and \`${from}\` is an AIR module\n  = help: its forms are metallib, air and air-ll\n`,
+    );
+    return { code: exit.usage };
+  }
   const bytes = typeof result === 'string' ? new TextEncoder().encode(result) : result;
   if (to === '-') {
     terminal.outBytes(bytes);
     return { code: exit.ok, size: bytes.length };
   }
-  const failure = terminal.writeFile(to, bytes);
-  if (failure) diagnostics.report('CM5031', { path: to, why: failure.why });
-  return { code: failure ? exit.failed : exit.ok, size: bytes.length };
+  const isWritten = writeBytes(terminal, to, bytes, diagnostics);
+  return { code: isWritten ? exit.ok : exit.failed, size: bytes.length };
 }

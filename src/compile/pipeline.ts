@@ -20,9 +20,9 @@ import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
 import { type AfterPass, type Module as IrModule, observers, printModule, verifyAfterPass } from '../ir/index.ts';
 import { fitSlots, lowerModule, staticSharedBytes } from '../lower/index.ts';
-import { type Library, writeMetallib } from '../metallib/index.ts';
 import { parse, printAst } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
+import { libraryOf } from './library.ts';
 import { lintBarriers } from './lint.ts';
 import type { CheckedMasks } from './masks.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
@@ -214,19 +214,8 @@ function refuseTooMuchShared(
 }
 
 /** The container; reports CM5092 for one without kernels. */
-function pack(modules: readonly LlvmModule[], target: Target, { sha256 }: CompileOptions, diagnostics: Diagnostics): Uint8Array {
+function pack(modules: readonly LlvmModule[], target: Target, options: CompileOptions, diagnostics: Diagnostics): Uint8Array {
   if (modules.length === 0) diagnostics.report('CM5092', {});
-  const library: Library = {
-    version: target.container,
-    platform: target.platform,
-    os: target.os,
-    functions: modules.map((module) => ({
-      name: module.functions[0]!.name,
-      type: 'kernel',
-      airVersion: [target.airVersion[0], target.airVersion[1]],
-      metalVersion: [target.metalVersion[0], target.metalVersion[1]],
-      bitcode: writeModule(module, target.dialect),
-    })),
-  };
-  return sha256 ? writeMetallib(library, sha256) : writeMetallib(library);
+  const kernels = modules.map((module) => ({ name: module.functions[0]!.name, bitcode: writeModule(module, target.dialect) }));
+  return libraryOf(kernels, target, options);
 }

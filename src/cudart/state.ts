@@ -68,6 +68,7 @@ function openOrdinal(ordinal: number): Device {
   if (known) return known;
   const info = devices()[ordinal] ?? refuse('cudaErrorInvalidDevice');
   const device = Device.open(info.kind);
+  device.poll();
   state.opened.set(ordinal, device);
   return device;
 }
@@ -85,6 +86,7 @@ export const currentOrdinal = (): number => state.ordinal;
 /** Selects an open device of the API, which shares buffers, modules and streams with the CUDA functions. An extension. */
 export function cumetalUseDevice(device: Device): void {
   state.device = device;
+  state.device?.poll();
   forgetErrors();
 }
 

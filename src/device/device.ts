@@ -48,8 +48,20 @@ export interface EngineOptions {
   readonly denormals?: Denormals;
   /** Lanes of a lane group, if they are not chosen by the vectorizer: 4, 8, 16 or 32. Warp collectives always take a whole warp. */
   readonly lanes?: number;
-  /** Most threads that run the blocks of a launch; the number of cores by default. 1: the calling thread only. */
+  /**
+   * Most threads that run the blocks of a launch; the number of cores by default. With 1, `DeviceModule.launch` uses the calling thread only,
+   * and a launch in the background one worker.
+   */
   readonly threads?: number;
+}
+
+/** How a device is opened. */
+export interface OpenOptions extends EngineOptions {
+  /**
+   * Has the CPU device run `DeviceModule.start` on a worker even if `threads` is 1, so that the calling thread continues and can cancel the
+   * launch. By default that takes at least two threads, because code for memory that threads share has slower atomics.
+   */
+  readonly inBackground?: boolean;
 }
 
 /** Memory of one device. Reading and writing copy. */
@@ -185,6 +197,11 @@ export interface DeviceModule {
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
   /** Runs one kernel while the caller continues. Running launches may overlap; memory that they use must stay allocated until they are done. */
   start?(request: LaunchRequest, diagnostics: Diagnostics): PendingLaunch;
+  /**
+   * Frees the memory of its variables and everything else that the device holds for it. None of its launches may be running; later ones are
+   * refused (CM5061), and its symbols must not be used.
+   */
+  close(): void;
 }
 
 export interface LoadOptions {

@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
-import type { Device, DeviceInfo, EngineOptions } from './device.ts';
+import type { Device, DeviceInfo, OpenOptions } from './device.ts';
 import { openCudaDevice, openMetalDevice, systemCuda, systemMetal } from './gpus.ts';
 
 export { openCpuDevice } from './cpu/index.ts';
@@ -43,7 +43,7 @@ export function cudaState(): CudaState {
 }
 
 /** Opens a device by kind, `auto` for the preferred one; undefined after reporting CM6001. */
-export function openDevice(name: string, diagnostics: Diagnostics, options: EngineOptions = {}): Device | undefined {
+export function openDevice(name: string, diagnostics: Diagnostics, options: OpenOptions = {}): Device | undefined {
   if (name === 'cpu') return openCpuDevice(options);
   const open = Object.hasOwn(openers, name) ? openers[name] : undefined;
   const opened = open?.();

@@ -24,6 +24,11 @@ export function findModuleMemory(kernels: readonly Described[], diagnostics: Dia
   return 'fault';
 }
 
+/** Reports a launch of a module that is closed. */
+export function reportClosed(diagnostics: Diagnostics): undefined {
+  diagnostics.report('CM5061', { what: 'module', ended: 'closed' });
+}
+
 /** Writes the initial contents, part of which are addresses within the memory. */
 export function fillModuleMemory(bytes: Uint8Array, { symbols }: MemoryDescription, address: bigint): void {
   bytes.fill(0);

@@ -39,7 +39,10 @@ export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicS
   return { starts, size: Math.max(size, dynamicSharedBytes) };
 }
 
-/** Returns whether the launch is valid. Reports CM5011 to CM5013, CM5015, CM5020 to CM5022, CM5024, CM5026 and CM5029. */
+/** Whether a number of milliseconds is a time limit: finite and not negative; 0 is no limit. */
+export const isTimeLimit = (ms: number): boolean => Number.isFinite(ms) && ms >= 0;
+
+/** Returns whether the launch is valid. Reports CM5011 to CM5013, CM5015, CM5020 to CM5022, CM5024, CM5026, CM5029 and CM5077. */
 export function validateLaunch(
   validator: LaunchValidator,
   kernel: KernelReflection,
@@ -51,6 +54,7 @@ export function validateLaunch(
     checkBlock(validator.info, kernel, request.block, diagnostics);
     checkShared(validator.info, kernel, request, diagnostics);
   }
+  if (!isTimeLimit(request.timeoutMs)) diagnostics.report('CM5077', { given: String(request.timeoutMs) });
   checkObservers(validator.info, kernel, request, diagnostics);
   checkArguments(validator, kernel, request.args, diagnostics);
   return diagnostics.list.length === before;

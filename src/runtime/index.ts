@@ -27,7 +27,7 @@ export {
   viewOf,
 } from './element.ts';
 export type { Io, IoFailure } from './io.ts';
-export { folderOf, pathFrom, readBytes, writeBytes } from './io.ts';
+export { areWritable, folderOf, pathFrom, readBytes, writeBytes } from './io.ts';
 export type { Check, LaunchOptions, LaunchOutcome, Output } from './launch.ts';
 export { checkOutput, chooseKernel, launch, lengthOf } from './launch.ts';
 export type { LaunchFile } from './launch-file.ts';

@@ -8,7 +8,10 @@ export interface IoFailure {
 
 export interface Io {
   readFile(path: string): Uint8Array | IoFailure;
+  /** Writes a file whole or not at all. */
   writeFile(path: string, bytes: Uint8Array): IoFailure | undefined;
+  /** Why a write would fail, as far as that can be known before; undefined if there is no reason. Nothing is changed. */
+  whyNotWritable?(path: string): IoFailure | undefined;
 }
 
 /** The contents of a file; undefined after reporting CM5030. */
@@ -24,6 +27,16 @@ export function writeBytes(io: Io, path: string, bytes: Uint8Array, diagnostics:
   const failure = io.writeFile(path, bytes);
   if (failure) diagnostics.report('CM5031', { path, why: failure.why });
   return failure === undefined;
+}
+
+/** Whether files can be written, as far as that can be known before; reports CM5031 for each that cannot. */
+export function areWritable(io: Io, paths: readonly string[], diagnostics: Diagnostics): boolean {
+  const failures = paths.flatMap((path) => {
+    const failure = io.whyNotWritable?.(path);
+    if (failure) diagnostics.report('CM5031', { path, why: failure.why });
+    return failure ?? [];
+  });
+  return failures.length === 0;
 }
 
 /** A path as written in a file of `folder`; absolute paths stay. */

@@ -1,5 +1,6 @@
 /** One launch from plan to results: choose the kernel, fill in defaults, bind the arguments, run, read back, check. */
 import { closest } from '../base/closest.ts';
+import { namesMeant } from '../base/demangle/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Device, DeviceModule, LaunchArgument, LaunchRequest } from '../device/device.ts';
 import type { Expectation } from './argument.ts';
@@ -10,6 +11,7 @@ import { fillPlan } from './default-launch.ts';
 import { elements, type Kernel } from './element.ts';
 import type { Io } from './io.ts';
 import type { FullPlan, LaunchPlan } from './plan.ts';
+import { reachedCount, withPointers } from './pointers.ts';
 import { saveSymbols, writeSymbols } from './symbols.ts';
 
 export interface LaunchOptions {
@@ -46,10 +48,15 @@ export interface LaunchOutcome {
   readonly outputs: readonly Output[];
 }
 
-/** The kernel of a launch: the one that is named, or else the only one. Undefined after reporting CM5001 to CM5003. */
+/** The kernel of a launch: the one that is named, by its C++ name too, or else the only one. Undefined after reporting CM5001 to CM5004. */
 export function chooseKernel(kernels: readonly Kernel[], name: string | undefined, diagnostics: Diagnostics): Kernel | undefined {
   const names = kernels.map((k) => k.name);
-  const found = name === undefined ? kernels[0] : kernels.find((k) => k.name === name);
+  const meant = name === undefined ? names.slice(0, 1) : namesMeant(name, names);
+  if (name !== undefined && meant.length > 1) {
+    diagnostics.report('CM5004', { name, count: meant.length, names: meant.map((n) => `\`${n}\``).join(', ') });
+    return undefined;
+  }
+  const found = kernels.find((k) => k.name === meant[0]);
   if (!found && name !== undefined) {
     const near = closest(name, names);
     const help = near ? `did you mean \`${near}\`?` : `the module holds ${names.map((n) => `\`${n}\``).join(', ') || 'none'}`;
@@ -71,7 +78,8 @@ function isRefused({ kernels, refused }: DeviceModule, name: string | undefined,
     diagnostics.report('CM5002', { count: names.length, names: names.map((n) => `\`${n}\``).join(', ') });
     return true;
   }
-  const why = refused.get(name);
+  const [meant = name] = namesMeant(name, [...refused.keys()]);
+  const why = kernels.some((k) => k.name === name) ? undefined : refused.get(meant);
   if (why) diagnostics.addAll(why.list);
   return why !== undefined;
 }
@@ -103,13 +111,16 @@ export function launch(
   if (!kernel || !hasSharedSize(kernel, plan, diagnostics) || !writeSymbols(module, plan.constants, io, diagnostics)) return undefined;
   const full = fillPlan(plan, kernel, device.info.limits);
   const host = bindArguments(full, kernel, io, diagnostics);
-  const args = host && allocateBuffers(device, host, diagnostics);
-  if (!args) return undefined;
+  const allocated = host && allocateBuffers(device, host, diagnostics);
+  if (!allocated) return undefined;
   try {
-    const durationsMs = runTimes({ module, full, host, args, options }, repeat, diagnostics);
+    const args = withPointers(allocated, full, diagnostics);
+    if (!args) return undefined;
+    const passed = args.length - reachedCount(full.args, kernel.params.length);
+    const durationsMs = runTimes({ module, full, host, args, passed, options }, repeat, diagnostics);
     return durationsMs && { plan: full, durationsMs, outputs: args.flatMap((_, index) => readBack({ full, kernel, host, args }, index)) };
   } finally {
-    freeBuffers(args);
+    freeBuffers(allocated);
   }
 }
 
@@ -142,6 +153,8 @@ interface Arguments {
 }
 
 interface Run extends Arguments {
+  /** The number of arguments that are parameters of the kernel. */
+  readonly passed: number;
   readonly module: DeviceModule;
   readonly options: Omit<LaunchOptions, 'repeat'>;
 }
@@ -163,7 +176,7 @@ function runTimes(run: Run, repeat: number, diagnostics: Diagnostics): number[] 
   return durations;
 }
 
-function requestOf({ full, args, options }: Run, isFirst: boolean): LaunchRequest {
+function requestOf({ full, args, passed, options }: Run, isFirst: boolean): LaunchRequest {
   const { kernel, grid, block, sharedBytes, sharedParts } = full;
   const { observe, timeoutMs, print, schedule, progress } = options;
   return {
@@ -172,7 +185,7 @@ function requestOf({ full, args, options }: Run, isFirst: boolean): LaunchReques
     block,
     dynamicSharedBytes: sharedBytes,
     ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}),
-    args,
+    args: args.slice(0, passed),
     timeoutMs,
     ...(print ? { print } : {}),
     ...(progress ? { progress } : {}),
@@ -184,7 +197,8 @@ function requestOf({ full, args, options }: Run, isFirst: boolean): LaunchReques
 function readBack({ full, kernel, host, args }: Arguments & { readonly kernel: Kernel }, index: number): Output[] {
   const [from, argument, spec] = [host[index]!, args[index]!, full.args[index]!];
   if (argument.kind !== 'buffer' || from.kind !== 'buffer') return [];
-  const { name, access } = kernel.params[index]!;
+  // A buffer that only a struct points to has no parameter.
+  const { name, access } = kernel.params[index] ?? { name: `buffer${index}`, access: 'read_write' };
   const bytes = argument.buffer.read();
   return [{ index, name: spec.name ?? name, isWritten: access !== 'read', ...from.buffer, bytes, expect: spec.expect }];
 }

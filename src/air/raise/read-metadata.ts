@@ -213,3 +213,12 @@ export function elementOfTypeName(name: string): ElementType | undefined {
   const scalar = name.replace(/[234]$/, '');
   return Object.hasOwn(elements, scalar) ? elements[scalar] : undefined;
 }
+
+/** The target that a module was made for, by its own metadata or by its triple; undefined for any other LLVM module. */
+export function targetOfModule(module: Module): Target | undefined {
+  const own = readTarget(module);
+  if (own) return own;
+  const [, system, major] = /^air64(?:_v\d+)?-apple-(macosx|ios)(\d+)\./.exec(module.triple) ?? [];
+  const platform = system === 'ios' ? 'ios' : 'macos';
+  return Object.values(targets).find((each) => !each.allowsCpuOnly && each.platform === platform && each.os.major === Number(major));
+}

@@ -97,6 +97,20 @@ export const api = entries({
     message: 'the copy failed: {why}',
     page: 'A valid copy failed when it was executed: the driver rejected it, or the device was lost.',
   },
+  CM5076: {
+    severity: 'error',
+    title: 'device closed before its work ended',
+    message: 'the device was {ended} before its work had finished',
+    help: 'await the work or a synchronization before closing the device; `await using` does so',
+    page: 'Closing or resetting a device drops the work that has not started and cancels running launches. A synchronization that waited for this work rejects, because its results do not exist.',
+  },
+  CM5077: {
+    severity: 'error',
+    title: 'invalid time limit',
+    message: 'the time limit of a launch is {given}, which is not a number of milliseconds',
+    help: 'pass a finite number of at least 0; 0 is no limit',
+    page: 'A time limit is a finite number of milliseconds that is not negative. 0 means that the launch has no limit; `Infinity` is not accepted, so that a failed computation of a limit is noticed.',
+  },
   CM5074: {
     severity: 'error',
     title: 'element type mismatch',

@@ -21,7 +21,8 @@ export const device = entries({
     severity: 'error',
     title: 'access outside memory',
     message: 'kernel `{kernel}` accessed an address outside of device memory, in block ({block}) at thread ({thread}){others}',
-    page: 'The address is not in any allocation. Typical causes are a null pointer, an index far too large, and a freed buffer. Earlier blocks have completed their writes. Vectorized code accesses memory for a group of threads at once. `--engine=lane` names the exact thread.',
+    help: '`--sanitize=memory` reports every such access, its instruction and its address',
+    page: 'The address is not in any allocation. Typical causes are a null pointer, an index far too large, and a freed buffer. Earlier blocks have completed their writes. Vectorized code accesses memory for a group of threads at once; `--engine=lane` names the exact thread. `cumetal run` finds the instruction by a second run under the sanitizer.',
   },
   CM6012: {
     severity: 'error',

@@ -91,4 +91,24 @@ export const formats = entries({
     help: 'build the file with `nvcc -no-compress`, or print its PTX with NVIDIA’s `cuobjdump -ptx FILE`',
     page: 'Images are uncompressed, or compressed with LZ4 or Zstandard. Very old versions of nvcc use another compression.',
   },
+  CM4070: {
+    severity: 'error',
+    title: 'not PTX',
+    message: '`{path}` is {what}, not PTX',
+    page: 'The input is PTX text, a `.metallib`, a fatbinary, cubin, object file or program that contains PTX, an AIR module as `cumetal build --emit air` or `air-ll` writes it, or a `.cu` file where nvcc or clang is installed.',
+  },
+  CM4072: {
+    severity: 'error',
+    title: 'unreadable LLVM text',
+    message: 'this LLVM text cannot be read: {why}',
+    help: '`llvm-as` of LLVM 14 reads any text; pass its bitcode',
+    page: 'The reader of LLVM text takes what `cumetal build --emit air-ll` and `cumetal inspect --disassemble` write: typed pointers, no debug information. Other text is refused instead of guessed.',
+  },
+  CM4071: {
+    severity: 'error',
+    title: 'not an AIR module of this compiler',
+    message: 'the LLVM module cannot become a metallib: {why}',
+    help: 'pass PTX; LLVM IR for NVIDIA GPUs becomes PTX with `llc -march=nvptx64 -mcpu=sm_80`',
+    page: 'A metallib contains one AIR module for each kernel: LLVM 14 bitcode for `air64-apple-…` with the metadata `!air.kernel`. `cumetal build --emit air` writes such a module, and `--emit air-ll` its text. Modules of other compilers are linked by Apple’s `metallib`.',
+  },
 });

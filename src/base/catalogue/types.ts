@@ -109,7 +109,14 @@ export const types = entries({
     severity: 'error',
     title: 'unknown entry',
     message: 'the file has no entry named `{name}`',
-    page: 'A kernel is a function with a body that is declared with `.entry`.',
+    page: 'A kernel is a function with a body that is declared with `.entry`. A C++ kernel is found by its mangled name, or by its C++ name with or without namespaces, template arguments and parameters: `scale`, `ns::scale<float>`, `scale(float*)`.',
+  },
+  CM1121: {
+    severity: 'error',
+    title: 'ambiguous entry',
+    message: '`{name}` names {count} entries: {names}',
+    help: 'write more of the name: namespaces, template arguments, parameters, or the mangled name',
+    page: 'A C++ name without its template arguments or its parameters can name several kernels. Each of the listed names is unique, and so is a mangled name.',
   },
   CM2101: {
     severity: 'error',
@@ -217,5 +224,19 @@ export const types = entries({
     help: 'move the barrier out of the branch, and guard only the work',
     alias: 'W-GPU-4040',
     page: 'All threads of a block must reach the same barrier. NVIDIA GPUs do not count threads that have exited; on other devices, a barrier that some threads never reach may wait forever.',
+  },
+  CM2220: {
+    severity: 'warning',
+    title: 'unused suppression',
+    message: '{code} is not reported {where}',
+    help: 'remove the suppression',
+    page: 'A comment `// cumetal: allow CODE` suppresses a warning of its line or, alone on a line, of the next line with code; `// cumetal: allow-file CODE` suppresses it in the whole file. A suppression that matches no warning is out of date. Errors cannot be suppressed.',
+  },
+  CM2221: {
+    severity: 'warning',
+    title: 'unknown code in a suppression',
+    message: 'there is no diagnostic `{name}`',
+    help: 'write codes such as `CM2201`, and a reason after `--`',
+    page: 'A comment `// cumetal: allow CODE` names codes, separated by commas or blanks. `cumetal explain` without an argument lists them.',
   },
 });

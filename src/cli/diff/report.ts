@@ -1,4 +1,5 @@
 /** The report of `diff`: the details of one launch, or one line per launch of a folder; or one JSON object. */
+import { readableName } from '../../base/demangle/index.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import type { DeviceInfo, Writer } from '../../device/device.ts';
 import { type Difference, describe, formatValue, type LaunchOutcome, type Tolerance } from '../../runtime/index.ts';
@@ -57,7 +58,7 @@ function launchText(one: Compared, devices: string): string {
   if (!reference || one.pairs.length === 0) return '';
   const { kernel, grid, block } = reference.outcome.plan;
   const lines = [
-    `${kernel}: ${devices}`,
+    `${readableName(kernel)}: ${devices}`,
     `  grid ${grid.join(' x ')}, block ${block.join(' x ')}`,
     ...one.notes.map((note) => `  ${note}`),
   ];
@@ -68,7 +69,7 @@ function launchText(one: Compared, devices: string): string {
 function summaryLines(one: Compared): string[] {
   const [reference] = one.ran;
   const buffers = one.pairs[0]?.differences.length ?? 0;
-  const what = reference ? ` ${reference.outcome.plan.kernel}` : '';
+  const what = reference ? ` ${readableName(reference.outcome.plan.kernel)}` : '';
   const count = one.pairs.length > 0 ? `, ${buffers} buffer${buffers === 1 ? '' : 's'}` : '';
   return [`${stateOf(one).padEnd(7)} ${one.path}${what}${count}`, ...pairLines(one, false).map((line) => `        ${line}`)];
 }
@@ -126,6 +127,7 @@ function launchJson(one: Compared): object {
     kernel: plan?.kernel ?? null,
     grid: plan?.grid ?? null,
     block: plan?.block ?? null,
+    made_up: plan?.defaults ?? [],
     notes: one.notes,
     runs: one.ran.map(({ spec, outcome }) => ({ device: spec, duration_ms: median(outcome.durationsMs) })),
     outputs: one.pairs.flatMap(({ other, differences }) =>

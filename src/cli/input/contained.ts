@@ -1,4 +1,5 @@
 /** PTX images in the containers that nvcc writes: extraction and listing. */
+import { readableName } from '../../base/demangle/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
 import { type Container, chooseImage, type Image, imageEntries, imageText, imageWords, readContainer } from '../../ptx/container/index.ts';
@@ -95,6 +96,6 @@ function containerText(path: string, bytes: Uint8Array, { format, images }: Cont
 function imageLine({ image, kernels }: Row): string {
   const kind = `${kindNames[image.kind]}${image.kind === 'ptx' ? ` ${image.version}` : ''}`;
   const size = image.compression === 'none' ? `${image.size} bytes` : `${image.size} bytes, ${image.stored.length} in ${image.compression}`;
-  const names = kernels === undefined ? 'kernels unknown' : kernels.length === 0 ? 'no kernels' : kernels.join(' ');
+  const names = kernels === undefined ? 'kernels unknown' : kernels.length === 0 ? 'no kernels' : kernels.map(readableName).join(', ');
   return `  ${String(image.index).padStart(2)}  ${kind.padEnd(8)} ${image.arch.padEnd(7)} ${size}: ${names}`;
 }

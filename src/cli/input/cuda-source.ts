@@ -3,18 +3,22 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SourceFile } from '../../base/source.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 
 export interface CudaCompiler {
   readonly name: 'nvcc' | 'clang';
-  /** The command-line arguments that compile a file to PTX. */
+  /** The command-line arguments that compile a file to PTX, with the lines of the file. */
   args(from: string, to: string): string[];
 }
 
 const compilers: readonly CudaCompiler[] = [
-  { name: 'nvcc', args: (from, to) => ['-ptx', '-arch=sm_80', '-o', to, from] },
-  { name: 'clang', args: (from, to) => ['-x', 'cuda', '--cuda-device-only', '--cuda-gpu-arch=sm_80', '-O2', '-S', '-o', to, from] },
+  { name: 'nvcc', args: (from, to) => ['-ptx', '-lineinfo', '-arch=sm_80', '-o', to, from] },
+  {
+    name: 'clang',
+    args: (from, to) => ['-x', 'cuda', '--cuda-device-only', '--cuda-gpu-arch=sm_80', '-O2', '-gline-tables-only', '-S', '-o', to, from],
+  },
 ];
 
 /** The first compiler on the PATH that emits PTX. */
@@ -26,8 +30,8 @@ export function findCudaCompiler(): CudaCompiler | undefined {
   });
 }
 
-/** The PTX of a `.cu` file, or the exit code after the compiler's own messages. */
-export function compileCuda(path: string, terminal: Terminal): string | ExitCode {
+/** The PTX of a `.cu` file, with that as its origin, or the exit code after the compiler's own messages. */
+export function compileCuda(path: string, terminal: Terminal): SourceFile | ExitCode {
   if (!exists(path)) {
     terminal.err(`error: cannot read \`${path}\`: no such file\n`);
     return exit.usage;
@@ -43,7 +47,7 @@ export function compileCuda(path: string, terminal: Terminal): string | ExitCode
     const to = join(folder, 'kernel.ptx');
     const { status, stdout, stderr } = spawnSync(compiler.name, compiler.args(path, to), { encoding: 'utf8' });
     terminal.err(`${stdout ?? ''}${stderr ?? ''}`);
-    if (status === 0) return readFileSync(to, 'utf8');
+    if (status === 0) return new SourceFile(`${path} (PTX)`, readFileSync(to, 'utf8'), new SourceFile(path, readFileSync(path, 'utf8')));
     terminal.err(`error: ${compiler.name} could not compile \`${path}\`\n`);
     return exit.doesNotCompile;
   } finally {

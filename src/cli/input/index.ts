@@ -1,4 +1,4 @@
-/** The FILE argument of a command: PTX text, a container of PTX, a metallib, standard input, or CUDA C++ if a compiler is installed. */
+/** The FILE argument of a command: PTX text, a container of PTX, a metallib, an AIR module, standard input, or CUDA C++ if a compiler is installed. */
 
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
@@ -8,15 +8,16 @@ import type { Terminal } from '../terminal/index.ts';
 
 export type Input =
   | { readonly kind: 'ptx'; readonly path: string; readonly source: SourceFile }
-  | { readonly kind: 'metallib'; readonly path: string; readonly bytes: Uint8Array };
+  /** `isFromAir`: it was made from an AIR module. */
+  | { readonly kind: 'metallib'; readonly path: string; readonly bytes: Uint8Array; readonly isFromAir?: boolean };
 
 /** Reads the file, or returns the exit code after reporting an error. `image` selects one image of a container. */
 export async function readInput(path: string, terminal: Terminal, diagnostics: Diagnostics, image?: string): Promise<Input | ExitCode> {
   if (path.endsWith('.cu')) {
     if (image !== undefined) return noImages(path, terminal);
     const { compileCuda } = await import('./cuda-source.ts');
-    const text = compileCuda(path, terminal);
-    return typeof text === 'string' ? { kind: 'ptx', path, source: new SourceFile(path, text) } : text;
+    const source = compileCuda(path, terminal);
+    return typeof source === 'number' ? source : { kind: 'ptx', path, source };
   }
   const bytes = (await terminal.readSoon?.(path)) ?? terminal.readFile(path);
   if (!(bytes instanceof Uint8Array)) {
@@ -31,8 +32,33 @@ export async function readInput(path: string, terminal: Terminal, diagnostics: D
   if (image !== undefined) return noImages(path, terminal);
   // A truncated metallib gets an error of its own instead of a PTX syntax error at its first byte.
   if (startsWith(bytes, 0x4d, 0x54, 0x4c, 0x42) || path.endsWith('.metallib')) return { kind: 'metallib', path, bytes };
-  return { kind: 'ptx', path, source: new SourceFile(path, new TextDecoder().decode(bytes)) };
+  return readText(path, bytes, diagnostics);
 }
+
+/** PTX text or an AIR module; the exit code after reporting what else the file is. */
+async function readText(path: string, bytes: Uint8Array, diagnostics: Diagnostics): Promise<Input | ExitCode> {
+  if (startsWith(bytes, 0x42, 0x43, 0xc0, 0xde) || startsWith(bytes, 0xde, 0xc0, 0x17, 0x0b) || path.endsWith('.air')) {
+    const { readAir } = await import('./air-file.ts');
+    return ofAir(path, readAir(bytes, diagnostics));
+  }
+  const text = new TextDecoder().decode(bytes);
+  if (/\.version\s+\d/.test(text) && !bytes.subarray(0, 4096).includes(0)) return { kind: 'ptx', path, source: new SourceFile(path, text) };
+  if (path.endsWith('.ll') || isLlvmText(text)) {
+    const { readAirText } = await import('./air-file.ts');
+    return ofAir(path, readAirText(path, text, diagnostics));
+  }
+  const { foreignKind } = await import('./file-kinds.ts');
+  const foreign = foreignKind(path, bytes);
+  if (!foreign) return { kind: 'ptx', path, source: new SourceFile(path, text) };
+  diagnostics.report('CM4070', { path, what: foreign.what }, { help: foreign.help.replaceAll('{path}', path) });
+  return exit.doesNotCompile;
+}
+
+const ofAir = (path: string, bytes: Uint8Array | undefined): Input | ExitCode =>
+  bytes ? { kind: 'metallib', path, bytes, isFromAir: true } : exit.doesNotCompile;
+
+const isLlvmText = (text: string): boolean =>
+  /^\s*(;[^\n]*\n\s*)*(source_filename =|target (triple|datalayout) =)/.test(text.slice(0, 4096));
 
 function noImages(path: string, terminal: Terminal): ExitCode {
   return usageError(

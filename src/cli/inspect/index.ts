@@ -1,6 +1,7 @@
 /** `cumetal inspect`: the contents of a metallib from any compiler, or of a container of PTX. */
 import { type KernelReflection, reflectModule } from '../../air/index.ts';
 import { hexOf } from '../../base/bytes.ts';
+import { namesMeant, readableName } from '../../base/demangle/index.ts';
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
 import { type Module, readModule } from '../../bitcode/index.ts';
 import {
@@ -32,7 +33,8 @@ export async function inspect({ parsed, terminal }: Context): Promise<ExitCode> 
   const diagnostics = new Diagnostics();
   const library = readMetallib(bytes, diagnostics);
   const name = lastValue(parsed, 'function');
-  const functions = library?.functions.filter((fn) => name === undefined || fn.name === name) ?? [];
+  const named = name === undefined ? undefined : namesMeant(name, library?.functions.map((fn) => fn.name) ?? []);
+  const functions = library?.functions.filter((fn) => named?.includes(fn.name) ?? true) ?? [];
   if (library && name !== undefined && functions.length === 0)
     return usageError(`\`${path}\` has no function \`${name}\`: ${namesOf(library)}`, 'cumetal inspect --help', terminal);
   const parts = functions.map((fn) => readPart(fn, diagnostics));
@@ -54,7 +56,7 @@ interface Part {
 }
 
 const namesOf = ({ functions }: ReadLibrary): string =>
-  functions.length === 0 ? 'it has none' : `it has ${functions.map((fn) => `\`${fn.name}\``).join(', ')}`;
+  functions.length === 0 ? 'it has none' : `it has ${functions.map((fn) => `\`${readableName(fn.name)}\``).join(', ')}`;
 
 function readPart(fn: LibraryFunction, diagnostics: Diagnostics): Part {
   const module = readModule(fn.bitcode, diagnostics);
@@ -85,7 +87,9 @@ const dotted = ({ major, minor, patch }: Version): string => (patch > 0 ? `${maj
 function partLines({ fn, kernels, notRun }: Part): string[] {
   const lines = [
     '',
-    `${fn.type} ${fn.name}`,
+    ...(readableName(fn.name) === fn.name
+      ? [`${fn.type} ${fn.name}`]
+      : [`${fn.type} ${readableName(fn.name)}`, `  mangled name ${fn.name}`]),
     `  AIR ${fn.airVersion.join('.')}, Metal ${fn.metalVersion.join('.')}, ${fn.bitcode.length} bytes of bitcode`,
   ];
   for (const tag of [...(fn.publicTags ?? []), ...(fn.privateTags ?? []), ...(fn.otherTags ?? [])]) lines.push(`  ${describeTag(tag)}`);

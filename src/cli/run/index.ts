@@ -1,10 +1,11 @@
 /** `cumetal run`: compiles if needed, launches one kernel, and prints, saves and checks its buffers. */
+import { readableName } from '../../base/demangle/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { Device } from '../../device/device.ts';
 import type { Profile } from '../../device/profile.ts';
 import type { Trace } from '../../device/trace.ts';
-import { launch, writeBytes } from '../../runtime/index.ts';
+import { areWritable, launch, writeBytes } from '../../runtime/index.ts';
 import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { ownCompileCache } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
@@ -12,6 +13,7 @@ import { type ExitCode, exit } from '../terminal/exit.ts';
 import { jsonText } from '../terminal/json.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { renderAll } from '../terminal/render.ts';
+import { noteInvented } from './default-note.ts';
 import { launchFault, loadTask } from './load-task.ts';
 import { conflictingOption, type RunRequest } from './options.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './report.ts';
@@ -25,13 +27,16 @@ export async function run(context: Context): Promise<ExitCode> {
   const diagnostics = new Diagnostics();
   const report: Report = { diagnostics, notes: [], printed: [] };
   const observed: Observations = {};
-  const code = await attempt(context, report, observed);
+  let code = await attempt(context, report, observed);
   if (observed.trace) await showTrace(observed.trace, context, report);
   const table = observed.profile && (await showProfile(observed.profile, context, report));
+  // A file of the instruments may not be written.
+  if (code === exit.ok && diagnostics.hasErrors) code = exit.failed;
   terminal.err(renderAll(diagnostics.list, terminal.color.err));
   if (has(parsed, 'json')) terminal.out(`${reportJson(report)}\n`);
   else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
   if (table) terminal.out(`\n${table}`);
+  if (report.lastNote) terminal.err(report.lastNote);
   return code;
 }
 
@@ -84,6 +89,12 @@ async function showTrace(trace: Trace, { terminal, parsed }: Context, report: Re
   else terminal.err(traceText(trace));
 }
 
+/** Adds the place of a fault to its report. Loads the second run only after a failed launch. */
+async function explainFault(task: Task, diagnostics: Diagnostics, terminal: Context['terminal']): Promise<void> {
+  const { addFaultPlace } = await import('./fault-place.ts');
+  await addFaultPlace(task, diagnostics, terminal);
+}
+
 function problemOf(parsed: ParsedArguments): string | undefined {
   if (has(parsed, 'record') && lastValue(parsed, 'device') === undefined)
     return '`--record` requires `--device`, the device whose results become the expected ones';
@@ -100,6 +111,7 @@ async function attempt(context: Context, report: Report, observed: Observations)
     report.diagnostics.report('CM5051', {});
     return exit.usage;
   }
+  if (!areWritable(context.terminal, writtenPaths(task, context.parsed), report.diagnostics)) return exit.failed;
   const { openDevice } = await import('../../device/index.ts');
   const device = openDevice(task.request.device, report.diagnostics, task.request.engine);
   if (!device) return exit.noDevice;
@@ -108,6 +120,13 @@ async function attempt(context: Context, report: Report, observed: Observations)
   } finally {
     device.close();
   }
+}
+
+/** The files that the command will write after the launch. */
+function writtenPaths({ request, plan }: Task, parsed: ParsedArguments): string[] {
+  const recorded = request.isRecording ? (plan.args ?? []).flatMap(({ expect }) => expect?.path ?? []) : [];
+  const observed = [request.profile?.path, request.trace && lastValue(parsed, 'trace-out')].flatMap((path) => path ?? []);
+  return [...request.outs.map(({ path }) => path), ...recorded, ...observed];
 }
 
 interface Results {
@@ -134,7 +153,9 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
       ? { profile: { ...source, take: (profile: Profile) => takeProfile(observed, { profile, source: source.source, wanted }) } }
       : {}),
   };
-  const bar = isJson ? undefined : progressBar(plan.kernel ?? module.kernels[0]?.name ?? '', terminal);
+  const what = request.sanitize ? 'findings' : wanted ? 'figures' : undefined;
+  if (what) report.lastNote = noteInvented({ plan, module, device, what }, terminal);
+  const bar = isJson ? undefined : progressBar(readableName(plan.kernel ?? module.kernels[0]?.name ?? ''), terminal);
   const options = {
     repeat: request.repeat,
     timeoutMs: request.timeoutMs,
@@ -149,7 +170,10 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   };
   const outcome = launch(device, module, plan, options, { io: terminal, diagnostics });
   bar?.clear();
-  if (!outcome) return launchFault(diagnostics);
+  if (!outcome) {
+    await explainFault({ input, request, plan }, diagnostics, terminal);
+    return launchFault(diagnostics);
+  }
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });
   return diagnostics.hasErrors || report.launched.checks.some((c) => !c.pass) ? exit.failed : exit.ok;
 }

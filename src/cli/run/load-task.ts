@@ -1,5 +1,6 @@
 /** Compiles the module of a task for a device, and loads it. */
 import { targets } from '../../air/targets.ts';
+import { namesMeant } from '../../base/demangle/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Compile, CompileCache } from '../../cache/index.ts';
 import { beyondTarget } from '../../compile/about-targets.ts';
@@ -34,13 +35,15 @@ export async function loadTask(
   return module ?? exit.failed;
 }
 
-/** The exit code after a compile error. A missing kernel is a failed launch, in a PTX file as in a metallib. */
-const doesNotCompile = (diagnostics: Diagnostics): ExitCode =>
-  diagnostics.list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
+/** The exit code after a compile error. A missing kernel is a failed launch, in a PTX file as in a metallib, and an ambiguous one a usage error. */
+function doesNotCompile({ list }: Diagnostics): ExitCode {
+  if (list.some((d) => d.code === 'CM1121')) return exit.usage;
+  return list.some((d) => d.code === 'CM1120') ? exit.failed : exit.doesNotCompile;
+}
 
-/** The exit code of a failed launch. An ambiguous kernel (CM5002) is a usage error. */
+/** The exit code of a failed launch. An ambiguous kernel (CM5002, CM5004) is a usage error. */
 export const launchFault = (diagnostics: Diagnostics): ExitCode =>
-  diagnostics.list.some((d) => d.code === 'CM5002') ? exit.usage : exit.failed;
+  diagnostics.list.some((d) => d.code === 'CM5002' || d.code === 'CM5004') ? exit.usage : exit.failed;
 
 async function loadPtx(
   device: Device,
@@ -95,7 +98,7 @@ async function compileFor(
  */
 function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { kernel, sharedBytes = 0 }: LaunchPlan): string | undefined {
   if (!compiled) return beyondTarget(reported)?.message;
-  const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || name === kernel);
+  const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || namesMeant(kernel, [name]).length > 0);
   if (chosen?.checkedMasks === 'divergent') return 'it follows the masks of collectives in divergent code, which Apple targets only check';
   if (chosen?.checkedMasks !== undefined || chosen?.locks) return '';
   const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;

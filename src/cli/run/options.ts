@@ -204,7 +204,9 @@ function readShared(word: string): number[] | string {
 
 function readTimeout(word: string): number | string {
   const seconds = /^(\d+\.?\d*|\.\d+)$/.test(word) ? Number(word) : Number.NaN;
-  return seconds > 0 ? seconds * 1000 : `invalid value \`${word}\` for \`--timeout\`: expected a number of seconds above 0`;
+  return seconds > 0 && Number.isFinite(seconds * 1000)
+    ? seconds * 1000
+    : `invalid value \`${word}\` for \`--timeout\`: expected a number of seconds above 0`;
 }
 
 function readPrint(word: string): RunRequest['prints'][number] | string {

@@ -1,4 +1,5 @@
 /** A profile as a self-contained HTML page: the summary, the roofline, and a table of the lines. */
+import { readableName } from '../../base/demangle/index.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { Profile, ProfileLine } from '../../device/profile.ts';
 import { activeLanes, allGlobal, allShared, percent, scaled, short, summaryLines } from './profile-text.ts';
@@ -17,8 +18,8 @@ export function profileHtml(profile: Profile, source: SourceFile | undefined, on
   const mix = Object.entries(profile.operations).filter(([, { warps }]) => warps > 0);
   const all = mix.reduce((sum, [, { warps }]) => sum + warps, 0);
   return `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>${escaped(`profile of ${profile.kernel}`)}</title><style>${style}</style></head><body>
-<h1>${escaped(`Profile of ${profile.kernel}`)}</h1>
+<html lang="en"><head><meta charset="utf-8"><title>${escaped(`profile of ${readableName(profile.kernel)}`)}</title><style>${style}</style></head><body>
+<h1>${escaped(`Profile of ${readableName(profile.kernel)}`)}</h1>
 <ul>${summaryLines(profile, on)
     .map((line) => `<li>${escaped(line)}</li>`)
     .join('\n')}

@@ -1,4 +1,5 @@
 /** A profile as a table and as JSON. */
+import { readableName } from '../../base/demangle/index.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { GlobalAccesses, Profile, ProfileCounts, ProfileLine, SharedAccesses } from '../../device/profile.ts';
 import { flopsIn, movedBytes, type OnRoof, type Position } from './roofline.ts';
@@ -110,7 +111,7 @@ export function profileText(profile: Profile, source: SourceFile | undefined, on
   const all = mix.reduce((sum, [, { warps }]) => sum + warps, 0);
   const rest = profile.lines.length - shown.length;
   return [
-    `profile of ${profile.kernel}`,
+    `profile of ${readableName(profile.kernel)}`,
     ...summaryLines(profile, on).map((line) => `  ${line}`),
     `  operations: ${mix.map(([name, { warps }]) => `${name} ${percent(warps, all)}`).join(', ')}`,
     '',

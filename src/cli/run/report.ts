@@ -1,4 +1,5 @@
 /** The report of `run` after a launch: text, or one JSON object. */
+import { readableName } from '../../base/demangle/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { DeviceInfo } from '../../device/device.ts';
 import {
@@ -28,6 +29,8 @@ export interface Report {
   device?: DeviceInfo;
   compileMs?: number;
   launched?: Launched;
+  /** What is said after everything else. */
+  lastNote?: string | undefined;
   /** The profile or trace for the object of `--json`. */
   observed?: Readonly<Record<string, object>>;
 }
@@ -93,7 +96,7 @@ export function reportHuman({ outcome, device, compileMs, shown, saved, checks }
   const { plan, durationsMs } = outcome;
   const times = durationsMs.length === 1 ? '' : ` (median of ${durationsMs.length})`;
   const lines = [
-    `${plan.kernel} on ${device.name}`,
+    `${readableName(plan.kernel)} on ${device.name}`,
     `  grid ${plan.grid.join(' x ')}, block ${plan.block.join(' x ')}${plan.sharedBytes > 0 ? `, ${plan.sharedBytes} bytes of shared memory` : ''}`,
     `  compiled in ${formatMs(compileMs)}, ran in ${formatMs(median(durationsMs))}${times}`,
     ...notes.map((note) => `  ${note}`),
@@ -126,6 +129,7 @@ export function reportJson({ diagnostics, notes, printed, device, compileMs, lau
   const plan = launched?.outcome.plan;
   return jsonText({
     kernel: plan?.kernel ?? null,
+    kernel_name: plan ? readableName(plan.kernel) : null,
     device: device?.kind ?? null,
     device_name: device?.name ?? null,
     grid: plan?.grid ?? null,

@@ -1,4 +1,5 @@
 /** A trace as text and as JSON. */
+import { readableName } from '../../base/demangle/index.ts';
 import type { Trace, TraceOperation, TraceStep, TraceValue } from '../../device/trace.ts';
 import { decodeElements, type ElementType, formatValue } from '../../runtime/index.ts';
 
@@ -28,7 +29,7 @@ const maxTextWidth = 60;
 
 /** One line per instruction, followed by its operations. `+` marks operations that the compiler moved away from their line. */
 export function traceText({ kernel, block, thread, steps, count }: Trace): string {
-  const place = `thread (${thread.join(', ')}) of block (${block.join(', ')}) of \`${kernel}\``;
+  const place = `thread (${thread.join(', ')}) of block (${block.join(', ')}) of \`${readableName(kernel)}\``;
   const lines = [`trace of ${place}: ${count} instruction${count === 1 ? '' : 's'}`, ...steps.flatMap(stepLines)];
   const shown = steps.filter(({ isStart }) => isStart).length;
   return [...lines, ...(shown < count ? [`… ${count - shown} more beyond --trace-limit`] : []), ''].join('\n');

@@ -1,4 +1,5 @@
 /** The outside world of a command: two streams, files, the environment. Specs pass their own. */
+import { whyNotWritable, writeFile } from '../../files/index.ts';
 import type { Io, IoFailure } from '../../runtime/io.ts';
 
 export interface Terminal extends Io {
@@ -37,7 +38,11 @@ export function processTerminal(): Terminal {
     },
     env: process.env,
     readFile,
-    writeFile: (path, bytes) => attempt(path, () => files().writeFileSync(path, bytes)) ?? undefined,
+    writeFile: (path, bytes) => attempt(path, () => writeFile(path, bytes)) ?? undefined,
+    whyNotWritable(path) {
+      const error = whyNotWritable(path);
+      return error === undefined ? undefined : failureOf(path, error);
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 /** Diagnostics as text: severity and code, message, location, the source line with carets, notes and help. */
+import { withReadableNames } from '../../base/demangle/index.ts';
 import type { Diagnostic, Label, Severity } from '../../base/diagnostic.ts';
 import { addTo } from '../../base/group.ts';
 import type { SourceFile } from '../../base/source.ts';
+import { atOrigin } from './origin.ts';
 
 /** The maximum number of printed diagnostics; the rest are counted. */
 const maxPrinted = 20;
@@ -34,14 +36,15 @@ export function countSummary(diagnostics: readonly Diagnostic[]): string {
 }
 
 /** One diagnostic, with a final newline. */
-export function renderDiagnostic(d: Diagnostic, color = false): string {
+export function renderDiagnostic(diagnostic: Diagnostic, color = false): string {
+  const d = atOrigin(diagnostic);
   const paint = painter(color);
-  const lines = [`${paint(`${d.severity}[${d.code}]`, d.severity)}${paint(`: ${printable(d.message)}`, 'bold')}`];
+  const lines = [`${paint(`${d.severity}[${d.code}]`, d.severity)}${paint(`: ${forPeople(d.message)}`, 'bold')}`];
   const width = d.file && d.labels.length > 0 ? gutterWidth(d.file, d.labels) : 1;
   if (d.file) lines.push(...renderPlaces(d.file, d, width, paint));
   const margin = ' '.repeat(width + 1);
-  for (const note of d.notes) lines.push(`${margin}${paint('=', 'frame')} ${paint('note', 'bold')}: ${printable(note)}`);
-  if (d.help) lines.push(`${margin}${paint('=', 'frame')} ${paint('help', 'bold')}: ${printable(d.help)}`);
+  for (const note of d.notes) lines.push(`${margin}${paint('=', 'frame')} ${paint('note', 'bold')}: ${forPeople(note)}`);
+  if (d.help) lines.push(`${margin}${paint('=', 'frame')} ${paint('help', 'bold')}: ${forPeople(d.help)}`);
   return `${lines.join('\n')}\n`;
 }
 
@@ -87,7 +90,7 @@ function renderLine(file: SourceFile, number: number, { labels, main, severity, 
     const to = columnsOf(text.slice(0, Math.min(text.length, Math.max(label.span.start, label.span.end) - start))) - cut;
     if (from < 0 || from > maxWidth) continue;
     const mark = (label === main ? '^' : '-').repeat(Math.max(1, Math.min(to, maxWidth) - from));
-    const marked = label.text === '' ? mark : `${mark} ${printable(label.text)}`;
+    const marked = label.text === '' ? mark : `${mark} ${forPeople(label.text)}`;
     lines.push(`${' '.repeat(width)} ${paint('|', 'frame')} ${' '.repeat(from)}${paint(marked, label === main ? severity : 'frame')}`);
   }
   return lines;
@@ -109,6 +112,9 @@ const expand = (text: string): string => printable(text.replaceAll('\t', tab));
 
 /** The width of a text in columns; a tab has four. */
 const columnsOf = (text: string): number => [...text.replaceAll('\t', tab)].length;
+
+/** A message with C++ names instead of mangled ones. */
+const forPeople = (text: string): string => printable(withReadableNames(text));
 
 /** Replaces control characters, which could move the cursor or change colors, with U+FFFD. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not reach a terminal

@@ -4,7 +4,8 @@
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceInfo, DeviceModule, EngineOptions, LaunchRequest, LoadOptions } from '../device.ts';
+import type { Device, DeviceInfo, DeviceModule, LaunchRequest, LoadOptions, OpenOptions } from '../device.ts';
+import { reportClosed } from '../module-memory.ts';
 import { commonProperties } from '../properties.ts';
 import type { CpuBuffer } from './buffer.ts';
 import { cancelAll, endedLaunch, startKernel } from './launch/launch-async.ts';
@@ -30,9 +31,9 @@ export const cpuInfo: DeviceInfo = {
 };
 
 /** Opens a CPU device with its own memory. */
-export function openCpuDevice(options: EngineOptions = {}): Device {
+export function openCpuDevice({ inBackground = false, ...options }: OpenOptions = {}): Device {
   const threads = canShare() ? Math.max(1, options.threads ?? coreCount()) : 1;
-  const memory = newMemory(threads > 1);
+  const memory = newMemory(threads > 1 || (inBackground && canShare()));
   const allocations = newAllocations(memory);
   const choice = { ...options, threads, isShared: memory.isShared };
   return {
@@ -90,11 +91,12 @@ function load(
   const own = library && ownMemory(memory, library.kernels, diagnostics);
   if (!own) return undefined;
   const { kernels, refused } = library;
-  const size = kernels.flatMap(({ params }) => params.flatMap((param) => param.memory?.size ?? []))[0] ?? 0;
-  if (size > 0) allocations.add(own.address, size, 'the global variables of the module', 'all');
+  const variables = own.address > 0 ? allocations.add(own.address, own.size, 'the global variables of the module', 'all') : undefined;
+  let isClosed = false;
   const environment = { info: cpuInfo, ownMemory: own.address, allocations, threads: options.threads ?? 1 };
   const kernelOf = ({ kernel: name }: LaunchRequest, to: Diagnostics): LoadedKernel | undefined => {
     const kernel = kernels.find((each) => each.reflection.name === name);
+    if (isClosed) return reportClosed(to);
     if (kernel) return kernel;
     const why = refused.get(name);
     if (why) to.addAll(why.list);
@@ -112,6 +114,10 @@ function load(
     start(request, to) {
       const kernel = kernelOf(request, to);
       return kernel ? startKernel(memory, environment, kernel, request, to) : endedLaunch(undefined);
+    },
+    close() {
+      if (variables && !isClosed) allocations.free(variables);
+      isClosed = true;
     },
   };
 }

@@ -10,22 +10,44 @@ export function instructionAt(source: SourceFile, { line, column }: { readonly l
   return text.replace(/\s+/g, ' ').trim();
 }
 
+/** A place in the source of a PTX text. */
+export interface SourcePlace {
+  readonly path: string;
+  readonly line: number;
+  /** 0 if unknown. */
+  readonly column: number;
+}
+
 /** FILE:LINE of the source of the PTX, from the `.loc` before an instruction; for an inlined instruction that of the call. */
 export function sourceLine(source: SourceFile, line: number): string | undefined {
+  const places = sourcePlaces(source, line);
+  return (
+    places &&
+    [...places]
+      .reverse()
+      .map(({ path, line }) => `${path}:${line}`)
+      .join(', by way of ')
+  );
+}
+
+/** The place of an instruction in the source of the PTX, and for an inlined instruction that of the call behind it. */
+export function sourcePlaces(source: SourceFile, line: number): readonly SourcePlace[] | undefined {
   for (let at = line; at > 0; at--) {
     const text = source.line(at);
     if (/^\s*\{?\s*$/.test(text)) continue;
     if (/^\s*\}|\.entry\b|\.func\b/.test(text)) return undefined;
-    const [, file, row] = /^\s*\.loc\s+(\d+)\s+(\d+)/.exec(text) ?? [];
-    if (file === undefined || row === undefined) continue;
-    const [, callFile, callRow] = /inlined_at\s+(\d+)\s+(\d+)/.exec(text) ?? [];
-    const own = fileLine(source, file, row);
-    return callFile === undefined || callRow === undefined ? own : `${fileLine(source, callFile, callRow)}, by way of ${own}`;
+    const own = placeIn(source, /^\s*\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?/.exec(text));
+    if (!own) continue;
+    const call = placeIn(source, /inlined_at\s+(\d+)\s+(\d+)(?:\s+(\d+))?/.exec(text));
+    return call ? [own, call] : [own];
   }
   return undefined;
 }
 
-function fileLine({ text }: SourceFile, file: string, row: string): string {
+/** The place of a directive: the number of its file, the line, the column. */
+function placeIn({ text }: SourceFile, found: RegExpExecArray | null): SourcePlace | undefined {
+  const [, file, line, column = '0'] = found ?? [];
+  if (file === undefined || line === undefined) return undefined;
   const [, path = `file ${file}`] = new RegExp(String.raw`^\s*\.file\s+${file}\s+"([^"]*)"`, 'm').exec(text) ?? [];
-  return `${path}:${row}`;
+  return { path, line: Number(line), column: Number(column) };
 }

@@ -1,7 +1,9 @@
 /** Loads PTX: the driver compiles it, and its messages are reported at their lines. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
+import type { CudaHandle } from '../../ffi/index.ts';
 import type { DeviceModule, DeviceSymbol, PtxModule } from '../device.ts';
+import { reportClosed } from '../module-memory.ts';
 import { copies } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
 import { faultText, reportLost } from './faults.ts';
@@ -28,22 +30,34 @@ export function loadModule(context: Context, { source, kernels }: PtxModule, dia
     const facts = found && binding.functionFacts(found);
     if (!facts) {
       const fault = binding.lastFault();
+      unload(context, handle);
       diagnostics.report('CM6043', { what: `kernel \`${reflection.name}\``, call: fault.call, why: faultText(fault) });
       return undefined;
     }
     const args = binding.pack(reflection.params.map(({ kind, size }) => (kind === 'buffer' ? 8 : size)));
     made.set(reflection.name, { reflection, handle: found, facts, args, allowedShared: 0 });
   }
+  let isClosed = false;
   return {
     kernels,
     symbols: namesOf(kernels).flatMap((name) => symbolOf(context, handle, name) ?? []),
     launch(request, to) {
+      if (isClosed) return reportClosed(to);
       const kernel = made.get(request.kernel);
       if (kernel) return launchKernel(context, kernel, request, to);
       to.report('CM5001', { name: request.kernel });
       return undefined;
     },
+    close() {
+      isClosed = true;
+      unload(context, handle);
+    },
   };
+}
+
+/** Unloads a module, unless closing the device has. Unloading waits for the GPU, possibly forever. */
+function unload({ binding, modules, isRunning }: Context, handle: CudaHandle): void {
+  if (modules.delete(handle) && !isRunning) binding.unload(handle);
 }
 
 /** The variables that the kernels access, each once. */

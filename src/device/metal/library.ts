@@ -5,7 +5,7 @@ import { readModule } from '../../bitcode/index.ts';
 import type { Handle } from '../../ffi/index.ts';
 import { readMetallib } from '../../metallib/index.ts';
 import type { DeviceModule, DeviceSymbol, LoadOptions } from '../device.ts';
-import { fillModuleMemory, findModuleMemory } from '../module-memory.ts';
+import { fillModuleMemory, findModuleMemory, reportClosed } from '../module-memory.ts';
 import { takeMemory } from './buffer.ts';
 import type { Context, Memory, MetalKernel, MetalLibrary, Pipeline } from './context.ts';
 import { faultText } from './faults.ts';
@@ -30,17 +30,21 @@ export function loadModule(
   context.owned.add(handle);
   const own = memory && takeMemory(context, memory.size);
   if (memory && !own) {
+    give(context, handle);
     diagnostics.report('CM6012', { bytes: memory.size, what: 'the global variables of a module' });
     return undefined;
   }
   if (own) fillModuleMemory(own.view, memory!, context.binding.address(own.handle));
   const { kernels, refused } = described;
-  const library: MetalLibrary = { memory: own, pipeline: pipelines(context, handle) };
+  const made = pipelines(context, handle);
+  const library: MetalLibrary = { memory: own, pipeline: made.pipeline };
+  let isClosed = false;
   return {
     kernels: kernels.map((kernel) => kernel.reflection),
     refused,
     symbols: own ? memory!.symbols.map((symbol) => symbolOf(own, symbol)) : [],
     launch(request, to) {
+      if (isClosed) return reportClosed(to);
       const kernel = kernels.find((each) => each.reflection.name === request.kernel);
       if (kernel) return launchKernel(context, library, kernel, request, to);
       const why = refused.get(request.kernel);
@@ -48,7 +52,19 @@ export function loadModule(
       else to.report('CM5001', { name: request.kernel });
       return undefined;
     },
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      // A kernel that is lost may still write the variables.
+      if (context.lost === undefined) own?.give();
+      for (const object of [...made.handles(), handle]) give(context, object);
+    },
   };
+}
+
+/** Releases an object of the device, unless closing the device has. */
+function give({ binding, owned }: Context, handle: Handle): void {
+  if (owned.delete(handle)) binding.release(handle);
 }
 
 function symbolOf(own: Memory, { name, offset, size }: SymbolReflection): DeviceSymbol {
@@ -88,10 +104,17 @@ function describe(metallib: Uint8Array, { constants = [] }: LoadOptions, diagnos
   return undefined;
 }
 
+/** The pipelines of a library. */
+interface Pipelines {
+  readonly pipeline: MetalLibrary['pipeline'];
+  /** Those made so far. */
+  handles(): Handle[];
+}
+
 /** Creates the pipeline of each kernel once. */
-function pipelines({ binding, device, owned, info }: Context, library: Handle): MetalLibrary['pipeline'] {
+function pipelines({ binding, device, owned, info }: Context, library: Handle): Pipelines {
   const made = new Map<string, Pipeline>();
-  return ({ reflection: { name } }, diagnostics) => {
+  const pipeline: MetalLibrary['pipeline'] = ({ reflection: { name } }, diagnostics) => {
     const known = made.get(name);
     if (known) return known;
     const of = binding.function(library, name);
@@ -112,4 +135,5 @@ function pipelines({ binding, device, owned, info }: Context, library: Handle): 
     made.set(name, pipeline);
     return pipeline;
   };
+  return { pipeline, handles: () => [...made.values()].map(({ handle }) => handle) };
 }

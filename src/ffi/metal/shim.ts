@@ -1,7 +1,8 @@
 /** The shim as a library: unpacked from the program, at a given path, or compiled by Bun's own C compiler. */
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeFile } from '../../files/index.ts';
 import { bunFfi, type Ffi } from '../bun.ts';
 import { bindingOver, type MetalBinding } from './binding.ts';
 import { abi, type Flat, flatTypes } from './flat.ts';
@@ -25,9 +26,7 @@ export function unpackShim(folder = privateFolder()): string {
   const bytes = unzip(dylib.packed);
   // The content is compared, because the machine may have stopped during an earlier write.
   if (!hasContent(path, bytes)) {
-    const partial = `${path}.${process.pid}`;
-    writeFileSync(partial, bytes, { mode: 0o600 });
-    renameSync(partial, path);
+    writeFile(path, bytes, { mode: 0o600 });
   }
   return path;
 }

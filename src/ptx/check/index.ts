@@ -3,6 +3,7 @@
  * the result as input. All faults of a file are reported; a faulty instruction is missing in the result.
  */
 import { closest } from '../../base/closest.ts';
+import { namesMeant } from '../../base/demangle/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
 import { type Row, refusalFor } from '../model/row.ts';
@@ -53,9 +54,8 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   const scope = moduleScope(module, diagnostics);
   const bodies = module.items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);
   const entries = bodies.filter((fn) => fn.isEntry);
-  for (const name of options.entries ?? [])
-    if (!entries.some((fn) => fn.name === name) && !module.lost?.has(name)) reportNoEntry(name, entries, diagnostics);
-  const chosen = entries.filter((fn) => !options.entries || options.entries.includes(fn.name));
+  const wanted = options.entries && new Set(options.entries.flatMap((name) => entriesMeant(name, entries, module, diagnostics)));
+  const chosen = entries.filter((fn) => wanted?.has(fn.name) ?? true);
   const c = contextOf(module, options.isStrict ?? false, diagnostics);
   checkPrototypes(module, diagnostics);
   checkDeclarations(module, scope, diagnostics);
@@ -99,6 +99,17 @@ function checkEntry(
   lintNames(fn, outside, diagnostics);
   if (!own.hasErrors) lintFlow(checked, diagnostics);
   return checked;
+}
+
+/** The entry of a name, which may be the C++ name of a mangled one; none after reporting CM1120 or CM1121. */
+function entriesMeant(name: string, entries: readonly PtxFunction[], module: Module, diagnostics: Diagnostics): readonly string[] {
+  const names = entries.map((fn) => fn.name);
+  const lost = [...(module.lost ?? [])];
+  const meant = namesMeant(name, [...names, ...lost]);
+  if (meant.length === 0) reportNoEntry(name, entries, diagnostics);
+  if (meant.length < 2) return meant;
+  diagnostics.report('CM1121', { name, count: meant.length, names: meant.map((n) => `\`${n}\``).join(', ') });
+  return [];
 }
 
 function reportNoEntry(name: string, entries: readonly PtxFunction[], diagnostics: Diagnostics): void {

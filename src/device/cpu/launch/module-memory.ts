@@ -1,4 +1,4 @@
-/** The memory of a module's variables, which its kernels share and a host accesses by name. It lives as long as the device. */
+/** The memory of a module's variables, which its kernels share and a host accesses by name. It lives as long as the module. */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { DeviceSymbol } from '../../device.ts';
 import { fillModuleMemory, findModuleMemory } from '../../module-memory.ts';
@@ -8,6 +8,8 @@ import type { LoadedKernel } from './library.ts';
 export interface OwnMemory {
   /** Its address; 0 if the module has none. */
   readonly address: number;
+  /** Bytes. */
+  readonly size: number;
   readonly symbols: readonly DeviceSymbol[];
 }
 
@@ -15,7 +17,7 @@ export interface OwnMemory {
 export function ownMemory(memory: DeviceMemory, kernels: readonly LoadedKernel[], diagnostics: Diagnostics): OwnMemory | undefined {
   const described = findModuleMemory(kernels, diagnostics);
   if (described === 'fault') return undefined;
-  if (!described) return { address: 0, symbols: [] };
+  if (!described) return { address: 0, size: 0, symbols: [] };
   const { size, symbols } = described;
   const address = memory.take(size);
   if (address === undefined) {
@@ -23,7 +25,7 @@ export function ownMemory(memory: DeviceMemory, kernels: readonly LoadedKernel[]
     return undefined;
   }
   fillModuleMemory(memory.view(address, size), described, BigInt(address));
-  return { address, symbols: symbols.map((symbol) => symbolAt(memory, address + symbol.offset, symbol)) };
+  return { address, size, symbols: symbols.map((symbol) => symbolAt(memory, address + symbol.offset, symbol)) };
 }
 
 const symbolAt = (

@@ -20,7 +20,7 @@ export interface Assignment extends Omit<Task, 'moduleNumber' | 'memoryNumber' |
   readonly control: Control;
 }
 
-/** Workers that end before their first share are started again this often. */
+/** Workers that end before their first share are started again this often in a row. */
 const maxFailures = 3;
 /** Milliseconds of launches without workers that justify starting some. */
 const maxMsWithoutWorkers = 60;
@@ -107,12 +107,14 @@ class WorkerPool {
       message: () => {
         isNew = false;
         this.#hasAnswered = true;
+        this.#failures = 0;
         this.#answer();
       },
       ended: (why) => {
         if (this.#workers.delete(handle)) {
-          if (isNew) this.#failures++;
-          this.#abandonShare(handle, `a worker of the device has ended: ${why}`);
+          const hasBegun = this.#abandonShare(handle, `a worker of the device has ended: ${why}`);
+          // One that has begun a share could start, so others can.
+          this.#failures = isNew && !hasBegun ? this.#failures + 1 : 0;
         }
         for (const act of handle.onExit.splice(0)) act();
       },
@@ -130,15 +132,17 @@ class WorkerPool {
     for (const act of this.#listeners) act();
   }
 
-  /** Ends the share of a lost worker as broken. A share that has not begun is only revoked. */
-  #abandonShare({ share }: WorkerHandle, why: string): void {
-    if (!share || isOver(share.control, share.slot)) return;
-    if (!revoke(share.control, share.slot)) {
+  /** Ends the share of a lost worker as broken. A share that has not begun is only revoked. Returns whether it had begun. */
+  #abandonShare({ share }: WorkerHandle, why: string): boolean {
+    if (!share || isOver(share.control, share.slot)) return false;
+    const hasBegun = !revoke(share.control, share.slot);
+    if (hasBegun) {
       noteWhy(share.control, why);
       noteEnding(share.control, share.slot, 'broken', { block: [0, 0, 0], thread: 0, first: 0 });
       end(share.control, share.slot);
     }
     this.#answer();
+    return hasBegun;
   }
 
   /** The number by which workers know a module or a memory. */

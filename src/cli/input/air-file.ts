@@ -1,0 +1,20 @@
+/** AIR modules as input: bitcode (`.air`, `.bc`) and its text (`.ll`) become a metallib again. Loaded on demand, with the compiler. */
+
+import { Diagnostics } from '../../base/diagnostic.ts';
+import { SourceFile } from '../../base/source.ts';
+import { parseModules } from '../../bitcode/index.ts';
+import { metallibOfBitcode, metallibOfModules } from '../../compile/index.ts';
+import { hostHash } from '../command/host-hash.ts';
+
+/** The metallib of an AIR module; undefined after reporting CM40xx. */
+export const readAir = (bytes: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined =>
+  metallibOfBitcode(bytes, hostHash, diagnostics);
+
+/** The metallib of the text of AIR modules; undefined after reporting CM40xx. */
+export function readAirText(path: string, text: string, diagnostics: Diagnostics): Uint8Array | undefined {
+  const own = new Diagnostics(new SourceFile(path, text));
+  const modules = parseModules(text, own);
+  const made = modules && metallibOfModules(modules, hostHash, own);
+  diagnostics.addAll(own.list);
+  return made;
+}

@@ -1,0 +1,54 @@
+/** Finds the instruction behind an access outside of memory, by a second run of the launch under the sanitizer on the CPU device. */
+import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
+import { openCpuDevice } from '../../device/index.ts';
+import { launch } from '../../runtime/index.ts';
+import type { Terminal } from '../terminal/index.ts';
+import { loadTask } from './load-task.ts';
+import type { Task } from './task.ts';
+
+/** Faults of accesses, which name at most a thread. */
+const faults: ReadonlySet<string> = new Set(['CM6011', 'CM6019', 'CM6021']);
+/** Findings of the sanitizer about the address of an access. */
+const findings: ReadonlySet<string> = new Set(['CM6101', 'CM6102', 'CM6103', 'CM6104']);
+
+/** The time limit of the second run in milliseconds. */
+const maxMs = 10_000;
+
+/** Adds line, address, buffer and offset to the reported faults of accesses. A fault that does not occur in the second run stays as it is. */
+export async function addFaultPlace(task: Task, diagnostics: Diagnostics, io: Terminal): Promise<void> {
+  const at = diagnostics.list.findIndex(({ code }) => faults.has(code));
+  if (at < 0 || task.request.sanitize) return;
+  const fault = diagnostics.list[at]!;
+  const found = await runSanitized(task, io);
+  const finding = chosenFinding(fault, found);
+  if (finding) diagnostics.list[at] = withPlace(fault, finding);
+}
+
+async function runSanitized({ input, request, plan }: Task, io: Terminal): Promise<readonly Diagnostic[]> {
+  const diagnostics = new Diagnostics();
+  const device = openCpuDevice({ engine: 'lane', threads: 1 });
+  const instrumented = { ...request, compile: { ...request.compile, sanitize: true } };
+  const module = await loadTask(device, { input, request: instrumented, plan }, { diagnostics, notes: [] });
+  if (typeof module === 'number') return [];
+  const timeoutMs = Math.min(request.timeoutMs || maxMs, maxMs);
+  const sanitize = { kinds: new Set(['memory'] as const), ...(input.kind === 'ptx' ? { source: input.source } : {}) };
+  launch(device, module, plan, { repeat: 1, timeoutMs, observe: { sanitize } }, { io, diagnostics });
+  device.close();
+  return diagnostics.list.filter(({ code }) => findings.has(code));
+}
+
+/** The finding of the faulting thread, if the fault names it, otherwise one far from every buffer, otherwise the first. */
+function chosenFinding({ message, code }: Diagnostic, found: readonly Diagnostic[]): Diagnostic | undefined {
+  const alike = found.filter((each) => (code === 'CM6019') === (each.code === 'CM6102'));
+  const [, block, thread] = /in block (\([^)]*\)) at thread (\([^)]*\))/.exec(message) ?? [];
+  const ofThread = alike.find(({ notes }) => notes[0]?.startsWith(`by thread ${thread} of block ${block}:`));
+  return ofThread ?? alike.find((each) => each.message.includes('far from every buffer')) ?? alike[0];
+}
+
+/** The fault with the instruction of a finding, and what that does: `writes 4 bytes at 0x…, 16 bytes behind the end of …`. */
+function withPlace(fault: Diagnostic, { message, file, labels, notes }: Diagnostic): Diagnostic {
+  const does = message.replace(/^kernel `[^`]*` /, '');
+  const [main, ...more] = labels;
+  const place = main && file ? { file, labels: [{ ...main, text: does }, ...more] } : {};
+  return { ...fault, ...place, notes: [...fault.notes, ...(main ? [] : [does]), ...notes] };
+}

@@ -1,0 +1,5 @@
+/**
+ * Files that are written whole or not at all. `write-file.ts` replaces a file in one step, so that an error, a full disk or a killed process
+ * leaves the old file or the new one, and never a part. The command line, the cache and the shim of the Metal device write with it.
+ */
+export { isTemporary, type WriteOptions, whyNotWritable, writeFile } from './write-file.ts';
