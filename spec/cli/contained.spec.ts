@@ -98,7 +98,7 @@ test('inspect lists the images', async () => {
 test('inspect as JSON', async () => {
   const { out } = await cli('inspect', fixture('lz4.fatbin'), '--json');
   const { images, ...rest } = JSON.parse(out);
-  assert.equal(rest, { file: fixture('lz4.fatbin'), bytes: 1232, format: 'fatbinary', diagnostics: [] });
+  assert.equal(rest, { schemaVersion: 1, file: fixture('lz4.fatbin'), bytes: 1232, format: 'fatbinary', diagnostics: [] });
   const image = { image: 0, kind: 'ptx', arch: 'sm_80', ptx_version: '9.0', compression: 'lz4', bytes: 2581, stored_bytes: 1131 };
   assert.equal(images, [{ ...image, kernels: ['scan'] }]);
 });

@@ -80,7 +80,8 @@ test('a page that needs nothing else', async () => {
 
 test('JSON in a file, and in the object of the run', async () => {
   const { files } = await run('--profile=p.json');
-  const written = JSON.parse(files['p.json']!);
+  const { schemaVersion, ...written } = JSON.parse(files['p.json']!);
+  assert.is(schemaVersion, 1);
   assert.is(written.total.flops.f32, 8000);
   assert.is(written.roofline.device, 'Apple M1');
   const { out, err } = await run('--profile', '--json');
@@ -98,7 +99,7 @@ test('a trace beside the results, in a file, and in the object of the run', asyn
   assert.match(inFile.files['t.txt']!, /fma\.rn\.f32/);
   const { files } = await run('--trace-thread', '0,5', '--trace-out', 't.json');
   const { out } = await run('--trace-thread', '0,5', '--json');
-  assert.equal(JSON.parse(out).trace, JSON.parse(files['t.json']!));
+  assert.equal({ schemaVersion: 1, ...JSON.parse(out).trace }, JSON.parse(files['t.json']!));
   assert.is(JSON.parse(out).trace.steps.length, 20);
 });
 

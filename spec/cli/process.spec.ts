@@ -164,7 +164,7 @@ for (const [code, words, where, says] of codes) {
 test('the contract object of a run', () => {
   const got = JSON.parse(cli(['run', 'affine.ptx', ...args, '--print', '0:2', '--out', '0=out.npy', '--json']).out);
   assert.equal([got.kernel, got.device, got.grid, got.block, got.status], ['affine', 'cpu', [1, 1, 1], [4, 1, 1], 'ok']);
-  assert.equal(got.outputs[0], { index: 0, name: 'affine_param_0', dtype: 'u32', shape: [4], data: [5, 7] });
+  assert.equal(got.outputs[0], { index: 0, name: 'affine_param_0', dtype: 'u32', shape: [4], count: 4, truncated: true, data: [5, 7] });
   assert.type(got.compile_ms, 'number');
   assert.type(got.duration_ms, 'number');
   const saved = readNpy(new Uint8Array(readFileSync(at('out.npy'))));
