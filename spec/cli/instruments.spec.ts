@@ -2,44 +2,23 @@
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseArguments } from '../../src/cli/command/command.ts';
 import { rooflineChoices } from '../../src/cli/command/options.ts';
-import { commands } from '../../src/cli/commands.ts';
 import { placeOn, roofs } from '../../src/cli/run/roofline.ts';
-import { processTerminal } from '../../src/cli/terminal/index.ts';
 import type { Profile } from '../../src/device/profile.ts';
+import { cli, type Wrote } from '../support/cli.ts';
 import { examplesFolder } from '../support/examples.ts';
 import { profileOf } from '../support/profiled.ts';
 
 const test = suite('cli/instruments');
 
-interface Seen {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
+interface Seen extends Omit<Wrote, 'files'> {
   readonly files: Readonly<Record<string, string>>;
 }
 
 async function run(...line: string[]): Promise<Seen> {
-  const command = commands.find(({ name }) => name === 'run')!;
-  const parsed = parseArguments(command, [join(examplesFolder, 'saxpy.ptx'), ...line]);
-  if (typeof parsed === 'string') throw new Error(parsed);
-  let [out, err] = ['', ''];
-  const files: Record<string, string> = {};
-  const terminal = {
-    ...processTerminal(),
-    color: { out: false, err: false },
-    out: (text: string): void => {
-      out += text;
-    },
-    err: (text: string): void => {
-      err += text;
-    },
-    writeFile(path: string, bytes: Uint8Array): undefined {
-      files[path] = new TextDecoder().decode(bytes);
-    },
-  };
-  return { code: await command.run({ command, parsed, terminal }), out, err, files };
+  const ran = await cli(['run', join(examplesFolder, 'saxpy.ptx'), ...line]);
+  const files = Object.entries(ran.files).map(([path, bytes]) => [path, new TextDecoder().decode(bytes)]);
+  return { ...ran, files: Object.fromEntries(files) };
 }
 
 test('a table of lines, with what each costs', async () => {
