@@ -1,6 +1,6 @@
 /** The options of `cumetal run`. Launch lines in files, `diff` and `bench` use the same options. */
 import type { Command } from '../command/command.ts';
-import { compiling, json, rooflineChoices } from '../command/options.ts';
+import { compiling, jsonFull, rooflineChoices } from '../command/options.ts';
 
 export const run: Command = {
   name: 'run',
@@ -104,7 +104,7 @@ export const run: Command = {
       isBare: true,
       doc: 'Run the kernel under the sanitizer on the CPU device. KINDS is a comma-separated list of `memory` (out-of-bounds, misaligned, use after free), `race` (data races), `init` (reads of uninitialized memory) and `sync` (barrier divergence, wrong masks, deadlock). The default is all four.',
     },
-    json,
+    jsonFull,
   ],
   examples: [
     { line: 'cumetal run examples/vector_add.ptx', does: 'launch with the arguments in the comment lines of the file' },
