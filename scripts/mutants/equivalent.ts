@@ -178,4 +178,16 @@ export const equivalents: readonly Equivalent[] = [
     mutated: '{}',
     why: 'An error has been reported by then, and nothing comes of the module.',
   },
+  {
+    file: 'src/device/cpu/workers/worker.ts',
+    line: "if (scope.onmessage !== undefined || 'WorkerGlobalScope' in scope) return scope as unknown as Port;",
+    mutated: "if (scope.onmessage !== undefined && 'WorkerGlobalScope' in scope) return scope as unknown as Port;",
+    why: 'Bun has one of the two, and its parent port does as well; pages have both, and Node neither.',
+  },
+  {
+    file: 'src/ir/passes/replace-masks.ts',
+    line: 'smin: (b: Builder, x: Value, y: Value) => b.smin(x, y),',
+    mutated: 'smin: (b: Builder, x: Value, y: Value) => b.smin(y, x),',
+    why: 'A minimum of integers knows no order.',
+  },
 ];

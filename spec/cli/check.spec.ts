@@ -6,11 +6,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SourceFile } from '../../src/base/source.ts';
-import { check } from '../../src/cli/check/index.ts';
-import { parseArguments } from '../../src/cli/command/command.ts';
-import { commands } from '../../src/cli/commands.ts';
-import type { Terminal } from '../../src/cli/terminal/index.ts';
 import { type WatchWorld, watchFiles } from '../../src/cli/terminal/watch.ts';
+import { cli, type Files, program, type Wrote } from '../support/cli.ts';
 import { withinCpuSeconds } from '../support/cpu-time.ts';
 
 const test = suite('cli/check');
@@ -21,34 +18,7 @@ const bad = 'add.s32 %r1, %x, 1;\n';
 /** Names that are not declared are told once in a function. */
 const worse = (count: number): string => Array.from({ length: count }, (_, i) => `add.s32 %r1, x${i}a, 1;\n`).join('');
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-const command = commands.find(({ name }) => name === 'check')!;
-
-async function run(argv: readonly string[], files: Readonly<Record<string, string>>): Promise<Ran> {
-  let out = '';
-  let err = '';
-  const terminal: Terminal = {
-    out(text) {
-      out += text;
-    },
-    outBytes: () => assert.unreachable('check writes no bytes'),
-    err(text) {
-      err += text;
-    },
-    color: { out: false, err: false },
-    env: {},
-    readFile: (path) => (files[path] === undefined ? { why: 'it is not there' } : new TextEncoder().encode(files[path])),
-    writeFile: () => assert.unreachable('check writes no file') as never,
-  };
-  const parsed = parseArguments(command, argv);
-  if (typeof parsed === 'string') throw new Error(parsed);
-  return { code: await check({ command, parsed, terminal }), out, err };
-}
+const run = (words: readonly string[], files: Files): Promise<Wrote> => cli(['check', ...words], files);
 
 test('all faults of all files, file by file and there by place', async () => {
   const { code, out, err } = await run(['b.ptx', 'good.ptx', 'a.ptx'], {
@@ -265,8 +235,8 @@ test('the process sees a file that an editor replaces, and an interrupt ends it 
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
   const path = join(folder, 'a.ptx');
   writeFileSync(path, kernel(''));
-  const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, 'check', 'a.ptx', '--watch'], { cwd: folder });
+  const [file, ...first] = program;
+  const child = spawn(file!, [...first, 'check', 'a.ptx', '--watch'], { cwd: folder });
   let out = '';
   child.stdout.on('data', (data: Uint8Array) => {
     out += new TextDecoder().decode(data);

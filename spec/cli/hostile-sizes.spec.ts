@@ -17,7 +17,7 @@ const test = suite('cli/hostile-sizes');
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 const at = (name: string): string => join(folder, name);
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+const main = new URL('../../src/cli/start.ts', import.meta.url).pathname;
 writeFileSync(at('k.ptx'), exampleText('vector_add').replace(/^\/\/! cumetal:.*\n/gm, ''));
 
 /** The codes of the diagnostics of a command line that fails. */

@@ -23,7 +23,7 @@ test.after(() => rmSync(top, { recursive: true, force: true }));
 const folder = join(top, 'case');
 mkdirSync(join(folder, 'sub'), { recursive: true });
 const at = (name: string): string => join(folder, name);
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
+const main = new URL('../../src/cli/start.ts', import.meta.url).pathname;
 
 interface Ran {
   readonly code: number | null;

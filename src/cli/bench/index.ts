@@ -17,7 +17,7 @@ import type { Report } from '../run/report.ts';
 import { readTask, type Task } from '../run/task.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
-import { jsonText } from '../terminal/json.ts';
+import { jsonDocument } from '../terminal/json.ts';
 import { median } from '../terminal/numbers.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
 import { type BenchKernel, benchKernels, benchPtx } from './kernels.ts';
@@ -60,9 +60,7 @@ async function attempt(context: Context, run: Command, asked: RunRequest, report
   if (typeof measured === 'number') return measured;
   const { info } = device;
   if (has(parsed, 'json'))
-    terminal.out(
-      `${jsonText({ device: info.kind, device_name: info.name, rows: measured, is_invented: report.lastNote !== undefined })}\n`,
-    );
+    terminal.out(jsonDocument({ device: info.kind, device_name: info.name, rows: measured, is_invented: report.lastNote !== undefined }));
   else terminal.out(`${info.name}\n${measured.map(rowText).join('')}`);
   if (report.lastNote) terminal.err(report.lastNote);
   return exit.ok;

@@ -15,7 +15,7 @@ import { type Input, readInput } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson, githubLine, sarif } from '../terminal/formats.ts';
 import type { Terminal } from '../terminal/index.ts';
-import { jsonText } from '../terminal/json.ts';
+import { jsonDocument } from '../terminal/json.ts';
 import { countSummary, writeDiagnostics } from '../terminal/render.ts';
 import { suppress } from './allow.ts';
 import { namedFiles } from './files.ts';
@@ -134,5 +134,5 @@ function writeText(list: readonly Diagnostic[], files: number, terminal: Termina
 function written(format: string, { list, suppressed, paths }: Found): string {
   if (format === 'sarif') return `${printableJson(JSON.stringify(sarif(list, { version, suppressed, paths }), undefined, 2))}\n`;
   if (format === 'github') return list.map((d) => `${githubLine(d)}\n`).join('');
-  return `${jsonText({ diagnostics: list.map(diagnosticJson) })}\n`;
+  return jsonDocument({ diagnostics: list.map(diagnosticJson) });
 }

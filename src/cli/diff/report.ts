@@ -6,7 +6,7 @@ import type { DeviceInfo, Writer } from '../../device/device.ts';
 import { type Difference, describe, formatValue, type LaunchOutcome, type Tolerance } from '../../runtime/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
-import { jsonText, numberJson } from '../terminal/json.ts';
+import { jsonDocument, numberJson } from '../terminal/json.ts';
 import { median, shortNumber } from '../terminal/numbers.ts';
 
 /** A launch on one device. */
@@ -112,7 +112,7 @@ function toleranceText(tolerance: Tolerance): string {
 /** The object of `--json`. */
 export function diffJson({ devices, launches }: DiffReport): string {
   const states = launches.map(stateOf);
-  return jsonText({
+  return jsonDocument({
     status: states.every((state) => state === 'same') ? 'same' : states.includes('failed') ? 'failed' : 'differs',
     devices: devices.map(({ spec, device }) => ({ device: spec, kind: device.info.kind, device_name: device.info.name })),
     launches: launches.map((one) => launchJson(one)),

@@ -1,6 +1,6 @@
 /** The options of `cumetal run`. Launch lines in files, `diff` and `bench` use the same options. */
 import { type Command, launchLineOptions, type Option } from '../command/command.ts';
-import { compiling, json, rooflineChoices } from '../command/options.ts';
+import { compiling, jsonFull, rooflineChoices } from '../command/options.ts';
 
 const options: readonly Option[] = [
   { name: 'kernel', inLaunchLines: true, value: 'NAME', doc: 'The kernel to launch; optional if the file has only one.' },
@@ -106,7 +106,7 @@ const options: readonly Option[] = [
     isBare: true,
     doc: 'Run the kernel under the sanitizer on the CPU device. KINDS is a comma-separated list of `memory` (out-of-bounds, misaligned, use after free), `race` (data races), `init` (reads of uninitialized memory) and `sync` (barrier divergence, wrong masks, deadlock). The default is all four.',
   },
-  json,
+  jsonFull,
 ];
 
 export const run: Command = {
