@@ -1,6 +1,6 @@
 /** The device of the API: opens a device by kind, creates buffers, modules, streams and events, and reports errors. */
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type DeviceInfo, type EngineOptions, type Device as LowDevice, openDevice } from '../device/index.ts';
+import { type DeviceInfo, type DeviceKind, type EngineOptions, type Device as LowDevice, openDevice } from '../device/index.ts';
 import { type ElementType, elements } from '../runtime/index.ts';
 import { type Arrays, bytesOf, type Data, type Numbers } from './arrays.ts';
 import { type Buffer, Part, partOf } from './buffer.ts';
@@ -25,6 +25,7 @@ import { noteHeard } from './unheard.ts';
 
 export { devices } from '../device/index.ts';
 
+/** The options of `Device.open`. */
 export interface DeviceOptions extends ContextOptions, EngineOptions {}
 
 /** A device and its objects. Close it when done, or declare it with `using`; `await using` waits for its work. */
@@ -40,7 +41,7 @@ export class Device {
   }
 
   /** Opens `metal`, `cpu` or another available kind; `auto` is the GPU of a Mac, otherwise the CPU device. Throws CM6001. */
-  static open(kind = 'auto', options: DeviceOptions = {}): Device {
+  static open(kind: DeviceKind = 'auto', options: DeviceOptions = {}): Device {
     assertTimeLimit(options.timeoutMs);
     const open = (): LowDevice => orThrow((diagnostics) => openDevice(kind, diagnostics, { ...options, inBackground: true }));
     return new Device(newContext(open(), open, options));

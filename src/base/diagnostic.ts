@@ -13,6 +13,7 @@ export interface Label {
   readonly text: string;
 }
 
+/** An error, a warning or a note as a value: its code in the catalogue, its message, and its place in a source. */
 export interface Diagnostic {
   readonly code: Code;
   readonly severity: Severity;

@@ -31,6 +31,11 @@ export class SourceFile {
     this.origin = origin;
   }
 
+  /** What `console.log` and `util.inspect` show: the path and the size. The text of a module may have megabytes. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return `SourceFile ${this.path} (${this.text.length} characters)`;
+  }
+
   /** Offsets of line starts; the first is 0. */
   get lineStarts(): readonly number[] {
     if (this.#lineStarts) return this.#lineStarts;

@@ -154,6 +154,7 @@ export const ptxTypes = [
   'targets',
   'function',
 ] as const;
+/** A fundamental type of PTX, without the dot. */
 export type PtxType = (typeof ptxTypes)[number];
 
 export interface RowSpec<S extends string, V extends ValueSets, B extends VectorOperands<S>> {
@@ -233,8 +234,10 @@ export interface Row {
   readonly cases: () => readonly AnyCase[];
 }
 
+/** The operands that the lowering of a row receives, by name. */
 export type AnySources = Readonly<Record<string, Value | readonly Value[] | AddressOperand>>;
 export type AnyModifiers = Readonly<Record<string, string | true>>;
+/** What the lowering of a row returns. */
 export type AnyLowered = Value | readonly Value[] | Readonly<Record<string, Value>> | undefined | NoValue;
 export type AnyCase = { readonly form: string; readonly why: string } & Readonly<Record<string, string | Bits | readonly Bits[]>>;
 

@@ -16,6 +16,7 @@ import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
 import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
 import { Kind, type Tokens, tokenize } from './tokens.ts';
 
+/** The options of `parse`. */
 export interface ParseOptions {
   /** False matches every line with Ohm, at a tenth of the speed and with the same tree. Default: true. */
   readonly shapeCache?: boolean;
