@@ -1,5 +1,5 @@
 /** Programs as single files for Node, which runs no TypeScript: the sources of the package and the program of the worker are inside. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BunPlugin } from 'bun';
 import { embeddedWorker } from './worker.ts';
@@ -18,6 +18,36 @@ const entriesOfPackage: BunPlugin = {
     build.onResolve({ filter: /^(ohm-js|@noble\/hashes)/ }, ({ path }) => ({ path: Bun.resolveSync(path, root) }));
   },
 };
+
+/**
+ * Puts the package into a `node_modules` folder, with every entry of its `exports` as modules for Node, so that programs beside it import
+ * `cumetal` as an application does.
+ */
+export async function packageForNode(folder: string): Promise<void> {
+  const { version, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    version: string;
+    exports: Record<string, { bun: string }>;
+  };
+  const home = join(folder, 'node_modules/cumetal');
+  await Bun.build({
+    entrypoints: Object.values(exports).map(({ bun }) => join(root, bun)),
+    root: join(root, 'src'),
+    outdir: home,
+    target: 'node',
+    format: 'esm',
+    splitting: true,
+    plugins: [entriesOfPackage, await embeddedWorker()],
+  });
+  const built = Object.entries(exports).map(([name, { bun }]) => [name, bun.replace('/src/', '/').replace(/\.ts$/, '.js')]);
+  const manifest = { name: 'cumetal', version, type: 'module', exports: Object.fromEntries(built) };
+  writeFileSync(join(home, 'package.json'), JSON.stringify(manifest));
+}
+
+/** A program that imports the package, as JavaScript for the oldest supported Node: without types, and with newer syntax replaced. */
+export async function scriptForNode(entry: string): Promise<string> {
+  const { outputs } = await Bun.build({ entrypoints: [entry], target: 'node', format: 'esm', external: ['cumetal', 'cumetal/*'] });
+  return outputs[0]!.text();
+}
 
 /** The text of a program with all that it imports; Bun runs it as well. Throws if it does not build. */
 export async function programForNode(entry: string): Promise<string> {

@@ -2,7 +2,7 @@
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type DeviceInfo, type DeviceKind, type EngineOptions, type Device as LowDevice, openDevice } from '../device/index.ts';
 import { type ElementType, elements } from '../runtime/index.ts';
-import { type Arrays, bytesOf, type Data, type Numbers } from './arrays.ts';
+import { type Arrays, bytesOf, type Data, type Numbers, type ValueOf } from './arrays.ts';
 import { type Buffer, Part, partOf } from './buffer.ts';
 import {
   assertTimeLimit,
@@ -90,10 +90,10 @@ export class Device {
   }
 
   /** A buffer with the elements of a typed array or a list of numbers, in `device` or `unified` memory. */
-  bufferOf<E extends ElementType>(element: E, data: Arrays[E] | Numbers[E] | readonly number[]): Buffer<E, 'device'>;
+  bufferOf<E extends ElementType>(element: E, data: Arrays[E] | Numbers[E] | readonly ValueOf<E>[]): Buffer<E, 'device'>;
   bufferOf<E extends ElementType, S extends 'device' | 'unified'>(
     element: E,
-    data: Arrays[E] | Numbers[E] | readonly number[],
+    data: Arrays[E] | Numbers[E] | readonly ValueOf<E>[],
     state: S,
   ): Buffer<E, S>;
   bufferOf(element: ElementType, data: Data<ElementType> & { readonly length: number }, state: BufferState = 'device'): unknown {
@@ -112,11 +112,13 @@ export class Device {
     return new Module(low, this.#legacy);
   }
 
+  /** Creates a stream, which synchronizes with the legacy default stream unless it is `nonBlocking`. */
   stream({ nonBlocking = false }: StreamOptions = {}): Stream {
     this.assertUsable();
     return new Stream(this.#context, addLane(this.#context.schedule, !nonBlocking));
   }
 
+  /** Creates an event, which records times unless `timing` is false. */
   event(options: EventOptions = {}): Event {
     this.assertUsable();
     return new Event(this.#context, options);

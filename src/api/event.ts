@@ -45,6 +45,7 @@ export class Event implements Owned {
     return marks[1]! - marks[0]!;
   }
 
+  /** Accepts no more records and waits. */
   close(): void {
     this.#isClosed = true;
   }

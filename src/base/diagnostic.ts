@@ -40,7 +40,9 @@ export interface Where {
 
 /** A growing list of diagnostics about one file (or about none). */
 export class Diagnostics {
+  /** The diagnostics in order of report. */
   readonly list: Diagnostic[] = [];
+  /** The source of the labels. */
   readonly file: SourceFile | undefined;
 
   constructor(file?: SourceFile) {
@@ -64,6 +66,7 @@ export class Diagnostics {
     });
   }
 
+  /** Whether an error was reported. */
   get hasErrors(): boolean {
     return this.list.some((d) => d.severity === 'error');
   }

@@ -37,10 +37,8 @@ export interface Word {
 
 /** An item of a module. */
 export type Item = Function | Variable | Section | Directive;
-
 /** The linkage of a function or variable, without the dot. */
 export type Linkage = 'extern' | 'visible' | 'weak' | 'common';
-
 /** A state space, without the dot. */
 export type StateSpace = 'reg' | 'sreg' | 'const' | 'global' | 'local' | 'param' | 'shared' | 'tex';
 
