@@ -15,7 +15,7 @@ import { hashOf, sourcesOf } from './sources.ts';
 import { embeddedWorker } from './worker.ts';
 
 const root = join(import.meta.dirname, '..');
-const main = 'src/cli/main.ts';
+const main = 'src/cli/start.ts';
 
 /** Builds the program of a system at a path; throws with what the bundler says. */
 async function build(system: System, outfile: string): Promise<void> {

@@ -1,8 +1,4 @@
-/**
- * The program of a worker as text, for bundles: `worker-source.ts` finds the program by its address, which a bundle does not have.
- * `bun scripts/worker.ts FOLDER` puts the text into the built files of the package.
- */
-import { writeFileSync } from 'node:fs';
+/** The program of a worker as text, for bundles: `worker-source.ts` finds the program by its address, which a bundle does not have. */
 import { join } from 'node:path';
 import type { BunPlugin } from 'bun';
 
@@ -28,5 +24,3 @@ export async function embeddedWorker(): Promise<BunPlugin> {
     setup: (build) => void build.onLoad({ filter: /\/workers\/worker-source\.ts$/ }, () => ({ contents, loader: 'js' })),
   };
 }
-
-if (import.meta.main) writeFileSync(join(process.argv[2]!, 'device/cpu/workers/worker-source.js'), await sourceModule());

@@ -2,21 +2,13 @@
  * Builds the package for pages: every entry of its `exports` as modules that a browser loads as they stand, without what only system
  * libraries are for. `bun scripts/browser/build.ts [FOLDER]`, `dist/browser` where none is named, which `package.json` names.
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BunPlugin } from 'bun';
+import { packageEntries } from '../entries.ts';
 import { embeddedWorker } from '../worker.ts';
 
 const root = join(import.meta.dirname, '../..');
-
-/** What `package.json` says of an entry. */
-interface Export {
-  readonly browser: string;
-  readonly bun: string;
-}
-
-/** The entries of the package, as `.` or `./device`. */
-export const packageExports = (): Readonly<Record<string, Export>> => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).exports;
 
 /** `gpus.page.ts` in the place of `gpus.ts`: what it imports is then not reached. */
 const withoutLibraries: BunPlugin = {
@@ -33,7 +25,7 @@ export interface Built {
 /** Builds every entry and the parts that entries share; throws what is wrong with the sources. */
 export async function buildForPages(): Promise<Built[]> {
   const { outputs } = await Bun.build({
-    entrypoints: Object.values(packageExports()).map(({ bun }) => join(root, bun)),
+    entrypoints: packageEntries().map(({ source }) => join(root, source)),
     root: join(root, 'src'),
     target: 'browser',
     format: 'esm',
@@ -67,7 +59,7 @@ async function main(folder = join(root, 'dist/browser')): Promise<void> {
   const built = await buildForPages();
   rmSync(folder, { recursive: true, force: true });
   for (const { path, bytes } of built) await Bun.write(join(folder, path), bytes);
-  for (const [name, { browser }] of Object.entries(packageExports())) {
+  for (const { name, browser } of packageEntries()) {
     const { bytes, zipped } = sizeOf(built, browser.replace('./dist/browser/', ''));
     console.log(
       `cumetal${name.slice(1).padEnd(10)} ${(bytes / 1024).toFixed(0).padStart(5)} KiB, ${(zipped / 1024).toFixed(0)} KiB with gzip`,

@@ -142,4 +142,52 @@ export const equivalents: readonly Equivalent[] = [
     mutated: 'if (false) return (value) => value;',
     why: 'Without names there is nothing to do, in more steps.',
   },
+  {
+    file: 'src/engine/scalar/atomic-rules.ts',
+    line: "withScratch(e, 'i32', 1, ([address]) => {",
+    mutated: "withScratch(e, 'i32', 2, ([address]) => {",
+    why: 'One local more is of no use to anyone.',
+  },
+  {
+    file: 'src/engine/scalar/atomic-rules.ts',
+    line: 'withScratch(e, type, 2, ([operand, old]) =>',
+    mutated: 'withScratch(e, type, 3, ([operand, old]) =>',
+    why: 'One local more is of no use to anyone.',
+  },
+  {
+    file: 'src/engine/simd/emit/predication.ts',
+    line: 'return loop.latches.length === 1 && lastOf(state, loop) === from && back.length === 1;',
+    mutated: 'return loop.latches.length === 0 && lastOf(state, loop) === from && back.length === 1;',
+    why: 'Parameters that keep old values of which no lane has need are a matter of time alone.',
+  },
+  {
+    file: 'src/air/legalize/wide-atomics.ts',
+    line: 'return b[inst.rmw](before, inst.b);',
+    mutated: 'return b[inst.rmw](inst.b, before);',
+    why: 'Sums, bits, minima and maxima of integers know no order.',
+  },
+  {
+    file: 'src/ir/passes/replace-masks.ts',
+    line: 'if (!hasMasks(kernel)) return false;',
+    mutated: 'if (false) return false;',
+    why: 'Without masks there is nothing to replace, in more steps.',
+  },
+  {
+    file: 'src/air/legalize/wide-atomics.ts',
+    line: 'isExact = false;',
+    mutated: '{}',
+    why: 'An error has been reported by then, and nothing comes of the module.',
+  },
+  {
+    file: 'src/device/cpu/workers/worker.ts',
+    line: "if (scope.onmessage !== undefined || 'WorkerGlobalScope' in scope) return scope as unknown as Port;",
+    mutated: "if (scope.onmessage !== undefined && 'WorkerGlobalScope' in scope) return scope as unknown as Port;",
+    why: 'Bun has one of the two, and its parent port does as well; pages have both, and Node neither.',
+  },
+  {
+    file: 'src/ir/passes/replace-masks.ts',
+    line: 'smin: (b: Builder, x: Value, y: Value) => b.smin(x, y),',
+    mutated: 'smin: (b: Builder, x: Value, y: Value) => b.smin(y, x),',
+    why: 'A minimum of integers knows no order.',
+  },
 ];

@@ -1,14 +1,12 @@
 /** Which mutants a spec reaches: the sources with probes in them, which note in a list of the process what has run. */
 import type { Mutable, Mutation, Span } from './mutators.ts';
 
-/** The environment's name for where a process writes what it reached. */
+/** The environment's name for the file in which a spec, its processes and their threads note what they reach: a byte for each probe. */
 export const reachedVariable = 'CUMETAL_MUTANTS_REACHED';
 
-/** Loaded before a spec: writes the numbers of all probes that ran, when the process ends. */
-export const preload = `import { writeFileSync } from 'node:fs';
-const list = (globalThis.mutantsReached = []);
-process.on('exit', () => writeFileSync(\`\${process.env.${reachedVariable}}/\${process.pid}\`, Object.keys(list).join(' ')));
-`;
+/** Maps the file, which outlives whatever is killed; threads of their own have none of the variables of a program. */
+const head = `const reached$ = (globalThis.mutantsReached ??=
+  globalThis.Bun && process.env.${reachedVariable} ? Bun.mmap(process.env.${reachedVariable}) : []); `.replaceAll('\n', '');
 
 interface Insertion {
   readonly at: number;
@@ -38,7 +36,7 @@ export function probed(
     ),
   ];
   insertions.sort((a, b) => a.at - b.at || a.order - b.order);
-  let [result, from] = ['const reached$ = (globalThis.mutantsReached ??= []); ', 0];
+  let [result, from] = [head, 0];
   for (const { at, text: inserted } of insertions) {
     result += text.slice(from, at) + inserted;
     from = at;

@@ -7,19 +7,33 @@ export interface Room {
 }
 
 /** What runs kernels of every kind and compares what they leave with what was recorded. */
-const recorded = ['spec/h200/{atomic,matrix,printf,symbols,warp,wmma}.spec.ts', 'spec/examples/h200.spec.ts'];
+const recorded = ['spec/h200/{atomic,matrix,printf,symbols,warp,warps,wmma}.spec.ts', 'spec/examples/h200.spec.ts'];
+
+/** What runs passes of any room on text, and verifies after each of them. */
+const passes = ['spec/ir/{file-tests,verify-passes}.spec.ts'];
 
 export const rooms: Readonly<Record<string, Room>> = {
   engine: {
     sources: ['src/device/cpu/**/*.ts', 'src/engine/**/*.ts'],
-    specs: ['spec/{device,engine}/**/*.spec.ts', 'spec/h200/{profile,sanitize}.spec.ts', ...recorded],
+    specs: ['spec/{device,engine}/**/*.spec.ts', 'spec/h200/{profile,sanitize}.spec.ts', ...passes, ...recorded],
   },
   lower: {
     sources: ['src/lower/**/*.ts'],
     specs: [
       'spec/{lower,compile}/**/*.spec.ts',
       'spec/ptx/{rows,refuse-calls,constant,declarations,carry}.spec.ts',
-      'spec/device/many-params.spec.ts',
+      'spec/device/{many-params,masks}.spec.ts',
+      ...passes,
+      ...recorded,
+    ],
+  },
+  ir: {
+    sources: ['src/ir/**/*.ts'],
+    specs: [
+      'spec/{ir,compile}/**/*.spec.ts',
+      'spec/device/{masks,workers}.spec.ts',
+      'spec/engine/{active-threads,lane-groups,ops,predication}.spec.ts',
+      'spec/ptx/rows.spec.ts',
       ...recorded,
     ],
   },
@@ -29,8 +43,9 @@ export const rooms: Readonly<Record<string, Room>> = {
       'spec/{air,compile}/**/*.spec.ts',
       'spec/{metallib,oracle}/**/*.spec.ts',
       'spec/bitcode/llvm.spec.ts',
-      'spec/device/many-params.spec.ts',
+      'spec/device/{many-params,wide-atomics}.spec.ts',
       'spec/ptx/rows.spec.ts',
+      ...passes,
       ...recorded,
     ],
   },

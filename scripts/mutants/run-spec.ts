@@ -33,21 +33,16 @@ export function killAll(): void {
 }
 
 /** Runs a spec, up to its first failure. */
-export async function runSpec(
-  root: string,
-  spec: string,
-  limits: Limits,
-  more: { readonly words?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
-): Promise<SpecRun> {
+export async function runSpec(root: string, spec: string, limits: Limits, env: Readonly<Record<string, string>> = {}): Promise<SpecRun> {
   // The limit is the kernel's: it ends a process whose threads have taken that many seconds together.
   const script = `ulimit -c 0; ulimit -t ${Math.ceil(limits.seconds)}; exec nice -n 10 "$0" "$@"`;
-  const child: Child = Bun.spawn(['sh', '-c', script, process.execPath, ...(more.words ?? []), spec], {
+  const child: Child = Bun.spawn(['sh', '-c', script, process.execPath, spec], {
     cwd: root,
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'ignore',
     detached: true,
-    env: { ...process.env, ...more.env, FORCE_COLOR: '0', CUMETAL_CACHE_DISABLE: '1' },
+    env: { ...process.env, ...env, FORCE_COLOR: '0', CUMETAL_CACHE_DISABLE: '1' },
   });
   children.add(child);
   let verdict: Verdict | undefined;

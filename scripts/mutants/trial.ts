@@ -1,8 +1,8 @@
 /** The specs without a fault, on sources with probes: which pass, what they take, and what each of them reaches. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mutable } from './mutators.ts';
-import { preload, probed, reachedVariable } from './reach.ts';
+import { probed, reachedVariable } from './reach.ts';
 import { type Limits, runSpec } from './run-spec.ts';
 import type { Mutant } from './sample.ts';
 
@@ -21,8 +21,14 @@ export interface Trial {
   reaches(mutant: Mutant): boolean;
 }
 
-/** Puts probes into a copy's sources; the numbers of a mutant's probe and of a file's. */
-function plantProbes(copy: string, sources: readonly Source[], mutants: readonly Mutant[]): (mutant: Mutant) => number {
+interface Probes {
+  readonly count: number;
+  /** The number of a mutant's probe, or of its file's. */
+  numberOf(mutant: Mutant): number;
+}
+
+/** Puts probes into a copy's sources. */
+function plantProbes(copy: string, sources: readonly Source[], mutants: readonly Mutant[]): Probes {
   const numbers = new Map<Mutant | string, number>();
   for (const { file, text, mutable } of sources) {
     const own = mutants.filter((mutant) => mutant.file === file);
@@ -32,7 +38,7 @@ function plantProbes(copy: string, sources: readonly Source[], mutants: readonly
     const planted = inner.map((mutant) => ({ mutation: mutant.mutation, probe: numbers.get(mutant)! }));
     writeFileSync(join(copy, file), probed(text, mutable, planted, numbers.get(file)!));
   }
-  return (mutant) => numbers.get(mutant.mutation.isOuter ? mutant.file : mutant)!;
+  return { count: numbers.size, numberOf: (mutant) => numbers.get(mutant.mutation.isOuter ? mutant.file : mutant)! };
 }
 
 /** What a run of specs on a copy starts with; `each` is told when one of them has ended. */
@@ -44,19 +50,14 @@ export interface TrialOptions {
 
 /** Gets a copy's sources ready, and gives what tries a spec on it. */
 export function openTrials({ copy, home, limits }: TrialOptions, sources: readonly Source[], mutants: readonly Mutant[]) {
-  const numberOf = plantProbes(copy, sources, mutants);
-  const preloaded = join(home, 'preload.js');
-  writeFileSync(preloaded, preload);
+  const { count, numberOf } = plantProbes(copy, sources, mutants);
   return {
     async run(spec: string): Promise<Trial> {
       const reachedAt = join(home, spec.replaceAll('/', '-'));
-      mkdirSync(reachedAt);
-      const { verdict, seconds } = await runSpec(copy, spec, limits, {
-        words: ['--preload', preloaded],
-        env: { [reachedVariable]: reachedAt },
-      });
-      const reached = new Set(readdirSync(reachedAt).flatMap((name) => readFileSync(join(reachedAt, name), 'utf8').split(' ').map(Number)));
-      return { spec, passes: verdict === 'passed', seconds, reaches: (mutant) => reached.has(numberOf(mutant)) };
+      writeFileSync(reachedAt, new Uint8Array(count));
+      const { verdict, seconds } = await runSpec(copy, spec, limits, { [reachedVariable]: reachedAt });
+      const reached = readFileSync(reachedAt);
+      return { spec, passes: verdict === 'passed', seconds, reaches: (mutant) => reached[numberOf(mutant)] === 1 };
     },
     /** Takes the probes out again. */
     close(): void {

@@ -5,6 +5,7 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { elementRows } from '../../src/air/functions/index.ts';
 import { f16Bits, f16Value } from '../../src/base/float.ts';
 import { callEach, floatsOf } from '../support/air-call.ts';
 import { need } from '../support/need.ts';
@@ -236,6 +237,15 @@ need(test, ['llvm-as-14'], 'vectors go element by element', () => {
   const bytes = callEach({ name: 'air.fast_pow.v3f32', result: '<3 x float>', operands, threads: 2, stride: 16 });
   const found = new Float32Array(bytes.buffer);
   assert.equal([...found.subarray(0, 3), ...found.subarray(4, 7)], [0.25, 1, 8, 1, 1, 16]);
+});
+
+test('the table states a bound of 1 ulp for each approximate function, and none for exact ones', () => {
+  const bounds = elementRows.map(({ spelled, row }) => [/^(.*?)\.(?:[su]\.)?(?:f32|i32),/.exec(spelled)?.[1], row.ulp] as const);
+  const approximate = [...Object.keys(one), 'tanpi', ...Object.entries(two).flatMap(([name, { ulp }]) => (ulp > 0 ? [name] : []))];
+  const formulas = ['air.mix', 'air.smoothstep'].map((name): [string, 'formula'] => [name, 'formula']);
+  const wanted = new Map<string | undefined, number | 'formula'>(formulas);
+  for (const name of approximate) for (const owner of ['air', 'llvm']) wanted.set(`${owner}.${name}`, 1);
+  for (const [name, ulp] of bounds) assert.is(ulp, wanted.get(name), name);
 });
 
 test.run();

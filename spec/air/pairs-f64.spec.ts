@@ -10,6 +10,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { f32Bits, f64Bits, f64Value } from '../../src/base/float.ts';
 import { addFloat, divFloat, floatFormats, fmaFloat, mulFloat, sqrtFloat, subFloat } from '../../src/base/float-exact.ts';
 import {
+  type Builder,
   evalOp,
   type Inst,
   type InstOf,
@@ -298,6 +299,27 @@ test('a GPU that flushes subnormal floats leaves the same bits', () => {
     }
   }
   assert.is(flushed('f32', BigInt(f32Bits(2 ** -130))), 0n);
+});
+
+test('floats and integers of 32 bits become pairs without their bits as doubles', () => {
+  const plain = { align: 4, volatile: false };
+  const lengthOf = (make: (b: Builder, at: Value) => Value): number => {
+    const kernel = oneBlock('k', [pointerParam('p', 0, undefined, 'read_write')], (b) => {
+      const at = b.param('ptr.global', { index: 0 });
+      const x = make(b, at);
+      b.store(at, b.fmul(x, x), plain);
+    });
+    emulateF64(kernel, 'macos14', new Diagnostics());
+    return kernel.blocks[0]!.body.length;
+  };
+  const bits = lengthOf((b, at) => b.load('f64', at, plain));
+  const float = lengthOf((b, at) => b.fpext('f64', b.load('f32', at, plain)));
+  const signed = lengthOf((b, at) => b.sitofp('f64', b.load('i32', at, plain)));
+  const unsigned = lengthOf((b, at) => b.uitofp('f64', b.load('i32', at, plain)));
+  const long = lengthOf((b, at) => b.sitofp('f64', b.load('i64', at, plain)));
+  for (const length of [float, signed, unsigned])
+    assert.ok(length + 10 < bits, `${[float, signed, unsigned, long]} and ${bits} instructions`);
+  assert.ok(long > bits);
 });
 
 test.run();

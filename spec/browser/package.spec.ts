@@ -3,22 +3,23 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { buildForPages, packageExports, sizeOf } from '../../scripts/browser/build.ts';
+import { buildForPages, sizeOf } from '../../scripts/browser/build.ts';
 import { servePage } from '../../scripts/browser/serve.ts';
+import { packageEntries } from '../../scripts/entries.ts';
 import { root } from '../support/examples.ts';
 
 const test = suite('browser/package');
 
 const built = await buildForPages();
 const texts = new Map(built.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]));
-const entries = Object.values(packageExports()).map(({ browser, bun }) => ({ path: browser.replace('./dist/browser/', ''), source: bun }));
+const entries = packageEntries().map(({ browser, source }) => ({ path: browser.replace('./dist/browser/', ''), source }));
 
 test('every entry of the package is built at the path in package.json', () => {
   assert.ok(entries.length >= 6);
   for (const { path, source } of entries) {
     assert.ok(texts.has(path), path);
     assert.ok(existsSync(join(root, source)), source);
-    assert.is(`./src/${path.replace(/\.js$/, '.ts')}`, source);
+    assert.is(`src/${path.replace(/\.js$/, '.ts')}`, source);
   }
 });
 

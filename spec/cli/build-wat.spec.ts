@@ -1,34 +1,15 @@
 /** `cumetal build --emit wat` and `wat:simd`: the WebAssembly modules of the CPU device as text. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { build } from '../../src/cli/build.ts';
-import { parseArguments } from '../../src/cli/command/command.ts';
-import { commands } from '../../src/cli/commands.ts';
-import type { Terminal } from '../../src/cli/terminal/index.ts';
+import { cli } from '../support/cli.ts';
 import { exampleText } from '../support/examples.ts';
 
 const test = suite('cli/build-wat');
 
-const command = commands.find(({ name }) => name === 'build')!;
-
-async function watOf(ptx: string, ...argv: readonly string[]): Promise<{ code: number; err: string; text: string }> {
-  let [err, text] = ['', ''];
-  const terminal: Terminal = {
-    out: () => {},
-    outBytes: (written) => {
-      text += new TextDecoder().decode(written);
-    },
-    err(more) {
-      err += more;
-    },
-    color: { out: false, err: false },
-    env: {},
-    readFile: () => new TextEncoder().encode(ptx),
-    writeFile: () => assert.unreachable('nothing is saved') as never,
-  };
-  const parsed = parseArguments(command, ['k.ptx', '-o', '-', ...argv]);
-  if (typeof parsed === 'string') throw new Error(parsed);
-  return { code: await build({ command, parsed, terminal }), err, text };
+async function watOf(ptx: string, ...argv: readonly string[]): Promise<{ code: number | null; err: string; text: string }> {
+  const { code, err, out, files } = await cli(['build', 'k.ptx', '-o', '-', ...argv], { 'k.ptx': ptx });
+  assert.equal(Object.keys(files), [], 'no file is written');
+  return { code, err, text: out };
 }
 
 /** Without the launch lines. */

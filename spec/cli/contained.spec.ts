@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseArguments } from '../../src/cli/command/command.ts';
-import { commands } from '../../src/cli/commands.ts';
-import { processTerminal } from '../../src/cli/terminal/index.ts';
+import { type Ran, cli as run } from '../support/cli.ts';
 
 const test = suite('cli/contained');
 
@@ -14,23 +12,7 @@ const fixture = (name: string): string => join(import.meta.dirname, '../../fixtu
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-async function cli(name: string, ...argv: string[]) {
-  const command = commands.find((one) => one.name === name)!;
-  const parsed = parseArguments(command, argv);
-  if (typeof parsed === 'string') throw new Error(parsed);
-  let [out, err] = ['', ''];
-  const terminal = {
-    ...processTerminal(),
-    color: { out: false, err: false },
-    out: (text: string) => {
-      out += text;
-    },
-    err: (text: string) => {
-      err += text;
-    },
-  };
-  return { code: await command.run({ command, parsed, terminal }), out, err };
-}
+const cli = (...words: string[]): Promise<Ran> => run(words);
 
 // n of saxpy is 4: y = 2 * x + y.
 const saxpy = ['--grid', '1', '--block', '32', '--arg', 'f32=2', '--arg', 'f32:4=iota', '--arg', 'f32:4=ones', '--arg', 'u32=4'];
@@ -98,7 +80,7 @@ test('inspect lists the images', async () => {
 test('inspect as JSON', async () => {
   const { out } = await cli('inspect', fixture('lz4.fatbin'), '--json');
   const { images, ...rest } = JSON.parse(out);
-  assert.equal(rest, { file: fixture('lz4.fatbin'), bytes: 1232, format: 'fatbinary', diagnostics: [] });
+  assert.equal(rest, { schemaVersion: 1, file: fixture('lz4.fatbin'), bytes: 1232, format: 'fatbinary', diagnostics: [] });
   const image = { image: 0, kind: 'ptx', arch: 'sm_80', ptx_version: '9.0', compression: 'lz4', bytes: 2581, stored_bytes: 1131 };
   assert.equal(images, [{ ...image, kernels: ['scan'] }]);
 });

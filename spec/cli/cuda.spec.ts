@@ -1,10 +1,10 @@
 /** `--device cuda` as a process, over a driver that runs nothing: exit codes, and which stream says what. */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { cliProcess, type Ran } from '../support/cli.ts';
 import { openFakeCuda } from '../support/cuda/fake.ts';
 
 const all = suite('cli/cuda');
@@ -12,15 +12,9 @@ const { test, fake } = openFakeCuda(all);
 
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 all.after(() => rmSync(folder, { recursive: true, force: true }));
-const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
 const examples = new URL('../../examples', import.meta.url).pathname;
 
-function cli(words: readonly string[], driver: string): { code: number | null; out: string; err: string } {
-  const env = { ...process.env, CUMETAL_CUDA: driver };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], { encoding: 'utf8', cwd: folder, env, timeout: 60_000 });
-  assert.not.match(stderr, /\n\s+at .*:\d+:\d+/, 'a stack trace');
-  return { code: status, out: stdout, err: stderr };
-}
+const cli = (words: readonly string[], driver: string): Ran => cliProcess(words, { cwd: folder, env: { CUMETAL_CUDA: driver } });
 
 test('PTX goes to the driver, and buffers come back: as they were, since nothing runs', () => {
   const { code, out, err } = cli(

@@ -4,37 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { main } from '../../src/cli/main.ts';
-import { processTerminal, type Terminal } from '../../src/cli/terminal/index.ts';
 import { readNpy } from '../../src/runtime/index.ts';
+import { type Ran, cli as run } from '../support/cli.ts';
 
 const test = suite('cli/diff');
 
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function cli(...words: string[]): Promise<Ran> {
-  let [out, err] = ['', ''];
-  const terminal: Terminal = {
-    ...processTerminal(),
-    out: (text) => {
-      out += text;
-    },
-    outBytes: () => {},
-    err: (text) => {
-      err += text;
-    },
-    color: { out: false, err: false },
-  };
-  const code = await main(words, terminal);
-  return { code, out, err };
-}
+const cli = (...words: string[]): Promise<Ran> => run(words);
 
 function file(name: string, text: string): string {
   const path = join(folder, name);

@@ -2,44 +2,23 @@
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseArguments } from '../../src/cli/command/command.ts';
 import { rooflineChoices } from '../../src/cli/command/options.ts';
-import { commands } from '../../src/cli/commands.ts';
 import { placeOn, roofs } from '../../src/cli/run/roofline.ts';
-import { processTerminal } from '../../src/cli/terminal/index.ts';
 import type { Profile } from '../../src/device/profile.ts';
+import { cli, type Wrote } from '../support/cli.ts';
 import { examplesFolder } from '../support/examples.ts';
 import { profileOf } from '../support/profiled.ts';
 
 const test = suite('cli/instruments');
 
-interface Seen {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
+interface Seen extends Omit<Wrote, 'files'> {
   readonly files: Readonly<Record<string, string>>;
 }
 
 async function run(...line: string[]): Promise<Seen> {
-  const command = commands.find(({ name }) => name === 'run')!;
-  const parsed = parseArguments(command, [join(examplesFolder, 'saxpy.ptx'), ...line]);
-  if (typeof parsed === 'string') throw new Error(parsed);
-  let [out, err] = ['', ''];
-  const files: Record<string, string> = {};
-  const terminal = {
-    ...processTerminal(),
-    color: { out: false, err: false },
-    out: (text: string): void => {
-      out += text;
-    },
-    err: (text: string): void => {
-      err += text;
-    },
-    writeFile(path: string, bytes: Uint8Array): undefined {
-      files[path] = new TextDecoder().decode(bytes);
-    },
-  };
-  return { code: await command.run({ command, parsed, terminal }), out, err, files };
+  const ran = await cli(['run', join(examplesFolder, 'saxpy.ptx'), ...line]);
+  const files = Object.entries(ran.files).map(([path, bytes]) => [path, new TextDecoder().decode(bytes)]);
+  return { ...ran, files: Object.fromEntries(files) };
 }
 
 test('a table of lines, with what each costs', async () => {
@@ -80,7 +59,8 @@ test('a page that needs nothing else', async () => {
 
 test('JSON in a file, and in the object of the run', async () => {
   const { files } = await run('--profile=p.json');
-  const written = JSON.parse(files['p.json']!);
+  const { schemaVersion, ...written } = JSON.parse(files['p.json']!);
+  assert.is(schemaVersion, 1);
   assert.is(written.total.flops.f32, 8000);
   assert.is(written.roofline.device, 'Apple M1');
   const { out, err } = await run('--profile', '--json');
@@ -98,7 +78,7 @@ test('a trace beside the results, in a file, and in the object of the run', asyn
   assert.match(inFile.files['t.txt']!, /fma\.rn\.f32/);
   const { files } = await run('--trace-thread', '0,5', '--trace-out', 't.json');
   const { out } = await run('--trace-thread', '0,5', '--json');
-  assert.equal(JSON.parse(out).trace, JSON.parse(files['t.json']!));
+  assert.equal({ schemaVersion: 1, ...JSON.parse(out).trace }, JSON.parse(files['t.json']!));
   assert.is(JSON.parse(out).trace.steps.length, 20);
 });
 

@@ -1,4 +1,4 @@
-/** `bin/cumetal`: the bundle stands for the sources as long as none of them is newer. */
+/** `bin/cumetal`: the built files run as long as no source is newer. */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,11 +9,11 @@ import { sourcesOf } from '../../scripts/sources.ts';
 
 const test = suite('launcher');
 const root = join(import.meta.dir, '../..');
-const cache = 'node_modules/.cache/cumetal';
+const dist = 'dist';
 
 /** Sources that the imports of the command line lead to, `import()` too, types aside. */
 function reached(): Set<string> {
-  const all = new Set(['src/cli/main.ts']);
+  const all = new Set(['src/cli/start.ts']);
   for (const each of all) {
     const text = readFileSync(join(root, each), 'utf8').replace(/^(import|export) type [^;]*;$/gm, '');
     for (const [, path] of text.matchAll(/(?:from|import\(?) ?'(\.[^']+\.ts)'/g))
@@ -22,8 +22,8 @@ function reached(): Set<string> {
   return all;
 }
 
-test('the list that is made with the bundle has every source', () => {
-  const listed = sourcesOf(join(root, 'src/cli/main.ts'));
+test('the list that is made with the built files has every source', () => {
+  const listed = sourcesOf(join(root, 'src/cli/start.ts'));
   assert.ok(listed.size > 300);
   // Files that hold nothing but types are read by nobody.
   assert.equal(
@@ -37,18 +37,19 @@ const isOnlyTypes = (file: string): boolean => {
   return js.trim() === '';
 };
 
-/** A checkout in which bundle and sources say what they are. */
+/** A checkout in which built files and sources print what they are. */
 function checkout(use: (folder: string) => void): void {
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-launcher-'));
   try {
-    for (const each of ['bin', 'src', 'package.json', cache])
+    for (const each of ['bin', 'src', 'package.json', dist])
       cpSync(join(root, each), join(folder, each), { recursive: true, preserveTimestamps: true });
-    mkdirSync(join(folder, 'node_modules/.bin'));
+    rmSync(join(folder, dist, 'bytecode'), { recursive: true });
+    mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
     symlinkSync(process.execPath, join(folder, 'node_modules/.bin/bun'));
-    writeFileSync(join(folder, cache, 'main.js'), 'console.log("bundle");');
-    writeFileSync(join(folder, 'src/cli/main.ts'), 'console.log("sources");');
+    writeFileSync(join(folder, dist, 'cli/start-built.js'), 'console.log("built");');
+    writeFileSync(join(folder, 'src/cli/start.ts'), 'console.log("sources");');
     const past = new Date(Date.now() - 60_000);
-    utimesSync(join(folder, 'src/cli/main.ts'), past, past);
+    utimesSync(join(folder, 'src/cli/start.ts'), past, past);
     use(folder);
   } finally {
     rmSync(folder, { recursive: true });
@@ -57,7 +58,7 @@ function checkout(use: (folder: string) => void): void {
 
 const started = (folder: string): string => spawnSync(join(folder, 'bin/cumetal'), ['--version'], { encoding: 'utf8' }).stdout.trim();
 
-test('what runs is the bundle until a source changes, of any depth, or of what is read late', () => {
+test('the built files run until a source changes, of any depth, or one that is loaded late', () => {
   for (const file of [
     'src/device/cpu/launch/launch-blocking.ts',
     'src/ptx/table/refused/texture.ts',
@@ -65,22 +66,35 @@ test('what runs is the bundle until a source changes, of any depth, or of what i
     'package.json',
   ])
     checkout((folder) => {
-      assert.is(started(folder), 'bundle', file);
+      assert.is(started(folder), 'built', file);
       const later = new Date(Date.now() + 60_000);
       utimesSync(join(folder, file), later, later);
       assert.is(started(folder), 'sources', file);
     });
 });
 
-test('without the list, or without the bundle, the sources run', () => {
+test('without the list, or without the built files, the sources run', () => {
   checkout((folder) => {
-    rmSync(join(folder, cache, 'newer.sh'));
+    rmSync(join(folder, dist, 'newer.sh'));
     assert.is(started(folder), 'sources');
   });
   checkout((folder) => {
-    rmSync(join(folder, cache), { recursive: true });
+    rmSync(join(folder, dist), { recursive: true });
     assert.is(started(folder), 'sources');
   });
+});
+
+test('the launcher starts through links, and passes words and exit code', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cumetal-launcher-'));
+  try {
+    symlinkSync(join(root, 'bin/cumetal'), join(folder, 'linked'));
+    symlinkSync('linked', join(folder, 'twice'));
+    const { status, stderr } = spawnSync(join(folder, 'twice'), ['rnu', 'a b'], { encoding: 'utf8' });
+    assert.is(status, 2);
+    assert.match(stderr, 'did you mean `run`?');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test.run();

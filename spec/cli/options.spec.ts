@@ -127,7 +127,7 @@ const unsorted: [argv: string[], words: RegExp][] = [
   [['--frobnicate'], /unexpected option `--frobnicate` for `cumetal run`$/],
   [['--grid'], /`--grid` requires a value: `--grid X\[,Y\[,Z\]\]`/],
   [['--grid', '--block', '4'], /`--grid` requires a value/],
-  [['--json=yes'], /unexpected value `yes` for `--json`, which takes none/],
+  [['--json=yes'], /invalid value `yes` for `--json`: expected one of full/],
   [['--fp64', 'hard'], /invalid value `hard` for `--fp64`: expected one of soft, warn, emulate, native/],
   [['--mma', 'quick'], /invalid value `quick` for `--mma`: expected one of exact, fast/],
   [['--device', 'gpu'], /invalid value `gpu` for `--device`: expected one of auto, metal, cpu, cuda; did you mean `cpu`\?/],

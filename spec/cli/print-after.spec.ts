@@ -3,36 +3,16 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { build } from '../../src/cli/build.ts';
-import { parseArguments } from '../../src/cli/command/command.ts';
-import { commands } from '../../src/cli/commands.ts';
-import type { Terminal } from '../../src/cli/terminal/index.ts';
 import { parseModule } from '../../src/ir/index.ts';
+import { cli } from '../support/cli.ts';
 import { exampleText } from '../support/examples.ts';
 
 const test = suite('cli/print-after');
 
-const command = commands.find(({ name }) => name === 'build')!;
-
-async function buildWith(argv: readonly string[]): Promise<{ code: number; err: string; bytes: Uint8Array }> {
-  let err = '';
-  let bytes = new Uint8Array();
-  const terminal: Terminal = {
-    out: () => {},
-    outBytes: (written) => {
-      bytes = written.slice();
-    },
-    err(text) {
-      err += text;
-    },
-    color: { out: false, err: false },
-    env: {},
-    readFile: () => new TextEncoder().encode(exampleText('vector_add')),
-    writeFile: () => assert.unreachable('nothing is saved') as never,
-  };
-  const parsed = parseArguments(command, ['k.ptx', '-o', '-', ...argv]);
-  if (typeof parsed === 'string') throw new Error(parsed);
-  return { code: await build({ command, parsed, terminal }), err, bytes };
+async function buildWith(argv: readonly string[]): Promise<{ code: number | null; err: string; bytes: Uint8Array }> {
+  const { code, err, outBytes, files } = await cli(['build', 'k.ptx', '-o', '-', ...argv], { 'k.ptx': exampleText('vector_add') });
+  assert.equal(Object.keys(files), [], 'no file is written');
+  return { code, err, bytes: outBytes };
 }
 
 const passesIn = (err: string): string[] => [...err.matchAll(/^; after (.*)$/gm)].map((match) => match[1]!);

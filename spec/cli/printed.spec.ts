@@ -1,37 +1,19 @@
 /** What `cumetal run` does with what a kernel prints: standard output before the results, a field of the JSON object. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseArguments } from '../../src/cli/command/command.ts';
-import { commands } from '../../src/cli/commands.ts';
-import { run } from '../../src/cli/run/index.ts';
-import type { Terminal } from '../../src/cli/terminal/index.ts';
+import { cli, type Ran, type Wrote } from '../support/cli.ts';
 import { printCall, printingModule } from '../support/printing.ts';
 
 const test = suite('cli/printed');
 
-const command = commands.find(({ name }) => name === 'run')!;
-
-async function runOn(ptx: string, argv: readonly string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const add = (text: string): void => {
-    out += text;
-  };
-  const terminal: Terminal = {
-    out: add,
-    outBytes: (bytes) => add(new TextDecoder('latin1').decode(bytes)),
-    err(text) {
-      err += text;
-    },
-    color: { out: false, err: false },
-    env: {},
-    readFile: () => new TextEncoder().encode(ptx),
-    writeFile: () => assert.unreachable('nothing is saved') as never,
-  };
-  const parsed = parseArguments(command, ['k.ptx', '--grid', '1', '--block', '2', '--arg', 'u32:2', ...argv]);
-  if (typeof parsed === 'string') throw new Error(parsed);
-  return { code: await run({ command, parsed, terminal }), out, err };
+/** With each byte of standard output as a character. */
+async function runOn(ptx: string, argv: readonly string[]): Promise<Ran> {
+  const { code, outBytes, err } = await launch(ptx, argv);
+  return { code, out: new TextDecoder('latin1').decode(outBytes), err };
 }
+
+const launch = (ptx: string, argv: readonly string[]): Promise<Wrote> =>
+  cli(['run', 'k.ptx', '--grid', '1', '--block', '2', '--arg', 'u32:2', ...argv], { 'k.ptx': ptx });
 
 const hello = printingModule({ format: 'hello %d \xe9\n' }, `  st.local.u32 [depot], t;\n${printCall('format', 'list')}`);
 
@@ -48,7 +30,7 @@ test('each of several launches prints', async () => {
 });
 
 test('the JSON object has the text as a field', async () => {
-  const { out } = await runOn(hello, ['--json']);
+  const { out } = await launch(hello, ['--json']);
   assert.is(JSON.parse(out).printed, 'hello 0 \ufffd\nhello 1 \ufffd\n');
   const silent = await runOn(printingModule({}, ''), ['--json']);
   assert.is(JSON.parse(silent.out).printed, '');

@@ -125,7 +125,7 @@ test('twenty are printed, the rest are counted', () => {
 });
 
 test('a SARIF log has what the standard requires', () => {
-  const log = JSON.parse(JSON.stringify(sarif([error({ labels: [{ span: spanOf('%r2'), text: '' }] })], '1.2.3')));
+  const log = JSON.parse(JSON.stringify(sarif([error({ labels: [{ span: spanOf('%r2'), text: '' }] })], { version: '1.2.3' })));
   assert.is(log.version, '2.1.0');
   assert.is(log.runs[0].tool.driver.name, 'cumetal');
   const [result] = log.runs[0].results;
@@ -133,7 +133,7 @@ test('a SARIF log has what the standard requires', () => {
   assert.is(log.runs[0].tool.driver.rules[result.ruleIndex].id, 'CM1101');
   assert.equal(result.locations[0].physicalLocation, {
     artifactLocation: { uri: 'k.ptx' },
-    region: { startLine: 2, startColumn: 21, endLine: 2, endColumn: 24 },
+    region: { startLine: 2, startColumn: 21, endLine: 2, endColumn: 24, snippet: { text: '%r2' } },
   });
 });
 

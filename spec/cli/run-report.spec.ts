@@ -84,7 +84,7 @@ test('the object of the contract', () => {
   assert.is(got.device, 'cpu');
   assert.equal([got.grid, got.block, got.status, got.compile_ms, got.duration_ms], [[1, 1, 1], [4, 1, 1], 'ok', 12.25, 1.5]);
   assert.equal(got.outputs, [
-    { index: 0, name: 'data', dtype: 'u8', shape: [4], data: [1, 2, 3, 4] },
+    { index: 0, name: 'data', dtype: 'u8', shape: [4], count: 4, truncated: false, data: [1, 2, 3, 4] },
     { index: 0, name: 'data', dtype: 'u8', shape: [4], file: 'a.npy' },
   ]);
   const [check] = got.checks;

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { type Diagnostic, Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
+import { fieldOf, maskOf, maxSites, oneOf, type StampField, stampFields } from '../../src/device/cpu/sanitizer/precise/stamp.ts';
 import { type SanitizeKind, sanitizeKinds } from '../../src/device/device.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 import { launchMetallib } from '../support/launch.ts';
@@ -177,6 +178,58 @@ done:`;
 test('a write of the value that is there already is no race', () => {
   assert.is(report('  st.global.u32 [%rd1], 5;', true), '');
   assert.match(report('  st.global.u32 [%rd1], %r1;', true), /writes 4 bytes/);
+});
+
+test('the fields of a stamp are its 64 bits, and each has its own', () => {
+  const names = Object.keys(stampFields) as StampField[];
+  assert.is(
+    names.reduce((bits, name) => bits + maskOf(name), 0n),
+    2n ** 64n - 1n,
+  );
+  for (const name of names) {
+    assert.is(fieldOf(oneOf(name), name), 1);
+    for (const other of names)
+      assert.is(fieldOf(maskOf(name), other), other === name ? 2 ** stampFields[name].bits - 1 : 0, `${name} ${other}`);
+  }
+  // A negative number is how WebAssembly hands a stamp over.
+  assert.is(fieldOf(-1n, 'time'), 2 ** 31 - 1);
+});
+
+/** The code of the first finding in two blocks of 32 threads, with the numbers of its lines; block and thread are in `%r2` and `%r1`. */
+function firstFound(lines: readonly string[]): readonly [string, ...number[]] | undefined {
+  const source = new SourceFile('k.ptx', text(`mov.u32 %r2, %ctaid.x;\n${lines.join('\n')}`));
+  const { metallib } = compile(source, { target: 'cpu', sanitize: true }, new Diagnostics(source))!;
+  const [device, diagnostics] = [openCpuDevice(), new Diagnostics()];
+  const buffer = device.allocate(128 * 200, diagnostics)!;
+  const shape = { grid: [2, 1, 1], block: [32, 1, 1], dynamicSharedBytes: 0 } as const;
+  const sanitize = { kinds: new Set(['memory', 'race'] as const), limit: 1, source };
+  const args = [{ kind: 'buffer', buffer }] as const;
+  device.load(metallib, diagnostics)!.launch({ kernel: 'k', ...shape, args, timeoutMs: 20_000, sanitize }, diagnostics);
+  device.close();
+  const [first] = diagnostics.list;
+  const before = source.position(source.text.indexOf(lines[0]!)).line;
+  return first && [first.code, ...first.labels.map(({ span }) => source.position(span.start).line - before)];
+}
+
+test('a read of a word leaves what is known of the words around it', () => {
+  const sum = 'add.u32 %r3, %r3, %r4; mul.wide.u32 %rd4, %r2, 128; add.u64 %rd4, %rd4, %rd3; st.global.u32 [%rd4+256], %r3;';
+  const reads = ['ld.global.u32 %r3, [%rd1];', 'ld.global.u32 %r4, [%rd1+8];', sum];
+  assert.equal(firstFound(['st.global.u32 [%rd1+4], %r2;', ...reads]), ['CM6121', 0, 0]);
+});
+
+test('every instruction has a number of its own, up to the last that a stamp holds', () => {
+  assert.is(fieldOf(BigInt(maxSites), 'site'), maxSites);
+  assert.is(fieldOf(BigInt(maxSites + 1), 'site'), 0);
+  // 200 stores to places of their own: one leaves the buffer, or writes another value in each block.
+  const stores = Array.from({ length: 200 }, (_, i) => ({ offset: 128 * i, value: `${i}` }));
+  const found = (at: number, wrong: Partial<(typeof stores)[number]>): readonly [string, ...number[]] | undefined => {
+    const lines = stores.map((store, i) => (i === at ? { ...store, ...wrong } : store));
+    return firstFound(lines.map(({ offset, value }) => `st.global.u32 [%rd3+${offset}], ${value};`));
+  };
+  for (const at of [0, 30, 31, 64, 199]) {
+    assert.equal(found(at, { offset: 128 * 200 }), ['CM6101', at]);
+    assert.equal(found(at, { value: '%r2' }), ['CM6121', at, at]);
+  }
 });
 
 test.run();

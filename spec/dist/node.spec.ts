@@ -1,11 +1,24 @@
-/** The built package under plain Node: the library through its exports, and the command line. */
+/** The installed package under plain Node: the library through its exports, and the command line. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { packageEntries } from '../../scripts/entries.ts';
 import { compileExample, examplesFolder, root } from '../support/examples.ts';
+import { installedApp } from '../support/installed.ts';
 import { has, need } from '../support/need.ts';
 
 const test = suite('dist/node');
@@ -17,35 +30,13 @@ const packaged = join(folder, 'node_modules/cumetal');
 const nodeMajor = has('node') ? Number(/^v(\d+)/.exec(spawnSync('node', ['--version'], { encoding: 'utf8' }).stdout)?.[1]) : 0;
 const node = nodeMajor >= 20 ? 'node' : 'node of version 20 or later';
 
-/** An application that depends on the package as published, without sources. */
-test.before(() => {
-  mkdirSync(packaged, { recursive: true });
-  const { status, stdout } = spawnSync(
-    join(root, 'node_modules/.bin/tsc'),
-    ['-p', 'tsconfig.build.json', '--outDir', join(packaged, 'dist')],
-    {
-      encoding: 'utf8',
-      cwd: root,
-    },
-  );
-  assert.is(status, 0, stdout);
-  cpSync(join(root, 'package.json'), join(packaged, 'package.json'));
-  cpSync(join(root, 'bin'), join(packaged, 'bin'), { recursive: true });
+/** An application that depends on the package. */
+test.before(async () => {
+  symlinkSync(join(await installedApp(), 'node_modules'), join(folder, 'node_modules'));
   cpSync(examplesFolder, join(folder, 'examples'), { recursive: true });
-  const { dependencies } = manifest();
-  for (const name of Object.keys(dependencies)) {
-    const place = join(folder, 'node_modules', name);
-    mkdirSync(dirname(place), { recursive: true });
-    symlinkSync(join(root, 'node_modules', name), place);
-  }
 });
 
-interface Manifest {
-  readonly version: string;
-  readonly dependencies: Record<string, string>;
-  readonly exports: Record<string, Record<'types' | 'bun' | 'default', string>>;
-}
-const manifest = (): Manifest => JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const version: string = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
 
 /** Runs a program under Node and reads the JSON that it prints. */
 function underNode(program: string): unknown {
@@ -66,12 +57,47 @@ function ran(program: string, words: readonly string[], env: Record<string, stri
   return stdout;
 }
 
-test('every export names built files and existing sources', () => {
-  for (const { types, default: built, bun } of Object.values(manifest().exports)) {
-    for (const path of [types, built]) assert.ok(existsSync(join(packaged, path)), path);
-    assert.ok(existsSync(join(root, bun)), bun);
+test('every entry has built files, types and a source', () => {
+  for (const { types, built, browser, source } of packageEntries()) {
+    for (const path of [types, built, browser]) assert.ok(existsSync(join(packaged, path)), path);
+    assert.ok(existsSync(join(root, source)), source);
   }
 });
+
+test('the package has no sources, nothing of a checkout, and at most 12 MB', () => {
+  const files = readdirSync(packaged, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name).slice(packaged.length + 1));
+  // The first run makes bytecode.
+  const packed = paths.filter((path) => !path.startsWith('dist/bytecode/'));
+  assert.equal(
+    packed.filter((path) => /^(src|spec|scripts)\/|newer\.sh|\.jsc$|[^d]\.ts$/.test(path)),
+    [],
+  );
+  assert.ok(packed.reduce((sum, path) => sum + statSync(join(packaged, path)).size, 0) < 12e6);
+});
+
+for (const resolution of [
+  { module: 'nodenext', moduleResolution: 'nodenext' },
+  { module: 'esnext', moduleResolution: 'bundler' },
+])
+  test(`the types are whole where modules resolve as in ${resolution.moduleResolution}`, () => {
+    const imports = packageEntries().map(({ name }, i) => `export * as part${i} from 'cumetal${name.slice(1)}';`);
+    const use =
+      "import { Device } from 'cumetal';\nconst device: Device = Device.open('cpu');\n// @ts-expect-error: a method that there is not\ndevice.opened();\n";
+    writeFileSync(join(folder, 'types.ts'), `${imports.join('\n')}\n${use}`);
+    const compilerOptions = {
+      ...resolution,
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      strict: true,
+      noEmit: true,
+      types: [],
+      allowImportingTsExtensions: true,
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['types.ts'] }));
+    const { status, stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { encoding: 'utf8' });
+    assert.is(status, 0, stdout);
+  });
 
 /** Each thread counts down from `count`, 0 meaning 2^32, and then increments a counter. */
 const turns = `.version 7.0
@@ -195,17 +221,22 @@ need(test, [node], 'cumetal/ptx, cumetal/bitcode and cumetal/metallib, each thro
 });
 
 need(test, [node], 'other files of the package cannot be imported', () => {
-  const program = `import('cumetal/dist/lower/index.js').then(() => console.log('"it can"'), (error) => console.log(JSON.stringify(error.code)));`;
+  const program = `import('cumetal/dist/cli/program.js').then(() => console.log('"it can"'), (error) => console.log(JSON.stringify(error.code)));`;
   assert.is(underNode(program), 'ERR_PACKAGE_PATH_NOT_EXPORTED');
 });
 
-// The launcher finds neither sources nor Bun in the package, and uses Node.
+/** The launcher finds no Bun on this PATH, and uses Node. */
+const withoutBun = (): Record<string, string> => ({ PATH: `${join(folder, 'bin')}:/usr/bin:/bin` });
 const launcher = join(packaged, 'bin/cumetal');
+test.before(() => {
+  mkdirSync(join(folder, 'bin'));
+  symlinkSync(Bun.which('node') ?? '/usr/bin/node', join(folder, 'bin/node'));
+});
 
 need(test, [node, 'sh'], 'the launcher starts the command line under Node', () => {
-  assert.match(ran(launcher, ['--version']), manifest().version);
-  assert.match(ran(launcher, ['run', 'examples/vector_add.ptx']), /0\.5\b.*1\.5\b.*2\.5\b/);
-  ran(launcher, ['build', 'examples/scan.ptx', '--target', 'macos15', '-o', 'scan.metallib']);
+  assert.match(ran(launcher, ['--version'], withoutBun()), version);
+  assert.match(ran(launcher, ['run', 'examples/vector_add.ptx'], withoutBun()), /0\.5\b.*1\.5\b.*2\.5\b/);
+  ran(launcher, ['build', 'examples/scan.ptx', '--target', 'macos15', '-o', 'scan.metallib'], withoutBun());
   assert.ok(Buffer.compare(readFileSync(join(folder, 'scan.metallib')), compileExample('scan').metallib) === 0);
 });
 
@@ -214,7 +245,11 @@ need(test, [node, 'sh'], 'under Node, bad input ends with its exit code and no s
     join(folder, 'bad.ptx'),
     '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n  ad.s32 %r1, %r1, 1;\n}\n',
   );
-  const { status, stderr } = spawnSync(launcher, ['build', 'bad.ptx', '-o', 'bad.metallib'], { encoding: 'utf8', cwd: folder });
+  const { status, stderr } = spawnSync(launcher, ['build', 'bad.ptx', '-o', 'bad.metallib'], {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { ...process.env, ...withoutBun() },
+  });
   assert.is(status, 3);
   assert.not.ok(existsSync(join(folder, 'bad.metallib')));
   assert.match(stderr, /bad\.ptx:6/);

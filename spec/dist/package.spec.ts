@@ -1,12 +1,23 @@
 /** The result of `npm pack`, installed in an empty folder, and the single-file program: both as a user gets them. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { root } from '../support/examples.ts';
+import { installedApp, singleFileProgram } from '../support/installed.ts';
 
 const test = suite('dist/package');
 
@@ -17,7 +28,7 @@ const empty = (name: string): string => {
   return join(folder, name);
 };
 
-const app = empty('app');
+const app = await installedApp();
 const cacheFolder = empty('cache');
 const command = join(app, 'node_modules/.bin/cumetal');
 const kernel = join(app, 'node_modules/cumetal/examples/vector_add.ptx');
@@ -35,19 +46,9 @@ function ran(command: string, words: readonly string[], cwd = app, env: Record<s
 
 const sum = /0\.5 1\.5 2\.5 3\.5 4\.5/;
 
-test('npm packs the built package and installs it in an empty folder', () => {
-  // With the user's npm cache, which has the dependencies since the checkout was set up.
-  const { HOME = '' } = process.env;
-  const npm = { HOME, PATH: process.env.PATH ?? paths };
-  ran('npm', ['pack', '--silent', '--pack-destination', folder], root, npm);
-  const [tarball] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-  writeFileSync(join(app, 'package.json'), '{"name":"app","private":true}');
-  ran('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', join(folder, tarball!)], app, npm);
-  assert.ok(existsSync(kernel));
-});
-
 test('a bundler for browsers uses the browser build, without imports of Node or Bun', async () => {
-  const entry = join(app, 'page.js');
+  const entry = join(empty('page'), 'page.js');
+  symlinkSync(join(app, 'node_modules'), join(folder, 'page/node_modules'));
   writeFileSync(entry, `import { Device } from 'cumetal';\nimport { parse } from 'cumetal/ptx';\nglobalThis.all = [Device, parse];\n`);
   const inputs: string[] = [];
   const noted = {
@@ -61,10 +62,51 @@ test('a bundler for browsers uses the browser build, without imports of Node or 
   assert.ok(inputs.length > 3);
 });
 
-test('the installed command runs from its bundle', () => {
+test('the installed command runs the built files', () => {
   const { stderr } = spawnSync('sh', ['-x', command, '--version'], { encoding: 'utf8', env: { PATH: paths } });
-  assert.match(stderr, /exec bun .*dist\/bundle\/main\.js --version/);
+  assert.match(stderr, /exec bun .*dist\/bytecode\/[^/]+\/cli\/start-fast\.js --version/);
   assert.match(ran(command, ['run', kernel]), sum);
+});
+
+/** A copy of the package, without bytecode. */
+function copyOfPackage(): { readonly command: string; readonly bytecode: string } {
+  const copy = join(empty('copy'), 'node_modules/cumetal');
+  cpSync(join(app, 'node_modules'), join(folder, 'copy/node_modules'), { recursive: true });
+  const bytecode = join(copy, 'dist/bytecode');
+  rmSync(bytecode, { recursive: true });
+  return { command: join(copy, 'bin/cumetal'), bytecode };
+}
+
+test('the first run has bytecode made, which later runs load; without it the result is the same', async () => {
+  const { command, bytecode } = copyOfPackage();
+  const first = ran(command, ['build', kernel, '-o', '-', '--emit', 'air-ll'], app, { CUMETAL_BYTECODE: '0' });
+  assert.not.ok(existsSync(bytecode), 'bytecode, though it is off');
+  assert.is(ran(command, ['build', kernel, '-o', '-', '--emit', 'air-ll']), first);
+  const current = join(bytecode, 'current');
+  for (let tries = 0; tries < 600 && !existsSync(current); tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+  const version = readFileSync(current, 'utf8').trim();
+  assert.is(ran(command, ['build', kernel, '-o', '-', '--emit', 'air-ll']), first);
+  writeFileSync(join(bytecode, version, 'cli/start-fast.js'), 'console.log("bytecode");');
+  assert.is(ran(command, ['--version']), 'bytecode\n');
+  // As if another version of Bun had made it.
+  const other = '1.0.0-000000000-linux-x64';
+  cpSync(join(app, 'node_modules/cumetal/dist/bytecode', version), join(bytecode, other), { recursive: true });
+  writeFileSync(current, `${other}\n`);
+  assert.match(ran(command, ['--version'], app, {}), /^\d+\.\d+\.\d+\n$/);
+});
+
+test('a package that the user cannot write into, and one whose bytecode is not whole, run all the same', () => {
+  const { command, bytecode } = copyOfPackage();
+  writeFileSync(bytecode, 'a file in the place of the folder');
+  assert.match(ran(command, ['run', kernel]), sum);
+});
+
+test('each class of the library is in one built file, since one that existed twice would not be an instance of itself', () => {
+  const dist = join(app, 'node_modules/cumetal/dist');
+  const paths = ['index.js', 'cli/program.js', ...readdirSync(join(dist, 'parts')).map((name) => `parts/${name}`)];
+  const texts = paths.map((path) => readFileSync(join(dist, path), 'utf8'));
+  for (const name of ['CumetalError', 'Diagnostics', 'Kernel', 'Module', 'OutOfBytes', 'SourceFile', 'Stream'])
+    assert.is(texts.filter((text) => new RegExp(`class ${name}\\d*\\b`).test(text)).length, 1, name);
 });
 
 test('bunx runs it', () => {
@@ -130,16 +172,10 @@ test('eight concurrent compilations of one file have equal results and one cache
   assert.is(shards.length, 1);
 });
 
-test('the single-file program needs no other file', () => {
-  const shipped = empty('shipped');
-  const system = `${process.platform}-${process.arch}`;
-  const said = ran(process.execPath, [join(root, 'scripts/ship.ts'), system, '-o', shipped], root, {
-    HOME: process.env.HOME ?? '',
-    PATH: process.env.PATH ?? paths,
-  });
-  assert.match(said, /run, sound\n1 built, 0 failed\n$/);
-  const program = join(shipped, `cumetal-${system}`);
+test('the single-file program needs no other file', async () => {
   const standalone = empty('standalone');
+  const program = join(standalone, 'cumetal');
+  copyFileSync(await singleFileProgram(), program);
   copyFileSync(kernel, join(standalone, 'vector_add.ptx'));
   assert.match(ran(program, ['run', 'vector_add.ptx'], standalone, { PATH: '/nowhere' }), sum);
   assert.match(ran(program, ['inspect', '--help'], standalone, { PATH: '/nowhere' }), /cumetal inspect/);

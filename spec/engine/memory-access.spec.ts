@@ -147,4 +147,35 @@ test('atomics in the null page are faults', () => {
   assert.ok(simd.lanes > 1);
 });
 
+test('integers of local addresses are offsets in the window of the thread, of 64 bits where all of them are used', () => {
+  const locals = [sharedVariable('own', 16, { space: 'local' })];
+  const words = { align: 4, volatile: false };
+  const kernel = (isWide: boolean) =>
+    writeKernel('k', [pointerParam('out', 0, undefined, 'read_write')], locals, ({ b, i32, sreg, param }) => {
+      const thread = b.zext('i64', sreg('tid.x'));
+      const own = b.variable('ptr.local', { name: 'own' });
+      const [high, low] = [b.shl(thread, b.const('i64', 32)), b.ptrtoint('i64', b.ptradd(own, b.const('i64', 8)))];
+      // One of the four words of the variable, by a product that is no multiple of the number of a lane.
+      const word = b.zext('i64', b.and(b.mul(sreg('tid.x'), sreg('tid.x')), i32(3)));
+      const place = b.inttoptr('ptr.local', b.add(low, b.sub(b.mul(word, b.const('i64', 4)), b.const('i64', 8))));
+      for (let i = 0; i < 4; i++) b.store(b.ptradd(own, b.const('i64', 4 * i)), i32(i), words);
+      b.store(place, sreg('tid.x'), words);
+      const out = b.ptradd(param(0), b.mul(thread, b.const('i64', 24)));
+      b.store(out, isWide ? b.or(high, low) : b.zext('i64', b.trunc('i32', low)), { align: 8, volatile: false });
+      for (let i = 0; i < 4; i++)
+        b.store(b.ptradd(out, b.const('i64', 8 + 4 * i)), b.load('i32', b.ptradd(own, b.const('i64', 4 * i)), words), words);
+    });
+  for (const isWide of [false, true])
+    for (const engine of ['lane', 'simd'] as const) {
+      const { bytes, messages, lanes } = runOn(engine, kernel(isWide), 1, 48, 24 * 48);
+      assert.equal(messages, []);
+      assert.is(lanes > 1, engine === 'simd');
+      const found = new Uint32Array(bytes.slice().buffer);
+      for (let t = 0; t < 48; t++) {
+        const own = [0, 1, 2, 3].map((i) => (i === ((t * t) & 3) ? t : i));
+        assert.equal([...found.subarray(6 * t, 6 * t + 6)], [8, isWide ? t : 0, ...own], `${engine} ${isWide} ${t}`);
+      }
+    }
+});
+
 test.run();

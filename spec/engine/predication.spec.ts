@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { planOf } from '../../src/engine/codegen/plan.ts';
 import { addBlock, builder, emptyKernel, type Kernel, printKernel, type Value } from '../../src/ir/index.ts';
 import { interpret, type Thread } from '../../src/ir/interpret.ts';
+import { runOn } from '../support/both-engines.ts';
 import { runOnCpu, words, wordsOf } from '../support/cpu.ts';
 import { assertSound, kernelOf } from '../support/ir-text.ts';
 import { pointerParam } from '../support/kernels.ts';
@@ -36,22 +37,25 @@ b0:
 }
 `;
 
-/** The word that each thread stores, which has to be the same in the interpreter. */
-function results(kernel: string, threads: number): number[] {
-  const [out] = runOnCpu(kernelOf(kernel), [new Uint8Array(4 * threads)], { block: [threads, 1, 1] });
+/** The word that each thread stores, which has to be the same with and without lane groups, and in the interpreter. */
+function results(kernel: string, threads: number, scalarReason?: string): number[] {
+  const { bytes: out } = runOn('lane', kernelOf(kernel), 1, threads, 4 * threads);
+  const ofGroups = runOn('simd', kernelOf(kernel), 1, threads, 4 * threads);
+  assert.is(ofGroups.scalarReason, scalarReason);
+  assert.equal(ofGroups.bytes, out, 'lane groups agree');
   const reference = new Uint8Array(4 * threads);
   for (let tid = 0; tid < threads; tid++) {
     const thread: Thread = { memory: { global: reference }, params: [0n], variables: {}, sregs: { 'tid.x': tid }, limit: 1e5 };
     assert.equal(interpret(kernelOf(kernel), thread), { ended: 'return' });
   }
   assert.equal(out, reference, 'the interpreter agrees');
-  return wordsOf(out!);
+  return wordsOf(out);
 }
 
 const check = (name: string, blocks: string, expected: (tid: number) => number, threads = 8): void =>
   test(name, () => {
     assert.equal(
-      results(text(blocks), threads),
+      results(text(blocks), threads, name.includes('irreducible') ? 'an irreducible loop' : undefined),
       Array.from({ length: threads }, (_, tid) => expected(tid) | 0),
     );
   });
@@ -266,6 +270,100 @@ b5:
       }
     }
     return sum;
+  },
+);
+
+/** What a thread's word becomes as its counter goes from 0 below 8 t + 8, by 1 or 2 at a time; by 2, `more` is added. */
+const counted =
+  (more: number) =>
+  (t: number): number => {
+    let word = 0;
+    for (let i = 0, by = 1; i < 8 * t + 8; i += by) {
+      by = ((i ^ t) & 2) === 0 ? 1 : 2;
+      word = (Math.imul(word, 3) + i + (by === 2 ? more : 0)) | 0;
+    }
+    return word;
+  };
+
+/** Loads a thread's word, multiplies it by 3, adds the counter, and asks which way the counter goes on. */
+const step = `%21 = load i32 %1 {align: 4, volatile: false}
+  %22 = mul i32 %21, %13
+  %23 = add i32 %22, %20
+  store %1, %23 {align: 4, volatile: false}
+  %24 = xor i32 %20, %2
+  %25 = and i32 %24, %12
+  %26 = icmp i1 %25, %10 {pred: eq}`;
+
+check(
+  'two latches of a loop set a parameter that only the loop uses, each in its own lanes',
+  `%16 = const i32 8
+  br b1(%10)
+b1(%20: i32):
+  ${step}
+  %17 = mul i32 %2, %16
+  %19 = add i32 %17, %16
+  condbr %26, b2, b3
+b2:
+  %30 = add i32 %20, %11
+  %31 = icmp i1 %30, %19 {pred: slt}
+  condbr %31, b1(%30), b4
+b3:
+  %34 = add i32 %23, %15
+  store %1, %34 {align: 4, volatile: false}
+  %32 = add i32 %20, %12
+  %33 = icmp i1 %32, %19 {pred: slt}
+  condbr %33, b1(%32), b4
+b4:
+  ret`,
+  counted(5),
+);
+
+check(
+  'a latch with two back edges sets a parameter that only the loop uses, each edge in its own lanes',
+  `%16 = const i32 8
+  br b1(%10)
+b1(%20: i32):
+  %17 = mul i32 %2, %16
+  %19 = add i32 %17, %16
+  %18 = icmp i1 %20, %19 {pred: slt}
+  condbr %18, b2, b4
+b2:
+  ${step}
+  %30 = add i32 %20, %11
+  %32 = add i32 %20, %12
+  condbr %26, b1(%30), b1(%32)
+b4:
+  ret`,
+  counted(0),
+);
+
+check(
+  'the latch of a loop is in the middle of an inner loop, where other lanes stay with the counter of both',
+  `br b1(%10)
+b1(%20: i32):
+  %21 = add i32 %2, %14
+  %22 = icmp i1 %20, %21 {pred: slt}
+  condbr %22, b2(%10), b5
+b2(%30: i32):
+  %31 = load i32 %1 {align: 4, volatile: false}
+  %32 = mul i32 %31, %13
+  %33 = add i32 %32, %20
+  %34 = add i32 %33, %30
+  store %1, %34 {align: 4, volatile: false}
+  %35 = xor i32 %20, %2
+  %36 = and i32 %35, %13
+  %37 = add i32 %20, %11
+  %38 = icmp i1 %30, %36 {pred: sge}
+  condbr %38, b1(%37), b4
+b4:
+  %40 = add i32 %30, %11
+  br b2(%40)
+b5:
+  ret`,
+  (t) => {
+    let word = 0;
+    for (let i = 0; i < t + 4; i++) for (let j = 0; j <= ((i ^ t) & 3); j++) word = (Math.imul(word, 3) + i + j) | 0;
+    return word;
   },
 );
 

@@ -106,6 +106,7 @@ const layers: Record<string, readonly string[]> = {
   cli: [
     'terminal',
     'command',
+    'startup',
     'input',
     'run',
     'run/index.ts',
@@ -120,6 +121,10 @@ const layers: Record<string, readonly string[]> = {
     'help.ts',
     'main.ts',
     'index.ts',
+    'program.ts',
+    'start.ts',
+    'start-built.ts',
+    'start-fast.ts',
   ],
 };
 
@@ -311,6 +316,19 @@ test('files keep to their budget of lines', () => {
     over.map((file) => `${file}: ${lines(file)}`),
     [],
   );
+});
+
+test('the command line tells values by their fields, not by classes of other rooms, of which a process may have two', () => {
+  const uses = files
+    .filter((file) => file.startsWith('cli/'))
+    .flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      const imported = new Set(
+        [...text.matchAll(/^import (?:type )?\{([^}]*)\} from '\.\.?\//gm)].flatMap(([, names]) => names!.match(/\w+/g) ?? []),
+      );
+      return [...text.matchAll(/\binstanceof (\w+)/g)].filter(([, name]) => imported.has(name!)).map(([use]) => `${file}: ${use}`);
+    });
+  assert.equal(uses, []);
 });
 
 test.run();

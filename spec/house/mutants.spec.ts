@@ -11,6 +11,7 @@ import { filesOf, rooms } from '../../scripts/mutants/rooms.ts';
 import { runSpec } from '../../scripts/mutants/run-spec.ts';
 import { drawn, type Mutant, mutantsOf, mutatedText } from '../../scripts/mutants/sample.ts';
 import { openSyntax } from '../../scripts/mutants/syntax.ts';
+import { openTrials } from '../../scripts/mutants/trial.ts';
 import { readWords } from '../../scripts/mutants/words.ts';
 import { root } from '../support/examples.ts';
 
@@ -245,6 +246,32 @@ test('a spec that passes, fails, goes on for ever, or takes all memory', async (
       'out of memory',
     );
   rmSync(folder, { recursive: true });
+});
+
+test('what a thread or a process that is killed has run counts as reached, what nobody has run does not', async () => {
+  const [copy, home] = [mkdtempSync(join(tmpdir(), 'cumetal-mutants-copy-')), mkdtempSync(join(tmpdir(), 'cumetal-mutants-home-'))];
+  const names = ['inSpec', 'inThread', 'inProcess', 'nowhere'];
+  const text = names.map((name) => `export const ${name} = (a: number) => a + 1;\n`).join('');
+  writeFileSync(join(copy, 'thread.ts'), "import { inThread } from './a.ts';\npostMessage(inThread(1));\n");
+  writeFileSync(join(copy, 'process.ts'), "import { inProcess } from './a.ts';\ninProcess(1);\nprocess.kill(process.pid, 'SIGKILL');\n");
+  const spec = [
+    "import { inSpec } from './a.ts';",
+    "Bun.spawnSync([process.execPath, 'process.ts']);",
+    "const worker = new Worker('./thread.ts');",
+    'await new Promise((done) => { worker.onmessage = done; });',
+    'worker.terminate();',
+    'process.exit(inSpec(1) - 2);',
+  ];
+  writeFileSync(join(copy, 'a.spec.ts'), spec.join('\n'));
+  const mutable = await mutableIn(text);
+  const mutants = mutantsOf('room', 'a.ts', text, mutable).filter(({ mutation }) => mutation.mutator === 'operator');
+  const limits = { seconds: 30, bytes: 2 ** 32 };
+  const { passes, reaches } = await openTrials({ copy, home, limits }, [{ room: 'room', file: 'a.ts', text, mutable }], mutants).run(
+    'a.spec.ts',
+  );
+  assert.ok(passes);
+  assert.equal(mutants.map(reaches), [true, true, true, false]);
+  for (const folder of [copy, home]) rmSync(folder, { recursive: true });
 });
 
 test('words', () => {

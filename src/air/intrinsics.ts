@@ -4,7 +4,7 @@
  * JuliaGPU/Metal.jl.
  */
 import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/types.ts';
-import { type AtomicOp, type Clock, clocks, type Fold, type Op, type ScalarType } from '../ir/index.ts';
+import { type AtomicOp, type Clock, clocks, type Fold, type Op, type ScalarType, specOf } from '../ir/index.ts';
 import { type MatrixElement, type MatrixForm, matrixFunctions, productName } from './matrix-functions.ts';
 
 /**
@@ -243,30 +243,30 @@ export const isCpuOnly = ({ name }: Intrinsic): boolean => name.startsWith('cume
  */
 export const atomicOrder = { relaxed: 0, scope: { global: 2, local: 1 } } as const;
 
-/** Float math in precise and relaxed forms: the exact result is always a legal relaxed one. */
-const math: Partial<Record<Op, { name: string; arity: number; hasFast: boolean }>> = {
-  fma: { name: 'fma', arity: 3, hasFast: true },
-  fsqrt: { name: 'sqrt', arity: 1, hasFast: true },
-  fabs: { name: 'fabs', arity: 1, hasFast: true },
-  fmin: { name: 'fmin', arity: 2, hasFast: true },
-  fmax: { name: 'fmax', arity: 2, hasFast: true },
-  frint: { name: 'rint', arity: 1, hasFast: true },
-  ftrunc: { name: 'trunc', arity: 1, hasFast: true },
-  ffloor: { name: 'floor', arity: 1, hasFast: true },
-  fceil: { name: 'ceil', arity: 1, hasFast: true },
-  fexp2: { name: 'exp2', arity: 1, hasFast: true },
-  flog2: { name: 'log2', arity: 1, hasFast: true },
-  fsin: { name: 'sin', arity: 1, hasFast: true },
-  fcos: { name: 'cos', arity: 1, hasFast: true },
-  ftanh: { name: 'tanh', arity: 1, hasFast: true },
-  frsqrt: { name: 'rsqrt', arity: 1, hasFast: true },
+/** Float math by op, in precise and relaxed forms: the exact result is always a legal relaxed one. */
+const math: Partial<Record<Op, string>> = {
+  fma: 'fma',
+  fsqrt: 'sqrt',
+  fabs: 'fabs',
+  fmin: 'fmin',
+  fmax: 'fmax',
+  frint: 'rint',
+  ftrunc: 'trunc',
+  ffloor: 'floor',
+  fceil: 'ceil',
+  fexp2: 'exp2',
+  flog2: 'log2',
+  fsin: 'sin',
+  fcos: 'cos',
+  ftanh: 'tanh',
+  frsqrt: 'rsqrt',
 };
 
-for (const [op, { name, arity, hasFast }] of Object.entries(math) as [Op, { name: string; arity: number; hasFast: boolean }][])
+for (const [op, name] of Object.entries(math) as [Op, string][])
   for (const t of mathTypes) {
-    const type = signature(llvmScalar[t], ...Array<LlvmType>(arity).fill(llvmScalar[t]));
+    const type = signature(llvmScalar[t], ...Object.keys(specOf(op).args).map(() => llvmScalar[t]));
     add({ name: `air.${name}.${t}`, type, class: 'pure', op, result: t, operand: t, raiseOnly: t === 'bf16' });
-    if (hasFast && t === 'f32') add({ name: `air.fast_${name}.f32`, type, class: 'pure', op, result: t, operand: t, raiseOnly: true });
+    if (t === 'f32') add({ name: `air.fast_${name}.f32`, type, class: 'pure', op, result: t, operand: t, raiseOnly: true });
   }
 
 for (const t of ints) {

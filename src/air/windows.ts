@@ -65,6 +65,6 @@ function accessedAs(kernel: Kernel, space: WindowSpace): ScalarType {
       if (access && kernel.insts[access.addr]!.type === `ptr.${space}`) seen.add(access.element);
     }
   if (seen.size === 1) return [...seen][0]!;
-  const narrowest = Math.min(4, ...[...seen].map(bytesOf));
+  const narrowest = Math.min(...[...seen].map(bytesOf));
   return narrowest === 1 ? 'i8' : narrowest === 2 ? 'i16' : 'i32';
 }

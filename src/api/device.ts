@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The device of the API: opens a device by kind, creates buffers, modules, streams and events, and reports errors. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type DeviceInfo, type DeviceKind, type EngineOptions, type Device as LowDevice, openDevice } from '../device/index.ts';

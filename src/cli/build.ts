@@ -13,7 +13,7 @@ import { readInput } from './input/index.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { diagnosticJson } from './terminal/formats.ts';
 import type { Terminal } from './terminal/index.ts';
-import { jsonText } from './terminal/json.ts';
+import { jsonDocument } from './terminal/json.ts';
 import { renderAll } from './terminal/render.ts';
 
 /** Runs the command. */
@@ -42,9 +42,7 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
   if (isJson)
-    terminal.out(
-      `${jsonText({ status, emit: what, output: to, bytes: size, compile_ms: performance.now() - start, diagnostics: list })}\n`,
-    );
+    terminal.out(jsonDocument({ status, emit: what, output: to, bytes: size, compile_ms: performance.now() - start, diagnostics: list }));
   else if (code === exit.ok) {
     const note = defaultNote(what, options);
     if (note !== undefined) terminal.err(note);

@@ -5,7 +5,7 @@ import { storeOf } from './command/compile-cache.ts';
 import { usageError } from './command/usage-error.ts';
 import { sizeText } from './devices.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
-import { jsonText } from './terminal/json.ts';
+import { jsonDocument } from './terminal/json.ts';
 
 /** Runs the command. */
 export async function cache({ parsed, terminal }: Context): Promise<ExitCode> {
@@ -19,11 +19,11 @@ export async function cache({ parsed, terminal }: Context): Promise<ExitCode> {
   }
   const { store, folder } = found;
   const asJson = has(parsed, 'json');
-  if (what === 'path') terminal.out(asJson ? `${jsonText({ folder })}\n` : `${folder}\n`);
+  if (what === 'path') terminal.out(asJson ? jsonDocument({ folder }) : `${folder}\n`);
   else {
     const entries = what === 'list' ? store.list() : store.clear();
     const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
-    if (asJson) terminal.out(`${jsonText({ folder, bytes, [what === 'list' ? 'entries' : 'removed']: entries.map(entryJson) })}\n`);
+    if (asJson) terminal.out(jsonDocument({ folder, bytes, [what === 'list' ? 'entries' : 'removed']: entries.map(entryJson) }));
     else terminal.out(`${what === 'list' ? entries.map(entryText).join('') : ''}${sumText(what, entries.length, bytes)}\n`);
   }
   return exit.ok;

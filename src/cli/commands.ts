@@ -14,7 +14,7 @@ const diff: Command = {
   usage: ['--launch FILE --devices A,B [options]', 'FILE|FOLDER --devices A,B [options]'],
   positionals: [0, 1],
   options: [
-    ...ofRun('launch'),
+    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch'),
     {
       name: 'devices',
       value: 'A,B',
@@ -30,6 +30,10 @@ const diff: Command = {
   examples: [
     { line: 'cumetal diff --launch case/launch.json --devices cpu,cuda', does: 'compare an NVIDIA GPU with the CPU device, the reference' },
     { line: 'cumetal diff examples/saxpy.ptx --devices cpu:lane,cpu:simd', does: 'compare two engines on a file that carries its launch' },
+    {
+      line: 'cumetal diff saxpy.ptx --devices cpu,metal --grid 4 --block 256 --arg f32=2 --arg f32:1024=rand --arg f32:1024=ones --arg u32=1024',
+      does: 'compare a launch that the command line gives',
+    },
     { line: 'cumetal diff examples --devices cuda,cpu --ulp 1', does: 'compare every launch in a folder, one line each' },
   ],
   details: `Without --rtol, --atol and --ulp, the tolerance of a buffer is that of its \`expect\` in the launch file. A buffer without \`expect\`
@@ -77,7 +81,7 @@ const build: Command = {
 const check: Command = {
   name: 'check',
   summary: 'parse, verify and lint; writes no file',
-  usage: ['FILE… [options]'],
+  usage: ['FILE|FOLDER|PATTERN… [options]'],
   positionals: [1, Number.POSITIVE_INFINITY],
   options: [
     {
@@ -94,6 +98,13 @@ const check: Command = {
     fp64,
     mma,
     ptxStrict,
+    {
+      name: 'warnings',
+      short: 'W',
+      value: 'LEVEL',
+      many: true,
+      doc: 'The level of warnings: `error`, `warn` or `off`, or `CODE=LEVEL` for one of them. A warning that is an error gives exit code 1.',
+    },
     { name: 'stdin-filename', value: 'NAME', doc: 'The file name of standard input (`-`) in diagnostics.' },
     { name: 'watch', doc: 'Check again whenever a file changes, until interrupted.' },
     { name: 'json', doc: 'Same as `--format json`.' },
@@ -103,7 +114,12 @@ const check: Command = {
     { line: 'cumetal check kernel.ptx --format sarif > kernel.sarif', does: 'write SARIF for code scanning' },
     { line: 'cumetal check - --stdin-filename kernel.ptx --json', does: 'check the text of an editor buffer' },
     { line: 'cumetal check kernel.ptx --watch', does: 'check again on every change' },
+    { line: 'cumetal check kernels -W error -W CM2204=off', does: 'fail on every warning but one in a folder and its subfolders' },
   ],
+  details: `A folder stands for its .ptx and .metallib files. A pattern has \`*\`, \`?\`, \`**\`, \`[ab]\` or \`{a,b}\`; shells expand most patterns themselves.
+
+A comment in the PTX suppresses a warning, and must match one: \`// cumetal: allow CM2201 -- reason\` on its line or alone on the
+line before, \`// cumetal: allow-file CM2201\` in the whole file.`,
   run: async (context) => (await import('./check/index.ts')).check(context),
 };
 

@@ -3,15 +3,18 @@ import { targets } from '../air/targets.ts';
 import { type DeviceInfo, devices as listDevices } from '../device/index.ts';
 import { type Context, has } from './command/command.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
-import { jsonText } from './terminal/json.ts';
+import { jsonDocument, verbatim } from './terminal/json.ts';
 
 /** Runs the command. */
 export async function devices({ parsed, terminal }: Context): Promise<ExitCode> {
   const found = listDevices();
-  if (has(parsed, 'json')) terminal.out(`${jsonText({ devices: found })}\n`);
+  if (has(parsed, 'json')) terminal.out(jsonDocument({ devices: found.map(deviceJson) }));
   else terminal.out(found.map(deviceText).join('\n'));
   return exit.ok;
 }
+
+/** The properties keep the names of `cudaDeviceProp`. */
+const deviceJson = ({ properties = {}, ...info }: DeviceInfo): object => ({ ...info, properties: verbatim(properties) });
 
 function deviceText({ kind, name, limits, properties = {} }: DeviceInfo): string {
   const own = kind === 'cpu' ? `; ${sizeText(targets.cpu.shared.total)} with \`--target cpu\`` : '';

@@ -19,7 +19,7 @@ import { version } from './command/version.ts';
 import { findCudaCompiler } from './input/cuda-source.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import type { Terminal } from './terminal/index.ts';
-import { jsonText } from './terminal/json.ts';
+import { jsonDocument } from './terminal/json.ts';
 
 interface Finding {
   readonly what: string;
@@ -34,7 +34,7 @@ export async function doctor({ parsed, terminal }: Context): Promise<ExitCode> {
   const metal = await metalFinding(metalState(), terminal, (to) => openDevice('metal', to));
   const cuda = await cudaFinding(cudaState(), terminal, (to) => openDevice('cuda', to));
   const findings = [runtimeFinding(), await pipelineFinding(terminal), metal, cuda, compilerFinding(), llvmFinding()];
-  if (has(parsed, 'json')) terminal.out(`${jsonText({ version, findings: findings.map(findingJson) })}\n`);
+  if (has(parsed, 'json')) terminal.out(jsonDocument({ version, findings: findings.map(findingJson) }));
   else terminal.out(`cumetal ${version}\n\n${findings.map(findingText).join('')}`);
   return findings.some((f) => f.state === 'broken') ? exit.failed : exit.ok;
 }

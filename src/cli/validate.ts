@@ -7,7 +7,7 @@ import { type Context, has } from './command/command.ts';
 import { usageError } from './command/usage-error.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { diagnosticJson } from './terminal/formats.ts';
-import { jsonText } from './terminal/json.ts';
+import { jsonDocument } from './terminal/json.ts';
 
 /** Runs the command. The violations are the result, so they go to standard output. */
 export async function validate({ parsed, terminal }: Context): Promise<ExitCode> {
@@ -16,7 +16,7 @@ export async function validate({ parsed, terminal }: Context): Promise<ExitCode>
   if (!(bytes instanceof Uint8Array)) return usageError(`cannot read \`${path}\`: ${bytes.why}`, 'cumetal validate --help', terminal);
   const diagnostics = new Diagnostics();
   const isValid = validateBytes(bytes, diagnostics);
-  if (has(parsed, 'json')) terminal.out(`${jsonText({ file: path, valid: isValid, diagnostics: diagnostics.list.map(diagnosticJson) })}\n`);
+  if (has(parsed, 'json')) terminal.out(jsonDocument({ file: path, valid: isValid, diagnostics: diagnostics.list.map(diagnosticJson) }));
   else
     terminal.out(isValid ? `${path}: valid\n` : diagnostics.list.map((d) => `${path}: ${d.severity}[${d.code}]: ${d.message}\n`).join(''));
   return isValid ? exit.ok : exit.failed;

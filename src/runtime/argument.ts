@@ -15,13 +15,21 @@ export interface Tolerance {
   readonly ulp: number;
 }
 
+/** A field of a struct that has the device address of a buffer argument. */
+export interface PointerField {
+  /** The byte at which the eight bytes of the address start. */
+  readonly offset: number;
+  /** The index of the buffer argument. */
+  readonly argument: number;
+}
+
 /** One argument as the user specified it. `label` names it in messages: the text of `--arg`, or its entry in a launch file. */
 export type ArgumentSpec = { readonly label: string; readonly name?: string; readonly expect?: Expectation } & (
   | { readonly kind: 'buffer'; readonly element: ElementType; readonly shape: readonly number[]; readonly init: Init }
   /** A buffer from a file, which determines the shape if none is given. */
   | { readonly kind: 'file'; readonly element: ElementType; readonly shape?: readonly number[]; readonly path: string }
   | { readonly kind: 'scalar'; readonly element: ElementType; readonly value: ElementValue }
-  | { readonly kind: 'bytes'; readonly path: string }
+  | { readonly kind: 'bytes'; readonly path: string; readonly pointers?: readonly PointerField[] }
   /** A struct of zeros, in a default launch. */
   | { readonly kind: 'zero-bytes'; readonly size: number }
 );
@@ -49,8 +57,7 @@ function read(spec: string): ArgumentSpec | Problem {
   if (at < 0) return problem('a `:SHAPE`, `=VALUE` or `@FILE` must follow the element type');
   const type = spec.slice(0, at);
   const rest = spec.slice(at + 1);
-  if (type === 'bytes')
-    return spec[at] === '@' && rest !== '' ? { label: spec, kind: 'bytes', path: rest } : problem('`bytes` needs a file: `bytes@FILE`');
+  if (type === 'bytes') return spec[at] === '@' && rest !== '' ? readStruct(spec, rest) : problem('`bytes` needs a file: `bytes@FILE`');
   if (!isElementType(type)) return problem(unknownType(type));
   if (spec[at] === '@')
     return rest === '' ? problem('a file name must follow `@`') : { label: spec, kind: 'file', element: type, path: rest };
@@ -58,6 +65,17 @@ function read(spec: string): ArgumentSpec | Problem {
   if (rest.includes(',')) return readList(spec, type, rest);
   const value = parseValue(type, rest);
   return isProblem(value) ? value : { label: spec, kind: 'scalar', element: type, value };
+}
+
+/** `FILE` or `FILE+48=&1+56=&2`: a file, and the buffers whose addresses are in it. */
+function readStruct(label: string, rest: string): ArgumentSpec | Problem {
+  const [, path = rest, fields = ''] = /^(.+?)((?:\+\d{1,9}=&\d{1,4})+)$/s.exec(rest) ?? [];
+  if (fields === '' && /\+[^/+]*=&/.test(rest)) return problem('a pointer in a struct is `+OFFSET=&I`, such as `bytes@FILE+48=&1`');
+  const pointers = [...fields.matchAll(/\+(\d+)=&(\d+)/g)].map(([, offset, argument]) => ({
+    offset: Number(offset),
+    argument: Number(argument),
+  }));
+  return { label, kind: 'bytes', path, ...(pointers.length > 0 ? { pointers } : {}) };
 }
 
 function unknownType(word: string): string {

@@ -2,7 +2,7 @@
 import { closest } from '../base/closest.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Dim3 } from '../device/device.ts';
-import { type ArgumentSpec, type Expectation, isProblem, type Problem, parseValue } from './argument.ts';
+import { type ArgumentSpec, type Expectation, isProblem, type PointerField, type Problem, parseValue } from './argument.ts';
 import { type ElementType, type ElementValue, elementTypes, isElementType } from './element.ts';
 import { folderOf, pathFrom } from './io.ts';
 import type { LaunchPlan } from './plan.ts';
@@ -115,11 +115,27 @@ function readScalar(json: Json, place: Place): ArgumentSpec | undefined {
 }
 
 function readBytesArgument(json: Json, place: Place): ArgumentSpec | undefined {
-  if (!readObject(json, ['name', 'bytes'], ['name', 'bytes'], place)) return undefined;
+  if (!readObject(json, ['name', 'bytes', 'pointers'], ['name', 'bytes'], place)) return undefined;
   const name = readText(json.name, inside(place, 'name'));
   const path = readText(json.bytes, inside(place, 'bytes'));
-  if (name === undefined || path === undefined) return undefined;
-  return { label: `${name}: bytes@${path}`, name, kind: 'bytes', path: pathFrom(place.folder, path) };
+  const pointers = readPointers(json.pointers, inside(place, 'pointers'));
+  if (name === undefined || path === undefined || !pointers) return undefined;
+  const fields = pointers.length > 0 ? { pointers } : {};
+  return { label: `${name}: bytes@${path}`, name, kind: 'bytes', path: pathFrom(place.folder, path), ...fields };
+}
+
+/** The buffers whose addresses are in a struct. */
+function readPointers(json: unknown, place: Place): PointerField[] | undefined {
+  if (json === undefined) return [];
+  if (!Array.isArray(json)) return fault(place, `must be a list, found ${kindOf(json)}`);
+  const fields = json.map((item, i) => {
+    const at = inside(place, i);
+    const object = readObject(item, ['offset', 'argument'], ['offset', 'argument'], at);
+    if (!object) return undefined;
+    const [offset, argument] = (['offset', 'argument'] as const).map((key) => readInteger(object[key], 0, inside(at, key)));
+    return offset === undefined || argument === undefined ? undefined : { offset, argument };
+  });
+  return fields.every((field) => field !== undefined) ? fields : undefined;
 }
 
 function readInit(element: ElementType, json: unknown, place: Place): Init | { kind: 'file'; path: string } | undefined {

@@ -11,6 +11,7 @@ import { fillPlan } from './default-launch.ts';
 import { elements, type Kernel } from './element.ts';
 import type { Io } from './io.ts';
 import type { FullPlan, LaunchPlan } from './plan.ts';
+import { reachedCount, withPointers } from './pointers.ts';
 import { saveSymbols, writeSymbols } from './symbols.ts';
 
 export interface LaunchOptions {
@@ -110,13 +111,16 @@ export function launch(
   if (!kernel || !hasSharedSize(kernel, plan, diagnostics) || !writeSymbols(module, plan.constants, io, diagnostics)) return undefined;
   const full = fillPlan(plan, kernel, device.info.limits);
   const host = bindArguments(full, kernel, io, diagnostics);
-  const args = host && allocateBuffers(device, host, diagnostics);
-  if (!args) return undefined;
+  const allocated = host && allocateBuffers(device, host, diagnostics);
+  if (!allocated) return undefined;
   try {
-    const durationsMs = runTimes({ module, full, host, args, options }, repeat, diagnostics);
+    const args = withPointers(allocated, full, diagnostics);
+    if (!args) return undefined;
+    const passed = args.length - reachedCount(full.args, kernel.params.length);
+    const durationsMs = runTimes({ module, full, host, args, passed, options }, repeat, diagnostics);
     return durationsMs && { plan: full, durationsMs, outputs: args.flatMap((_, index) => readBack({ full, kernel, host, args }, index)) };
   } finally {
-    freeBuffers(args);
+    freeBuffers(allocated);
   }
 }
 
@@ -149,6 +153,8 @@ interface Arguments {
 }
 
 interface Run extends Arguments {
+  /** The number of arguments that are parameters of the kernel. */
+  readonly passed: number;
   readonly module: DeviceModule;
   readonly options: Omit<LaunchOptions, 'repeat'>;
 }
@@ -170,7 +176,7 @@ function runTimes(run: Run, repeat: number, diagnostics: Diagnostics): number[] 
   return durations;
 }
 
-function requestOf({ full, args, options }: Run, isFirst: boolean): LaunchRequest {
+function requestOf({ full, args, passed, options }: Run, isFirst: boolean): LaunchRequest {
   const { kernel, grid, block, sharedBytes, sharedParts } = full;
   const { observe, timeoutMs, print, schedule, progress } = options;
   return {
@@ -179,7 +185,7 @@ function requestOf({ full, args, options }: Run, isFirst: boolean): LaunchReques
     block,
     dynamicSharedBytes: sharedBytes,
     ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}),
-    args,
+    args: args.slice(0, passed),
     timeoutMs,
     ...(print ? { print } : {}),
     ...(progress ? { progress } : {}),
@@ -191,7 +197,8 @@ function requestOf({ full, args, options }: Run, isFirst: boolean): LaunchReques
 function readBack({ full, kernel, host, args }: Arguments & { readonly kernel: Kernel }, index: number): Output[] {
   const [from, argument, spec] = [host[index]!, args[index]!, full.args[index]!];
   if (argument.kind !== 'buffer' || from.kind !== 'buffer') return [];
-  const { name, access } = kernel.params[index]!;
+  // A buffer that only a struct points to has no parameter.
+  const { name, access } = kernel.params[index] ?? { name: `buffer${index}`, access: 'read_write' };
   const bytes = argument.buffer.read();
   return [{ index, name: spec.name ?? name, isWritten: access !== 'read', ...from.buffer, bytes, expect: spec.expect }];
 }

@@ -43,8 +43,8 @@ interface State {
   readonly kernel: Kernel;
   readonly forms: Forms;
   readonly known: Map<Value, Representations>;
-  /** The conversions that define f64 values. */
-  readonly origins: ReadonlyMap<Value, Inst>;
+  /** The instructions before they are rewritten, by value. */
+  readonly origins: readonly Inst[];
   /** The defining block of each f64 value. */
   readonly homes: ReadonlyMap<Value, Block>;
   readonly at: ReadonlyMap<Block, Tools>;
@@ -60,7 +60,7 @@ export function emulateF64(kernel: Kernel, target: string, diagnostics: Diagnost
     kernel,
     forms,
     known: new Map(),
-    origins: conversionsOf(kernel),
+    origins: kernel.insts.map((inst) => ({ ...inst })),
     homes: definingBlocksOf(kernel),
     at: new Map(kernel.blocks.map((block) => [block, tools(builder(kernel, { ...block, body: [] }))])),
     functions: new Map(kernel.functions),
@@ -126,16 +126,6 @@ function definingBlocksOf(kernel: Kernel): Map<Value, Block> {
   for (const block of kernel.blocks)
     for (const value of [...block.params, ...block.body]) if (kernel.insts[value]!.type === 'f64') definingBlocks.set(value, block);
   return definingBlocks;
-}
-
-function conversionsOf(kernel: Kernel): Map<Value, Inst> {
-  const conversions = new Map<Value, Inst>();
-  for (const { body } of kernel.blocks)
-    for (const value of body) {
-      const inst = kernel.insts[value]!;
-      if (inst.type === 'f64' && (inst.op === 'fpext' || inst.op === 'sitofp' || inst.op === 'uitofp')) conversions.set(value, { ...inst });
-    }
-  return conversions;
 }
 
 /** The treatment of an instruction with f64 operands, determined while types still show them. */
@@ -221,7 +211,7 @@ const toolsFor = ({ at, homes }: State, block: Block, value: Value): Tools => at
 
 function pairOf(state: State, block: Block, value: Value): Pair {
   const known = representationsOf(state, value);
-  known.pair ??= convertToPair(toolsFor(state, block, value), value, state.origins.get(value));
+  known.pair ??= convertToPair(toolsFor(state, block, value), value, state.origins[value]);
   return known.pair;
 }
 

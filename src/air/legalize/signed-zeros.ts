@@ -13,13 +13,14 @@ const isMinMax = (inst: Inst): inst is MinMax =>
 export function separateZeros(kernel: Kernel): boolean {
   let changed = false;
   for (const block of kernel.blocks) {
-    if (!block.body.some((value) => needsSign(kernel, kernel.insts[value]!))) continue;
-    changed = true;
     const b = builder(kernel, { ...block, body: [] });
     for (const value of block.body) {
       const inst = kernel.insts[value]!;
       b.loc = kernel.locs[value];
-      if (needsSign(kernel, inst)) kernel.insts[value] = withSign(b, inst);
+      if (needsSign(kernel, inst)) {
+        kernel.insts[value] = withSign(b, inst);
+        changed = true;
+      }
       b.block.body.push(value);
     }
     block.body = b.block.body;
@@ -36,7 +37,7 @@ function excludesMixedZeros(kernel: Kernel, { a, b, type }: MinMax): boolean {
   if (isNonzero(a) || isNonzero(b)) return true;
   const isPositive = (value: Value): boolean => {
     const inst = kernel.insts[value]!;
-    return inst.op === 'fabs' || inst.op === 'uitofp' || (inst.op === 'const' && inst.bits <= magnitude);
+    return inst.op === 'fabs' || inst.op === 'uitofp' || (inst.op === 'const' && inst.bits === 0n);
   };
   return isPositive(a) && isPositive(b);
 }
@@ -47,6 +48,6 @@ function withSign(b: Builder, { op, type, a, b: second }: MinMax): Inst {
   const both = b.or(x, y);
   const areZeros = b.icmp(b.shl(both, b.const(int, 1)), b.const(int, 0), { pred: 'eq' });
   const zero = b.bitcast(type, op === 'fmin' ? both : b.and(x, y));
-  const other = op === 'fmin' ? b.fmin(a, second) : b.fmax(a, second);
+  const other = b[op](a, second);
   return { op: 'select', type, cond: areZeros, a: zero, b: other };
 }

@@ -34,7 +34,7 @@ export const launch = entries({
     title: 'malformed argument',
     message: 'invalid argument `{spec}`: {why}',
     help: '`cumetal run --help` lists the forms of an argument',
-    page: 'An argument is `f32:1024` (a buffer of zeros), `f32:32x32=iota`, `=ones`, `=fill(2.5)`, `=rand` or `=rand(7)` (initialized), `f32@a.npy` (from a file), `i32=1024` (a scalar), or `bytes@p.bin` (a struct).',
+    page: 'An argument is `f32:1024` (a buffer of zeros), `f32:32x32=iota`, `=ones`, `=fill(2.5)`, `=rand` or `=rand(7)` (initialized), `f32@a.npy` (from a file), `i32=1024` (a scalar), or `bytes@p.bin` (a struct; `bytes@p.bin+48=&1` with the address of buffer argument 1 at byte 48).',
   },
   CM5011: {
     severity: 'error',
@@ -72,6 +72,13 @@ export const launch = entries({
     message: 'parameter {index} `{name}` of `{kernel}` is {wanted}, but argument `{spec}` is {given}',
     help: 'pass an integer: `{wanted}=VALUE`',
     page: 'The parameter would have the bits of the float: those of 1000 as an f32 are the integer 1148846080.',
+  },
+  CM5017: {
+    severity: 'error',
+    title: 'pointer in a struct',
+    message: 'argument {index} of `{kernel}` cannot have the address of argument {target} at byte {offset}: {why}',
+    help: 'write `bytes@FILE+OFFSET=&I`, where I is the index of a buffer argument',
+    page: 'A struct that is passed by value can contain pointers. `bytes@p.bin+48=&1` puts the device address of buffer argument 1 into the eight bytes at offset 48; in a launch file, `"pointers": [{ "offset": 48, "argument": 1 }]` does the same. The bytes must lie within the struct, and two pointers must not overlap. Buffers that are no parameters of the kernel follow the arguments of its parameters.',
   },
   CM5020: {
     severity: 'error',

@@ -225,4 +225,18 @@ export const types = entries({
     alias: 'W-GPU-4040',
     page: 'All threads of a block must reach the same barrier. NVIDIA GPUs do not count threads that have exited; on other devices, a barrier that some threads never reach may wait forever.',
   },
+  CM2220: {
+    severity: 'warning',
+    title: 'unused suppression',
+    message: '{code} is not reported {where}',
+    help: 'remove the suppression',
+    page: 'A comment `// cumetal: allow CODE` suppresses a warning of its line or, alone on a line, of the next line with code; `// cumetal: allow-file CODE` suppresses it in the whole file. A suppression that matches no warning is out of date. Errors cannot be suppressed.',
+  },
+  CM2221: {
+    severity: 'warning',
+    title: 'unknown code in a suppression',
+    message: 'there is no diagnostic `{name}`',
+    help: 'write codes such as `CM2201`, and a reason after `--`',
+    page: 'A comment `// cumetal: allow CODE` names codes, separated by commas or blanks. `cumetal explain` without an argument lists them.',
+  },
 });

@@ -10,13 +10,14 @@ import { openDevice } from '../../device/index.ts';
 import { launch } from '../../runtime/index.ts';
 import { type Command, type Context, has, type ParsedArguments, parseArguments } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
+import { noteInvented } from '../run/default-note.ts';
 import { launchFault, loadTask } from '../run/load-task.ts';
 import { type RunRequest, readRequest } from '../run/options.ts';
 import type { Report } from '../run/report.ts';
 import { readTask, type Task } from '../run/task.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
-import { jsonText } from '../terminal/json.ts';
+import { jsonDocument } from '../terminal/json.ts';
 import { median } from '../terminal/numbers.ts';
 import { renderAll } from '../terminal/render.ts';
 import { type BenchKernel, benchKernels, benchPtx } from './kernels.ts';
@@ -58,8 +59,10 @@ async function attempt(context: Context, run: Command, asked: RunRequest, report
   device.close();
   if (typeof measured === 'number') return measured;
   const { info } = device;
-  if (has(parsed, 'json')) terminal.out(`${jsonText({ device: info.kind, device_name: info.name, rows: measured })}\n`);
+  if (has(parsed, 'json'))
+    terminal.out(jsonDocument({ device: info.kind, device_name: info.name, rows: measured, is_invented: report.lastNote !== undefined }));
   else terminal.out(`${info.name}\n${measured.map(rowText).join('')}`);
+  if (report.lastNote) terminal.err(report.lastNote);
   return exit.ok;
 }
 
@@ -92,6 +95,7 @@ async function rowsOfTask(device: Device, task: Task, io: Terminal, report: Repo
   if (typeof prepared === 'number') return prepared;
   const { module, times } = prepared;
   const { plan, request } = task;
+  if (!own) report.lastNote = noteInvented({ plan, module, device, what: 'times' }, io);
   const repeat = request.repeat > 1 ? request.repeat : launches;
   const { diagnostics } = report;
   // The first launch prepares the kernel, and is not counted.

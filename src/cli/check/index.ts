@@ -6,7 +6,7 @@ import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
 import { checkSource } from '../../compile/check-source.ts';
 import type { CompileOptions } from '../../compile/options.ts';
-import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
+import { allValues, type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { compileOptions } from '../command/compile-options.ts';
 import { usageError } from '../command/usage-error.ts';
 import { version } from '../command/version.ts';
@@ -14,43 +14,79 @@ import { type Input, readInput } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson, githubLine, sarif } from '../terminal/formats.ts';
 import type { Terminal } from '../terminal/index.ts';
-import { jsonText } from '../terminal/json.ts';
+import { jsonDocument } from '../terminal/json.ts';
 import { countSummary, renderAll } from '../terminal/render.ts';
+import { suppress } from './allow.ts';
+import { namedFiles } from './files.ts';
+import { type Levels, readLevels, withLevels } from './levels.ts';
 
 /** The maximum number of diagnostics printed as text; the rest are counted. */
 const maxShown = 50;
 
+/** The files to check, and the levels of warnings. */
+interface Asked {
+  readonly files: readonly string[];
+  readonly levels: Levels;
+}
+
 /** Runs the command. The exit code is the highest of all files; with `--watch` it is 0 after an interrupt. */
 export async function check({ parsed, terminal }: Context): Promise<ExitCode> {
-  const problem = optionProblem(parsed);
-  if (problem !== undefined) return usageError(problem, 'cumetal check --help', terminal);
-  if (!has(parsed, 'watch')) return checkOnce(parsed, terminal);
+  const asked = readAsked(parsed);
+  if (typeof asked === 'string') return usageError(asked, 'cumetal check --help', terminal);
+  if (!has(parsed, 'watch')) return checkOnce(asked, parsed, terminal);
   const { watchFiles } = await import('../terminal/watch.ts');
   const recheck = async (): Promise<void> => {
     // Clears the screen and its scrollback, on a terminal.
     if (terminal.color.out) terminal.out('\u001b[2J\u001b[3J\u001b[H');
-    await checkOnce(parsed, terminal);
+    const now = readAsked(parsed);
+    await checkOnce(typeof now === 'string' ? asked : now, parsed, terminal);
   };
-  return watchFiles(parsed.positionals, recheck);
+  return watchFiles(asked.files, recheck);
 }
 
-function optionProblem(parsed: ParsedArguments): string | undefined {
+function readAsked(parsed: ParsedArguments): Asked | string {
   const reads = parsed.positionals.includes('-');
   if (has(parsed, 'watch') && reads) return '`--watch` requires files; `-` is standard input';
   if (has(parsed, 'stdin-filename') && !reads) return '`--stdin-filename` requires `-` (standard input) as a file';
-  return undefined;
+  const levels = readLevels(allValues(parsed, 'warnings'));
+  if (typeof levels === 'string') return levels;
+  const files = namedFiles(parsed.positionals);
+  return typeof files === 'string' ? files : { files, levels };
+}
+
+/** What was found in all files. */
+interface Found {
+  readonly list: Diagnostic[];
+  readonly suppressed: Diagnostic[];
+  /** The paths of diagnostics, also of those without a place. */
+  readonly paths: Map<Diagnostic, string>;
 }
 
 /** Checks every file once and writes the diagnostics. */
-async function checkOnce(parsed: ParsedArguments, terminal: Terminal): Promise<ExitCode> {
+async function checkOnce({ files, levels }: Asked, parsed: ParsedArguments, terminal: Terminal): Promise<ExitCode> {
   const options: CompileOptions = { ...compileOptions(parsed), lints: true };
-  const all = new Diagnostics();
+  const found: Found = { list: [], suppressed: [], paths: new Map() };
   let worst: ExitCode = exit.ok;
-  for (const path of parsed.positionals) worst = Math.max(worst, await checkFile(path, parsed, options, terminal, all)) as ExitCode;
+  for (const path of files) {
+    const own = new Diagnostics();
+    const { code, suppressed } = await checkFile(path, parsed, options, terminal, own);
+    const list = withLevels(own.list, levels);
+    // Warnings that are errors fail the check of a file that compiles.
+    const isRaised = code === exit.ok && list.some(({ severity }) => severity === 'error');
+    worst = Math.max(worst, isRaised ? exit.failed : code) as ExitCode;
+    found.list.push(...list);
+    found.suppressed.push(...suppressed);
+    for (const each of [...list, ...suppressed]) found.paths.set(each, path);
+  }
   const format = has(parsed, 'json') ? 'json' : (lastValue(parsed, 'format') ?? 'text');
-  if (format === 'text') writeText(all.list, parsed.positionals.length, terminal);
-  else terminal.out(written(format, all.list));
+  if (format === 'text') writeText(found.list, files.length, terminal);
+  else terminal.out(written(format, found));
   return worst;
+}
+
+interface CheckedFile {
+  readonly code: ExitCode;
+  readonly suppressed: readonly Diagnostic[];
 }
 
 async function checkFile(
@@ -59,25 +95,27 @@ async function checkFile(
   options: CompileOptions,
   terminal: Terminal,
   all: Diagnostics,
-): Promise<ExitCode> {
+): Promise<CheckedFile> {
   const input = await readInput(path, terminal, all, lastValue(parsed, 'image'));
-  return typeof input === 'number' ? input : checkInput(named(input, lastValue(parsed, 'stdin-filename')), options, all);
+  if (typeof input === 'number') return { code: input, suppressed: [] };
+  return checkInput(named(input, lastValue(parsed, 'stdin-filename')), options, all);
 }
 
 /** The input, under the name of `--stdin-filename` if it is standard input. */
 const named = (input: Input, name: string | undefined): Input =>
   input.kind === 'ptx' && input.path === '-' && name !== undefined ? { ...input, source: new SourceFile(name, input.source.text) } : input;
 
-async function checkInput(input: Input, options: CompileOptions, all: Diagnostics): Promise<ExitCode> {
+async function checkInput(input: Input, options: CompileOptions, all: Diagnostics): Promise<CheckedFile> {
   if (input.kind === 'metallib') {
     const { validateBytes } = await import('../validate.ts');
-    return validateBytes(input.bytes, all) ? exit.ok : exit.failed;
+    return { code: validateBytes(input.bytes, all) ? exit.ok : exit.failed, suppressed: [] };
   }
   const own = new Diagnostics(input.source);
   const isGood =
     options.target || options.fp64 ? await compiles(input.source, options, own) : checkSource(input.source, options, own) !== undefined;
-  all.addAll(own.sorted());
-  return isGood ? exit.ok : exit.doesNotCompile;
+  const { list, suppressed } = suppress(own.sorted(), input.source);
+  all.addAll(list);
+  return { code: isGood ? exit.ok : exit.doesNotCompile, suppressed };
 }
 
 /** Whether the module compiles for the target; this takes a whole compilation. */
@@ -92,8 +130,8 @@ function writeText(list: readonly Diagnostic[], files: number, terminal: Termina
   terminal.out(`${what}: ${countSummary(list) || 'no problems'}\n`);
 }
 
-function written(format: string, list: readonly Diagnostic[]): string {
-  if (format === 'sarif') return `${JSON.stringify(sarif(list, version), undefined, 2)}\n`;
+function written(format: string, { list, suppressed, paths }: Found): string {
+  if (format === 'sarif') return `${JSON.stringify(sarif(list, { version, suppressed, paths }), undefined, 2)}\n`;
   if (format === 'github') return list.map((d) => `${githubLine(d)}\n`).join('');
-  return `${jsonText({ diagnostics: list.map(diagnosticJson) })}\n`;
+  return jsonDocument({ diagnostics: list.map(diagnosticJson) });
 }

@@ -3,6 +3,15 @@ import type { Option } from './command.ts';
 
 export const json: Option = { name: 'json', doc: 'Print one JSON object instead of text.' };
 
+/** The option of `run`, whose previews of buffers are short. */
+export const jsonFull: Option = {
+  name: 'json',
+  value: 'full',
+  isBare: true,
+  choices: ['full'],
+  doc: 'Print one JSON object instead of text. `truncated` says that `data` has only the first elements of a buffer; `--json=full` has all. schemas/run.schema.json describes it.',
+};
+
 /** Copies of the compiler's lists, so that `--help` does not load the compiler; a spec keeps the lists equal. */
 export const targetChoices = ['macos13', 'macos14', 'macos15', 'macos26', 'ios17', 'ios18', 'cpu'];
 export const fp64Choices = ['soft', 'warn', 'emulate', 'native'];

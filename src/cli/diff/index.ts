@@ -6,8 +6,10 @@ import { compareOutcomes, type LaunchOutcome, launch, launchWords, type Toleranc
 import { type Command, type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { ownCompileCache } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
+import { type Judged, noteInvented } from '../run/default-note.ts';
 import { findWriter } from '../run/last-writer.ts';
 import { launchFault, loadTask } from '../run/load-task.ts';
+import { conflictingOption } from '../run/options.ts';
 import { readTask, type Task } from '../run/task.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { filesIn, type Terminal } from '../terminal/index.ts';
@@ -30,13 +32,18 @@ export async function diff(context: Context, run: Command): Promise<ExitCode> {
   if (!opened) return exit.noDevice;
   const isFolder = launches.length !== 1;
   const report: DiffReport = { devices: opened, launches: [], isFolder };
+  let last: string | undefined;
+  const announce = (judged: Omit<Judged, 'what'>): void => {
+    last = noteInvented({ ...judged, what: 'results' }, terminal);
+  };
   try {
     const cache = has(parsed, 'no-cache') ? undefined : ownCompileCache(terminal);
-    for (const one of launches) report.launches.push(await compareLaunch(one, { context, run, tolerance, opened, cache }));
+    for (const one of launches) report.launches.push(await compareLaunch(one, { context, run, tolerance, opened, cache, announce }));
   } finally {
     for (const { device } of opened) device.close();
   }
-  terminal.out(has(parsed, 'json') ? `${diffJson(report)}\n` : diffText(report));
+  terminal.out(has(parsed, 'json') ? diffJson(report) : diffText(report));
+  if (last) terminal.err(last);
   const codes = report.launches.map(({ code }) => code);
   return isFolder ? (codes.every((code) => code === exit.ok) ? exit.ok : exit.failed) : codes[0]!;
 }
@@ -51,13 +58,16 @@ interface Asked {
 function launchesOf(parsed: ParsedArguments, terminal: Terminal): Asked[] | string {
   const given = lastValue(parsed, 'launch');
   const [path] = parsed.positionals;
+  const described = conflictingOption(parsed);
   if (given !== undefined) {
+    if (described) return `\`--${described}\` conflicts with \`--launch\`: the launch file specifies it`;
     const found = path === undefined ? undefined : filesIn(path);
     return found ? `\`--launch\` conflicts with the folder \`${path}\`` : [{ path: given, parsed }];
   }
   if (path === undefined) return '`cumetal diff` requires a launch: `cumetal diff --launch FILE`, or a folder of launches';
   const found = filesIn(path);
   if (!found) return [{ path, parsed }];
+  if (described) return `\`--${described}\` conflicts with the folder \`${path}\`: its files specify their launches`;
   const files = found.filter((file) => isLaunchFile(file) || (isPtx(file) && hasOwnLaunch(file, terminal)));
   // A launch file next to a module is the launch of that module.
   const own = files.filter((file) => !isPtx(file) || !found.includes(file.replace(/\.ptx$/, '.launch.json')));
@@ -109,6 +119,8 @@ interface Setting {
   readonly tolerance: Tolerance | undefined;
   readonly opened: readonly Opened[];
   readonly cache: CompileCache | undefined;
+  /** Says of an invented launch that it is one, before it runs. */
+  readonly announce: (judged: Omit<Judged, 'what'>) => void;
 }
 
 /** Runs one launch on every device. Diagnostics go to standard error immediately. */
@@ -122,7 +134,8 @@ async function compareLaunch({ path, parsed }: Asked, setting: Setting): Promise
   let code: ExitCode = typeof task === 'number' ? task : exit.ok;
   for (const one of typeof task === 'number' ? [] : opened) {
     const diagnostics = newList(reported);
-    const result = await runOn(one, task as Task, { terminal, diagnostics, notes, cache });
+    const announce = one === opened[0] ? (judged: Omit<Judged, 'what'>) => setting.announce(judged) : undefined;
+    const result = await runOn(one, task as Task, { terminal, diagnostics, notes, cache, announce });
     if (typeof result === 'number') {
       code = result;
       one.reopen(diagnostics);
@@ -152,11 +165,15 @@ interface Surroundings {
   readonly diagnostics: Diagnostics;
   readonly notes: string[];
   readonly cache: CompileCache | undefined;
+  /** Called before the launch on the reference device. */
+  readonly announce: ((judged: Omit<Judged, 'what'>) => void) | undefined;
 }
 
-async function runOn({ spec, device }: Opened, task: Task, { terminal, diagnostics, notes, cache }: Surroundings): Promise<Ran | ExitCode> {
+async function runOn({ spec, device }: Opened, task: Task, around: Surroundings): Promise<Ran | ExitCode> {
+  const { terminal, diagnostics, notes, cache, announce } = around;
   const module = await loadTask(device, task, { diagnostics, notes }, cache);
   if (typeof module === 'number') return module;
+  announce?.({ plan: task.plan, module, device });
   const { repeat, timeoutMs } = task.request;
   const outcome: LaunchOutcome | undefined = launch(device, module, task.plan, { repeat, timeoutMs }, { io: terminal, diagnostics });
   if (!outcome) return launchFault(diagnostics);

@@ -5,7 +5,7 @@ import type { DeviceInfo, Writer } from '../../device/device.ts';
 import { type Difference, describe, formatValue, type LaunchOutcome, type Tolerance } from '../../runtime/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
-import { jsonText, numberJson } from '../terminal/json.ts';
+import { jsonDocument, numberJson } from '../terminal/json.ts';
 import { median, shortNumber } from '../terminal/numbers.ts';
 
 /** A launch on one device. */
@@ -111,7 +111,7 @@ function toleranceText(tolerance: Tolerance): string {
 /** The object of `--json`. */
 export function diffJson({ devices, launches }: DiffReport): string {
   const states = launches.map(stateOf);
-  return jsonText({
+  return jsonDocument({
     status: states.every((state) => state === 'same') ? 'same' : states.includes('failed') ? 'failed' : 'differs',
     devices: devices.map(({ spec, device }) => ({ device: spec, kind: device.info.kind, device_name: device.info.name })),
     launches: launches.map((one) => launchJson(one)),
@@ -127,6 +127,7 @@ function launchJson(one: Compared): object {
     kernel: plan?.kernel ?? null,
     grid: plan?.grid ?? null,
     block: plan?.block ?? null,
+    made_up: plan?.defaults ?? [],
     notes: one.notes,
     runs: one.ran.map(({ spec, outcome }) => ({ device: spec, duration_ms: median(outcome.durationsMs) })),
     outputs: one.pairs.flatMap(({ other, differences }) =>

@@ -4,7 +4,7 @@ import { closest } from '../../base/closest.ts';
 import { type Context, has } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
-import { jsonText } from '../terminal/json.ts';
+import { jsonDocument } from '../terminal/json.ts';
 
 interface Entry {
   readonly severity: string;
@@ -20,14 +20,12 @@ export async function explain({ parsed, terminal }: Context): Promise<ExitCode> 
   const isJson = has(parsed, 'json');
   const topic = parsed.positionals[0];
   if (topic === undefined) {
-    terminal.out(
-      isJson ? `${jsonText({ codes: Object.entries(catalogue).map(([code, entry]) => ({ code, ...entry })) })}\n` : listOfCodes(),
-    );
+    terminal.out(isJson ? jsonDocument({ codes: Object.entries(catalogue).map(([code, entry]) => ({ code, ...entry })) }) : listOfCodes());
     return exit.ok;
   }
   const code = /^(CM)?\d{4}$/i.test(topic) ? `CM${topic.slice(-4)}` : codeOfAlias(topic);
   if (code !== undefined && isCode(code)) {
-    terminal.out(isJson ? `${jsonText({ code, ...catalogue[code] })}\n` : codePage(code, catalogue[code]));
+    terminal.out(isJson ? jsonDocument({ code, ...catalogue[code] }) : codePage(code, catalogue[code]));
     return exit.ok;
   }
   if (code !== undefined)
@@ -60,6 +58,6 @@ async function explainInstruction(word: string, isJson: boolean, terminal: Conte
   const { explainForms } = await import('./forms.ts');
   const forms = explainForms(word);
   if (typeof forms === 'string') return usageError(forms, 'cumetal explain --help', terminal);
-  terminal.out(isJson ? `${jsonText({ instruction: word, forms })}\n` : forms.map((form) => form.text).join('\n'));
+  terminal.out(isJson ? jsonDocument({ instruction: word, forms }) : forms.map((form) => form.text).join('\n'));
   return exit.ok;
 }

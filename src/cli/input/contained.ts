@@ -7,7 +7,7 @@ import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
 import type { Terminal } from '../terminal/index.ts';
-import { jsonText } from '../terminal/json.ts';
+import { jsonDocument } from '../terminal/json.ts';
 import { renderAll } from '../terminal/render.ts';
 
 interface Contained {
@@ -54,7 +54,7 @@ export function inspectContainer({ path, bytes }: Contained, isJson: boolean, te
   if (isJson) {
     const images = rows.map(imageJson);
     const faults = diagnostics.list.map(diagnosticJson);
-    terminal.out(`${jsonText({ file: path, bytes: bytes.length, format: container.format, images, diagnostics: faults })}\n`);
+    terminal.out(jsonDocument({ file: path, bytes: bytes.length, format: container.format, images, diagnostics: faults }));
   } else terminal.out(containerText(path, bytes, container, rows));
   return diagnostics.hasErrors ? exit.failed : exit.ok;
 }

@@ -27,7 +27,7 @@ export async function readInput(path: string, terminal: Terminal, diagnostics: D
   if (looksLikeContainer(bytes)) {
     const { readContainedPtx } = await import('./contained.ts');
     const source = readContainedPtx({ path, bytes }, image, terminal, diagnostics);
-    return source instanceof SourceFile ? { kind: 'ptx', path, source } : source;
+    return typeof source === 'number' ? source : { kind: 'ptx', path, source };
   }
   if (image !== undefined) return noImages(path, terminal);
   // A truncated metallib gets an error of its own instead of a PTX syntax error at its first byte.

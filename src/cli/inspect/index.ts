@@ -18,7 +18,7 @@ import { usageError } from '../command/usage-error.ts';
 import { looksLikeContainer } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
-import { jsonText } from '../terminal/json.ts';
+import { jsonDocument } from '../terminal/json.ts';
 import { renderAll } from '../terminal/render.ts';
 
 /** Runs the command. Unreadable parts are reported, and the rest are shown. */
@@ -40,7 +40,7 @@ export async function inspect({ parsed, terminal }: Context): Promise<ExitCode> 
   const parts = functions.map((fn) => readPart(fn, diagnostics));
   terminal.err(renderAll(diagnostics.list, terminal.color.err));
   if (has(parsed, 'json'))
-    terminal.out(`${jsonText({ ...libraryJson(path, bytes, library, parts), diagnostics: diagnostics.list.map(diagnosticJson) })}\n`);
+    terminal.out(jsonDocument({ ...libraryJson(path, bytes, library, parts), diagnostics: diagnostics.list.map(diagnosticJson) }));
   else if (library && has(parsed, 'disassemble')) terminal.out(await disassembly(parts));
   else if (library) terminal.out(libraryText(path, bytes, library, parts));
   return library && !diagnostics.hasErrors ? exit.ok : exit.failed;
@@ -125,6 +125,14 @@ function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
   return lines;
 }
 
+/** A range without its bytes. */
+const rangeJson = ({ name, offset, size, parts = [] }: ByteRange): object => ({
+  name,
+  offset,
+  size,
+  ...(parts.length > 0 ? { parts: parts.map(rangeJson) } : {}),
+});
+
 function libraryJson(path: string, bytes: Uint8Array, library: ReadLibrary | undefined, parts: readonly Part[]): object {
   if (!library) return { file: path, bytes: bytes.length };
   const { platform, uuid } = library;
@@ -145,7 +153,7 @@ function libraryJson(path: string, bytes: Uint8Array, library: ReadLibrary | und
     platform,
     os: dotted(library.os),
     uuid: uuid && hexOf(uuid),
-    sections: withGaps(library.ranges, bytes.length),
+    sections: withGaps(library.ranges, bytes.length).map(rangeJson),
     functions,
   };
 }

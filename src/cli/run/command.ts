@@ -1,6 +1,6 @@
 /** The options of `cumetal run`. Launch lines in files, `diff` and `bench` use the same options. */
 import type { Command } from '../command/command.ts';
-import { compiling, json, rooflineChoices } from '../command/options.ts';
+import { compiling, jsonFull, rooflineChoices } from '../command/options.ts';
 
 export const run: Command = {
   name: 'run',
@@ -104,7 +104,7 @@ export const run: Command = {
       isBare: true,
       doc: 'Run the kernel under the sanitizer on the CPU device. KINDS is a comma-separated list of `memory` (out-of-bounds, misaligned, use after free), `race` (data races), `init` (reads of uninitialized memory) and `sync` (barrier divergence, wrong masks, deadlock). The default is all four.',
     },
-    json,
+    jsonFull,
   ],
   examples: [
     { line: 'cumetal run examples/vector_add.ptx', does: 'launch with the arguments in the comment lines of the file' },
@@ -123,13 +123,17 @@ export const run: Command = {
     { line: 'cumetal run --launch case/launch.json --device cuda --record', does: 'record the expected files on an NVIDIA GPU' },
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'read and write NumPy files' },
   ],
-  details: `Arguments:
+  details: `FILE is PTX, a metallib, an AIR module (.air, .bc, .ll of \`build --emit\`), a fatbinary, cubin, object file or program that
+contains PTX, or \`-\`. A .cu file is compiled by nvcc or clang, if one is on the PATH, with lines: findings name those of the .cu file.
+
+Arguments:
   f32:1024            a buffer of 1024 zeros; f32:32x32 has two dimensions
   f32:1024=iota       initial values: zeros, ones, iota (0 1 2 …), fill(2.5), rand, rand(7); rand is rand(0)
   f16=1.5,2           a buffer of the values; f16:2x2=1.5,2,3,4 with a shape
   f32@a.npy           a buffer from a .npy file of the same type, or from a raw file
   i32=1024            a scalar: decimal, 0x hexadecimal, nan, inf, -inf
   bytes@params.bin    a struct passed by value
+  bytes@p.bin+48=&1   a struct with the address of buffer argument 1 at byte 48; buffers without a parameter come last
 Element types: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64.
 
 Without --arg, the launch comes from \`//! cumetal: --grid 4 --arg …\` comment lines in the file, otherwise from NAME.launch.json

@@ -10,9 +10,10 @@ import { type Context, has, lastValue, type ParsedArguments } from '../command/c
 import { ownCompileCache } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
-import { jsonText } from '../terminal/json.ts';
+import { jsonDocument } from '../terminal/json.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { renderAll } from '../terminal/render.ts';
+import { noteInvented } from './default-note.ts';
 import { launchFault, loadTask } from './load-task.ts';
 import { conflictingOption, type RunRequest } from './options.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './report.ts';
@@ -32,9 +33,10 @@ export async function run(context: Context): Promise<ExitCode> {
   // A file of the instruments may not be written.
   if (code === exit.ok && diagnostics.hasErrors) code = exit.failed;
   terminal.err(renderAll(diagnostics.list, terminal.color.err));
-  if (has(parsed, 'json')) terminal.out(`${reportJson(report)}\n`);
+  if (has(parsed, 'json')) terminal.out(reportJson(report, lastValue(parsed, 'json') === 'full'));
   else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
   if (table) terminal.out(`\n${table}`);
+  if (report.lastNote) terminal.err(report.lastNote);
   return code;
 }
 
@@ -69,7 +71,7 @@ async function showProfile(
   const { path } = wanted;
   if (path !== undefined) {
     const isPage = path.endsWith('.html');
-    const text = isPage ? (await import('./profile-html.ts')).profileHtml(profile, source, on) : `${jsonText(profileJson(profile, on))}\n`;
+    const text = isPage ? (await import('./profile-html.ts')).profileHtml(profile, source, on) : jsonDocument(profileJson(profile, on));
     if (writeBytes(terminal, path, new TextEncoder().encode(text), report.diagnostics)) report.notes.push(`profile written to ${path}`);
   } else if (has(parsed, 'json')) report.observed = { ...report.observed, profile: profileJson(profile, on) };
   else return profileText(profile, source, on);
@@ -81,7 +83,7 @@ async function showTrace(trace: Trace, { terminal, parsed }: Context, report: Re
   const { traceJson, traceText } = await import('./trace-text.ts');
   const path = lastValue(parsed, 'trace-out');
   if (path !== undefined) {
-    const text = path.endsWith('.json') ? `${jsonText(traceJson(trace))}\n` : traceText(trace);
+    const text = path.endsWith('.json') ? jsonDocument(traceJson(trace)) : traceText(trace);
     writeBytes(terminal, path, new TextEncoder().encode(text), report.diagnostics);
   } else if (has(parsed, 'json')) report.observed = { ...report.observed, trace: traceJson(trace) };
   else terminal.err(traceText(trace));
@@ -151,6 +153,8 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
       ? { profile: { ...source, take: (profile: Profile) => takeProfile(observed, { profile, source: source.source, wanted }) } }
       : {}),
   };
+  const what = request.sanitize ? 'findings' : wanted ? 'figures' : undefined;
+  if (what) report.lastNote = noteInvented({ plan, module, device, what }, terminal);
   const bar = isJson ? undefined : progressBar(readableName(plan.kernel ?? module.kernels[0]?.name ?? ''), terminal);
   const options = {
     repeat: request.repeat,

@@ -15,7 +15,7 @@ import {
   writeContents,
 } from '../../runtime/index.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
-import { jsonText, numberJson } from '../terminal/json.ts';
+import { jsonDocument, numberJson } from '../terminal/json.ts';
 import { elementLines, median, shortNumber } from '../terminal/numbers.ts';
 import type { RunRequest } from './options.ts';
 
@@ -29,6 +29,8 @@ export interface Report {
   device?: DeviceInfo;
   compileMs?: number;
   launched?: Launched;
+  /** What is said after everything else. */
+  lastNote?: string | undefined;
   /** The profile or trace for the object of `--json`. */
   observed?: Readonly<Record<string, object>>;
 }
@@ -122,10 +124,10 @@ function checkLine(check: Check, { outputs }: LaunchOutcome): string {
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(3) : ms.toFixed(1)} ms`;
 
-/** The object of `--json`; fields of a stage that was not reached are null or empty. */
-export function reportJson({ diagnostics, notes, printed, device, compileMs, launched, observed }: Report): string {
+/** The object of `--json`; fields of a stage that was not reached are null or empty. `isFull`: buffers have all elements. */
+export function reportJson({ diagnostics, notes, printed, device, compileMs, launched, observed }: Report, isFull = false): string {
   const plan = launched?.outcome.plan;
-  return jsonText({
+  return jsonDocument({
     kernel: plan?.kernel ?? null,
     kernel_name: plan ? readableName(plan.kernel) : null,
     device: device?.kind ?? null,
@@ -139,7 +141,7 @@ export function reportJson({ diagnostics, notes, printed, device, compileMs, lau
     made_up: plan?.defaults ?? [],
     notes,
     printed: textOf(printed),
-    outputs: launched ? outputsJson(launched) : [],
+    outputs: launched ? outputsJson(launched, isFull) : [],
     checks: launched?.checks.map(checkJson) ?? [],
     ...observed,
     diagnostics: diagnostics.list.map(diagnosticJson),
@@ -152,13 +154,14 @@ function textOf(pieces: readonly Uint8Array[]): string {
   return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode();
 }
 
-function outputsJson({ shown, saved }: Launched): object[] {
+function outputsJson({ shown, saved }: Launched, isFull: boolean): object[] {
   const common = ({ index, name, element, shape }: Output) => ({ index, name, dtype: element, shape });
   return [
-    ...shown.map(({ output, count }) => ({
-      ...common(output),
-      data: decodeElements(output.element, output.bytes, count ?? lengthOf(output)).map(numberJson),
-    })),
+    ...shown.map(({ output, count }) => {
+      const [length, wanted] = [lengthOf(output), isFull ? undefined : count];
+      const data = decodeElements(output.element, output.bytes, wanted ?? length).map(numberJson);
+      return { ...common(output), count: length, truncated: data.length < length, data };
+    }),
     ...saved.map(({ output, path }) => ({ ...common(output), file: path })),
   ];
 }

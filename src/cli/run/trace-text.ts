@@ -60,6 +60,7 @@ export function traceJson({ kernel, block, thread, steps, count }: Trace): objec
     block,
     thread,
     count,
+    truncated: steps.filter(({ isStart }) => isStart).length < count,
     steps: steps.map(({ line, column, file, text, isStart, operations }) => ({
       line,
       column,

@@ -1,7 +1,8 @@
 /** Diagnostics for machines: JSON, SARIF 2.1.0 and GitHub's workflow commands, from the same list as the text. */
-import { catalogue } from '../../base/catalogue/index.ts';
+import type { Entry } from '../../base/catalogue/entry.ts';
+import { type Code, catalogue } from '../../base/catalogue/index.ts';
 import { withReadableNames } from '../../base/demangle/index.ts';
-import type { Diagnostic } from '../../base/diagnostic.ts';
+import type { Diagnostic, Label } from '../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
 import { atOrigin } from './origin.ts';
 
@@ -28,37 +29,80 @@ function range(file: SourceFile, span: Span) {
   return { line: start.line, column: start.column, endLine: end.line, endColumn: end.column };
 }
 
-/** Source: OASIS, Static Analysis Results Interchange Format 2.1.0. */
-export function sarif(compiled: readonly Diagnostic[], version: string): object {
-  const diagnostics = compiled.map(atOrigin);
-  const codes = [...new Set(diagnostics.map((d) => d.code))].sort();
-  const rules = codes.map((code) => ({
-    id: code,
-    shortDescription: { text: catalogue[code].title },
-    fullDescription: { text: catalogue[code].page },
-  }));
-  const results = diagnostics.map((d) => ({
-    ruleId: d.code,
-    ruleIndex: codes.indexOf(d.code),
-    level: d.severity,
-    message: { text: textOf(d) },
-    locations: d.file ? [sarifLocation(d.file, d.labels[0]?.span)] : [],
-  }));
-  const driver = { name: 'cumetal', version, rules };
+/** What a log says besides its diagnostics. */
+export interface SarifFacts {
+  readonly version: string;
+  /** Warnings that a comment suppresses. */
+  readonly suppressed?: readonly Diagnostic[];
+  /** The file of each diagnostic, also of one without a place. */
+  readonly paths?: ReadonlyMap<Diagnostic, string>;
+}
+
+/**
+ * A log with the properties that GitHub requires: help for each rule, and a location with a line for each result.
+ * Source: OASIS, Static Analysis Results Interchange Format 2.1.0; GitHub, "SARIF support for code scanning".
+ */
+export function sarif(list: readonly Diagnostic[], { version, suppressed = [], paths }: SarifFacts): object {
+  const codes = [...new Set([...list, ...suppressed].map((d) => d.code))].sort();
+  const resultOf = (compiled: Diagnostic, isSuppressed: boolean): object => {
+    const d = atOrigin(compiled);
+    const file = d.file?.path ?? paths?.get(compiled) ?? '-';
+    const more = d.file ? d.labels.slice(1).map((label, id) => relatedLocation(d.file!, label, id)) : [];
+    return {
+      ruleId: d.code,
+      ruleIndex: codes.indexOf(d.code),
+      level: d.severity,
+      message: { text: textOf(d) },
+      locations: [sarifLocation(file, d.file, d.labels[0]?.span)],
+      ...(more.length > 0 ? { relatedLocations: more } : {}),
+      ...(isSuppressed ? { suppressions: [{ kind: 'inSource' }] } : {}),
+      properties: { reasons: d.notes.map(withReadableNames), ...(d.help === undefined ? {} : { hint: withReadableNames(d.help) }) },
+    };
+  };
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
-    runs: [{ tool: { driver }, columnKind: 'unicodeCodePoints', results }],
+    runs: [
+      {
+        tool: { driver: { name: 'cumetal', version, semanticVersion: version, rules: codes.map(ruleOf) } },
+        automationDetails: { id: 'cumetal/' },
+        columnKind: 'unicodeCodePoints',
+        results: [...list.map((d) => resultOf(d, false)), ...suppressed.map((d) => resultOf(d, true))],
+      },
+    ],
   };
+}
+
+/** The description of a code, with its page as help. */
+function ruleOf(code: Code): object {
+  const entry: Entry = catalogue[code];
+  const { title, page, help, severity } = entry;
+  const hint = help === undefined ? [] : [`What to do: ${help}`];
+  const name = title.replace(/(?:^|[^a-zA-Z0-9]+)([a-zA-Z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return {
+    id: code,
+    name: name.replace(/[^a-zA-Z0-9]/g, ''),
+    shortDescription: { text: title },
+    fullDescription: { text: page },
+    help: { text: [page, ...hint].join('\n\n'), markdown: [`**${code}: ${title}**`, page, ...hint].join('\n\n') },
+    defaultConfiguration: { level: severity },
+  };
+}
+
+function relatedLocation(file: SourceFile, label: Label, id: number): object {
+  return { id, ...sarifLocation(file.path, file, label.span), message: { text: withReadableNames(label.text) || 'here' } };
 }
 
 /** Message, reasons and hint, one line each. */
 const textOf = ({ message, notes, help }: Diagnostic): string => withReadableNames([message, ...notes, ...(help ? [help] : [])].join('\n'));
 
-function sarifLocation(file: SourceFile, span: Span | undefined): object {
-  const place = span && range(file, span);
-  const region = place && { startLine: place.line, startColumn: place.column, endLine: place.endLine, endColumn: place.endColumn };
-  return { physicalLocation: { artifactLocation: { uri: uriOf(file.path) }, ...(region ? { region } : {}) } };
+/** A location; that of a whole file is its first line. */
+function sarifLocation(path: string, file: SourceFile | undefined, span: Span | undefined): { physicalLocation: object } {
+  const artifactLocation = { uri: uriOf(path) };
+  if (!file || !span) return { physicalLocation: { artifactLocation, region: { startLine: 1 } } };
+  const place = range(file, span);
+  const region = { startLine: place.line, startColumn: place.column, endLine: place.endLine, endColumn: place.endColumn };
+  return { physicalLocation: { artifactLocation, region: { ...region, snippet: { text: file.text.slice(span.start, span.end) } } } };
 }
 
 /** A relative reference, or a `file:` URI for an absolute path; `#` and `?` in a file name are escaped. */

@@ -1,4 +1,5 @@
 /** Lossless JSON: a number that JSON cannot represent is a string, and negative zero keeps its sign. */
+import { hexOf } from '../../base/bytes.ts';
 import type { ElementValue } from '../../runtime/index.ts';
 
 /** A number literal that `jsonText` writes verbatim. */
@@ -17,11 +18,35 @@ export function numberJson(value: ElementValue): unknown {
   return Object.is(value, -0) ? new Raw('-0.0') : value;
 }
 
-/** One line of JSON; keys whose value is undefined are left out. */
+/** A map whose keys are names of somebody else, which stay as they are. */
+class Verbatim {
+  readonly map: Readonly<Record<string, unknown>>;
+  constructor(map: Readonly<Record<string, unknown>>) {
+    this.map = map;
+  }
+}
+
+export const verbatim = (map: Readonly<Record<string, unknown>>): unknown => new Verbatim(map);
+
+/** The version of the outputs of `--json`, which `schemas/` describes. It grows with every incompatible change. */
+export const schemaVersion = 1;
+
+/** The text of a whole output: one line of JSON that starts with the version of its schema. */
+export const jsonDocument = (value: object): string => `${jsonText({ schemaVersion, ...value })}\n`;
+
+const snakeCase = (key: string): string => (key === 'schemaVersion' ? key : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
+
+/** One line of JSON. Keys are written in snake case, keys whose value is undefined are left out, and bytes are hexadecimal digits. */
 export function jsonText(value: unknown): string {
   if (value instanceof Raw) return value.text;
+  if (value instanceof Uint8Array) return JSON.stringify(hexOf(value));
+  if (value instanceof Verbatim) return objectText(value.map, (key) => key);
   if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
+  return objectText(value, snakeCase);
+}
+
+function objectText(value: object, spell: (key: string) => string): string {
   const pairs = Object.entries(value).filter(([, v]) => v !== undefined);
-  return `{${pairs.map(([key, v]) => `${JSON.stringify(key)}:${jsonText(v)}`).join(',')}}`;
+  return `{${pairs.map(([key, v]) => `${JSON.stringify(spell(key))}:${jsonText(v)}`).join(',')}}`;
 }

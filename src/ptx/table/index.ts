@@ -22,7 +22,7 @@ import { floatRows } from './float.ts';
 import { halfRows } from './half.ts';
 import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
-import { type LazyRows, lazyRows } from './lazy-rows.ts';
+import { lazyOpcodes } from './lazy-opcodes.ts';
 import { logicRows } from './logic.ts';
 import { mmaRows } from './matrix/mma.ts';
 import { tileRows } from './matrix/tiles.ts';
@@ -44,7 +44,7 @@ interface Chapter {
 }
 
 const eager = (rows: readonly Row[]): Chapter => ({ rows: () => rows });
-const lazy = ({ opcodes }: LazyRows, rows: () => readonly Row[]): Chapter => ({ rows, opcodes: opcodes.split(' ') });
+const lazy = (opcodes: string, rows: () => readonly Row[]): Chapter => ({ rows, opcodes: opcodes.split(' ') });
 
 /** In the order of the manual. */
 export const chapters: readonly Chapter[] = [
@@ -57,24 +57,24 @@ export const chapters: readonly Chapter[] = [
   eager(compareRows),
   eager(compareHalfRows),
   eager(logicRows),
-  lazy(lazyRows.bits, bitRows),
+  lazy(lazyOpcodes.bits, bitRows),
   eager(approximateRows),
   eager(moveRows),
   eager(orderedRows),
-  lazy(lazyRows.hints, hintRows),
-  lazy(lazyRows.asyncCopies, asyncCopyRows),
-  lazy(lazyRows.atomics, () => [...atomicRows(), ...halfAtomicRows()]),
+  lazy(lazyOpcodes.hints, hintRows),
+  lazy(lazyOpcodes.asyncCopies, asyncCopyRows),
+  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows()]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
   eager(controlRows),
   eager(warpRows),
-  lazy(lazyRows.wmma, wmmaRows),
-  lazy(lazyRows.mma, mmaRows),
-  lazy(lazyRows.tiles, tileRows),
-  lazy(lazyRows.fences, fenceRows),
+  lazy(lazyOpcodes.wmma, wmmaRows),
+  lazy(lazyOpcodes.mma, mmaRows),
+  lazy(lazyOpcodes.tiles, tileRows),
+  lazy(lazyOpcodes.fences, fenceRows),
   eager(miscRows),
-  lazy(lazyRows.video, videoRows),
+  lazy(lazyOpcodes.video, videoRows),
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;
@@ -103,7 +103,7 @@ export function compiledRowsOf(opcode: string): readonly Row[] {
   const chapter = lazyChapters.get(opcode);
   if (!chapter) return [];
   for (const [name, rows] of grouped(rowsOf(chapter))) {
-    if (!chapter.opcodes!.includes(name)) bug(`the opcode ${name} is missing in lazy-rows.ts`);
+    if (!chapter.opcodes!.includes(name)) bug(`the opcode ${name} is missing in lazy-opcodes.ts`);
     groups.set(name, rows);
   }
   return groups.get(opcode) ?? bug(`no row of the opcode ${opcode} in its lazy chapter`);

@@ -29,11 +29,10 @@ export function reportEnding(control: Control, launch: EndedLaunch, diagnostics:
       diagnostics.report('CM6010', { ...describePlace(place, request), seconds: request.timeoutMs / 1000 });
       break;
     }
-    case stops.cancelled: {
-      const total = blocksOf(work);
-      diagnostics.report('CM6016', { kernel, done: Math.min(total, done * unitOf(work)), total });
+    case stops.cancelled:
+      // Only the last unit may have fewer blocks, and not all have ended.
+      diagnostics.report('CM6016', { kernel, done: done * unitOf(work), total: blocksOf(work) });
       break;
-    }
     case stops.broken:
       diagnostics.report('CM6017', { kernel, why: whyBroken(control) });
       break;
@@ -55,7 +54,7 @@ function reportFault(fault: EndedPlace, { request, lanes }: EndedLaunch, diagnos
   if (fault.ending === endings.stuck) return void diagnostics.report('CM6031', describePlace(fault, request));
   // The threads of a lane group access memory together.
   const last = Math.min(fault.thread + lanes, product(request.block)) - 1 - fault.thread;
-  const others = last > 0 ? ` or one of the next ${last} threads` : '';
+  const others = last > 1 ? ` or one of the next ${last} threads` : last === 1 ? ' or the next one' : '';
   diagnostics.report(fault.ending === endings.fault ? 'CM6011' : 'CM6019', { ...describePlace(fault, request), others });
 }
 

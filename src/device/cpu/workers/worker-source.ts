@@ -1,5 +1,5 @@
 /**
- * The program of a worker. From sources and built files it is the module beside this one. In a bundle there is no such file, so that
+ * The program of a worker. From sources it is the module beside this one. In a bundle there is no such file, so that
  * `scripts/worker.ts` replaces this module by one that contains the program as text.
  */
 
@@ -7,6 +7,5 @@
 export type WorkerSource = { readonly url: string } | { readonly text: string };
 
 export const workerSource = (): WorkerSource => {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  return { url: new URL(`./worker.${extension}`, import.meta.url).href };
+  return { url: new URL('./worker.ts', import.meta.url).href };
 };

@@ -27,10 +27,10 @@ export function writeScalar(s: LaneGroup, value: Value, lane?: number, index?: (
       return s.code.op(`${numberOf(s, value)}.add`);
     case 'ptrtoint':
       push(inst.a);
-      return addWindow(s, inst.a, 'sub', lane);
+      return addWindow(s, inst.a, 'sub');
     case 'inttoptr':
       push(inst.a);
-      return addWindow(s, value, 'add', lane);
+      return addWindow(s, value, 'add');
     case 'load':
       return loadScalar(s, inst, () => push(inst.addr));
     case 'fma':
@@ -79,16 +79,15 @@ export function emitterFor(s: LaneGroup, lane?: number): Emitter {
   };
 }
 
-/** Converts between pointers and integers: as an integer, an address of shared, constant or local memory is its offset in the window. */
-function addWindow(s: LaneGroup, pointer: Value, op: 'add' | 'sub', lane: number | undefined): void {
+/**
+ * Converts between pointers and integers: as an integer, an address of shared, constant or local memory is its offset in the window. For all
+ * lanes: where these have local memory, they differ, and a vector rule converts them.
+ */
+function addWindow(s: LaneGroup, pointer: Value, op: 'add' | 'sub'): void {
   const type = typeOf(s, pointer);
   const space = isPointer(type) ? spaceOf(type) : 'global';
   if (space !== 'shared' && space !== 'constant' && space !== 'local') return;
   pushWindow(s, space);
-  if (space === 'local' && lane) {
-    s.code.i32(lane * s.plan.windows.local);
-    s.code.op('i32.add');
-  }
   if (longOf(s, pointer)) s.code.op('i64.extend_i32_u');
   s.code.op(`${longOf(s, pointer) ? 'i64' : 'i32'}.${op}`);
 }

@@ -25,8 +25,7 @@ export const oneOf = (field: StampField): bigint => 1n << BigInt(stampFields[fie
 /** All bits of a field. */
 export const maskOf = (field: StampField): bigint => ((1n << BigInt(stampFields[field].bits)) - 1n) << BigInt(stampFields[field].at);
 /** The value of a field. */
-export const fieldOf = (stamp: bigint, field: StampField): number =>
-  Number((BigInt.asUintN(64, stamp) & maskOf(field)) >> BigInt(stampFields[field].at));
+export const fieldOf = (stamp: bigint, field: StampField): number => Number((stamp & maskOf(field)) >> BigInt(stampFields[field].at));
 
 /** Most instructions with a number of their own; later ones share the last number. */
 export const maxSites = 2 ** stampFields.site.bits - 1;

@@ -1,0 +1,72 @@
+/** Member masks of collectives, for targets whose collectives have none: where lanes may have diverged, the kernel checks them. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { compile } from '../../src/compile/index.ts';
+import { launchMetallib } from '../support/launch.ts';
+
+const test = suite('compile/masks');
+
+/** Threads for which `test` sets `q` shuffle under a mask of all lanes; before the end all meet. */
+const kernel = (test: string, required = ''): string => `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)${required}
+{
+  .reg .pred q; .reg .b32 x, y, r; .reg .b64 p, o;
+  ld.param.u64 p, [out];
+  mov.u32 x, %tid.x; mov.u32 y, %tid.y; mul.wide.u32 o, x, 4; add.u64 p, p, o;
+  mov.u32 r, 7;
+  ${test}
+  @!q bra done;
+  @q shfl.sync.idx.b32 r, x, 3, 31, -1;
+done:
+  bar.warp.sync -1;
+  st.global.u32 [p], r;
+  ret;
+}
+`;
+
+function compiled(text: string) {
+  const file = new SourceFile('k.ptx', text);
+  const diagnostics = new Diagnostics(file);
+  const output = compile(file, { target: 'macos14' }, diagnostics);
+  assert.ok(output, diagnostics.list.map(({ message }) => message).join('; '));
+  const { checkedMasks } = output.reflection.kernels[0]!;
+  return { metallib: output.metallib, checks: [checkedMasks, ...diagnostics.list.map(({ code }) => code)] };
+}
+
+test('lanes of rows of 32, or of blocks of one row, are together; those of other rows are checked, and a warning says where any may part', () => {
+  const checks = (line: string, required = ''): unknown[] => compiled(kernel(line, required)).checks;
+  const ofRow = 'setp.lt.u32 q, y, 2;';
+  assert.equal(checks(ofRow, ' .reqntid 64, 4, 1'), [undefined]);
+  assert.equal(checks(ofRow, ' .reqntid 33, 4, 1'), ['shape']);
+  assert.equal(checks(ofRow, ' .reqntid 1, 4, 1'), ['shape']);
+  assert.equal(checks(ofRow), ['shape']);
+  const ofColumn = 'setp.lt.u32 q, x, 64;';
+  assert.equal(checks(ofColumn, ' .reqntid 100, 1, 1'), [undefined]);
+  assert.equal(checks(ofColumn, ' .reqntid 100, 1, 2'), ['shape']);
+  assert.equal(checks(ofColumn, ' .reqntid 100, 2, 1'), ['shape']);
+  for (const required of ['', ' .reqntid 64, 4, 1', ' .reqntid 100, 2, 1'])
+    assert.equal(checks('setp.lt.u32 q, x, 16;', required), ['divergent', 'CM2099']);
+});
+
+test('a mask that names lanes which are elsewhere stops the kernel, by opcode and line', () => {
+  const run = (line: string, threads: number): number[] => {
+    const [out] = launchMetallib(compiled(kernel(line)).metallib, { kernel: 'k', blocks: 1, threads, args: [new Uint32Array(threads)] });
+    return [...new Uint32Array(out!.slice().buffer)];
+  };
+  assert.throws(
+    () => run('setp.lt.u32 q, x, 16;', 32),
+    /the mask of `shfl\.sync\.idx\.b32` names lanes that do not execute it together \(k\.ptx:12\)/,
+  );
+  assert.equal(
+    run('setp.lt.u32 q, x, 64;', 64),
+    Array.from({ length: 64 }, (_, thread) => (thread < 32 ? 3 : 35)),
+  );
+  // Lanes that the block does not have are not missing.
+  assert.equal(run('setp.lt.u32 q, x, 64;', 5), [3, 3, 3, 3, 3]);
+});
+
+test.run();

@@ -1,0 +1,70 @@
+/** Loops that may wait for another thread, as in locks, and loops that only try again because another thread has gone on. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { hasSpinLoop } from '../../src/ir/index.ts';
+import { kernelOf } from '../support/ir-text.ts';
+
+const test = suite('ir/spin-loops');
+
+/** A kernel whose word is at %0; %1 and %2 are 0 and 1, %3 the number of the thread, %4 the word at the start. */
+const spins = (blocks: string): boolean =>
+  hasSpinLoop(
+    kernelOf(`kernel "k" {
+  param "p" pointer global size 4 align 4 slot 0
+b0:
+  %0 = param ptr.global {index: 0}
+  %1 = const i32 0
+  %2 = const i32 1
+  %3 = sreg i32 {name: tid.x}
+  %4 = load i32 %0 {align: 4, volatile: false}
+${blocks}
+}
+`),
+  );
+
+test('a loop whose exit depends on the thread alone does not wait', () => {
+  assert.not.ok(
+    spins('  br b1(%1)\nb1(%5: i32):\n  %6 = add i32 %5, %2\n  %7 = icmp i1 %6, %3 {pred: ult}\n  condbr %7, b1(%6), b2\nb2:\n  ret'),
+  );
+  const counted = '  %8 = atomic i32 %0, %2 {rmw: add}';
+  assert.not.ok(
+    spins(
+      `  br b1(%1)\nb1(%5: i32):\n${counted}\n  %6 = add i32 %5, %2\n  %7 = icmp i1 %6, %3 {pred: ult}\n  condbr %7, b1(%6), b2\nb2:\n  ret`,
+    ),
+  );
+});
+
+test('a loop that reads until another thread has written waits', () => {
+  const loop = (load: string): string => `  br b1\nb1:\n${load}\n  %6 = icmp i1 %5, %1 {pred: eq}\n  condbr %6, b1, b2\nb2:\n  ret`;
+  assert.ok(spins(loop('  %5 = load i32 %0 {align: 4, volatile: true}')));
+  assert.ok(spins(loop('  %5 = atomic i32 %0, %1 {rmw: add}')));
+  assert.not.ok(spins(loop('  %5 = load i32 %0 {align: 4, volatile: false}')));
+});
+
+test('a lock waits for the thread that holds it, by a compare-and-swap against a value from before the loop', () => {
+  const lock = (expected: string): string =>
+    `  br b1\nb1:\n  %5 = cas i32 %0, ${expected}, %2\n  %6 = icmp i1 %5, ${expected} {pred: ne}\n  condbr %6, b1, b2\nb2:\n  ret`;
+  assert.ok(spins(lock('%1')));
+  assert.ok(spins(lock('%4')));
+});
+
+test('an update by compare-and-swap tries again with the value that it has read: another thread has gone on', () => {
+  const update = (again: string, more = ''): string => `  br b1(%4)
+b1(%5: i32):
+  %6 = add i32 %5, %3
+  %7 = cas i32 %0, %5, %6
+${more}  %8 = icmp i1 %7, %5 {pred: ne}
+  condbr %8, b1(${again}), b2
+b2:
+  ret`;
+  assert.not.ok(spins(update('%7')));
+  assert.not.ok(spins(update('%9', '  %9 = load i32 %0 {align: 4, volatile: true}\n')));
+  // The value of the loop before, one from elsewhere, and one that stays as it is, may never be that of memory.
+  assert.ok(spins(update('%4')));
+  assert.ok(spins(update('%5')));
+  assert.ok(
+    spins(update('%9', '  %10 = const i64 4\n  %11 = ptradd ptr.global %0, %10\n  %9 = load i32 %11 {align: 4, volatile: true}\n')),
+  );
+});
+
+test.run();

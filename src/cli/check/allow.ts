@@ -1,0 +1,83 @@
+/**
+ * Suppressions: `// cumetal: allow CM2201` on the line of a warning or alone on the line before it, and `// cumetal: allow-file CM2201`
+ * for the whole text. A reason may follow after `--`. A suppression must match a warning.
+ */
+import type { Code } from '../../base/catalogue/index.ts';
+import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
+import type { SourceFile, Span } from '../../base/source.ts';
+import { atOrigin } from '../terminal/origin.ts';
+import { codeOf } from './levels.ts';
+
+interface Allowed {
+  readonly code: Code;
+  /** Undefined for the whole file. */
+  readonly line: number | undefined;
+  readonly span: Span;
+  isUsed: boolean;
+}
+
+export interface Kept {
+  readonly list: readonly Diagnostic[];
+  readonly suppressed: readonly Diagnostic[];
+}
+
+/** The diagnostics of a text without the suppressed ones, and with those of unused suppressions (CM2220) and unknown codes (CM2221). */
+export function suppress(list: readonly Diagnostic[], source: SourceFile): Kept {
+  const files = [source, ...(source.origin ? [source.origin] : [])].filter(({ text }) => /\/\/\s*cumetal:\s*allow/.test(text));
+  if (files.length === 0) return { list, suppressed: [] };
+  const reported = new Diagnostics();
+  const read = files.map((file) => ({ file, allowed: readAllowed(file, reported) }));
+  const [kept, suppressed]: [Diagnostic[], Diagnostic[]] = [[], []];
+  for (const each of list) (each.severity !== 'error' && isAllowed(each, read) ? suppressed : kept).push(each);
+  // Lints do not run on a text with errors.
+  if (list.some(({ severity }) => severity === 'error')) return { list: [...kept, ...reported.list], suppressed };
+  for (const { file, allowed } of read) {
+    const unused = new Diagnostics(file);
+    for (const { code, line, span, isUsed } of allowed)
+      if (!isUsed) unused.report('CM2220', { code, where: line === undefined ? 'in this file' : `on line ${line}` }, { span });
+    reported.addAll(unused.list);
+  }
+  return { list: [...kept, ...reported.list], suppressed };
+}
+
+function isAllowed(diagnostic: Diagnostic, read: readonly { readonly file: SourceFile; readonly allowed: readonly Allowed[] }[]): boolean {
+  const places = [diagnostic, atOrigin(diagnostic)];
+  for (const { file, allowed } of read) {
+    const place = places.find((each) => each.file === file);
+    const main = place?.labels[0];
+    const line = main && file.position(main.span.start).line;
+    const found = allowed.find((each) => each.code === diagnostic.code && (each.line === undefined || each.line === line));
+    if (!found || (line === undefined && found.line !== undefined)) continue;
+    found.isUsed = true;
+    return true;
+  }
+  return false;
+}
+
+function readAllowed(file: SourceFile, reported: Diagnostics): Allowed[] {
+  const own = new Diagnostics(file);
+  const found: Allowed[] = [];
+  const lines = file.text.split('\n');
+  lines.forEach((text, i) => {
+    const [whole, scope, words] = /\/\/\s*cumetal:\s*(allow(?:-file)?)\s+([^\r]*)/.exec(text) ?? [];
+    if (whole === undefined || words === undefined) return;
+    const column = text.indexOf(whole);
+    const line = scope === 'allow-file' ? undefined : lineMeant(lines, i, column);
+    const at = file.lineStarts[i]! + column + whole.length - words.length;
+    for (const { 0: name, index } of words.split('--')[0]!.matchAll(/[^\s,]+/g)) {
+      const span = { start: at + index, end: at + index + name.length };
+      const code = codeOf(name);
+      if (code) found.push({ code, line, span, isUsed: false });
+      else own.report('CM2221', { name }, { span });
+    }
+  });
+  reported.addAll(own.list);
+  return found;
+}
+
+/** The line that a comment is about: its own, or the next one with code if it is alone on its line. */
+function lineMeant(lines: readonly string[], index: number, column: number): number {
+  if (lines[index]!.slice(0, column).trim() !== '') return index + 1;
+  const next = lines.findIndex((text, i) => i > index && !/^\s*(\/\/.*)?\r?$/.test(text));
+  return next < 0 ? index + 1 : next + 1;
+}

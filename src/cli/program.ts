@@ -1,0 +1,53 @@
+/** The command line as a process: arguments, engine settings and the exit code. `start.ts` and `start-built.ts` load it. */
+import { main } from './main.ts';
+import { exit } from './terminal/exit.ts';
+import { processTerminal, type Terminal } from './terminal/index.ts';
+
+/** Reports an internal error in one paragraph; `CUMETAL_TRACE=1` adds the stack. */
+function ourBug(error: unknown, terminal: Terminal): number {
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  terminal.err(
+    `error: internal error in cumetal: ${what}\nThis is a bug in cumetal, not a problem with your input. Please report it with the input file and the command line` +
+      ` (\`${process.argv.slice(2).join(' ')}\`). CUMETAL_TRACE=1 prints the stack trace.\n`,
+  );
+  if (terminal.env.CUMETAL_TRACE && error instanceof Error) terminal.err(`${error.stack}\n`);
+  return exit.ourBug;
+}
+
+/** Input size in bytes above which JavaScriptCore's DFG compiler pays; its FTL compiler does not. */
+const largeInputBytes = 512 * 1024;
+
+/** The engine settings for long runs, in place of those that `bin/cumetal` sets for short ones. */
+const engine = {
+  BUN_JSC_useDFGJIT: '1',
+  BUN_JSC_useConcurrentJIT: '1',
+  BUN_JSC_thresholdForJITAfterWarmUp: '500',
+  BUN_JSC_useFTLJIT: '0',
+  BUN_JSC_useConcurrentGC: '0',
+};
+
+/** Whether an argument names a large file. A pipe has no known size and a restart would lose its contents, so its presence gives false. */
+function hasLargeFile(args: readonly string[]): boolean {
+  const largest = Math.max(...args.map((arg) => Bun.file(arg).size));
+  return largest > largeInputBytes && Number.isFinite(largest);
+}
+
+/** Restarts the process with settings for a long run where the launcher chose those for a short one. Returns the exit code of the new process. */
+async function restarted(args: readonly string[]): Promise<number | undefined> {
+  const { env, execPath, argv } = process;
+  if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined' || !hasLargeFile(args)) return undefined;
+  const { spawnSync } = await import('node:child_process');
+  return spawnSync(execPath, [argv[1]!, ...args], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
+}
+
+/** Runs the command line of this process. */
+export async function run(): Promise<void> {
+  const terminal = processTerminal();
+  try {
+    const args = process.argv.slice(2);
+    process.exitCode = (await restarted(args)) ?? (await main(args, terminal));
+    await terminal.settled?.();
+  } catch (error) {
+    process.exitCode = ourBug(error, terminal);
+  }
+}

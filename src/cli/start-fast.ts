@@ -1,0 +1,9 @@
+/**
+ * What `bin/cumetal` starts once there is bytecode. The folder of this file is named after a version of Bun; under another one the built files
+ * run, which have new bytecode made.
+ */
+import { run } from './program.ts';
+import { bytecodeName } from './startup/bytecode-name.ts';
+
+if (process.argv[1]!.includes(`/${bytecodeName()}/`)) void run();
+else void import(process.argv[1]!.replace(/\/bytecode\/[^/]+\/cli\/start-fast\.js$/, '/cli/start-built.js'));

@@ -1,0 +1,31 @@
+/** Where the bytecode of the built program is: beside it, because whoever can write there can change the program anyway. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { bytecodeName } from './bytecode-name.ts';
+
+/** The files that start the program, in the folder of the built files and in that of their bytecode. */
+export const programFiles = ['cli/program.js', 'cli/start-fast.js'] as const;
+
+/** The folder of the bytecode for the running Bun. */
+export const bytecodeFolder = (dist: string): string => join(dist, 'bytecode', bytecodeName());
+
+/** A file with the name of the folder that was made last, for `bin/cumetal`, which does not know the version of Bun. */
+export const currentFile = (dist: string): string => join(dist, 'bytecode', 'current');
+
+/** The program with bytecode for this Bun; undefined before it is made, and where `CUMETAL_BYTECODE=0` turns it off. */
+export function bytecodeProgram(dist: string): string | undefined {
+  if (process.env.CUMETAL_BYTECODE === '0') return undefined;
+  const program = join(bytecodeFolder(dist), programFiles[0]);
+  return existsSync(program) ? program : undefined;
+}
+
+/** Whether bytecode can and should be made: it is not turned off, and the user may write into the package's folder. */
+export function wantsBytecode(dist: string): boolean {
+  if (process.env.CUMETAL_BYTECODE === '0' || existsSync(`${bytecodeFolder(dist)}.new`)) return false;
+  try {
+    accessSync(dist, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

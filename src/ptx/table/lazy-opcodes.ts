@@ -1,0 +1,19 @@
+/**
+ * The opcodes of chapters whose rows are created on first use of one of them, because most programs use few of them. Their files export a
+ * function that returns the rows.
+ */
+
+const packedVideo = ['vadd', 'vsub', 'vavrg', 'vabsdiff', 'vmin', 'vmax', 'vset'].map((name) => `${name}2 ${name}4`).join(' ');
+
+/** All opcodes of each chapter, separated by spaces. No other row has one of them, except refused rows. */
+export const lazyOpcodes = {
+  bits: 'popc clz bfind brev bfe bfi szext bmsk fns sad mul24 mad24 dp4a dp2a lop3 shf prmt slct copysign testp',
+  hints: 'prefetch prefetchu applypriority',
+  asyncCopies: 'cp',
+  atomics: 'atom red',
+  wmma: 'wmma',
+  mma: 'mma',
+  tiles: 'ldmatrix stmatrix movmatrix',
+  fences: 'membar fence',
+  video: packedVideo,
+} as const satisfies Record<string, string>;
