@@ -1,7 +1,8 @@
 /** Programs as single files for Node, which runs no TypeScript: the sources of the package and the program of the worker are inside. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BunPlugin } from 'bun';
+import { packageEntries } from './entries.ts';
 import { embeddedWorker } from './worker.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -10,10 +11,10 @@ const root = join(import.meta.dirname, '..');
 const entriesOfPackage: BunPlugin = {
   name: 'entries-of-package',
   setup(build) {
-    const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, { bun: string }> };
+    const entries = packageEntries();
     build.onResolve({ filter: /^cumetal(\/|$)/ }, ({ path }) => {
-      const entry = exports[path.replace('cumetal', '.')];
-      return entry && { path: join(root, entry.bun) };
+      const entry = entries.find(({ name }) => name === path.replace('cumetal', '.'));
+      return entry && { path: join(root, entry.source) };
     });
     build.onResolve({ filter: /^(ohm-js|@noble\/hashes)/ }, ({ path }) => ({ path: Bun.resolveSync(path, root) }));
   },
@@ -24,13 +25,10 @@ const entriesOfPackage: BunPlugin = {
  * `cumetal` as an application does.
  */
 export async function packageForNode(folder: string): Promise<void> {
-  const { version, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    version: string;
-    exports: Record<string, { bun: string }>;
-  };
+  const entries = packageEntries();
   const home = join(folder, 'node_modules/cumetal');
   await Bun.build({
-    entrypoints: Object.values(exports).map(({ bun }) => join(root, bun)),
+    entrypoints: entries.map(({ source }) => join(root, source)),
     root: join(root, 'src'),
     outdir: home,
     target: 'node',
@@ -38,8 +36,8 @@ export async function packageForNode(folder: string): Promise<void> {
     splitting: true,
     plugins: [entriesOfPackage, await embeddedWorker()],
   });
-  const built = Object.entries(exports).map(([name, { bun }]) => [name, bun.replace('/src/', '/').replace(/\.ts$/, '.js')]);
-  const manifest = { name: 'cumetal', version, type: 'module', exports: Object.fromEntries(built) };
+  const built = entries.map(({ name, source }) => [name, source.replace('src/', './').replace(/\.ts$/, '.js')]);
+  const manifest = { name: 'cumetal', type: 'module', exports: Object.fromEntries(built) };
   writeFileSync(join(home, 'package.json'), JSON.stringify(manifest));
 }
 

@@ -9,7 +9,7 @@ import { packageForNode, scriptForNode } from '../../scripts/node-program.ts';
 import { nodeNeed } from '../support/both-runtimes.ts';
 import { root } from '../support/examples.ts';
 import { need } from '../support/need.ts';
-import { packageEntries } from '../support/public-names.ts';
+import { sourcesOfEntries } from '../support/public-names.ts';
 
 const test = suite('api/examples');
 
@@ -45,7 +45,7 @@ const examples = pages.flatMap(examplesOf);
 
 /** With the sources in the place of the package, for Bun and for types. */
 const sourced = (code: string): string =>
-  code.replaceAll(/'cumetal(\/\w+)?'/g, (_, name = '') => JSON.stringify(packageEntries().get(`.${name}`)));
+  code.replaceAll(/'cumetal(\/\w+)?'/g, (_, name = '') => JSON.stringify(sourcesOfEntries().get(`.${name}`)));
 const pathOfSourced = ({ path }: Example): string => join(folder, 'sourced', path.slice(folder.length).replace('.mjs', '.ts'));
 
 let built: Promise<void> | undefined;
@@ -66,7 +66,7 @@ test('the pages have examples', () => {
 
 test('every entry of the package has a page or a section', () => {
   const text = pages.map((page) => readFileSync(join(root, page), 'utf8')).join('');
-  for (const name of packageEntries().keys()) assert.ok(text.includes(`'cumetal${name.slice(1)}'`) || name === './device', name);
+  for (const name of sourcesOfEntries().keys()) assert.ok(text.includes(`'cumetal${name.slice(1)}'`) || name === './device', name);
 });
 
 test('their types are right', () => {

@@ -7,11 +7,11 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inBoth } from '../support/both-runtimes.ts';
 import { root } from '../support/examples.ts';
-import { type Exported, exportsOf, packageEntries } from '../support/public-names.ts';
+import { type Exported, exportsOf, sourcesOfEntries } from '../support/public-names.ts';
 
 const test = suite('api/public');
 
-for (const [entry, file] of packageEntries())
+for (const [entry, file] of sourcesOfEntries())
   test(`cumetal${entry.slice(1)}: every exported name has a doc comment`, () => {
     const all = exportsOf(file);
     assert.ok(all.length >= 15, `${all.length} names`);
@@ -38,7 +38,7 @@ function undocumented({ file, text }: Exported): string[] {
 }
 
 test('every member of an exported class has a doc comment', () => {
-  const classes = [...packageEntries().values()].flatMap(exportsOf).filter(({ text }) => text.startsWith('export class '));
+  const classes = [...sourcesOfEntries().values()].flatMap(exportsOf).filter(({ text }) => text.startsWith('export class '));
   assert.ok(classes.length >= 15);
   assert.equal([...new Set(classes.flatMap(undocumented))], [] as string[]);
 });
@@ -73,7 +73,7 @@ test.after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Type-checks a program that imports the sources as `cumetal`; returns what the compiler says. */
 function problemsOf(program: string): string {
-  const text = program.replaceAll("'cumetal'", JSON.stringify(packageEntries().get('.')));
+  const text = program.replaceAll("'cumetal'", JSON.stringify(sourcesOfEntries().get('.')));
   writeFileSync(join(folder, 'program.ts'), text);
   const options = {
     extends: join(root, 'tsconfig.json'),

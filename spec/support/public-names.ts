@@ -1,6 +1,7 @@
 /** The names that the entries of the package export, and the declaration of each, read off the sources. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { packageEntries } from '../../scripts/entries.ts';
 import { root } from './examples.ts';
 
 /** An exported name with the file and the line of its declaration. */
@@ -15,10 +16,7 @@ export interface Exported {
 }
 
 /** The source of every entry, by its name in `package.json`: `.`, `./ptx`. */
-export const packageEntries = (): Map<string, string> => {
-  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: Record<string, { bun: string }> };
-  return new Map(Object.entries(exports).map(([name, { bun }]) => [name, join(root, bun)]));
-};
+export const sourcesOfEntries = (): Map<string, string> => new Map(packageEntries().map(({ name, source }) => [name, join(root, source)]));
 
 const texts = new Map<string, string>();
 function textOf(file: string): string {
