@@ -7,8 +7,8 @@
  *                                                                 and compares them with the recording
  *   bun scripts/compare-warps.ts check [COUNT] [FROM] [OPTION]…   runs recorded programs on the CPU device; all of them by default
  *
- * `check` prints counts for each class of programs, and exits 1 unless all are the same. Options: `--engine=auto|lane|simd`,
- * `--threads=N`, `--lanes=N`, `--reverse` or `--rand=SEED` for another order of threads, `--seconds=S` as the time limit of a launch (5),
+ * `check` prints counts for each class of programs, and exits 1 unless all are the same. Options: `--target=cpu|macos15`,
+ * `--engine=auto|lane|simd`, `--threads=N`, `--lanes=N`, `--reverse` or `--rand=SEED` for another order of threads, `--seconds=S` as the time limit of a launch (5),
  * and `--all`, which names every program that is not the same.
  */
 import { writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ import {
 
 const text = { type: 'string' } as const;
 const flag = { type: 'boolean', default: false } as const;
-const options = { engine: text, threads: text, lanes: text, rand: text, seconds: text, reverse: flag, all: flag } as const;
+const options = { target: text, engine: text, threads: text, lanes: text, rand: text, seconds: text, reverse: flag, all: flag } as const;
 const { positionals, values } = parseArgs({ options, allowPositionals: true });
 const [command, ...args] = positionals;
 
@@ -72,9 +72,10 @@ function model(count: number, from: number): number {
 
 /** How programs run, by the options. */
 function how(): HowToRun {
-  const { engine, threads, lanes, rand, seconds = '5', reverse } = values;
+  const { target, engine, threads, lanes, rand, seconds = '5', reverse } = values;
   return {
     timeoutMs: 1000 * Number(seconds),
+    ...(target === undefined ? {} : { target: target as 'cpu' | 'macos15' }),
     ...(engine === undefined ? {} : { engine: engine as 'auto' | 'lane' | 'simd' }),
     ...(threads === undefined ? {} : { threads: Number(threads) }),
     ...(lanes === undefined ? {} : { lanes: Number(lanes) }),

@@ -169,6 +169,7 @@ Special registers: ${code(sregs)}.
 \`src/ir/passes/\`: \`cleanup-cfg\` (unreachable, empty and straight-line blocks), \`simplify\` (constants, bit-exact identities, redundant
 parameters), \`cse\` (over the dominator tree), \`dce\`. They run in this order, and again while the last one changed something.
 \`flatten\` (if-conversion) and \`hoist\` (loop-invariant code motion) use a cost model and run once, before AIR is emitted.
+Before them, kernels with collectives by masks go through \`replace-masks\`, \`merge-collectives\` and, for Apple targets, \`rendezvous-loop\` ([engine.md](engine.md#member-masks)).
 With \`--mma=fast\`, \`carry-shuffles\` runs as well: a loop-carried value that each iteration shuffles and shuffles back is carried in the shuffled order.
 
 \`cumetal build FILE --print-after PASS\` prints the IR after a pass, by the names in \`src/lower/lower-passes.ts\`, \`src/compile/passes.ts\`,

@@ -2,8 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { checkAlignment } from '../../src/engine/codegen/check-alignment.ts';
-import { copyOf } from '../../src/engine/index.ts';
-import { anyLaunch, bytesOf, elementOf, lanesOf, type Type, type Value } from '../../src/ir/index.ts';
+import { anyLaunch, bytesOf, copyOf, elementOf, lanesOf, type Type, type Value } from '../../src/ir/index.ts';
 import { runOn } from '../support/both-engines.ts';
 import { assertSound } from '../support/ir-text.ts';
 import { plain, sharedVariable, type Writer, writeKernel } from '../support/kernel-writer.ts';

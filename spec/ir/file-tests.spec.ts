@@ -16,15 +16,17 @@ import {
   carryShuffles,
   costPasses,
   type Kernel,
+  mergeCollectives,
   type Pass,
   parseModule,
   printKernel,
   recoverPointers,
+  rendezvousLoop,
   replaceMasks,
   standardPasses,
   verify,
 } from '../../src/ir/index.ts';
-import { promoteLocals } from '../../src/lower/index.ts';
+import { endStuckAt, promoteLocals } from '../../src/lower/index.ts';
 import { sumDisjointParts } from '../../src/lower/passes/disjoint-sums.ts';
 import { blessed, mismatch, readFileTest } from '../support/file-test.ts';
 
@@ -38,6 +40,8 @@ const irPasses: readonly Pass[] = [
   ...costPasses,
   { name: 'carry-shuffles', run: carryShuffles },
   { name: 'replace-masks', run: (kernel) => replaceMasks(kernel, { areRowsAligned: true }) },
+  { name: 'merge-collectives', run: (kernel) => mergeCollectives(kernel, { areRowsAligned: true }) },
+  { name: 'rendezvous-loop', run: (kernel) => rendezvousLoop(kernel, { areRowsAligned: true, endStuck: endStuckAt(undefined) }) },
   { name: 'recover-pointers', run: recoverPointers },
 ];
 

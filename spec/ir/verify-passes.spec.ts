@@ -13,11 +13,11 @@ import { type CompileOptions, compile, passNames } from '../../src/compile/index
 import { insertChecks } from '../../src/device/cpu/sanitizer/fast/insert-checks.ts';
 import { splitAtSyncPoints } from '../../src/engine/codegen/split-at-sync-points.ts';
 import { expandMatmul } from '../../src/engine/scalar/matmul.ts';
-import { copyOf } from '../../src/engine/simd/transform/narrow-integers.ts';
 import { planKernel } from '../../src/engine/simd/transform/plan-kernel.ts';
 import { simdTransforms } from '../../src/engine/simd/transform/transforms.ts';
 import {
   type AfterPass,
+  copyOf,
   isNarrowed,
   type Kernel,
   optimize,
@@ -91,28 +91,41 @@ for (const [options, step] of choices)
     }
   });
 
-test('collectives in both arms of a branch, which Apple targets check', () => {
-  const text = `.version 8.0
-.target sm_80
+/** A branch whose arms have collectives, for Apple targets. */
+const divergent = (arm: string, other: string, version: string, behind: string): string => `.version 8.0
+.target ${version}
 .address_size 64
 .entry k(.param .u64 out) {
   .reg .pred %p; .reg .b32 %r<4>;
   mov.u32 %r1, %tid.x;
   setp.eq.u32 %p, %r1, 0;
   @%p bra A;
-  redux.sync.add.s32 %r2, %r1, -1;
+  ${arm}
   bra B;
-A: redux.sync.add.s32 %r2, %r1, -1;
-B: bar.warp.sync -1;
+A: ${other}
+B: ${behind}
   ret;
 }`;
-  const source = new SourceFile('k.ptx', text);
-  const diagnostics = new Diagnostics(source);
-  assert.ok(compile(source, { target: 'macos15', afterPass: observe }, diagnostics));
-  assert.equal(
-    diagnostics.list.map(({ code }) => code),
-    ['CM2099', 'CM2099'],
-  );
+
+test('collectives in both arms of a branch: merged, in a loop where they differ, and checked beside those without a mask', () => {
+  const [vote, other] = ['vote.sync.ballot.b32 %r2, %p, -1;', 'bar.warp.sync -1;'];
+  const texts = [
+    [divergent(vote, vote, 'sm_80', other), []],
+    [divergent(vote, `${other} ${vote}`, 'sm_80', other), []],
+    [
+      divergent(vote, `${other} ${vote}`, 'sm_60', `shfl.idx.b32 %r1, %r1, 3, 31; setp.eq.u32 %p, %r1, 0; @%p ${other}`),
+      ['CM2099', 'CM2099', 'CM2099'],
+    ],
+  ] as const;
+  for (const [text, codes] of texts) {
+    const source = new SourceFile('k.ptx', text);
+    const diagnostics = new Diagnostics(source);
+    assert.ok(compile(source, { target: 'macos15', afterPass: observe }, diagnostics));
+    assert.equal(
+      diagnostics.list.map(({ code }) => code),
+      codes,
+    );
+  }
 });
 
 test('the kernels above go through every pass that has a name', () => {

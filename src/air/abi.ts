@@ -84,10 +84,11 @@ export interface KernelReflection {
   /** The largest threadgroup, if the source has a limit (`.maxntid`, `.reqntid`). */
   readonly maxThreads: number | undefined;
   /**
-   * Present if member masks of collectives are checked at run time rather than followed: `shape` if they may be wrong only in blocks of
-   * several rows whose x extent is no multiple of 32, `divergent` otherwise. A kernel compiled for `cpu` follows all masks.
+   * Present if a kernel compiled for `cpu` follows member masks of collectives better: `loop` if threads meet in a loop, which gives the same
+   * results and takes longer. With the others masks are checked at run time rather than followed: `shape` if they may be wrong only in blocks of
+   * several rows whose x extent is no multiple of 32, `divergent` otherwise.
    */
-  readonly checkedMasks?: 'shape' | 'divergent';
+  readonly checkedMasks?: 'loop' | 'shape' | 'divergent';
   /** The threadgroup shape that the source requires (`.reqntid`). */
   readonly requiredThreads: readonly [number, number, number] | undefined;
 }

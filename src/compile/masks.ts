@@ -1,6 +1,7 @@
 /**
- * Member masks of collectives. In convergent code a mask only selects among the lanes that are together, on every target. For divergent code
- * the CPU device has collectives by mask; kernels for Apple GPUs check their masks when they run.
+ * Member masks of collectives. In convergent code a mask only selects among the lanes that are together, on every target; collectives in both arms
+ * of a divergent branch are merged into convergent code where that settles all masks. For other divergent code the CPU device has collectives
+ * by mask. In kernels for Apple GPUs threads meet in a loop, or masks are checked when they run.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
@@ -11,14 +12,16 @@ import {
   hasMasks,
   hasSpinLoop,
   type Kernel,
+  mergeCollectives,
   type Pass,
+  rendezvousLoop,
   replaceAllMasks,
   replaceMasks,
   runPass,
   runPasses,
   standardPasses,
 } from '../ir/index.ts';
-import { checkMasks, collectiveAt } from '../lower/index.ts';
+import { checkMasks, collectiveAt, endStuckAt } from '../lower/index.ts';
 
 export interface MaskChoices {
   /** `keep` for the sanitizer, `keep-divergent` for the CPU device, `check` for Apple GPUs. */
@@ -29,22 +32,34 @@ export interface MaskChoices {
   readonly afterPass?: AfterPass | undefined;
 }
 
-/** How masks are checked at run time, as in the reflection; absent where that is not needed. */
-export type CheckedMasks = 'shape' | 'divergent' | undefined;
+/** What a kernel does about masks at run time, as in the reflection; absent where that is nothing. */
+export type CheckedMasks = 'loop' | 'shape' | 'divergent' | undefined;
 
 const replacing = (areRowsAligned: boolean): Pass => ({
   name: 'replace-masks',
   run: (kernel) => replaceMasks(kernel, { areRowsAligned }),
 });
 
+const merging: Pass = { name: 'merge-collectives', run: (kernel) => mergeCollectives(kernel, { areRowsAligned: true }) };
+
+const meeting = (areRowsAligned: boolean, file: SourceFile): Pass => ({
+  name: 'rendezvous-loop',
+  run: (kernel) => rendezvousLoop(kernel, { areRowsAligned, endStuck: endStuckAt(file) }),
+});
+
 /** The passes that settle masks, for the list of pass names. */
-export const maskPasses: readonly { readonly name: string }[] = [{ name: 'replace-masks' }, { name: 'check-masks' }];
+export const maskPasses: readonly { readonly name: string }[] = [
+  { name: 'replace-masks' },
+  merging,
+  { name: 'rendezvous-loop' },
+  { name: 'check-masks' },
+];
 
 /** Whether the source requires blocks in which consecutive lanes have consecutive `tid.x`. */
 const hasAlignedRows = ({ requiredThreads: shape }: Kernel): boolean =>
   shape !== undefined && (shape[0] % 32 === 0 || shape[1] * shape[2] === 1);
 
-/** Replaces, keeps or checks the masks of a kernel, in place. Reports CM2099 for a mask that is checked because of divergent code. */
+/** Settles the masks of a kernel, in place. Reports CM2099 for a mask that is checked because of divergent code. */
 export function settleMasks(kernel: Kernel, choices: MaskChoices, diagnostics: Diagnostics): CheckedMasks {
   const { masks, afterPass } = choices;
   if (masks === 'keep' || !hasMasks(kernel)) return undefined;
@@ -54,9 +69,28 @@ export function settleMasks(kernel: Kernel, choices: MaskChoices, diagnostics: D
   const areAligned = hasAlignedRows(kernel);
   if (!runPass(kernel, replacing(areAligned), afterPass)) {
     runPasses(kernel, standardPasses, afterPass);
-    if (!runPass(kernel, replacing(areAligned), afterPass)) return masks === 'check' ? checkAll(kernel, choices, diagnostics) : undefined;
+    if (!runPass(kernel, replacing(areAligned), afterPass) && !mergesAll(kernel, areAligned, afterPass))
+      return masks === 'check' ? settleDivergent(kernel, choices, diagnostics) : undefined;
   }
   return mayBeLate ? 'divergent' : undefined;
+}
+
+/** Merges the collectives of divergent arms; returns whether all collectives are replaced then. */
+function mergesAll(kernel: Kernel, areAligned: boolean, afterPass: AfterPass | undefined): boolean {
+  if (!runPass(kernel, merging, afterPass)) return false;
+  runPasses(kernel, standardPasses, afterPass);
+  return runPass(kernel, replacing(areAligned), afterPass);
+}
+
+/** Makes threads meet in a loop, or checks that they are together. */
+function settleDivergent(kernel: Kernel, choices: MaskChoices, diagnostics: Diagnostics): CheckedMasks {
+  const { afterPass, file } = choices;
+  const isShapeAlone = divergentMasks(kernel, convergenceOf(kernel, true)).length === 0;
+  if (isShapeAlone || !runPass(kernel, meeting(hasAlignedRows(kernel), file), afterPass)) return checkAll(kernel, choices, diagnostics);
+  runPasses(kernel, standardPasses, afterPass);
+  return runPass(kernel, replacing(hasAlignedRows(kernel)), afterPass) || !hasMasks(kernel)
+    ? 'loop'
+    : checkAll(kernel, choices, diagnostics);
 }
 
 function checkAll(kernel: Kernel, { file, target, afterPass }: MaskChoices, diagnostics: Diagnostics): CheckedMasks {

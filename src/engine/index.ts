@@ -12,5 +12,4 @@ export { expandMatmul } from './scalar/matmul.ts';
 export { poolStart } from './simd/analysis/plan.ts';
 export { compileSimd } from './simd/emit/module.ts';
 export type { MemoryFacts } from './simd/transform/check-addresses.ts';
-export { copyOf } from './simd/transform/narrow-integers.ts';
 export { firstTransforms, neededChecks } from './simd/transform/transforms.ts';

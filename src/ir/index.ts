@@ -4,6 +4,7 @@
  */
 export * from './analysis/index.ts';
 export * from './build.ts';
+export * from './copy.ts';
 export * from './dialect.ts';
 export * from './eval.ts';
 export * from './folds.ts';
@@ -22,6 +23,7 @@ export {
   dce,
   divergentMasks,
   dropParams,
+  type EndStuck,
   flattenBranches,
   hasMasks,
   hoistInvariants,
@@ -29,8 +31,10 @@ export {
   isMasked,
   type MaskedInst,
   type MaskOptions,
+  mergeCollectives,
   optimize,
   recoverPointers,
+  rendezvousLoop,
   replaceAll,
   replaceAllMasks,
   replaceMasks,

@@ -3,7 +3,7 @@
  * names an existing lane that does not execute the collective with it. A lane that has exited cannot be told from one that is late.
  */
 import type { SourceFile } from '../base/source.ts';
-import { type Block, builder, isMasked, type Kernel, splitBlock, type Value } from '../ir/index.ts';
+import { type Block, type Builder, builder, type EndStuck, isMasked, type Kernel, splitBlock, type Value } from '../ir/index.ts';
 import { faultNumber } from './faults.ts';
 
 /** Puts a check before each of these collectives, in place; those of one instruction of the source share one. */
@@ -36,12 +36,27 @@ function checkFirst(kernel: Kernel, block: Block, wanted: Set<Value>, file: Sour
   const missing = b.and(b.and(inst.members, existing), absent);
   const cond = b.icmp(missing, word(0), { pred: 'ne' });
   const stop = splitBlock(kernel, block, block.body.length);
-  const { index: param, number } = faultNumber(kernel, textOf(file, span));
   const s = builder(kernel, stop);
   s.loc = span;
-  s.store(s.param('ptr.global', { index: param }), s.const('i32', number), { align: 4, volatile: false });
+  stopKernel(s, textOf(file, span));
   stop.end = { op: 'ret' };
   block.end = { op: 'condbr', cond, then: { block: stop, args: [] }, else: { block: rest, args: [] } };
+}
+
+/** Stops a kernel whose thread waits for threads of its mask that never come, in a block that ends the thread. */
+export const endStuckAt =
+  (file: SourceFile | undefined): EndStuck =>
+  (b, value) => {
+    const { kernel } = b;
+    const span = kernel.locs[value];
+    b.loc = span;
+    stopKernel(b, `a thread waits at \`${collectiveAt(file, span)}\` for lanes of its mask that never come${placeIn(file, span)}`);
+  };
+
+/** Writes the number of a fault to the fault word. */
+function stopKernel(b: Builder, why: string): void {
+  const { index, number } = faultNumber(b.kernel, why);
+  b.store(b.param('ptr.global', { index }), b.const('i32', number), { align: 4, volatile: false });
 }
 
 /** The opcode of a collective at a place of the source, behind a guard. */
@@ -49,6 +64,8 @@ export const collectiveAt = (file: SourceFile | undefined, span: Kernel['locs'][
   (file && span && /^(?:@!?\S+\s+)?([\w.:]+)/.exec(file.text.slice(span.start, span.end))?.[1]) ?? 'a collective';
 
 function textOf(file: SourceFile | undefined, span: Kernel['locs'][number]): string {
-  const place = file && span ? ` (${file.path}:${file.position(span.start).line})` : '';
-  return `the mask of \`${collectiveAt(file, span)}\` names lanes that do not execute it together${place}`;
+  return `the mask of \`${collectiveAt(file, span)}\` names lanes that do not execute it together${placeIn(file, span)}`;
 }
+
+const placeIn = (file: SourceFile | undefined, span: Kernel['locs'][number]): string =>
+  file && span ? ` (${file.path}:${file.position(span.start).line})` : '';

@@ -9,7 +9,7 @@ import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
-export { checkMasks, collectiveAt } from './check-masks.ts';
+export { checkMasks, collectiveAt, endStuckAt } from './check-masks.ts';
 export { fitSlots } from './hidden-params.ts';
 export { lowerPasses } from './lower-passes.ts';
 export { staticSharedBytes } from './shared-size.ts';

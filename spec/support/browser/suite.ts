@@ -119,8 +119,6 @@ async function judgeAnswersHere(): Promise<void> {
       'a trap': 'CM6014',
       'a loop without end': 'CM6010',
       'a store outside that is looked for': 'CM6101',
-      // A branch on the thread of the grid: the masks are checked.
-      warps: 'CM2099',
     });
     const known = new Map(answers.map((each) => [each.name, each]));
     for (const i of programNumbers) assert.is(known.get(`program ${i}`)!.buffers[1]!.slice(0, 8), digests[i], `program ${i} of the H200`);

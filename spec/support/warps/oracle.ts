@@ -3,7 +3,7 @@ import { Diagnostics } from '../../../src/base/diagnostic.ts';
 import { SourceFile } from '../../../src/base/source.ts';
 import { compile } from '../../../src/compile/index.ts';
 import { launchOracle } from '../oracle.ts';
-import { randomWarps, warpInput } from '../random-warps.ts';
+import { randomWarps, type WarpProgram, warpInput } from '../random-warps.ts';
 import { poison } from './model.ts';
 import { outputDigest, recordedWarps, wordsOf } from './recording.ts';
 
@@ -16,13 +16,16 @@ export interface OracleVerdict {
   readonly outcome: 'same' | 'stopped' | 'fails' | 'differs' | 'not recorded';
   readonly why: string;
   /** How the kernel checks its masks. */
-  readonly masks: 'shape' | 'divergent' | 'none';
+  readonly masks: 'loop' | 'shape' | 'divergent' | 'none';
 }
 
 /** Runs a recorded program; files are kept in `folder`. */
 export function judgeWarps(folder: string, number: number, order: OracleOrder): OracleVerdict {
-  const wanted = recordedWarps().get(number)?.output;
-  const program = randomWarps(number);
+  return judgeProgram(folder, randomWarps(number), recordedWarps().get(number)?.output, order);
+}
+
+/** Runs a program whose output has a digest; files are kept in `folder`. */
+export function judgeProgram(folder: string, program: WarpProgram, wanted: string | undefined, order: OracleOrder): OracleVerdict {
   const source = new SourceFile('warps.ptx', program.ptx);
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, { target: 'macos15' }, diagnostics);

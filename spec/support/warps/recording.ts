@@ -46,20 +46,22 @@ export const outputDigest = (output: Uint32Array): string => createHash('sha256'
 export const wordsOf = ({ blocks, block }: WarpProgram): number => blocks * block[0] * block[1] * outputWords;
 
 export interface HowToRun extends EngineOptions {
+  /** `cpu` by default. */
+  readonly target?: 'cpu' | 'macos15';
   readonly timeoutMs?: number;
   readonly schedule?: LaunchRequest['schedule'];
 }
 
-/** A program's metallib for the CPU device, or its diagnostics. */
-export function compileWarps({ ptx }: WarpProgram): Uint8Array | Diagnostics {
+/** A program's metallib for a target, or its diagnostics. */
+export function compileWarps({ ptx }: WarpProgram, target: 'cpu' | 'macos15' = 'cpu'): Uint8Array | Diagnostics {
   const source = new SourceFile('warps.ptx', ptx);
   const diagnostics = new Diagnostics(source);
-  return compile(source, { target: 'cpu' }, diagnostics)?.metallib ?? diagnostics;
+  return compile(source, { target }, diagnostics)?.metallib ?? diagnostics;
 }
 
 /** The output of a compiled program on the CPU device, or its diagnostics. */
 export function launchWarps(metallib: Uint8Array, program: WarpProgram, how: HowToRun = {}): Uint32Array | Diagnostics {
-  const { timeoutMs = 10_000, schedule, ...engine } = how;
+  const { timeoutMs = 10_000, schedule, target: _, ...engine } = how;
   const diagnostics = new Diagnostics();
   const device = openCpuDevice(engine);
   try {
@@ -93,8 +95,9 @@ export function compareWarps(number: number, recorded: RecordedProgram | undefin
   if (!recorded?.output) return always('no recording');
   const program = randomWarps(number);
   if (textDigest(program.ptx) !== recorded.text) return always('another text');
-  const metallib = compileWarps(program);
+  const metallibs = new Map([...new Set(ways.map(({ target = 'cpu' }) => target))].map((each) => [each, compileWarps(program, each)]));
   return ways.map((how) => {
+    const metallib = metallibs.get(how.target ?? 'cpu')!;
     const found = metallib instanceof Diagnostics ? metallib : launchWarps(metallib, program, how);
     if (!(found instanceof Diagnostics)) return { outcome: outputDigest(found) === recorded.output ? 'same' : 'differs', why: '' };
     const why = found.list.map(({ code, message }) => `${code}: ${message}`).join('; ');

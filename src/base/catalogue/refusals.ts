@@ -169,7 +169,7 @@ export const refusals = entries({
     severity: 'warning',
     title: 'mask checked at run time',
     message: 'lanes of this mask may execute `{what}` at different places, and `{target}` has no collectives by mask',
-    help: 'move the collective out of the branch, or compile with `--target cpu`, where masks are exact',
-    page: 'On NVIDIA GPUs from sm_70 on, the threads of a member mask wait for each other wherever they are. Simdgroup operations of Apple GPUs apply to the threads that execute them together. Where the compiler cannot show that these are the threads of the mask, the kernel compares both before the operation. If a thread of the mask is missing, the kernel stops with an error that names the line. A thread that has exited counts as missing there.',
+    help: 'use the `.sync` form of all collectives, or compile with `--target cpu`, where masks are exact',
+    page: 'On NVIDIA GPUs from sm_70 on, the threads of a member mask wait for each other wherever they are. Simdgroup operations of Apple GPUs apply to the threads that execute them together. Where the compiler cannot show that these are the threads of the mask, it merges the operations of two arms, or has the threads meet in a loop. It cannot do so in code that also has collectives without a mask, or cycles with several entries. There, the kernel compares the mask with the active threads before the operation. If a thread of the mask is missing, the kernel stops with an error that names the line. A thread that has exited counts as missing there.',
   },
 });

@@ -100,7 +100,7 @@ function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { ke
   if (!compiled) return beyondTarget(reported)?.message;
   const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || namesMeant(kernel, [name]).length > 0);
   if (chosen?.checkedMasks === 'divergent') return 'it follows the masks of collectives in divergent code, which Apple targets only check';
-  if (chosen?.checkedMasks === 'shape' || chosen?.locks) return '';
+  if (chosen?.checkedMasks !== undefined || chosen?.locks) return '';
   const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
   const { total } = targets.macos14.shared;
   return bytes > total ? `the launch needs ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;

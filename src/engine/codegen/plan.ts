@@ -15,6 +15,7 @@ import {
   type Value,
   type Variable,
 } from '../../ir/index.ts';
+import { joinLatches } from './join-latches.ts';
 import { type Regions, regionsOf } from './regions.ts';
 import { splitAtSyncPoints } from './split-at-sync-points.ts';
 
@@ -58,8 +59,9 @@ export interface OperandSlot {
 /** Whether a value is a leaf, which has no operands: leaves are rematerialized at every use rather than kept in a local. */
 export const isLeaf = ({ op }: Inst): boolean => op === 'const' || op === 'param' || op === 'variable' || op === 'sreg';
 
-/** Plans a kernel; splits its blocks at sync points in place. */
+/** Plans a kernel; joins its latches and splits its blocks at sync points in place. */
 export function planOf(kernel: Kernel): Plan {
+  joinLatches(kernel);
   splitAtSyncPoints(kernel);
   const regions = regionsOf(kernel);
   const home = definingBlocks(kernel);

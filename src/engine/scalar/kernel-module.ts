@@ -9,6 +9,7 @@ import { helperTable } from '../codegen/helpers.ts';
 import type { Instrumentation } from '../codegen/hooks.ts';
 import { declareHost, type Host } from '../codegen/host.ts';
 import { insertYields } from '../codegen/insert-yields.ts';
+import { joinLatches } from '../codegen/join-latches.ts';
 import type { KernelContext } from '../codegen/kernel-code.ts';
 import { type Plan, planOf } from '../codegen/plan.ts';
 import { writeCollective } from './collective-function.ts';
@@ -24,6 +25,8 @@ export interface KernelModule {
 
 /** Compiles a kernel, which it changes in place, with instrumentation. `isShared`: for memory that several workers share. */
 export function compileKernel(kernel: Kernel, instrumentation: Instrumentation = {}, isShared = false): KernelModule {
+  // Threads that are together yield together.
+  joinLatches(kernel);
   insertYields(kernel);
   const plan = planOf(kernel);
   const module = newModule();

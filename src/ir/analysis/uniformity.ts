@@ -4,7 +4,7 @@
  * joins of paths that a divergent branch separated, and out of loops that threads leave at different turns.
  * Source: Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012), for joins and temporal divergence.
  */
-import { edgesOf, type Inst, type Kernel, type Terminator, type Value } from '../kernel.ts';
+import { type Block, edgesOf, type Inst, type Kernel, type Terminator, type Value } from '../kernel.ts';
 import { operandsOf } from '../operands.ts';
 import { isPointer, spaceOf } from '../types.ts';
 import { type Cfg, cfgOf } from './cfg.ts';
@@ -46,6 +46,8 @@ interface State {
   /** By block id: variance that parameters of the block have because divergent paths join there. */
   readonly joins: Uint8Array;
   readonly mixed: Uint8Array;
+  /** By block id, for blocks that edges were followed to: whether edges pass more than one value for each of its parameters. */
+  readonly differing: (readonly boolean[] | undefined)[];
   readonly source: VarianceSource;
   readonly levels: Levelling;
   /** Cycles that threads leave at different turns. */
@@ -87,6 +89,7 @@ function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree, known: Pick<S
     branch: bytes(),
     joins: bytes(),
     mixed: new Uint8Array(kernel.insts.length),
+    differing: [],
     ...known,
     cycles: [],
     changed: true,
@@ -116,21 +119,24 @@ function levelOf(state: State, value: Value, block: number): number {
 }
 
 function visitEdges(state: State, id: number, end: Terminator): void {
-  for (const { block: to, args } of edgesOf(end))
+  for (const { block: to, args } of edgesOf(end)) {
+    const differing = state.differing[to.id] ?? differingParams(state, to);
+    state.differing[to.id] = differing;
     args.forEach((arg, i) => {
-      const joined = joinsDifferent(state, to.id, i) ? state.joins[to.id]! : 0;
+      const joined = differing[i] ? state.joins[to.id]! : 0;
       if (joined === 2) state.mixed[to.params[i]!] = 1;
       const own = state.source(state.kernel.insts[to.params[i]!]!, to.params[i]!);
       raise(state, to.params[i]!, Math.max(joined, own, seenFrom(state, arg, id), seenFrom(state, arg, to.id)));
     });
+  }
 }
 
-/** Whether the edges into a block pass more than one value for a parameter. */
-function joinsDifferent(state: State, to: number, index: number): boolean {
-  const brought = new Set<Value | undefined>();
-  for (const from of state.cfg.predecessors[to]!)
-    for (const edge of edgesOf(state.kernel.blocks[from]!.end)) if (edge.block.id === to) brought.add(edge.args[index]);
-  return brought.size > 1;
+/** By parameter of a block: whether the edges to it pass more than one value. */
+function differingParams({ kernel, cfg }: State, { id, params }: Block): boolean[] {
+  const edges = [...new Set(cfg.predecessors[id])].flatMap((from) =>
+    edgesOf(kernel.blocks[from]!.end).filter(({ block }) => block.id === id),
+  );
+  return params.map((_, i) => edges.some(({ args }) => args[i] !== edges[0]!.args[i]));
 }
 
 function visitBranch(state: State, id: number, level: number): void {

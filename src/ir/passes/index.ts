@@ -14,6 +14,9 @@ import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
 import { invertComparison } from './symmetry.ts';
 
+export { mergeCollectives } from './merge-collectives.ts';
+export type { EndStuck } from './rendezvous-dispatch.ts';
+export { rendezvousLoop } from './rendezvous-loop.ts';
 export { divergentMasks, hasMasks, isMasked, type MaskedInst, type MaskOptions, replaceAllMasks, replaceMasks } from './replace-masks.ts';
 export { dropParams, replaceAll, type Substitution, substitute, substitution } from './substitution.ts';
 export { carryShuffles, cleanupCfg, cse, dce, flattenBranches, hoistInvariants, invertComparison, recoverPointers, simplify };

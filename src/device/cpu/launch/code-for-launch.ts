@@ -2,8 +2,8 @@
  * The vectorized code of a kernel for a launch. What is known of the launch decides which checks of addresses the code has, so that a kernel may
  * have several codes for blocks of one shape. Launches that need the same checks share one.
  */
-import { copyOf, firstTransforms, neededChecks } from '../../../engine/index.ts';
-import type { Kernel } from '../../../ir/index.ts';
+import { firstTransforms, neededChecks } from '../../../engine/index.ts';
+import { copyOf, type Kernel } from '../../../ir/index.ts';
 import type { Dim3 } from '../../device.ts';
 import type { KnownLaunch } from './launch-facts.ts';
 

@@ -14,7 +14,6 @@ import {
   checkAlignment,
   compileKernel,
   compileSimd,
-  copyOf,
   expandMatmul,
   type Plan,
   poolStart,
@@ -22,6 +21,7 @@ import {
 } from '../../../engine/index.ts';
 import {
   anyLaunch,
+  copyOf,
   hasMasks,
   hasSpinLoop,
   type Kernel,

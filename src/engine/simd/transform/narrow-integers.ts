@@ -18,18 +18,6 @@ import {
   wideValues,
 } from '../../../ir/index.ts';
 
-/** A copy that shares nothing with the kernel that passes change. */
-export function copyOf(kernel: Kernel): Kernel {
-  const blocks = kernel.blocks.map((block): Block => ({ ...block, params: [...block.params], body: [...block.body] }));
-  const edge = (to: { block: Block; args: Value[] }) => ({ block: blocks[to.block.id]!, args: [...to.args] });
-  for (const block of blocks) {
-    const { end } = block;
-    if (end.op === 'br') block.end = { op: 'br', to: edge(end.to) };
-    else if (end.op === 'condbr') block.end = { op: 'condbr', cond: end.cond, then: edge(end.then), else: edge(end.else) };
-  }
-  return { ...kernel, blocks, insts: kernel.insts.map((inst) => ({ ...inst })), locs: [...kernel.locs] };
-}
-
 /** Narrows in place a kernel whose block ids are positions. */
 export function narrowIntegers(kernel: Kernel): boolean {
   const wide = wideValues(kernel);

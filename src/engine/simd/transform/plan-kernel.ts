@@ -4,6 +4,7 @@ import type { Dim3 } from '../../../base/dim3.ts';
 import {
   type AfterPass,
   cfgOf,
+  copyOf,
   definingBlocks,
   type Kernel,
   lanesOf,
@@ -25,7 +26,6 @@ import { laneBytes, type SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, barrierRegions, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import { staticShufflesOf } from '../analysis/static-shuffles.ts';
 import type { MemoryFacts } from './check-addresses.ts';
-import { copyOf } from './narrow-integers.ts';
 import { checkSeparator, narrowingTransforms, narrowTransforms } from './transforms.ts';
 
 export interface PlanOptions {

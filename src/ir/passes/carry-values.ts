@@ -1,0 +1,144 @@
+/**
+ * Detours: jumps that are to lead through a block that several of them have in common. A value that the target of a detour needs from before is
+ * carried through parameters of that block.
+ * Source: Braun et al., "Simple and Efficient Construction of Static Single Assignment Form" (2013), for the joins.
+ */
+import { addTo } from '../../base/group.ts';
+import { type Cfg, cfgOf } from '../analysis/cfg.ts';
+import { dominatorsOf } from '../analysis/dominators.ts';
+import { definingBlocks, livenessOf } from '../analysis/liveness.ts';
+import { addBlock, addBlockParam, type Builder, builder, splitBlock } from '../build.ts';
+import { type Block, edgesOf, type Kernel, type Value } from '../kernel.ts';
+import { mapBlock } from '../operands.ts';
+import { elementOf, isVector, lanesOf, type Type } from '../types.ts';
+
+/** A jump that is to lead through another block. In the graph it still leads straight to its target. */
+export interface Detour {
+  readonly leave: Block;
+  readonly through: Block;
+  readonly resume: Block;
+}
+
+/** Splits a block behind an instruction, which is removed. A value that it has becomes a parameter of the block `resume`. */
+export function splitBehind(kernel: Kernel, block: Block, value: Value): Pick<Detour, 'leave' | 'resume'> {
+  const resume = splitBlock(kernel, block, block.body.indexOf(value) + 1);
+  block.body.pop();
+  const leave = addBlock(kernel);
+  block.end = { op: 'br', to: { block: leave, args: [] } };
+  leave.end = { op: 'br', to: { block: resume, args: [] } };
+  const { type } = kernel.insts[value]!;
+  if (type !== 'void') {
+    kernel.insts[value] = { op: 'arg', type };
+    resume.params.push(value);
+  }
+  return { leave, resume };
+}
+
+interface State {
+  readonly kernel: Kernel;
+  readonly cfg: Cfg;
+  readonly home: Int32Array;
+  readonly liveIn: readonly ReadonlySet<Value>[];
+  /** By id of a block that a detour leads to: the parameter that carries each value. */
+  readonly carried: ReadonlyMap<number, ReadonlyMap<Value, Value>>;
+}
+
+/**
+ * Gives the blocks that detours lead through parameters for the values that these need, and renames their uses. Values of blocks that dominate
+ * all blocks of `entries`, from where the first detours start, need not be carried. Returns, for the block that each detour leaves, the
+ * arguments for these parameters.
+ */
+export function carryValues(kernel: Kernel, detours: readonly Detour[], entries: readonly Block[]): Map<Block, Value[]> {
+  const cfg = cfgOf(kernel);
+  const home = definingBlocks(kernel);
+  const { liveIn } = livenessOf(kernel, cfg);
+  const { dominates } = dominatorsOf(cfg);
+  const isAbove = (value: Value): boolean => entries.every(({ id }) => dominates(home[value]!, id));
+  const needs = new Map(detours.map(({ resume }) => [resume, [...liveIn[resume.id]!].filter((value) => !isAbove(value))]));
+  const registers = new Map<Block, ReadonlyMap<Value, Value>>();
+  for (const block of new Set(detours.map(({ through }) => through))) {
+    const needed = detours.filter(({ through }) => through === block).map(({ resume }) => needs.get(resume)!);
+    registers.set(block, assignRegisters(kernel, needed, block));
+  }
+  const carried = new Map(detours.map(({ resume, through }) => [resume.id, registers.get(through)!]));
+  const state: State = { kernel, cfg, home, liveIn, carried };
+  const names = new Map([...new Set([...needs.values()].flat())].map((value) => [value, nameEverywhere(state, value)]));
+  for (const block of kernel.blocks)
+    mapBlock(kernel.insts, block, (value) => (home[value] === block.id ? value : (names.get(value)?.get(block.id) ?? value)));
+  passJoins(state, names);
+  return new Map(
+    detours.map(({ leave, through, resume }) => {
+      const register = registers.get(through)!;
+      const held = new Map(needs.get(resume)!.map((value) => [register.get(value)!, nameAfter(state, names, leave.id, value)]));
+      const b = builder(kernel, leave);
+      return [leave, [...new Set(register.values())].map((param) => held.get(param) ?? filler(b, b.typeOf(param)))];
+    }),
+  );
+}
+
+/** A parameter of a block for each value that detours through it need; values that no detour needs together share one. */
+function assignRegisters(kernel: Kernel, needed: readonly (readonly Value[])[], through: Block): Map<Value, Value> {
+  const users = new Map<Value, number[]>();
+  needed.forEach((values, i) => {
+    for (const value of values) addTo(users, value, i);
+  });
+  const taken = new Map<Value, Set<number>>();
+  const register = new Map<Value, Value>();
+  for (const [value, detours] of users) {
+    const { type } = kernel.insts[value]!;
+    const free = [...taken].find(([param, by]) => kernel.insts[param]!.type === type && !detours.some((each) => by.has(each)));
+    const param = free?.[0] ?? addBlockParam(kernel, through, type);
+    register.set(value, param);
+    taken.set(param, new Set([...(taken.get(param) ?? []), ...detours]));
+  }
+  return register;
+}
+
+/** The name of a value at the start of each block that needs it from before; joins of two names get a parameter. */
+function nameEverywhere({ kernel, cfg, home, liveIn, carried }: State, value: Value): Map<number, Value> {
+  const names = new Map<number, Value>();
+  const joins = new Set<number>();
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const id of cfg.order) {
+      if (!liveIn[id]!.has(value) || joins.has(id)) continue;
+      const register = carried.get(id);
+      const incoming = register
+        ? [register.get(value)!]
+        : cfg.predecessors[id]!.map((from) => (home[value] === from ? value : names.get(from)));
+      const found = [...new Set(incoming.filter((name) => name !== undefined))];
+      if (found.length === 0 || (found.length === 1 && found[0] === names.get(id))) continue;
+      changed = true;
+      if (found.length === 1) names.set(id, found[0]!);
+      else {
+        joins.add(id);
+        names.set(id, addBlockParam(kernel, kernel.blocks[id]!, kernel.insts[value]!.type));
+      }
+    }
+  }
+  return names;
+}
+
+/** The name of a value at the end of a block. */
+const nameAfter = ({ home }: State, names: ReadonlyMap<Value, ReadonlyMap<number, Value>>, block: number, value: Value): Value =>
+  home[value] === block ? value : (names.get(value)?.get(block) ?? value);
+
+/** Passes the names of values to the parameters of joins. */
+function passJoins(state: State, names: ReadonlyMap<Value, ReadonlyMap<number, Value>>): void {
+  const { kernel, cfg } = state;
+  for (const [value, byBlock] of names)
+    for (const [id, name] of byBlock) {
+      const block = kernel.blocks[id]!;
+      if (!block.params.includes(name)) continue;
+      for (const from of new Set(cfg.predecessors[id]!))
+        for (const edge of edgesOf(kernel.blocks[from]!.end))
+          if (edge.block === block) edge.args.push(nameAfter(state, names, from, value));
+    }
+}
+
+/** Any value of a type, for a parameter that is not read. */
+function filler(b: Builder, type: Type): Value {
+  if (!isVector(type)) return b.const(type, 0);
+  const zero = b.const(elementOf(type), 0);
+  return lanesOf(type) === 2 ? b.vec2(type, zero, zero) : b.vec4(type, zero, zero, zero, zero);
+}
