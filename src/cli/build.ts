@@ -46,7 +46,7 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   else if (code === exit.ok) {
     const note = defaultNote(what, options);
     if (note !== undefined) terminal.err(note);
-    if (to !== '-') terminal.out(`${to}: ${what}, ${size} bytes\n`);
+    if (to !== '-' && !terminal.isQuiet) terminal.out(`${to}: ${what}, ${size} bytes\n`);
   }
   return code;
 }

@@ -221,4 +221,31 @@ const bench: Command = {
   run: async (context) => (await import('./bench/index.ts')).bench(context, run),
 };
 
-export const commands: readonly Command[] = [run, build, check, inspect, validate, devices, doctor, explain, diff, bench, cache];
+const completions: Command = {
+  name: 'completions',
+  summary: 'print a script that completes commands and options in a shell',
+  usage: ['bash|zsh|fish'],
+  positionals: [1, 1],
+  options: [],
+  examples: [
+    { line: 'source <(cumetal completions bash)', does: 'complete in this bash; in ~/.bashrc, in every one' },
+    { line: 'source <(cumetal completions zsh)', does: 'complete in this zsh, after `compinit`' },
+    { line: 'cumetal completions fish > ~/.config/fish/completions/cumetal.fish', does: 'complete in fish' },
+  ],
+  run: async (context) => (await import('./completions.ts')).completions(context),
+};
+
+export const commands: readonly Command[] = [
+  run,
+  build,
+  check,
+  inspect,
+  validate,
+  devices,
+  doctor,
+  explain,
+  diff,
+  bench,
+  cache,
+  completions,
+];

@@ -62,7 +62,10 @@ export const allValues = (parsed: ParsedArguments, name: string): string[] =>
   (parsed.options.get(name) ?? []).filter((value): value is string => typeof value === 'string');
 
 /** The options of every command. */
-export const commonOptions: readonly Option[] = [{ name: 'help', short: 'h', doc: 'Print this help.' }];
+export const commonOptions: readonly Option[] = [
+  { name: 'quiet', short: 'q', doc: 'Print only errors, warnings and what is asked for: no notes, no progress, no summary.' },
+  { name: 'help', short: 'h', doc: 'Print this help.' },
+];
 
 /** Parses a command line by the command's options. Returns the usage error as a sentence where it is invalid. */
 export function parseArguments(command: Command, argv: readonly string[]): ParsedArguments | string {

@@ -9,10 +9,9 @@ import type { Block, Item, Label, Module, Operand, PtxFunction, SectionData, Sta
 import type { Cursor } from './cursor.ts';
 import { reportFailure, startOf } from './failure.ts';
 import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
-import type { LineRule } from './grammar.ts';
 import { isLessIndented, resumesBody } from './layout.ts';
-import { type Header, headerWord, type Line } from './line.ts';
-import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
+import { type BuildLine, type Header, headerWord, type Line, type LineRule } from './line.ts';
+import { buildByMatch, buildByShape } from './shape.ts';
 import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
 import { Kind, type Tokens, tokenize } from './tokens.ts';
 
