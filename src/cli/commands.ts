@@ -228,11 +228,11 @@ const completions: Command = {
   positionals: [1, 1],
   options: [],
   examples: [
-    { line: 'source <(cumetal completions bash)', does: 'complete in this bash; in ~/.bashrc, in every one' },
-    { line: 'source <(cumetal completions zsh)', does: 'complete in this zsh, after `compinit`' },
-    { line: 'cumetal completions fish > ~/.config/fish/completions/cumetal.fish', does: 'complete in fish' },
+    { line: 'cumetal completions bash', does: 'print the script for bash, which `source <(cumetal completions bash)` in ~/.bashrc loads' },
+    { line: 'cumetal completions zsh', does: 'print the script for zsh, to be loaded in the same way after `compinit`' },
+    { line: 'cumetal completions fish', does: 'print the script for fish, a file of ~/.config/fish/completions' },
   ],
-  run: async (context) => (await import('./completions.ts')).completions(context),
+  run: async (context) => (await import('./completions.ts')).completions(context, commands),
 };
 
 export const commands: readonly Command[] = [

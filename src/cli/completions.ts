@@ -1,13 +1,14 @@
 /** `cumetal completions`: scripts that complete commands and options in a shell, from the list of commands. */
 import { type Command, type Context, commonOptions, type Option } from './command/command.ts';
 import { usageError } from './command/usage-error.ts';
-import { commands } from './commands.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 
-const writers: Readonly<Record<string, () => string>> = { bash, zsh, fish };
+type Commands = readonly Command[];
+
+const writers: Readonly<Record<string, (commands: Commands) => string>> = { bash, zsh, fish };
 
 /** Runs the command. */
-export async function completions({ parsed, terminal }: Context): Promise<ExitCode> {
+export async function completions({ parsed, terminal }: Context, commands: Commands): Promise<ExitCode> {
   const shell = parsed.positionals[0]!;
   const write = Object.hasOwn(writers, shell) ? writers[shell] : undefined;
   if (!write)
@@ -16,7 +17,7 @@ export async function completions({ parsed, terminal }: Context): Promise<ExitCo
       'cumetal completions --help',
       terminal,
     );
-  terminal.out(write());
+  terminal.out(write(commands));
   return exit.ok;
 }
 
@@ -33,7 +34,7 @@ const words: Readonly<Record<string, readonly string[]>> = { cache: ['path', 'li
 /** The first sentence of a text, as one line without quotes and brackets, which shells would read. */
 const brief = (text: string): string => (/^[\s\S]*?\.(?= |$)/.exec(text)?.[0] ?? text).replace(/[`'"[\]\\:$]/g, '').replace(/\.$/, '');
 
-function bash(): string {
+function bash(commands: Commands): string {
   const cases = commands.map((command) => {
     const options = optionsOf(command).flatMap(spellings).join(' ');
     const chosen = optionsOf(command).flatMap((option) => {
@@ -69,7 +70,7 @@ complete -o filenames -o bashdefault -F _cumetal cumetal
 `;
 }
 
-function zsh(): string {
+function zsh(commands: Commands): string {
   const described = commands.map(({ name, summary }) => `    '${name}:${brief(summary)}'`);
   const cases = commands.map((command) => {
     const specs = optionsOf(command).flatMap((option) =>
@@ -110,7 +111,7 @@ function zshValue(option: Option): string {
   return isBare ? `=-${text}::${values}` : `${text}:${values}`;
 }
 
-function fish(): string {
+function fish(commands: Commands): string {
   const lines = commands.map(({ name, summary }) => `complete -c cumetal -n __fish_use_subcommand -f -a ${name} -d '${brief(summary)}'`);
   for (const command of commands) {
     const when = `-n '__fish_seen_subcommand_from ${command.name}'`;
