@@ -47,7 +47,7 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   else if (code === exit.ok) {
     const note = defaultNote(what, options);
     if (note !== undefined) terminal.err(note);
-    if (to !== '-') terminal.out(`${printable(to)}: ${what}, ${size} bytes\n`);
+    if (to !== '-' && !terminal.isQuiet) terminal.out(`${printable(to)}: ${what}, ${size} bytes\n`);
   }
   return code;
 }

@@ -221,4 +221,31 @@ const bench: Command = {
   run: async (context) => (await import('./bench/index.ts')).bench(context, run),
 };
 
-export const commands: readonly Command[] = [run, build, check, inspect, validate, devices, doctor, explain, diff, bench, cache];
+const completions: Command = {
+  name: 'completions',
+  summary: 'print a script that completes commands and options in a shell',
+  usage: ['bash|zsh|fish'],
+  positionals: [1, 1],
+  options: [],
+  examples: [
+    { line: 'cumetal completions bash', does: 'print the script for bash, which `source <(cumetal completions bash)` in ~/.bashrc loads' },
+    { line: 'cumetal completions zsh', does: 'print the script for zsh, to be loaded in the same way after `compinit`' },
+    { line: 'cumetal completions fish', does: 'print the script for fish, a file of ~/.config/fish/completions' },
+  ],
+  run: async (context) => (await import('./completions.ts')).completions(context, commands),
+};
+
+export const commands: readonly Command[] = [
+  run,
+  build,
+  check,
+  inspect,
+  validate,
+  devices,
+  doctor,
+  explain,
+  diff,
+  bench,
+  cache,
+  completions,
+];

@@ -127,6 +127,7 @@ async function compiles(source: SourceFile, options: CompileOptions, own: Diagno
 
 function writeText(list: readonly Diagnostic[], files: number, terminal: Terminal): void {
   if (list.length > 0) writeDiagnostics(list, terminal, maxShown);
+  if (terminal.isQuiet) return;
   const what = `${files} file${files === 1 ? '' : 's'} checked`;
   terminal.out(`${what}: ${countSummary(list) || 'no problems'}\n`);
 }

@@ -64,7 +64,10 @@ export const allValues = (parsed: ParsedArguments, name: string): string[] =>
   (parsed.options.get(name) ?? []).filter((value): value is string => typeof value === 'string');
 
 /** The options of every command. */
-export const commonOptions: readonly Option[] = [{ name: 'help', short: 'h', doc: 'Print this help.' }];
+export const commonOptions: readonly Option[] = [
+  { name: 'quiet', short: 'q', doc: 'Print only errors, warnings and what is asked for: no notes, no progress, no summary.' },
+  { name: 'help', short: 'h', doc: 'Print this help.' },
+];
 
 /** The options that launch lines can have, as text: `--kernel, --grid, …`. */
 export const launchLineOptions = (options: readonly Option[]): string =>

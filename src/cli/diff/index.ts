@@ -42,7 +42,9 @@ export async function diff(context: Context, run: Command): Promise<ExitCode> {
   } finally {
     for (const { device } of opened) device.close();
   }
-  terminal.out(has(parsed, 'json') ? diffJson(report) : diffText(report));
+  const isSame = report.launches.every(({ code }) => code === exit.ok);
+  if (has(parsed, 'json')) terminal.out(diffJson(report));
+  else if (!terminal.isQuiet || !isSame) terminal.out(diffText(report));
   if (last) terminal.err(last);
   const codes = report.launches.map(({ code }) => code);
   return isFolder ? (codes.every((code) => code === exit.ok) ? exit.ok : exit.failed) : codes[0]!;

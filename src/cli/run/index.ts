@@ -34,7 +34,7 @@ export async function run(context: Context): Promise<ExitCode> {
   if (code === exit.ok && diagnostics.hasErrors) code = exit.failed;
   writeDiagnostics(diagnostics.list, terminal);
   if (has(parsed, 'json')) terminal.out(reportJson(report, lastValue(parsed, 'json') === 'full'));
-  else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
+  else if (report.launched) terminal.out(reportHuman(report.launched, report.notes, terminal.isQuiet));
   if (table) terminal.out(`\n${table}`);
   if (report.lastNote) terminal.err(report.lastNote);
   return code;

@@ -24,6 +24,8 @@ export interface Terminal extends Io {
   readInput?(path: string): Promise<Uint8Array | IoFailure>;
   /** Resolves when all output has been written. */
   settled?(): Promise<void>;
+  /** Whether only results and errors are wanted. */
+  readonly isQuiet?: boolean;
 }
 
 /** The process's own streams and files. */
@@ -101,9 +103,13 @@ function bunOutput(): Output {
   };
 }
 
-/** Any non-empty `NO_COLOR` disables color. Source: no-color.org. */
-const wantsColor = (descriptor: number): boolean =>
-  hasColor() && isTerminal(descriptor) && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+/** Any non-empty `NO_COLOR` disables color; otherwise `FORCE_COLOR` enables it, and 0 disables it. Source: no-color.org, force-color.org. */
+const wantsColor = (descriptor: number): boolean => {
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return FORCE_COLOR !== '0';
+  return hasColor() && isTerminal(descriptor) && TERM !== 'dumb';
+};
 
 /** False where Bun has determined that neither stream supports color. */
 const hasColor = (): boolean => typeof Bun === 'undefined' || Bun.enableANSIColors;

@@ -9,8 +9,10 @@ import { unpackZstd } from './zstd.ts';
 /** PTX text, SASS (a cubin), code for link-time optimization, or unknown. */
 export type ImageKind = 'ptx' | 'sass' | 'lto' | 'other';
 
+/** The compression of the stored bytes. */
 export type Compression = 'none' | 'lz4' | 'zstd' | 'unknown';
 
+/** An image of a container: PTX, machine code or another kind. */
 export interface Image {
   /** Index in the container, from 0. */
   readonly index: number;

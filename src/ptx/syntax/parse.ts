@@ -9,14 +9,14 @@ import type { Block, Item, Label, Module, Operand, PtxFunction, SectionData, Sta
 import { type Cursor, enlarged } from './cursor.ts';
 import { reportFailure, startOf } from './failure.ts';
 import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
-import type { LineRule } from './grammar.ts';
 import { isLessIndented, resumesBody } from './layout.ts';
 import { areBeyondLimits, type Counts, limits } from './limits.ts';
-import { type Header, headerWord, type Line } from './line.ts';
-import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
+import { type BuildLine, type Header, headerWord, type Line, type LineRule } from './line.ts';
+import { buildByMatch, buildByShape } from './shape.ts';
 import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
 import { Kind, type Tokens, tokenize } from './tokens.ts';
 
+/** The options of `parse`. */
 export interface ParseOptions {
   /** False matches every line with Ohm, at a tenth of the speed and with the same tree. Default: true. */
   readonly shapeCache?: boolean;

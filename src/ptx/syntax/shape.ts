@@ -5,8 +5,8 @@
  */
 import type { MatchResult } from 'ohm-js';
 import { type Cursor, type Make, textOf } from './cursor.ts';
-import { grammar, type LineRule } from './grammar.ts';
-import type { Line } from './line.ts';
+import { grammar } from './grammar.ts';
+import type { BuildLine, Line, LineRule } from './line.ts';
 import { type GrowingStore, type Node, type NodeStore, type Places, storedNode, storeNode } from './nodes.ts';
 import { commonShapes, storedNodes } from './shapes.generated.ts';
 import { isInlineKeyword, opcodeOf, punctuation, tokenText } from './split.ts';
@@ -18,9 +18,6 @@ const templates = new Map<string, Make<Line>>();
 const maxTemplates = 20_000;
 
 const beforeFixed = new Set([punctuation('('), punctuation(']')]);
-
-/** Builds the tree of a line; undefined if the line does not match. */
-export type BuildLine = (c: Cursor, rule: LineRule) => Line | undefined;
 
 /** Builds from the template of the line's shape. */
 export const buildByShape: BuildLine = (c, rule) => {
