@@ -14,7 +14,7 @@ const diff: Command = {
   usage: ['--launch FILE --devices A,B [options]', 'FILE|FOLDER --devices A,B [options]'],
   positionals: [0, 1],
   options: [
-    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch'),
+    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch', 'allow-outside'),
     {
       name: 'devices',
       value: 'A,B',
@@ -208,7 +208,7 @@ const bench: Command = {
   usage: ['[options]', 'FILE [options]', '--launch launch.json [options]'],
   positionals: [0, 1],
   options: [
-    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch'),
+    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch', 'allow-outside'),
     ...ofRun('device', 'engine', 'fma', 'denormals', 'threads', 'repeat', 'timeout'),
     ...compiling,
     json,

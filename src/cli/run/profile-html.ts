@@ -1,5 +1,6 @@
 /** A profile as a self-contained HTML page: key figures, the roofline, a heat strip, and the source beside the costs of each line. */
 import { readableName } from '../../base/demangle/index.ts';
+import { printable } from '../../base/printable.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { Profile, ProfileLine } from '../../device/profile.ts';
 import { originLine } from '../terminal/origin.ts';
@@ -9,7 +10,7 @@ import { activeLanes, allGlobal, allShared, percent, scaled, short, summaryLines
 import { flopsIn, movedBytes, type OnRoof } from './roofline.ts';
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (found) => escapes[found]!);
+const escaped = (text: string): string => printable(text).replace(/[&<>"']/g, (found) => escapes[found]!);
 
 /** The page. `note`: what is said of the launch, first and last. */
 export function profileHtml(profile: Profile, source: SourceFile | undefined, on: OnRoof | undefined, note?: string): string {

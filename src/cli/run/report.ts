@@ -1,6 +1,7 @@
 /** The report of `run` after a launch: text, or one JSON object. */
 import { readableName } from '../../base/demangle/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { printable } from '../../base/printable.ts';
 import type { DeviceInfo } from '../../device/device.ts';
 import {
   type Check,
@@ -52,13 +53,22 @@ interface World {
   readonly diagnostics: Diagnostics;
 }
 
+/** The largest number of elements of a buffer that are printed. */
+const maxPrinted = 2 ** 24;
 /** The number of elements in a preview, which is shown when no buffer was requested. */
 const previewCount = 16;
 
 /** Saves and checks buffers. An error is reported, and the remaining buffers are still processed. */
 export function finishLaunch(outcome: LaunchOutcome, request: RunRequest, { device, compileMs, io, diagnostics }: World): Launched {
   const find = (option: string, index: number): Output[] => findOutput(outcome, option, index, diagnostics);
-  const asked = request.prints.flatMap(({ index, count }) => find('print', index).map((output) => ({ output, count, isPreview: false })));
+  const asked = request.prints.flatMap(({ index, count }) =>
+    find('print', index).flatMap((output) => {
+      const shown = Math.min(count ?? lengthOf(output), lengthOf(output));
+      if (shown <= maxPrinted) return [{ output, count, isPreview: false }];
+      diagnostics.report('CM5046', { index, count: shown, limit: maxPrinted });
+      return [];
+    }),
+  );
   const save = (output: Output, path: string, more = ''): Launched['saved'] => {
     const format = writeContents(io, path, output.index, output, diagnostics);
     return format === undefined ? [] : [{ output, path, format: `${format}${more}` }];
@@ -101,7 +111,7 @@ export function reportHuman(launched: Launched, notes: readonly string[], isQuie
   parts.push(checks.map((check) => checkLine(check, outcome)));
   return parts
     .filter((lines) => lines.length > 0)
-    .map((lines) => `${lines.join('\n')}\n`)
+    .map((lines) => `${lines.map(printable).join('\n')}\n`)
     .join('\n');
 }
 
