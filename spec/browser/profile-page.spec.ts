@@ -21,7 +21,7 @@ interface Measured {
   readonly cut: readonly string[];
   readonly covered: readonly string[];
   readonly rows: number;
-  readonly strip: number;
+  readonly heatmap: number;
   readonly sorted: readonly (readonly number[])[];
   readonly aria: readonly (string | null)[];
   readonly background: readonly string[];
@@ -40,7 +40,7 @@ const rgb=(c)=>c.match(/[\\d.]+/g).slice(0,3).map(Number),light=(c)=>{const [r,g
 const look=()=>{const s=getComputedStyle(document.body),[a,b]=[light(s.color),light(s.backgroundColor)].sort((x,y)=>y-x);return [s.backgroundColor,(a+.05)/(b+.05)]};
 const first=look();document.querySelector('#theme').click();const second=look();
 document.documentElement.dataset.measured=JSON.stringify({width:innerWidth,scrollWidth:document.documentElement.scrollWidth,cut,covered,rows:document.querySelectorAll('#lines tbody tr').length,
-strip:document.querySelectorAll('.strip a').length,sorted,aria,background:[first[0],second[0]],contrast:[first[1],second[1]]});`;
+heatmap:document.querySelectorAll('.heatmap a').length,sorted,aria,background:[first[0],second[0]],contrast:[first[1],second[1]]});`;
 
 const flags = [
   '--headless=new',
@@ -87,7 +87,7 @@ for (const [name, roofline] of [
     assert.ok(measured.scrollWidth <= 1280, `no sideways scrolling: ${measured.scrollWidth}`);
     assert.equal(measured.cut, [], 'no label of the plot is cut');
     assert.equal(measured.covered, [], 'no label of the plot covers another');
-    assert.is(measured.strip, measured.rows, 'the heat strip has a cell for each line');
+    assert.is(measured.heatmap, measured.rows, 'the heat map has a cell for each line');
     const [down, up, byLine] = measured.sorted as [number[], number[], number[]];
     const ascending = (list: readonly number[]): number[] => [...list].sort((a, b) => a - b);
     assert.equal(down, ascending(down).reverse());

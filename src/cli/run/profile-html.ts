@@ -1,4 +1,4 @@
-/** A profile as a self-contained HTML page: key figures, the roofline, a heat strip, and the source beside the costs of each line. */
+/** A profile as a self-contained HTML page: key figures, the roofline, a heat map, and the source beside the costs of each line. */
 import { readableName } from '../../base/demangle/index.ts';
 import { printable } from '../../base/printable.ts';
 import type { SourceFile } from '../../base/source.ts';
@@ -101,7 +101,7 @@ function lines(profile: Profile, source: SourceFile | undefined): string {
   );
   const origin = hasOrigin ? '<th class="code" style="width:24%">source</th>' : '';
   return `<h2>Lines</h2>
-<div class="strip" role="img" aria-label="executions by line">${shown.map((line) => cellOfStrip(line, counted.get(line), maxWarps)).join('')}</div>
+<div class="heatmap" role="img" aria-label="executions by line">${shown.map((line) => cellOfHeatmap(line, counted.get(line), maxWarps)).join('')}</div>
 <h2></h2>
 <table id="lines"><thead><tr><th style="width:66px" aria-sort="ascending"><button type="button">line</button></th>${head.join('')}<th style="width:92px">heat</th><th class="code">${source ? 'PTX' : 'instruction'}</th>${origin}</tr></thead><tbody>
 ${rows.join('\n')}
@@ -110,7 +110,7 @@ ${rows.join('\n')}
 
 const heat = (share: number): string => `color-mix(in oklab,var(--heat) ${(100 * share).toFixed(0)}%,transparent)`;
 
-function cellOfStrip(number: number, line: ProfileLine | undefined, maxWarps: number): string {
+function cellOfHeatmap(number: number, line: ProfileLine | undefined, maxWarps: number): string {
   const share = (line?.executed.warps ?? 0) / maxWarps;
   const title = number > 0 ? `line ${number}: ${line?.executed.warps ?? 0} warps` : 'no line';
   return `<a href="#L${number}" title="${title}" style="background:${heat(share)}"></a>`;

@@ -31,8 +31,8 @@ button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:poin
 .panel ul{margin:0;padding-left:18px}.panel small{color:var(--soft)}
 .mix{display:flex;height:18px;border-radius:5px;overflow:hidden;margin-bottom:8px}.mix i{display:block}
 .keys{display:flex;flex-wrap:wrap;gap:2px 14px;color:var(--soft)}.keys i{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:5px}
-.strip{display:flex;height:34px;border:1px solid var(--edge);border-radius:6px;overflow:hidden;background:var(--card)}
-.strip a{flex:1 1 0;min-width:0;height:100%}.strip a:hover{outline:2px solid var(--accent);outline-offset:-2px}
+.heatmap{display:flex;height:34px;border:1px solid var(--edge);border-radius:6px;overflow:hidden;background:var(--card)}
+.heatmap a{flex:1 1 0;min-width:0;height:100%}.heatmap a:hover{outline:2px solid var(--accent);outline-offset:-2px}
 svg{display:block;width:100%;height:auto}svg text{font:12px system-ui,sans-serif;fill:var(--soft)}svg .axis{stroke:var(--edge)}svg .roof{stroke:var(--accent);stroke-width:2;fill:none}svg .at{stroke:var(--dot);stroke-width:2;fill:none}svg circle{fill:var(--dot)}
 table{width:100%;table-layout:fixed;border-collapse:collapse;background:var(--card);border:1px solid var(--edge);font-size:13px}
 th{position:sticky;top:0;background:var(--card);border-bottom:1px solid var(--edge);text-align:right;font-weight:600;padding:6px 8px;z-index:1}
