@@ -46,6 +46,13 @@ test('a metallib without lines names the instruction', async () => {
   assert.match(err, /= note: at instruction \d+ of the kernel, `store \w+`/);
 });
 
+test('`diff` names it as well', async () => {
+  const words = ['diff', 'far.ptx', '--grid', '4', '--block', '64', '--arg', 'f32:1024', '--devices', 'cpu:lane,cpu:simd'];
+  const { code, err } = await commandLine(words, { 'far.ptx': far });
+  assert.is(code, 1);
+  assert.match(err, /CM6011[\s\S]* far\.ptx:12:3\n/);
+});
+
 test('a misaligned access, near a buffer', async () => {
   const odd = far.replace('1000000000, 0', '1, 0').replace(', 4; add', ', 2; add');
   const { code, err } = await commandLine(['run', 'odd.ptx', '--grid', '4', '--block', '64', '--arg', 'f32:1024'], { 'odd.ptx': odd });
