@@ -191,6 +191,7 @@ add.u32 %r3, %r3, 1;
 bra L;
 M:
 redux.sync.add.u32 %b, %a, 0xffffffff;`,
+    settled: 'none',
   }),
   'loops of different lengths with as many collectives': program({
     body: `and.b32 %r1, %v, 3;
