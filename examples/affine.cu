@@ -1,5 +1,5 @@
 //! cumetal: --grid 2 --block 256
-//! cumetal: --arg f32:512x2=rand(23) --arg f32:512x2 --arg bytes@examples/affine.bin --print 1:8
+//! cumetal: --arg f32:512x2=rand(23) --arg f32:512x2 --arg bytes@affine.bin --print 1:8
 // Points of the plane turned, scaled and moved by a struct that is passed by value; the struct ends with how many points there are.
 struct Affine {
   float xx, xy, yx, yy;

@@ -1,5 +1,5 @@
 //! cumetal: --grid 8,8 --block 16,16
-//! cumetal: --arg u8:128x128=rand(4) --arg u8:128x128 --arg u32=128 --print 1:32 --out 1=life.pgm
+//! cumetal: --arg u8:128x128=rand(4) --arg u8:128x128 --arg u32=128 --print 1:32
 // One step of Conway's Game of Life on a torus; a cell lives if its lowest bit is set, and is written as black or white.
 extern "C" __global__ void life(const unsigned char *in, unsigned char *out, unsigned n) {
   unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;

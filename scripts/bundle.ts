@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { makeBytecode } from '../src/cli/startup/make-bytecode.ts';
 import { packageEntries } from './entries.ts';
 import { lazyModules } from './lazy-modules.ts';
+import { licensesOf } from './licenses.ts';
 import { hashOf, sourcesOf } from './sources.ts';
 import { embeddedWorker } from './worker.ts';
 
@@ -47,6 +48,7 @@ async function bundle(): Promise<void> {
   if (!success) throw new Error(logs.map(String).join('\n'));
   const twice = inSeveralFiles(metafile!);
   if (twice.length > 0) throw new Error(`modules that are in more than one built file: ${twice.join(', ')}`);
+  writeFileSync(join(made, 'licenses.txt'), licensesOf(Object.keys(metafile!.inputs)));
 }
 
 /** Modules whose text is in more than one output. */

@@ -5,6 +5,6 @@ export * from './api/index.ts';
 export { type Diagnostic, Diagnostics } from './base/diagnostic.ts';
 export { SourceFile, type Span } from './base/source.ts';
 export { type Compiled, type CompileOptions, compile, type Emit, emit } from './compile/index.ts';
-export type { DeviceInfo } from './device/device.ts';
+export type { DeviceInfo, DeviceKind, EngineOptions } from './device/device.ts';
 export type { Profile, ProfileLine, ProfileRequest } from './device/profile.ts';
 export type { Trace, TraceRequest, TraceStep } from './device/trace.ts';

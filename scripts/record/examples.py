@@ -51,8 +51,9 @@ def number(dtype, word):
 def read_argument(spec):
     """(argument of launch.json without its name, bytes before the launch)"""
     if spec.startswith('bytes@'):
+        # A launch file names files of its own folder, so `record` copies this one there.
         path = spec[6:]
-        return {'bytes': f'../../../{path}'}, open(os.path.join(ROOT, path), 'rb').read()
+        return {'bytes': path}, open(os.path.join(ROOT, 'examples', path), 'rb').read()
     dtype, kind, rest = re.fullmatch(r'(\w+)([:=])(.*)', spec).groups()
     if kind == '=':
         value = number(dtype, rest)
@@ -126,6 +127,9 @@ def record(name, folder, recorded_on):
     os.makedirs(folder, exist_ok=True)
     names, args = parameter_names(source, kernel), []
     for index, entry in enumerate(entries):
+        if 'bytes' in entry:
+            with open(os.path.join(folder, entry['bytes']), 'wb') as copy:
+                copy.write(starts[index])
         arg = {'name': names[index], **entry}
         if index in after:
             file = f'{names[index]}.npy'

@@ -1,57 +1,109 @@
-/** The examples of docs/api.md: their types are checked, and they print what they say. */
+/** The examples of README.md, docs/api.md and docs/api/: their types are checked, and they print what they say, in Bun and in Node. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { packageForNode, scriptForNode } from '../../scripts/node-program.ts';
+import { nodeNeed } from '../support/both-runtimes.ts';
 import { root } from '../support/examples.ts';
+import { need } from '../support/need.ts';
+import { sourcesOfEntries } from '../support/public-names.ts';
 
 const test = suite('api/examples');
 
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-const page = readFileSync(join(root, 'docs/api.md'), 'utf8');
-const examples = [...page.matchAll(/^## (.*)$|^```ts\n([\s\S]*?)^```$/gm)].reduce<{ title: string; code: string }[]>(
-  (list, [, title, code]) => {
-    if (title !== undefined) list.push({ title, code: '' });
-    else list.push({ title: list.at(-1)?.title ?? '', code: code! });
-    return list;
-  },
-  [],
-);
-const programs = examples.filter(({ code }) => code !== '');
+interface Example {
+  readonly title: string;
+  /** `js` runs as it stands in the oldest Node. */
+  readonly language: 'ts' | 'js';
+  readonly code: string;
+  /** The file of the program, with its imports as in the page. */
+  readonly path: string;
+}
 
-/** What a program is called by its place on the page. */
-const paths = programs.map((_, i) => join(folder, `example${i}.ts`));
-programs.forEach(({ code }, i) => {
-  const at = (name: string): string => JSON.stringify(join(root, 'src', name));
-  writeFileSync(paths[i]!, code.replace("'cumetal/cuda'", at('cudart/index.ts')).replaceAll("'cumetal'", at('index.ts')));
+const entries = readdirSync(join(root, 'docs/api')).map((name) => `docs/api/${name}`);
+const pages = ['README.md', 'docs/api.md', ...entries];
+
+/** The programs of a page, each under the last heading before it. */
+function examplesOf(page: string): Example[] {
+  let title = '';
+  const found: Example[] = [];
+  for (const [, heading, language, code] of readFileSync(join(root, page), 'utf8').matchAll(/^#+ (.*)$|^```(ts|js)\n([\s\S]*?)^```$/gm)) {
+    if (heading !== undefined) title = heading;
+    else {
+      const name = `${page.replaceAll(/\W/g, '-')}-${found.length + 1}.${language === 'js' ? 'mjs' : 'ts'}`;
+      found.push({ title: `${page}: ${title}`, language: language as 'ts' | 'js', code: code!, path: join(folder, name) });
+    }
+  }
+  return found;
+}
+const examples = pages.flatMap(examplesOf);
+
+/** With the sources in the place of the package, for Bun and for types. */
+const sourced = (code: string): string =>
+  code.replaceAll(/'cumetal(\/\w+)?'/g, (_, name = '') => JSON.stringify(sourcesOfEntries().get(`.${name}`)));
+const pathOfSourced = ({ path }: Example): string => join(folder, 'sourced', path.slice(folder.length).replace('.mjs', '.ts'));
+
+let built: Promise<void> | undefined;
+
+test.before(async () => {
+  for (const example of examples) {
+    writeFileSync(example.path, example.code);
+    await Bun.write(pathOfSourced(example), sourced(example.code));
+  }
 });
 
-test('the page has examples', () => assert.ok(programs.length >= 7));
+test('the pages have examples', () => {
+  assert.ok(entries.length >= 4);
+  for (const page of pages) assert.ok(examplesOf(page).length > 0, page);
+  // What has `using` is no JavaScript of Node 20.
+  for (const { language, code, title } of examples) if (language === 'js') assert.not.match(code, /\busing /, title);
+});
+
+test('every entry of the package has a page or a section', () => {
+  const text = pages.map((page) => readFileSync(join(root, page), 'utf8')).join('');
+  for (const name of sourcesOfEntries().keys()) assert.ok(text.includes(`'cumetal${name.slice(1)}'`) || name === './device', name);
+});
 
 test('their types are right', () => {
   const options = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: { rewriteRelativeImportExtensions: false, typeRoots: [join(root, 'node_modules')] },
-    include: ['*.ts'],
+    include: ['sourced/*.ts'],
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(options));
   const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), ['--noEmit', '-p', folder], { encoding: 'utf8', cwd: root });
   assert.is(stdout, '');
 });
 
-programs.forEach(({ title, code }, i) => {
+/** Runs a program file and returns what it logs. */
+function logged(runtime: string, path: string): string[] {
+  const told = `const said = []; console.log = (...all) => void said.push(all.map(String).join(' '));
+    await import(${JSON.stringify(path)}); process.stdout.write(JSON.stringify(said)); process.exit(0);`;
+  const runner = `${path}.run.mjs`;
+  writeFileSync(runner, told);
+  const { stdout, stderr } = spawnSync(runtime, [runner], { encoding: 'utf8', cwd: root });
+  assert.is(stderr, '');
+  return JSON.parse(stdout);
+}
+
+examples.forEach((example, i) => {
+  const { title, code, language, path } = example;
+  const wanted = [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text!);
   test(`${title}: example ${i + 1} prints what it says`, () => {
-    const wanted = [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text!);
     assert.ok(wanted.length > 0);
-    const told = `const said = []; console.log = (...all) => void said.push(all.map(String).join(' '));
-      await import(${JSON.stringify(paths[i])}); process.stdout.write(JSON.stringify(said)); process.exit(0);`;
-    const { stdout, stderr } = spawnSync(process.execPath, ['-e', told], { encoding: 'utf8', cwd: root });
-    assert.is(stderr, '');
-    assert.equal(JSON.parse(stdout), wanted);
+    assert.equal(logged(process.execPath, pathOfSourced(example)), wanted);
+  });
+  need(test, [nodeNeed], `${title}: example ${i + 1} prints the same in Node`, async () => {
+    built ??= packageForNode(folder);
+    await built;
+    const script = language === 'js' ? path : path.replace('.ts', '.mjs');
+    if (language === 'ts') writeFileSync(script, await scriptForNode(path));
+    assert.equal(logged('node', script), wanted);
   });
 });
 

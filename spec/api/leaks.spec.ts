@@ -1,11 +1,20 @@
-/** What JavaScript holds after thousands of launches, buffers, streams and events is what it held before: nothing is remembered for ever. */
+/**
+ * What a process holds after thousands of launches, modules, devices, buffers, streams and events is what it held before: nothing is remembered
+ * for ever. `scripts/soak/main.ts` does the same for longer, and prints a table.
+ */
 import { heapStats } from 'bun:jsc';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { buildSoak, growth, type Kind, soak } from '../../scripts/soak/main.ts';
 import { Device } from '../../src/api/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 import { kernels } from '../support/api-contract.ts';
+import { nodeNeed } from '../support/both-runtimes.ts';
 import { withoutStart } from '../support/delayed-device.ts';
+import { need } from '../support/need.ts';
 
 const test = suite('api/leaks');
 
@@ -36,5 +45,26 @@ test('10 000 launches and 1 000 buffers, streams and events leave no objects beh
   assert.equal([...(await counter.read())], [40_000]);
   device.close();
 });
+
+const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+let program: Promise<string> | undefined;
+const mib = 2 ** 20;
+
+/** Rounds of each kind. Each module has variables of 1 MiB, and each device a buffer of 256 KiB. */
+const rounds: Record<Kind, number> = { launches: 5000, modules: 400, devices: 100 };
+
+for (const [kind, count] of Object.entries(rounds) as [Kind, number][])
+  for (const runtime of ['bun', 'node'] as const)
+    need(test, runtime === 'node' ? [nodeNeed] : [], `${count} ${kind} take no more memory after a while (${runtime})`, async () => {
+      program ??= buildSoak(folder);
+      const levels = soak(runtime, await program, kind, count);
+      assert.is(levels.length, 10);
+      const grown = { wasm: growth(levels, 'wasm'), heap: growth(levels, 'heap') };
+      // Collections are not exact, and code is compiled meanwhile. Half of the rounds would leave 200 and 12 MiB of memories.
+      assert.ok(grown.wasm <= 2 * mib && grown.heap < 4 * mib, JSON.stringify(grown));
+      // Workers of Node collect when they like to, so that the process itself may hold more for a while.
+      assert.ok(growth(levels, 'rss') < 120 * mib, JSON.stringify(levels));
+    });
 
 test.run();

@@ -52,6 +52,44 @@ test('the second time the compiler is not even loaded, and the bytes are those o
   assert.equal(JSON.stringify(second.result?.reflection), JSON.stringify(first.result?.reflection));
 });
 
+/** A value of each option that is not the default; undefined for functions, which do not change the result. */
+const changed: { readonly [Name in keyof Required<CompileOptions>]: CompileOptions[Name] | undefined } = {
+  target: 'macos15',
+  hostTarget: 'macos14',
+  fp64: 'warn',
+  mma: 'fast',
+  entries: ['k'],
+  ptxStrict: true,
+  lints: true,
+  sanitize: true,
+  marks: true,
+  verifiesPasses: true,
+  afterPass: undefined,
+  sha256: undefined,
+};
+
+// The type of `changed` names every option, so a new one cannot be left out.
+test('each compile option is part of the key', async () => {
+  const store = memory();
+  await ask(store);
+  const names = Object.keys(changed) as (keyof CompileOptions)[];
+  const keys = names.filter((name) => changed[name] !== undefined);
+  for (const name of keys) assert.ok((await ask(store, { options: { [name]: changed[name] } })).wasAsked, name);
+  assert.is(store.kept.size, 1 + keys.length);
+  assert.equal(
+    names.filter((name) => changed[name] === undefined),
+    ['afterPass', 'sha256'],
+  );
+});
+
+test('an observer of passes sees them run, although the result is cached', async () => {
+  const store = memory();
+  await ask(store);
+  const seen: string[] = [];
+  const { wasAsked } = await ask(store, { options: { afterPass: (pass) => void seen.push(pass) } });
+  assert.ok(wasAsked && seen.length > 0);
+});
+
 test('everything that the result follows from is part of the key', async () => {
   const others: readonly Asked[] = [
     { text: kernel('st.global.u32 [%rd1], 8;') },

@@ -1,14 +1,18 @@
 /** A folder of bytes by key, as several processes use it that die, and disks that fill. */
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -17,7 +21,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openStore, type Store } from '../../src/cache/index.ts';
+import { distrust, openStore, type Store } from '../../src/cache/index.ts';
 
 const test = suite('cache/store');
 
@@ -165,10 +169,10 @@ test('a folder that may not be written is no fault', () => {
   const place = placeOf();
   storeIn(place).write(keyIn('a', 1), bytesOf(10));
   const shard = join(place, 'a');
-  // So that any user comes there, and reads what is there.
-  for (const path of [folder, place]) chmodSync(path, 0o711);
-  chmodSync(join(shard, keyIn('a', 1)), 0o644);
-  chmodSync(shard, 0o555);
+  // A user without rights comes there, and owns the folder of the cache.
+  chmodSync(folder, 0o711);
+  if (process.getuid?.() === 0) for (const path of [place, shard, join(shard, keyIn('a', 1))]) chownSync(path, nobody, nobody);
+  chmodSync(shard, 0o500);
   unprivileged(() => {
     assert.throws(() => writeFileSync(join(shard, 'mine'), ''), /EACCES/);
     storeIn(place).write(keyIn('a', 2), bytesOf(10));
@@ -177,6 +181,110 @@ test('a folder that may not be written is no fault', () => {
   });
   assert.equal(readdirSync(shard), [keyIn('a', 1)]);
   chmodSync(shard, 0o700);
+});
+
+// ── folders and entries that are not to be trusted ──
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+test('a new folder is private, and one of the user that is not is made so', () => {
+  const place = placeOf();
+  storeIn(place).write(keyIn('a', 1), bytesOf(10));
+  assert.equal([place, join(place, 'a'), join(place, 'a', keyIn('a', 1))].map(modeOf), [0o700, 0o700, 0o600]);
+  chmodSync(place, 0o755);
+  assert.equal(storeIn(place).read(keyIn('a', 1)), bytesOf(10));
+  assert.is(modeOf(place), 0o700);
+  const empty = placeOf();
+  mkdirSync(empty);
+  chmodSync(empty, 0o777);
+  assert.is(distrust(empty), undefined);
+  assert.is(modeOf(empty), 0o700);
+});
+
+const plantings: readonly (readonly [what: string, plant: (place: string) => void, why: RegExp])[] = [
+  ['others could write to', (place) => chmodSync(place, 0o777), /other users can write to it \(mode 0777\)/],
+  [
+    'holds other files and is open',
+    (place) => {
+      writeFileSync(join(place, 'notes'), '');
+      chmodSync(place, 0o755);
+    },
+    /it holds other files/,
+  ],
+  [
+    'is a link',
+    (place) => {
+      renameSync(place, `${place}-real`);
+      symlinkSync(`${place}-real`, place);
+    },
+    /it is a symbolic link/,
+  ],
+  [
+    'is a file',
+    (place) => {
+      rmSync(place, { recursive: true });
+      writeFileSync(place, '');
+    },
+    /it is not a folder/,
+  ],
+];
+for (const [what, plant, why] of plantings)
+  test(`a folder that ${what} is neither read nor written, and its mode stays`, () => {
+    const place = placeOf();
+    storeIn(place).write(keyIn('a', 1), bytesOf(10));
+    plant(place);
+    const mode = modeOf(place);
+    assert.match(distrust(place)!, why);
+    storeIn(place).write(keyIn('a', 2), bytesOf(10));
+    assert.equal([storeIn(place).read(keyIn('a', 1)), storeIn(place).list(), storeIn(place).clear()], [undefined, [], []]);
+    assert.is(modeOf(place), mode);
+  });
+
+if (process.getuid?.() === 0)
+  test('a folder of another user is not trusted', () => {
+    const place = placeOf();
+    mkdirSync(place, { mode: 0o700 });
+    chownSync(place, nobody, nobody);
+    assert.match(distrust(place)!, /it belongs to another user/);
+    storeIn(place).write(keyIn('a', 1), bytesOf(10));
+    assert.equal(readdirSync(place), []);
+  });
+
+test('a link in place of an entry is replaced, and the file at its end stays', () => {
+  const place = placeOf();
+  const mine = `${place}-mine`;
+  writeFileSync(mine, 'mine');
+  storeIn(place).write(keyIn('a', 2), bytesOf(10));
+  symlinkSync(mine, join(place, 'a', keyIn('a', 1)));
+  storeIn(place).write(keyIn('a', 1), bytesOf(10));
+  assert.equal(storeIn(place).read(keyIn('a', 1)), bytesOf(10));
+  assert.is(readFileSync(mine, 'utf8'), 'mine');
+});
+
+test('an entry that is a link, a pipe or a folder is not read', () => {
+  const place = placeOf();
+  const store = storeIn(place);
+  const [key, other] = [keyIn('a', 1), keyIn('a', 2)];
+  store.write(key, bytesOf(10));
+  store.write(other, bytesOf(20));
+  const path = join(place, 'a', key);
+  for (const plant of [() => symlinkSync(join(place, 'a', other), path), () => execFileSync('mkfifo', [path]), () => mkdirSync(path)]) {
+    rmSync(path, { recursive: true });
+    plant();
+    assert.is(store.read(key), undefined);
+  }
+  assert.equal(store.read(other), bytesOf(20));
+});
+
+test('a part of the cache that is a link is not followed: nothing elsewhere is written or removed', () => {
+  const [place, elsewhere] = [placeOf(), placeOf()];
+  storeIn(place).write(keyIn('b', 1), bytesOf(10));
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, keyIn('a', 1)), 'mine');
+  symlinkSync(elsewhere, join(place, 'a'));
+  storeIn(place).write(keyIn('a', 2), bytesOf(10));
+  assert.is(storeIn(place).clear().length, 1);
+  assert.equal(readdirSync(elsewhere), [keyIn('a', 1)]);
 });
 
 /** A process that writes keys, each with as many bytes of its number as `sizes` has. */

@@ -7,7 +7,8 @@ import { parseArguments, positionalCountProblem } from '../../src/cli/command/co
 import { emitChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/command/options.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { cliMarkdown, commandHelp, generalHelp } from '../../src/cli/help.ts';
-import { mergeArguments, readRequest } from '../../src/cli/run/options.ts';
+import { type RunRequest, readRequest } from '../../src/cli/run/options.ts';
+import { mergeLaunches } from '../../src/cli/run/own-launch.ts';
 import { jsonText, numberJson } from '../../src/cli/terminal/json.ts';
 import { elementLines } from '../../src/cli/terminal/numbers.ts';
 import { emits, fp64Modes, mmaModes } from '../../src/compile/options.ts';
@@ -107,8 +108,8 @@ const wrong: [line: string, words: RegExp][] = [
   ['--block 4x4', /X\[,Y\[,Z\]\]/],
   ['--shared -4', /an integer of at least 0/],
   ['--shared 4,a', /an integer of at least 0/],
-  ['--repeat 0', /an integer of at least 1/],
-  ['--threads 0', /an integer of at least 1/],
+  ['--repeat 0', /an integer from 1 to 1000000/],
+  ['--threads 0', /an integer from 1 to 1024/],
   ['--timeout 0', /a number of seconds above 0/],
   ['--print a', /I or I:COUNT/],
   ['--out a.npy', /I=FILE/],
@@ -145,13 +146,15 @@ test('too few and too many arguments', () => {
 });
 
 test('typed options override the launch lines of a file, and lists are appended to', () => {
-  const { request: got } = {
-    request: readRequest(mergeArguments(parsedLine('--grid 4 --print 0'), parsedLine('k.ptx --grid 8 --print 1')), new Diagnostics()),
-  };
-  assert.equal(typeof got !== 'string' && [got.plan.grid, got.prints.map((p) => p.index)], [
-    [8, 1, 1],
+  const [first, second] = ['--grid 4 --block 2 --shared 4,8 --print 0', 'k.ptx --grid 8 --shared 16 --print 1'].map(
+    (line) => readRequest(parsedLine(line), new Diagnostics()) as RunRequest,
+  );
+  const { plan, prints } = mergeLaunches(first!, second!);
+  assert.equal(plan, { grid: [8, 1, 1], block: [2, 1, 1], sharedBytes: 16, constants: [] });
+  assert.equal(
+    prints.map(({ index }) => index),
     [0, 1],
-  ]);
+  );
 });
 
 test('choices that are spelled twice are equal', () => {

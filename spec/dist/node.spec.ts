@@ -64,6 +64,15 @@ test('every entry has built files, types and a source', () => {
   }
 });
 
+test('the package installs nothing else, and has the licenses of what it contains', () => {
+  assert.equal(
+    readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.')),
+    ['cumetal'],
+  );
+  const licenses = readFileSync(join(packaged, 'dist/licenses.txt'), 'utf8');
+  for (const name of ['ohm-js', '@noble/hashes']) assert.match(licenses, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)$`, 'm'));
+});
+
 test('the package has no sources, nothing of a checkout, and at most 12 MB', () => {
   const files = readdirSync(packaged, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map((entry) => join(entry.parentPath, entry.name).slice(packaged.length + 1));

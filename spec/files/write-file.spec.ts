@@ -156,7 +156,7 @@ if (process.getuid?.() !== 0)
 
 // ── the command line ──
 
-const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const main = join(import.meta.dirname, '../../src/cli/start.ts');
 function cli(...words: string[]): { code: number | null; out: string; err: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...words], { encoding: 'utf8', cwd: folder });
   return { code: status, out: stdout, err: stderr };

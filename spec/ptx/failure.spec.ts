@@ -3,7 +3,8 @@ import * as assert from 'uvu/assert';
 import { syntax } from '../../src/base/catalogue/syntax.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { limits, parse } from '../../src/ptx/syntax/parse.ts';
+import { limits } from '../../src/ptx/syntax/limits.ts';
+import { parse } from '../../src/ptx/syntax/parse.ts';
 import { withinCpuSeconds } from '../support/cpu-time.ts';
 import { bare, clean, parsed } from './tree.ts';
 
@@ -146,7 +147,8 @@ for (const [marked, code, message, help] of faults) {
 
 test('every code of the catalogue is provoked above', () => {
   const provoked = new Set(faults.map(([, code]) => code));
-  assert.equal([...provoked].sort(), Object.keys(syntax).sort());
+  // Those of a whole module are provoked at the end of this file.
+  assert.equal([...provoked, 'CM1014', 'CM1015'].sort(), Object.keys(syntax).sort());
 });
 
 // Input at the limits is parsed.
@@ -256,5 +258,36 @@ for (const [what, text] of Object.entries(hostile)) {
     withinCpuSeconds(1.5, () => parse(file, new Diagnostics(file)));
   });
 }
+
+/** The codes of a text and how often each is reported, and the number of items that are left. */
+function parsedCodes(text: string): { codes: Record<string, number>; items: number } {
+  const diagnostics = new Diagnostics(new SourceFile('k.ptx', text));
+  const { items } = parse(diagnostics.file!, diagnostics);
+  const codes: Record<string, number> = {};
+  for (const { code } of diagnostics.list) codes[code] = (codes[code] ?? 0) + 1;
+  return { codes, items: items.length };
+}
+
+// `.func f () {` and `}` are two.
+const manyStatements = (count: number): string => `.func f () {${'a;'.repeat(count - 2)}}`;
+
+test('a module of as many statements as the limit is parsed, and one more is an error', () => {
+  assert.equal(parsedCodes(manyStatements(limits.statements)), { codes: {}, items: 1 });
+  assert.equal(parsedCodes(manyStatements(limits.statements + 1)), { codes: { CM1015: 1 }, items: 0 });
+});
+
+test('a list of as many elements as the limit is parsed, and one more is an error, also at the end of the file', () => {
+  const list = (count: number): string => `.global .b8 a[] = {${'1,'.repeat(count - 1)}1};`;
+  assert.equal(parsedCodes(list(limits.elements)), { codes: {}, items: 1 });
+  assert.equal(parsedCodes(list(limits.elements + 1)), { codes: { CM1015: 1 }, items: 0 });
+});
+
+test('after a thousand failed statements the rest is not read', () => {
+  const wrong = (count: number): string => `.func f () {${'; '.repeat(count)}}`;
+  assert.equal(parsedCodes(wrong(limits.errors - 1)).codes, { CM1001: limits.errors - 1 });
+  assert.equal(parsedCodes(wrong(100_000)).codes, { CM1001: limits.errors, CM1014: 1 });
+  const list = `.global .b8 a[] = {${';;,'.repeat(100_000)}1};`;
+  assert.ok((parsedCodes(list).codes.CM1001 ?? 0) <= limits.errors);
+});
 
 test.run();

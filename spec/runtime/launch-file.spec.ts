@@ -29,7 +29,7 @@ const whole = {
     { name: 'a', type: 'f32', value: '-inf' },
     { name: 'b', type: 'f64', value: 1e300 },
     { name: 'c', type: 'u64', value: 1e15 },
-    { name: 's', bytes: '/abs/params.bin' },
+    { name: 's', bytes: 'sub/../params.bin' },
   ],
 };
 
@@ -60,7 +60,7 @@ test('a file that uses everything of the schema', () => {
       { label: 'a: f32=-inf', name: 'a', kind: 'scalar', element: 'f32', value: Number.NEGATIVE_INFINITY },
       { label: 'b: f64=1e+300', name: 'b', kind: 'scalar', element: 'f64', value: 1e300 },
       { label: 'c: u64=1000000000000000', name: 'c', kind: 'scalar', element: 'u64', value: 10n ** 15n },
-      { label: 's: bytes@/abs/params.bin', name: 's', kind: 'bytes', path: '/abs/params.bin' },
+      { label: 's: bytes@sub/../params.bin', name: 's', kind: 'bytes', path: 'case/sub/../params.bin' },
     ],
   });
 });
@@ -130,7 +130,12 @@ test('all faults of a file are told at once', () => {
 
 test('launch lines are joined in order', () => {
   const text = '//\n//! cumetal: --grid 4 --block 256\n.version 8.0\n  //!cumetal: --arg f32:4=iota\r\n// cumetal: no\n';
-  assert.equal(launchWords(text, new Diagnostics()), ['--grid', '4', '--block', '256', '--arg', 'f32:4=iota']);
+  const words = launchWords(text, new Diagnostics())!;
+  assert.equal(
+    words.map((word) => word.text),
+    ['--grid', '4', '--block', '256', '--arg', 'f32:4=iota'],
+  );
+  for (const { text: word, span } of words) assert.is(text.slice(span.start, span.end), word);
 });
 
 test('a file without launch lines has no words', () => {

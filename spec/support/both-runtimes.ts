@@ -18,7 +18,8 @@ export interface Ended {
 export type Runtime = 'bun' | 'node';
 
 const major = has('node') ? Number(/^v(\d+)/.exec(spawnSync('node', ['--version'], { encoding: 'utf8' }).stdout)?.[1]) : 0;
-const nodeNeed = major >= 20 ? 'node' : 'node of version 20 or later';
+/** What a test in Node needs. */
+export const nodeNeed = major >= 20 ? 'node' : 'node of version 20 or later';
 
 /** Registers a test of a program for both runtimes. The text is TypeScript that imports `cumetal`; it runs in the root of the repository. */
 export function inBoth<T>(test: Test<T>, name: string, text: string, check: (ended: Ended, runtime: Runtime) => void): void {

@@ -8,6 +8,7 @@
 /** Element types of buffers, as the reflection spells them. */
 export type ElementType = 'u8' | 'i8' | 'u16' | 'i16' | 'f16' | 'bf16' | 'u32' | 'i32' | 'f32' | 'u64' | 'i64' | 'f64';
 
+/** One parameter of a kernel. */
 export interface ParamReflection {
   /** The parameter's name in the source, such as `vector_add_param_0`; `arg0` if the file has none. */
   readonly name: string;
@@ -34,6 +35,7 @@ export interface MemoryReflection {
   readonly symbols: readonly SymbolReflection[];
 }
 
+/** A variable of a module that a host accesses by name. */
 export interface SymbolReflection {
   readonly name: string;
   /** Bytes from the start of the buffer. */
@@ -60,6 +62,7 @@ export interface ConstantReflection {
   readonly isRequired: boolean;
 }
 
+/** What a host knows of a kernel: its parameters in the order of PTX, its memory and its limits. */
 export interface KernelReflection {
   readonly name: string;
   readonly params: readonly ParamReflection[];

@@ -3,6 +3,7 @@
  * target, and what drivers reject. Knows neither PTX nor the container. Start at `emit/index.ts` (IR to AIR) and `raise/index.ts` (AIR to
  * IR); the tables are `inputs.ts`, `intrinsics.ts` and `targets.ts`.
  */
+export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export * from './abi.ts';
 export { emitKernel } from './emit/index.ts';
 export { legalPasses } from './emit/legalize.ts';

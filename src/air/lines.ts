@@ -17,6 +17,7 @@ export interface Line extends Span {
   readonly reach?: Reach | undefined;
 }
 
+/** The variable that the address of an access is based on; offset and size are in bytes. */
 export interface Reach {
   readonly name: string;
   /** `shared`, `constant` or `local`; one source instruction may become accesses to several spaces. */

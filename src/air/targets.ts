@@ -91,6 +91,7 @@ export const dialectOf = (airVersion: readonly number[]): Dialect => ((airVersio
 /** Whether the target's AIR has memory fences. */
 export const hasFences = ({ airVersion, allowsCpuOnly }: Target): boolean => airVersion[1] >= 7 || allowsCpuOnly;
 
+/** The name of a target. */
 export type TargetName = 'macos13' | 'macos14' | 'macos15' | 'macos26' | 'ios17' | 'ios18' | 'cpu';
 
 /** All targets up to AIR 2.7: 1 in its output in public repositories, as in DXMT and Metal.jl. */

@@ -61,7 +61,9 @@ interface PartOf {
 
 /** The implementation of every buffer state; operations outside of the types above are rejected. */
 export class Part implements Owned, Place {
+  /** The type of its elements. */
   readonly element: ElementType;
+  /** The number of elements. */
   readonly length: number;
   /** @internal */
   readonly start: number;
@@ -75,6 +77,7 @@ export class Part implements Owned, Place {
     this.length = length;
   }
 
+  /** Where its memory is. */
   get state(): BufferState {
     return this.#of.state;
   }
@@ -94,10 +97,12 @@ export class Part implements Owned, Place {
     return this.#of.age;
   }
 
+  /** The size in bytes. */
   get byteLength(): number {
     return this.length * elements[this.element].size;
   }
 
+  /** A range of this buffer that shares its memory. */
   part(start: number, length = this.length - start): Part {
     this.assertUsable();
     const { size } = elements[this.element];
@@ -105,6 +110,7 @@ export class Part implements Owned, Place {
     return new Part(this.#of, this.element, this.start + start * size, length);
   }
 
+  /** The same memory with another element type. */
   as(element: ElementType): Part {
     this.assertUsable();
     const { size } = elements[element];
@@ -113,6 +119,7 @@ export class Part implements Owned, Place {
     return new Part(this.#of, element, this.start, this.byteLength / size);
   }
 
+  /** The memory itself, without a copy. */
   get view(): Arrays[ElementType] {
     this.assertUsable();
     if (!visibility[this.state].host) throw errorWith('CM5060', { what: 'a view', wanted: 'host, staging or unified', given: this.state });
@@ -120,12 +127,14 @@ export class Part implements Owned, Place {
     return arrayOn(this.element, bytesAt(this, this.byteLength));
   }
 
+  /** The device address. */
   get address(): bigint {
     this.assertUsable();
     this.assertKernelVisible('an address');
     return addressOf(this.memory) + BigInt(this.start);
   }
 
+  /** Copies data to the buffer in stream order. */
   write(data: Data<ElementType>, { stream = this.#of.defaultStream }: StreamOption = {}): Work<undefined> {
     this.assertUsable();
     this.assertKernelVisible('a write');
@@ -134,6 +143,7 @@ export class Part implements Owned, Place {
     return transfer(stream, [this.memory], () => putBytes(this, bytes));
   }
 
+  /** A copy of the contents, in stream order. */
   async read({ stream = this.#of.defaultStream }: StreamOption = {}): Promise<Numbers[ElementType]> {
     this.assertUsable();
     this.assertKernelVisible('a read');
@@ -144,6 +154,7 @@ export class Part implements Owned, Place {
     return numbersIn(this.element, bytes);
   }
 
+  /** Sets every element in stream order. */
   fill(value: number | bigint, { stream = this.#of.defaultStream }: StreamOption = {}): Work<undefined> {
     this.assertUsable();
     this.assertKernelVisible('a fill');
@@ -151,6 +162,7 @@ export class Part implements Owned, Place {
     return transfer(stream, [this.memory], () => putBytes(this, repeated(one, this.length)));
   }
 
+  /** Frees the memory when the pending work has finished. */
   free(): void {
     releaseMemory(this.memory, this.age === this.context.age);
   }

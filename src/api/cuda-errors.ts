@@ -84,6 +84,7 @@ const rows = {
   cudaErrorUnknown: { number: 999, text: 'unknown error', driver: 'CUDA_ERROR_UNKNOWN' },
 } as const satisfies Record<CudaError['name'], Omit<CudaError, 'name'>>;
 
+/** The name of a CUDA error of this API. */
 export type CudaErrorName = keyof typeof rows;
 
 /** All errors by name. */

@@ -1,9 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The device of the API: opens a device by kind, creates buffers, modules, streams and events, and reports errors. */
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type DeviceInfo, type EngineOptions, type Device as LowDevice, openDevice } from '../device/index.ts';
+import { type DeviceInfo, type DeviceKind, type EngineOptions, type Device as LowDevice, openDevice } from '../device/index.ts';
 import { type ElementType, elements } from '../runtime/index.ts';
-import { type Arrays, bytesOf, type Data, type Numbers } from './arrays.ts';
+import { type Arrays, bytesOf, type Data, type Numbers, type ValueOf } from './arrays.ts';
 import { type Buffer, Part, partOf } from './buffer.ts';
 import {
   assertTimeLimit,
@@ -26,6 +26,7 @@ import { noteHeard } from './unheard.ts';
 
 export { devices } from '../device/index.ts';
 
+/** The options of `Device.open`. */
 export interface DeviceOptions extends ContextOptions, EngineOptions {}
 
 /** A device and its objects. Close it when done, or declare it with `using`; `await using` waits for its work. */
@@ -41,7 +42,7 @@ export class Device {
   }
 
   /** Opens `metal`, `cpu` or another available kind; `auto` is the GPU of a Mac, otherwise the CPU device. Throws CM6001. */
-  static open(kind = 'auto', options: DeviceOptions = {}): Device {
+  static open(kind: DeviceKind = 'auto', options: DeviceOptions = {}): Device {
     assertTimeLimit(options.timeoutMs);
     const open = (): LowDevice => orThrow((diagnostics) => openDevice(kind, diagnostics, { ...options, inBackground: true }));
     return new Device(newContext(open(), open, options));
@@ -90,10 +91,10 @@ export class Device {
   }
 
   /** A buffer with the elements of a typed array or a list of numbers, in `device` or `unified` memory. */
-  bufferOf<E extends ElementType>(element: E, data: Arrays[E] | Numbers[E] | readonly number[]): Buffer<E, 'device'>;
+  bufferOf<E extends ElementType>(element: E, data: Arrays[E] | Numbers[E] | readonly ValueOf<E>[]): Buffer<E, 'device'>;
   bufferOf<E extends ElementType, S extends 'device' | 'unified'>(
     element: E,
-    data: Arrays[E] | Numbers[E] | readonly number[],
+    data: Arrays[E] | Numbers[E] | readonly ValueOf<E>[],
     state: S,
   ): Buffer<E, S>;
   bufferOf(element: ElementType, data: Data<ElementType> & { readonly length: number }, state: BufferState = 'device'): unknown {
@@ -112,11 +113,13 @@ export class Device {
     return new Module(low, this.#legacy);
   }
 
+  /** Creates a stream, which synchronizes with the legacy default stream unless it is `nonBlocking`. */
   stream({ nonBlocking = false }: StreamOptions = {}): Stream {
     this.assertUsable();
     return new Stream(this.#context, addLane(this.#context.schedule, !nonBlocking));
   }
 
+  /** Creates an event, which records times unless `timing` is false. */
   event(options: EventOptions = {}): Event {
     this.assertUsable();
     return new Event(this.#context, options);

@@ -2,6 +2,7 @@
 import { assertUsable, type Context, errorWith, type Owned, synchronizeWith } from './context.ts';
 import type { Task } from './schedule.ts';
 
+/** The options of an event. */
 export interface EventOptions {
   /** Whether it records a time; true by default. */
   readonly timing?: boolean;
@@ -44,6 +45,7 @@ export class Event implements Owned {
     return marks[1]! - marks[0]!;
   }
 
+  /** Accepts no more records and waits. */
   close(): void {
     this.#isClosed = true;
   }

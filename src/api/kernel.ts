@@ -13,6 +13,7 @@ import { assertAcceptsWork, enqueue, type InStream, type LaunchReport, type Sett
 /** A count in each dimension; omitted dimensions are 1. */
 export type Extent = number | readonly [x: number, y?: number, z?: number];
 
+/** The options of a launch. `A` is the list of argument types. */
 export interface LaunchOptions<A extends readonly unknown[]> {
   /** The number of blocks. */
   readonly grid: Extent;

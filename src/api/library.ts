@@ -1,4 +1,5 @@
 /** The short form: a library bound to a device, with launches that take typed arrays and update them. */
+import type { DeviceKind } from '../device/index.ts';
 import { type Arrays, bytesIn } from './arrays.ts';
 import { type Buffer, partOf } from './buffer.ts';
 import type { Print } from './context.ts';
@@ -9,13 +10,15 @@ import type { Module } from './module.ts';
 import type { KernelArgument } from './pack.ts';
 import type { LaunchReport } from './work.ts';
 
+/** The options of `bindLibrary`. */
 export interface LibraryOptions extends ModuleOptions {
   /** An open device, which stays open, or the kind of device to open; `auto` by default. */
-  readonly device?: Device | string;
+  readonly device?: Device | DeviceKind;
   /** The options of the opened device. */
   readonly deviceOptions?: DeviceOptions;
 }
 
+/** A launch of a bound library. */
 export interface NamedLaunch {
   /** The kernel; optional if there is only one. */
   readonly name?: string;

@@ -10,6 +10,7 @@ import type { Kernel } from '../runtime/index.ts';
 /** PTX as text or as a source file, or the bytes of a metallib. */
 export type ModuleSource = string | SourceFile | Uint8Array;
 
+/** The options of loading a module. */
 export interface ModuleOptions extends LoadOptions {
   /** The compile options of PTX. */
   readonly compile?: CompileOptions;

@@ -92,6 +92,7 @@ export class Module implements KernelModule, Owned {
   }
 }
 
+/** The stream and the place of an access to a variable. */
 export interface SymbolOptions extends StreamOption {
   /** The offset in the variable in bytes. */
   readonly offset?: number;

@@ -16,6 +16,7 @@ export interface CoreModel {
   readonly source: string;
 }
 
+/** The assumed core of each kind of device, with the source of its numbers. */
 export const coreModels: Readonly<Record<DeviceInfo['kind'], CoreModel>> = {
   cpu: {
     threads: 1024,
@@ -44,6 +45,7 @@ export const coreModels: Readonly<Record<DeviceInfo['kind'], CoreModel>> = {
   },
 };
 
+/** An estimate of the concurrent blocks of a core. */
 export interface Occupancy {
   /** The number of concurrent blocks per core; 0 if the block cannot run. */
   readonly blocksPerCore: number;

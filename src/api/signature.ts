@@ -7,6 +7,7 @@ import { scalarType } from './pack.ts';
 
 /** One parameter: `f32` a value, `f32*` a pointer, `bytes` a struct. */
 export type SignatureWord = ElementType | `${ElementType}*` | 'bytes';
+/** The parameters of a kernel in their order: `f32` is a value and `f32*` a pointer. */
 export type Signature = readonly SignatureWord[];
 
 /** The accepted type of an argument. An address matches a pointer of any type. */
@@ -16,6 +17,7 @@ export type ArgumentOf<W extends SignatureWord> = W extends `${infer E extends E
     ? ValueOf<W>
     : ArrayBufferView;
 
+/** The argument types of a signature. */
 export type ArgumentsOf<S extends Signature> = { readonly [I in keyof S]: ArgumentOf<S[I]> };
 
 /** Throws CM5071 if a signature does not match the kernel. */

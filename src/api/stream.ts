@@ -8,6 +8,7 @@ import { assertWithin, bytesAt, putBytes } from './memory.ts';
 import { closeLane, type Lane, unfinishedBlocking } from './schedule.ts';
 import { assertAcceptsWork, enqueue, type InStream, nothing, type Work } from './work.ts';
 
+/** The options of a stream. */
 export interface StreamOptions {
   /** Does not synchronize with the legacy default stream. */
   readonly nonBlocking?: boolean;

@@ -13,6 +13,7 @@ export interface Label {
   readonly text: string;
 }
 
+/** An error, a warning or a note as a value: its code in the catalogue, its message, and its place in a source. */
 export interface Diagnostic {
   readonly code: Code;
   readonly severity: Severity;
@@ -39,7 +40,9 @@ export interface Where {
 
 /** A growing list of diagnostics about one file (or about none). */
 export class Diagnostics {
+  /** The diagnostics in order of report. */
   readonly list: Diagnostic[] = [];
+  /** The source of the labels. */
   readonly file: SourceFile | undefined;
 
   constructor(file?: SourceFile) {
@@ -63,6 +66,7 @@ export class Diagnostics {
     });
   }
 
+  /** Whether an error was reported. */
   get hasErrors(): boolean {
     return this.list.some((d) => d.severity === 'error');
   }

@@ -17,7 +17,9 @@ const isPair = (text: string, at: number): boolean => (text.codePointAt(at) ?? 0
 
 /** A named text with line lookup. `path` is printed in messages; `-` is shown as `<stdin>`. */
 export class SourceFile {
+  /** The name in messages. */
   readonly path: string;
+  /** The whole text. */
   readonly text: string;
   /** The text that this one was compiled from, which people know. */
   readonly origin: SourceFile | undefined;
@@ -29,6 +31,16 @@ export class SourceFile {
     this.path = path === '-' ? '<stdin>' : path;
     this.text = text;
     this.origin = origin;
+  }
+
+  /** What `console.log` and `util.inspect` show: the path and the size. The text of a module may have megabytes. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return `SourceFile ${this.path} (${this.text.length} characters)`;
+  }
+
+  /** In JSON, the path: a diagnostic names its source and does not contain it. */
+  toJSON(): { readonly path: string } {
+    return { path: this.path };
   }
 
   /** Offsets of line starts; the first is 0. */

@@ -6,6 +6,7 @@
  */
 import type { Type, TypeOf } from './types.ts';
 
+/** A module of LLVM. */
 export interface Module {
   /** IDENTIFICATION_BLOCK string; Apple's is empty. */
   identification: string;
@@ -21,6 +22,7 @@ export interface Module {
   sections: string[];
 }
 
+/** The linkage of a function or variable, in the words of LLVM. */
 export type Linkage =
   | 'external'
   | 'weak'
@@ -33,9 +35,12 @@ export type Linkage =
   | 'common'
   | 'weak_odr'
   | 'linkonce_odr';
+/** A visibility other than the default one. */
 export type Visibility = 'hidden' | 'protected';
+/** Whether the address of a global is significant. */
 export type UnnamedAddr = 'none' | 'unnamed_addr' | 'local_unnamed_addr';
 
+/** A global variable. */
 export interface GlobalVariable {
   readonly kind: 'global';
   name: string;
@@ -56,6 +61,7 @@ export interface GlobalVariable {
   metadata?: Attachment[];
 }
 
+/** A function, or the declaration of one. */
 export interface Function {
   readonly kind: 'function';
   name: string;
@@ -79,6 +85,7 @@ export interface Function {
   metadata: Attachment[];
 }
 
+/** An argument of a function. */
 export interface Argument {
   readonly kind: 'argument';
   readonly type: Type;
@@ -86,6 +93,7 @@ export interface Argument {
   name: string | undefined;
 }
 
+/** A basic block. */
 export interface Block {
   readonly kind: 'block';
   name: string | undefined;
@@ -94,6 +102,7 @@ export interface Block {
 
 // ── attributes ──────────────────────────────────────────────────────────────
 
+/** An attribute of a function, a parameter or a result. */
 export type Attribute =
   | { readonly form: 'enum'; readonly kind: number }
   | { readonly form: 'int'; readonly kind: number; readonly value: bigint }
@@ -110,6 +119,7 @@ export interface AttributeList {
 
 // ── constants ───────────────────────────────────────────────────────────────
 
+/** A constant by its form. */
 export type Constant =
   | {
       readonly kind: 'constant';
@@ -149,6 +159,7 @@ export type Constant =
 
 // ── metadata ────────────────────────────────────────────────────────────────
 
+/** A node of metadata, a string or a value in metadata. */
 export type Metadata =
   | { readonly kind: 'string'; readonly value: string }
   | { readonly kind: 'value'; readonly value: Constant | Argument | Instruction }
@@ -175,6 +186,7 @@ export interface MetadataArgument {
   readonly metadata: Metadata;
 }
 
+/** A named list of metadata nodes of a module. */
 export interface NamedMetadata {
   name: string;
   nodes: MetadataNode[];
@@ -188,8 +200,10 @@ export interface Attachment {
 
 // ── instructions ────────────────────────────────────────────────────────────
 
+/** An operand of an instruction. */
 export type Value = Constant | Argument | Instruction;
 
+/** An opcode with two operands of one type. */
 export type BinaryOpcode =
   | 'add'
   | 'sub'
@@ -209,6 +223,7 @@ export type BinaryOpcode =
   | 'fmul'
   | 'fdiv'
   | 'frem';
+/** The opcode of a conversion. */
 export type CastOpcode =
   | 'trunc'
   | 'zext'
@@ -223,6 +238,7 @@ export type CastOpcode =
   | 'inttoptr'
   | 'bitcast'
   | 'addrspacecast';
+/** A predicate of a comparison. */
 export type Predicate =
   | 'eq'
   | 'ne'
@@ -304,4 +320,5 @@ export type Instruction = Common &
     | { readonly op: 'unreachable' }
   );
 
+/** The instruction of one op. */
 export type InstructionOf<O extends Instruction['op']> = Extract<Instruction, { op: O }>;

@@ -13,6 +13,7 @@ export type Type =
   | { readonly kind: 'struct'; readonly name: string | undefined; readonly packed: boolean; readonly fields: readonly Type[] | undefined }
   | { readonly kind: 'function'; readonly result: Type; readonly params: readonly Type[]; readonly vararg: boolean };
 
+/** The type of one kind. */
 export type TypeOf<K extends Type['kind']> = Extract<Type, { kind: K }>;
 
 const interned = new Map<string, Type>();

@@ -5,3 +5,4 @@
 export { type Compile, type CompileCache, compileCache } from './compiled.ts';
 export { type CacheHost, type CachePlace, cachePlace } from './place.ts';
 export { openStore, type Store, type StoredEntry } from './store.ts';
+export { distrust } from './trust.ts';

@@ -2,11 +2,12 @@
  * A key-value store in a folder that any number of processes share. An entry is a checksum and then the bytes. It is written under a
  * temporary name and renamed, so that a reader never sees a partial entry, even if a writer dies. A damaged entry is removed when it is
  * read. Entries are spread over sixteen folders, and each folder has a sixteenth of the size limit. The least recently used entry is
- * evicted first, and a write scans one folder only.
+ * evicted first, and a write scans one folder only. Only a private folder of the user is used, and links in it are not followed.
  */
 import type { Dirent, Stats } from 'node:fs';
 import { areSameBytes } from '../base/bytes.ts';
 import { isTemporary, writeFile } from '../files/index.ts';
+import { distrust } from './trust.ts';
 
 export interface StoredEntry {
   readonly key: string;
@@ -60,16 +61,18 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
   const pathOf = (key: string): string => `${shardOf(key)}/${key}`;
   const limit = Math.floor(maxBytes / shards.length);
 
+  const isTrusted = (): boolean => distrust(folder) === undefined;
+
   function read(key: string): Uint8Array | undefined {
     const path = pathOf(key);
-    const file = attempt(() => new Uint8Array(fs().readFileSync(path)));
+    const file = isTrusted() ? attempt(() => readRegular(path)) : undefined;
     if (!file) return undefined;
     const bytes = file.subarray(digestBytes);
     if (file.length < digestBytes || !areSameBytes(sha256(bytes), file.subarray(0, digestBytes))) {
       remove(path);
       return undefined;
     }
-    const found = attempt(() => fs().statSync(path));
+    const found = attempt(() => fs().lstatSync(path));
     if (found && found.mtimeMs < now() - hour) attempt(() => fs().utimesSync(path, now() / 1000, now() / 1000));
     return bytes;
   }
@@ -77,17 +80,21 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
   function write(key: string, bytes: Uint8Array): void {
     if (digestBytes + bytes.length > limit) return;
     const shard = shardOf(key);
+    if (!isTrusted()) return;
     attempt(() => {
       fs().mkdirSync(shard, { recursive: true, mode: 0o700 });
+      if (!isTrusted() || !fs().lstatSync(shard).isDirectory()) return;
       const file = new Uint8Array(digestBytes + bytes.length);
       file.set(sha256(bytes));
       file.set(bytes, digestBytes);
+      // A link would have the file at its end replaced.
+      if (fs().lstatSync(pathOf(key), { throwIfNoEntry: false })?.isFile() === false) remove(pathOf(key));
       writeFile(pathOf(key), file, { mode: 0o600 });
     });
     trim({ shard, limit, time: now() });
   }
 
-  const all = (): FoundFile[] => shards.flatMap((shard) => filesOf(`${folder}/${shard}`));
+  const all = (): FoundFile[] => (isTrusted() ? shards.flatMap((shard) => filesOf(`${folder}/${shard}`)) : []);
   const entriesOf = (files: readonly FoundFile[]): StoredEntry[] =>
     files
       .filter(({ name }) => isKey(name))
@@ -104,6 +111,18 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
       return entriesOf(files);
     },
   };
+}
+
+/** The bytes of a regular file. A link is not followed, as another program may have put it there. */
+function readRegular(path: string): Uint8Array | undefined {
+  const { openSync, closeSync, fstatSync, readFileSync, constants } = fs();
+  // The flags do not exist on Windows. Opening a pipe without a writer would wait for one.
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    return fstatSync(descriptor).isFile() ? new Uint8Array(readFileSync(descriptor)) : undefined;
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 const remove = (path: string): void => void attempt(() => fs().unlinkSync(path));
@@ -135,7 +154,9 @@ interface FoundFile {
 
 /** The files of a folder. Other processes may add and remove files meanwhile. */
 function filesOf(folder: string): FoundFile[] {
-  const found = attempt((): Dirent[] => fs().readdirSync(folder, { withFileTypes: true })) ?? [];
+  // A link to a folder elsewhere would have the files of that folder removed.
+  const isFolder = attempt(() => fs().lstatSync(folder).isDirectory()) ?? false;
+  const found = isFolder ? (attempt((): Dirent[] => fs().readdirSync(folder, { withFileTypes: true })) ?? []) : [];
   return found.flatMap((entry) => {
     const path = `${folder}/${entry.name}`;
     const stats = entry.isFile() ? attempt(() => fs().statSync(path)) : undefined;

@@ -5,11 +5,9 @@ import { beyondTarget } from '../compile/about-targets.ts';
 import { type CompileOptions, compile } from '../compile/index.ts';
 import { moduleBytes } from '../device/cpu/launch/module-bytes.ts';
 import type { Dim3 } from '../device/device.ts';
-import { launchWords } from '../runtime/index.ts';
 import { moduleText } from '../wasm/index.ts';
-import { parseArguments } from './command/command.ts';
 import { run } from './run/command.ts';
-import { readRequest } from './run/options.ts';
+import { readOwnLaunch } from './run/own-launch.ts';
 
 /** The block of `wat:simd` for a file without launch lines. */
 const defaultBlock: Dim3 = [256, 1, 1];
@@ -22,12 +20,9 @@ export function watOf(source: SourceFile, isSimd: boolean, options: CompileOptio
   return modules?.map(({ name, bytes }) => moduleText(bytes, name)).join('\n');
 }
 
-/** The block of the file's launch lines; their other errors are those of a launch. */
-function blockOf({ text }: SourceFile, diagnostics: Diagnostics): Dim3 {
-  const lines = launchWords(text, diagnostics);
-  const parsed = lines && parseArguments(run, lines);
-  const request = typeof parsed === 'object' ? readRequest(parsed, new Diagnostics()) : undefined;
-  return (typeof request === 'object' && request.plan.block) || defaultBlock;
+/** The block of the file's launch lines; other files that they name do not matter here. */
+function blockOf(source: SourceFile, diagnostics: Diagnostics): Dim3 {
+  return readOwnLaunch(source, run, { allowsOutside: true }, diagnostics)?.plan.block ?? defaultBlock;
 }
 
 /** The metallib that `cumetal run` compiles for the CPU device: for `cpu` if no target is named and the default one lacks a feature. */

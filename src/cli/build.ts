@@ -1,6 +1,7 @@
 /** `cumetal build`: compiles one file to one stage of the pipeline. */
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
+import { printable, printableText } from '../base/printable.ts';
 import type { SourceFile } from '../base/source.ts';
 import { type CompileOptions, type Emit, emit, passNames, targetNameOf } from '../compile/index.ts';
 import { type AfterPass, printKernel } from '../ir/index.ts';
@@ -14,7 +15,7 @@ import { type ExitCode, exit } from './terminal/exit.ts';
 import { diagnosticJson } from './terminal/formats.ts';
 import type { Terminal } from './terminal/index.ts';
 import { jsonDocument } from './terminal/json.ts';
-import { renderAll } from './terminal/render.ts';
+import { writeDiagnostics } from './terminal/render.ts';
 
 /** Runs the command. */
 export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
@@ -38,7 +39,7 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const diagnostics = new Diagnostics();
   const start = performance.now();
   const { code, size } = await buildTo(to, { from, image: lastValue(parsed, 'image'), what, options }, terminal, diagnostics);
-  if (diagnostics.list.length > 0) terminal.err(renderAll(diagnostics.list, terminal.color.err));
+  if (diagnostics.list.length > 0) writeDiagnostics(diagnostics.list, terminal);
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
   if (isJson)
@@ -46,7 +47,7 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   else if (code === exit.ok) {
     const note = defaultNote(what, options);
     if (note !== undefined) terminal.err(note);
-    if (to !== '-') terminal.out(`${to}: ${what}, ${size} bytes\n`);
+    if (to !== '-' && !terminal.isQuiet) terminal.out(`${printable(to)}: ${what}, ${size} bytes\n`);
   }
   return code;
 }
@@ -122,7 +123,8 @@ async function buildTo(
   const input = await readInput(from, terminal, diagnostics, image);
   if (typeof input === 'number') return { code: input };
   if (input.kind === 'metallib' && !input.isFromAir) {
-    terminal.err(`error: \`${from}\` is already a metallib\n  = help: \`cumetal inspect ${from} --disassemble\` prints its contents\n`);
+    const name = printable(from);
+    terminal.err(`error: \`${name}\` is already a metallib\n  = help: \`cumetal inspect ${name} --disassemble\` prints its contents\n`);
     return { code: exit.usage };
   }
   const result =
@@ -136,7 +138,8 @@ async function buildTo(
   }
   const bytes = typeof result === 'string' ? new TextEncoder().encode(result) : result;
   if (to === '-') {
-    terminal.outBytes(bytes);
+    // Text may be shown by a terminal; a metallib is never read there.
+    terminal.outBytes(typeof result === 'string' ? new TextEncoder().encode(printableText(result)) : bytes);
     return { code: exit.ok, size: bytes.length };
   }
   const isWritten = writeBytes(terminal, to, bytes, diagnostics);

@@ -14,7 +14,7 @@ const diff: Command = {
   usage: ['--launch FILE --devices A,B [options]', 'FILE|FOLDER --devices A,B [options]'],
   positionals: [0, 1],
   options: [
-    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch'),
+    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch', 'allow-outside'),
     {
       name: 'devices',
       value: 'A,B',
@@ -208,7 +208,7 @@ const bench: Command = {
   usage: ['[options]', 'FILE [options]', '--launch launch.json [options]'],
   positionals: [0, 1],
   options: [
-    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch'),
+    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch', 'allow-outside'),
     ...ofRun('device', 'engine', 'fma', 'denormals', 'threads', 'repeat', 'timeout'),
     ...compiling,
     json,
@@ -221,4 +221,31 @@ const bench: Command = {
   run: async (context) => (await import('./bench/index.ts')).bench(context, run),
 };
 
-export const commands: readonly Command[] = [run, build, check, inspect, validate, devices, doctor, explain, diff, bench, cache];
+const completions: Command = {
+  name: 'completions',
+  summary: 'print a script that completes commands and options in a shell',
+  usage: ['bash|zsh|fish'],
+  positionals: [1, 1],
+  options: [],
+  examples: [
+    { line: 'cumetal completions bash', does: 'print the script for bash, which `source <(cumetal completions bash)` in ~/.bashrc loads' },
+    { line: 'cumetal completions zsh', does: 'print the script for zsh, to be loaded in the same way after `compinit`' },
+    { line: 'cumetal completions fish', does: 'print the script for fish, a file of ~/.config/fish/completions' },
+  ],
+  run: async (context) => (await import('./completions.ts')).completions(context, commands),
+};
+
+export const commands: readonly Command[] = [
+  run,
+  build,
+  check,
+  inspect,
+  validate,
+  devices,
+  doctor,
+  explain,
+  diff,
+  bench,
+  cache,
+  completions,
+];

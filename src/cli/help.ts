@@ -70,6 +70,51 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
+/** The text of the manual page `cumetal(1)`, in the macros of man(7). */
+export function manualPage(version: string): string {
+  const sections = commands.flatMap((command) => [
+    `.SH CUMETAL ${command.name.toUpperCase()}`,
+    `${roff(capital(command.summary))}.`,
+    ...command.usage.flatMap((usage) => ['.PP', `.B cumetal ${command.name}`, roff(usage)]),
+    ...[...command.options, ...commonOptions].flatMap((o) => ['.TP', `.B ${roff(spelling(o))}`, roff(optionText(o))]),
+    ...(command.details ? ['.PP', '.nf', ...command.details.split('\n').map(roff), '.fi'] : []),
+    ...command.examples.flatMap((e) => ['.PP', `${roff(capital(e.does))}:`, '.PP', '.RS', '.nf', roff(e.line), '.fi', '.RE']),
+  ]);
+  return `${[
+    `.TH CUMETAL 1 "" "cumetal ${version}" "User Commands"`,
+    '.SH NAME',
+    'cumetal \\- compile NVIDIA PTX to Apple metallibs and run them',
+    '.SH SYNOPSIS',
+    '.B cumetal',
+    '.I COMMAND',
+    '[\\fIOPTION\\fR]...',
+    '.SH DESCRIPTION',
+    roff(purpose),
+    '.SH COMMANDS',
+    ...commands.flatMap((c) => ['.TP', `.B ${c.name}`, roff(c.summary)]),
+    ...sections,
+    '.SH EXIT STATUS',
+    ...exitCodes.flatMap(([code, when]) => ['.TP', `.B ${code}`, roff(when)]),
+    '.SH ENVIRONMENT',
+    ...environment.flatMap(([name, does]) => ['.TP', `.B ${name}`, roff(does)]),
+  ].join('\n')}\n`;
+}
+
+const environment: readonly (readonly [name: string, does: string])[] = [
+  ['NO_COLOR', 'Disables color, if it is not empty.'],
+  ['FORCE_COLOR', 'Enables color without a terminal; 0 disables it. NO_COLOR goes first.'],
+  ['CUMETAL_CACHE_PATH, CUMETAL_CACHE_MAXSIZE, CUMETAL_CACHE_DISABLE', 'The compile cache; see cumetal cache.'],
+  ['CUMETAL_TRACE', 'Prints the stack trace of an internal error.'],
+];
+
+/** A line of text in roff: no macro at its start, plain quotes and dashes. */
+const roff = (text: string): string =>
+  text
+    .replace(/\\/g, '\\e')
+    .replace(/`/g, '')
+    .replace(/-/g, '\\-')
+    .replace(/^([.'])/, '\\&$1');
+
 /** The text of `docs/cli.md`. */
 export function cliMarkdown(): string {
   return [
@@ -84,7 +129,8 @@ export function cliMarkdown(): string {
     ...commands.map((c) => `| [\`${c.name}\`](#${c.name}) | ${c.summary} |`),
     '',
     'Results go to standard output, everything else to standard error.',
-    'Color is used only on a terminal, and never with `NO_COLOR`.',
+    'Color is used only on a terminal or with `FORCE_COLOR`, and never with `NO_COLOR`.',
+    'The schemas of all outputs of `--json` are in the package, under `schemas/`.',
     '',
     '| exit code | when |',
     '| --- | --- |',

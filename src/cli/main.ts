@@ -27,7 +27,17 @@ export async function main(argv: readonly string[], terminal: Terminal): Promise
   }
   const problem = typeof parsed === 'string' ? parsed : positionalCountProblem(command, parsed);
   if (problem !== undefined) return usageError(problem, `cumetal ${command.name} --help`, terminal);
-  return command.run({ command, parsed: typeof parsed === 'string' ? { positionals: [], options: new Map() } : parsed, terminal });
+  return command.run({
+    command,
+    parsed: typeof parsed === 'string' ? { positionals: [], options: new Map() } : parsed,
+    terminal: typeof parsed !== 'string' && has(parsed, 'quiet') ? quiet(terminal) : terminal,
+  });
+}
+
+/** A terminal without notes and without the progress of a launch. */
+function quiet({ status: _, ...terminal }: Terminal): Terminal {
+  const withoutNotes = (text: string): string => text.replace(/^note: .*\n/gm, '');
+  return { ...terminal, isQuiet: true, err: (text) => terminal.err(withoutNotes(text)) };
 }
 
 async function help(topic: string | undefined, isUnasked: boolean, terminal: Terminal): Promise<ExitCode> {

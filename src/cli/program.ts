@@ -1,4 +1,5 @@
 /** The command line as a process: arguments, engine settings and the exit code. `start.ts` and `start-built.ts` load it. */
+import { printable } from '../base/printable.ts';
 import { main } from './main.ts';
 import { exit } from './terminal/exit.ts';
 import { processTerminal, type Terminal } from './terminal/index.ts';
@@ -8,7 +9,7 @@ function ourBug(error: unknown, terminal: Terminal): number {
   const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   terminal.err(
     `error: internal error in cumetal: ${what}\nThis is a bug in cumetal, not a problem with your input. Please report it with the input file and the command line` +
-      ` (\`${process.argv.slice(2).join(' ')}\`). CUMETAL_TRACE=1 prints the stack trace.\n`,
+      ` (\`${printable(process.argv.slice(2).join(' '))}\`). CUMETAL_TRACE=1 prints the stack trace.\n`,
   );
   if (terminal.env.CUMETAL_TRACE && error instanceof Error) terminal.err(`${error.stack}\n`);
   return exit.ourBug;

@@ -17,6 +17,7 @@ export type Fp64Mode = (typeof fp64Modes)[number];
 export const mmaModes = ['exact', 'fast'] as const;
 export type MmaMode = (typeof mmaModes)[number];
 
+/** The options of a compilation. */
 export interface CompileOptions {
   /** `hostTarget` by default. */
   readonly target?: TargetName;
@@ -44,8 +45,10 @@ export interface CompileOptions {
 
 /** Stages that `cumetal build --emit` writes. */
 export const emits = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'] as const;
+/** A stage of the pipeline that `emit` returns. */
 export type Emit = (typeof emits)[number];
 
+/** A compiled module: the bytes of the metallib, and the reflection of its kernels. */
 export interface Compiled {
   readonly metallib: Uint8Array;
   readonly reflection: Reflection;

@@ -22,6 +22,7 @@ export interface cudaDeviceProp {
   readonly unifiedAddressing: number;
 }
 
+/** Stores the number of devices of this machine in `count`. */
 export const cudaGetDeviceCount = (count: Ref<number>): cudaError_t =>
   answer(() => {
     count.value = devices().length;
@@ -30,11 +31,13 @@ export const cudaGetDeviceCount = (count: Ref<number>): cudaError_t =>
 /** Selects a device of `cumetal devices` by its ordinal; the preferred one is 0. */
 export const cudaSetDevice = (ordinal: number): cudaError_t => answer(() => useOrdinal(ordinal));
 
+/** Stores the ordinal of the current device in `ordinal`. */
 export const cudaGetDevice = (ordinal: Ref<number>): cudaError_t =>
   answer(() => {
     ordinal.value = currentOrdinal();
   });
 
+/** Stores the properties of a device by its ordinal in `properties`. */
 export const cudaGetDeviceProperties = (properties: Ref<cudaDeviceProp>, ordinal: number): cudaError_t =>
   answer(() => {
     const { name, kind, limits } = devices()[ordinal] ?? refuse('cudaErrorInvalidDevice');
@@ -48,6 +51,7 @@ export const cudaGetDeviceProperties = (properties: Ref<cudaDeviceProp>, ordinal
     };
   });
 
+/** Waits for all work of the current device. */
 export const cudaDeviceSynchronize = (): Promise<cudaError_t> => answerAsync(() => currentDevice().synchronize());
 
 /** Resets the device: existing memory, modules, streams and events become invalid. */

@@ -14,11 +14,13 @@ export const cudaLibraryLoadData = (library: Ref<Module>, code: ModuleSource): c
     library.value = currentDevice().load(code);
   });
 
+/** Stores the kernel of a library by its name in `kernel`. */
 export const cudaLibraryGetKernel = (kernel: Ref<Kernel>, library: Module, name: string): cudaError_t =>
   answer(() => {
     kernel.value = mustBeModule(library).kernel(name);
   });
 
+/** Closes a library. Its memory is released when the pending work has finished. */
 export const cudaLibraryUnload = (library: Module): cudaError_t => answer(() => mustBeModule(library).close());
 
 /** A variable of a module, for `cudaMemcpyToSymbol` and similar functions. An extension: in CUDA the compiler resolves the name. */
@@ -44,11 +46,13 @@ function start(kernel: Kernel, grid: dim3, block: dim3, args: readonly unknown[]
   kernel.launch({ ...shape, args: args as Parameters<Kernel['launch']>[0]['args'], shared, stream: streamOf(stream) });
 }
 
+/** The attributes of a kernel; sizes are in bytes. */
 export interface cudaFuncAttributes {
   readonly sharedSizeBytes: number;
   readonly maxThreadsPerBlock: number;
 }
 
+/** Stores the attributes of a kernel in `attributes`. */
 export const cudaFuncGetAttributes = (attributes: Ref<cudaFuncAttributes>, kernel: Kernel): cudaError_t =>
   answer(() => {
     if (!(kernel instanceof Kernel)) refuse('cudaErrorInvalidDeviceFunction');

@@ -4,8 +4,10 @@ import { answer, answerAsync, type cudaError_t, type cudaStream_t, currentDevice
 
 /** An address of device memory; 0n is null. */
 export type DevicePointer = bigint;
+/** Host memory: a typed array or another view. */
 export type HostPointer = ArrayBufferView;
 
+/** The direction of a copy, with the numbers of CUDA. */
 export const cudaMemcpyKind = {
   cudaMemcpyHostToHost: 0,
   cudaMemcpyHostToDevice: 1,
@@ -13,6 +15,7 @@ export const cudaMemcpyKind = {
   cudaMemcpyDeviceToDevice: 3,
   cudaMemcpyDefault: 4,
 } as const;
+/** A direction of a copy. */
 export type cudaMemcpyKind = (typeof cudaMemcpyKind)[keyof typeof cudaMemcpyKind];
 
 type Bytes = Buffer<'u8', 'device'>;
@@ -72,6 +75,7 @@ export const cudaMallocHost = (memory: Ref<Uint8Array>, bytes: number): cudaErro
     pinned.set(buffer.view.buffer, buffer);
   });
 
+/** Frees page-locked host memory. */
 export const cudaFreeHost = (memory: HostPointer): cudaError_t =>
   answer(() => {
     const buffer = pinned.get(memory.buffer) ?? refuse('cudaErrorInvalidValue');
@@ -147,6 +151,7 @@ function sourceOf(from: HostPointer, bytes: number): Uint8Array | Buffer<'u8', '
 /** Sets bytes in the order of the legacy default stream. */
 export const cudaMemset = (pointer: DevicePointer, value: number, bytes: number): cudaError_t => cudaMemsetAsync(pointer, value, bytes, 0);
 
+/** Sets bytes in stream order. */
 export const cudaMemsetAsync = (pointer: DevicePointer, value: number, bytes: number, stream?: cudaStream_t): cudaError_t =>
   answer(() => {
     if (bytes > 0) streamOf(stream).fill(deviceBytes(pointer, bytes), value & 0xff);
@@ -154,6 +159,7 @@ export const cudaMemsetAsync = (pointer: DevicePointer, value: number, bytes: nu
 
 const mustBeSymbol = (symbol: ModuleSymbol): ModuleSymbol => (symbol instanceof ModuleSymbol ? symbol : refuse('cudaErrorInvalidSymbol'));
 
+/** Writes a variable of a module in stream order. */
 export const cudaMemcpyToSymbolAsync = (
   symbol: ModuleSymbol,
   from: HostPointer,
@@ -171,6 +177,7 @@ export const cudaMemcpyToSymbol = (symbol: ModuleSymbol, from: HostPointer, byte
       .ended(),
   );
 
+/** Reads a variable of a module in stream order. */
 export const cudaMemcpyFromSymbolAsync = (
   to: HostPointer,
   symbol: ModuleSymbol,

@@ -29,7 +29,9 @@ export const ref = <T>(): Ref<T> => ({ value: undefined as T });
 
 /** A stream, or a number as in C: 0 and 1 are the legacy default stream, 2 is the per-thread default stream. */
 export type cudaStream_t = Stream | 0 | 1 | 2 | null | undefined;
+/** The legacy default stream as a number. */
 export const cudaStreamLegacy = 1;
+/** The per-thread default stream as a number. */
 export const cudaStreamPerThread = 2;
 
 interface State {

@@ -12,6 +12,7 @@ import type { TraceRequest } from './trace.ts';
 
 export type { Dim3 } from '../base/dim3.ts';
 
+/** The limits of a device; sizes are in bytes. */
 export interface DeviceLimits {
   readonly maxThreadsPerThreadgroup: number;
   readonly maxThreadgroupBytes: number;
@@ -19,6 +20,13 @@ export interface DeviceLimits {
   readonly simdWidth: number;
 }
 
+/**
+ * The kind of a device to open: `auto` is the GPU of a Mac, otherwise the CPU device. Any other string is accepted, and an unknown kind is
+ * CM6001 when it is opened.
+ */
+export type DeviceKind = 'auto' | DeviceInfo['kind'] | (string & {});
+
+/** The kind, the name and the limits of a device. */
 export interface DeviceInfo {
   readonly kind: 'cpu' | 'metal' | 'cuda';
   /** The name for people, with version or chip. */
@@ -28,6 +36,7 @@ export interface DeviceInfo {
   readonly properties?: DeviceProperties;
 }
 
+/** Properties by name; a list has one number for each dimension. */
 export type DeviceProperties = Readonly<Record<string, string | number | readonly number[]>>;
 
 /**
@@ -99,6 +108,7 @@ export const sanitizeKinds = ['memory', 'race', 'init', 'sync'] as const;
 /** `writer` is no fault: it finds the last writer of the place in `SanitizeRequest.writer`. */
 export type SanitizeKind = (typeof sanitizeKinds)[number] | 'writer';
 
+/** A request to run a launch with the sanitizer. */
 export interface SanitizeRequest {
   readonly kinds: ReadonlySet<SanitizeKind>;
   /** Findings that are reported; the rest are counted. 20 by default. */
@@ -133,6 +143,7 @@ export interface Writer {
  */
 export type Order = { readonly kind: 'in-order' | 'reverse' } | { readonly kind: 'rand'; readonly seed: number };
 
+/** One launch of a kernel. */
 export interface LaunchRequest {
   readonly kernel: string;
   /** Threadgroups in the grid. */
@@ -159,6 +170,7 @@ export interface LaunchRequest {
   readonly progress?: (done: number, total: number) => void;
 }
 
+/** The result of a launch that has run to its end. */
 export interface LaunchResult {
   /** Kernel time without compilation, milliseconds. */
   readonly durationMs: number;
@@ -204,6 +216,7 @@ export interface DeviceModule {
   close(): void;
 }
 
+/** The options of loading a library. */
 export interface LoadOptions {
   /** Values of function constants, by name or number; `KernelReflection.constants` lists those of a kernel. */
   readonly constants?: readonly GivenConstant[];
@@ -217,6 +230,7 @@ export interface PtxModule {
   readonly kernels: readonly KernelReflection[];
 }
 
+/** An open device. */
 export interface Device {
   readonly info: DeviceInfo;
   /** Allocates zeroed memory; undefined after reporting CM6012. `isSeen`: memory that the host can access (`view`), if the device has several kinds. */

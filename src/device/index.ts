@@ -4,9 +4,10 @@
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
-import type { Device, DeviceInfo, OpenOptions } from './device.ts';
+import type { Device, DeviceInfo, DeviceKind, OpenOptions } from './device.ts';
 import { openCudaDevice, openMetalDevice, systemCuda, systemMetal } from './gpus.ts';
 
+export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { openCpuDevice } from './cpu/index.ts';
 export type * from './device.ts';
 export type * from './profile.ts';
@@ -43,7 +44,7 @@ export function cudaState(): CudaState {
 }
 
 /** Opens a device by kind, `auto` for the preferred one; undefined after reporting CM6001. */
-export function openDevice(name: string, diagnostics: Diagnostics, options: OpenOptions = {}): Device | undefined {
+export function openDevice(name: DeviceKind, diagnostics: Diagnostics, options: OpenOptions = {}): Device | undefined {
   if (name === 'cpu') return openCpuDevice(options);
   const open = Object.hasOwn(openers, name) ? openers[name] : undefined;
   const opened = open?.();

@@ -3,6 +3,7 @@
 import type { Dim3 } from '../base/dim3.ts';
 import type { SourceFile } from '../base/source.ts';
 
+/** A request to profile a launch. */
 export interface ProfileRequest {
   /** The PTX text that the metallib was made from, for lines of its source. */
   readonly source?: SourceFile;
@@ -29,6 +30,7 @@ export const operationClasses = [
   'branch',
   'other',
 ] as const;
+/** A class of IR operations. */
 export type OperationClass = (typeof operationClasses)[number];
 
 /** Executions by warps, and by their active threads. */
@@ -37,12 +39,14 @@ export interface Executions {
   lanes: number;
 }
 
+/** Floating-point operations by precision; a fused multiply-add is two. */
 export interface Flops {
   f16: number;
   f32: number;
   f64: number;
 }
 
+/** A kind of memory access. */
 export type AccessKind = 'load' | 'store' | 'atomic';
 
 /** Accesses to global memory by warps. */
@@ -68,6 +72,7 @@ export interface SharedAccesses {
   leastWavefronts: number;
 }
 
+/** Counts of executed operations and accesses. */
 export interface ProfileCounts {
   /** Executions of source instructions. */
   readonly executed: Executions;
@@ -78,6 +83,7 @@ export interface ProfileCounts {
   readonly branches: { executed: number; diverged: number };
 }
 
+/** The counts of one line of the source. */
 export interface ProfileLine extends ProfileCounts {
   /** From 1 on; 0 for instructions without a line. */
   readonly line: number;
@@ -86,6 +92,7 @@ export interface ProfileLine extends ProfileCounts {
   readonly source: string | undefined;
 }
 
+/** The counts of a launch by line and in total. */
 export interface Profile {
   readonly kernel: string;
   readonly grid: Dim3;

@@ -3,6 +3,7 @@
 import type { Dim3 } from '../base/dim3.ts';
 import type { SourceFile } from '../base/source.ts';
 
+/** A request to trace one thread of a launch. */
 export interface TraceRequest {
   /** The block, and the thread within it: by three numbers, or by a linear one, x fastest. */
   readonly block: number | Dim3;
@@ -15,6 +16,7 @@ export interface TraceRequest {
   readonly take: (trace: Trace) => void;
 }
 
+/** What one thread of a launch has executed. */
 export interface Trace {
   readonly kernel: string;
   readonly block: Dim3;
@@ -38,6 +40,7 @@ export interface TraceStep {
   readonly operations: readonly TraceOperation[];
 }
 
+/** One operation with the values of its operands and its result. */
 export interface TraceOperation {
   /** The op of the IR, with its type: `fma f32`. */
   readonly what: string;
@@ -45,6 +48,7 @@ export interface TraceOperation {
   readonly result: TraceValue | undefined;
 }
 
+/** The value of an operand or a result. */
 export interface TraceValue {
   readonly type: string;
   /** The bits of each lane of a vector; one element for other values. */

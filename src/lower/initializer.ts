@@ -53,8 +53,11 @@ export function layoutOf(variable: Variable): Layout | undefined {
   return { element, lane, dims, size, align: variable.align ?? element };
 }
 
-/** Bytes that one variable may have. Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability". */
-const maxBytes: Readonly<Record<string, number>> = { const: 65_536, local: 524_288, param: 32_764 };
+/**
+ * Bytes that one variable may have; shared memory is bounded by the target. A `.global` variable may have half of the largest buffer.
+ * Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+ */
+const maxBytes: Readonly<Record<string, number>> = { const: 65_536, local: 524_288, param: 32_764, global: 2 ** 30 };
 
 /** All of a threadgroup's memory: nothing is aligned to more. */
 const maxAlign = 32_768;

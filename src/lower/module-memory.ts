@@ -32,11 +32,8 @@ export function globalMemoryOf({ items }: Module, functions: ReadonlyMap<string,
   const all = items.filter((item): item is Variable => item.kind === 'variable' && item.linkage !== 'extern');
   const constants = all.filter(({ space }) => space === 'const');
   const isConstToo = constants.some(isWritten);
-  const chosen = resolvable(
-    [...all.filter(({ space }) => space === 'global'), ...(isConstToo ? constants : [])].flatMap((variable) =>
-      candidate(variable).map((each) => withFunctions(each, functions)),
-    ),
-  );
+  const fitting = withinBytes([...all.filter(({ space }) => space === 'global'), ...(isConstToo ? constants : [])]);
+  const chosen = resolvable(fitting.flatMap((variable) => candidate(variable).map((each) => withFunctions(each, functions))));
   const offsets = new Map<Variable, number>();
   let [size, align] = [0, 1];
   for (const { variable, ...layout } of chosen) {
@@ -51,18 +48,30 @@ export function globalMemoryOf({ items }: Module, functions: ReadonlyMap<string,
   return { memory: { size, align, symbols }, offsets, constants: isConstToo ? { start, size: size - start } : undefined };
 }
 
+/** The variables up to the limit of all; their bytes are not made yet. */
+function withinBytes(variables: readonly Variable[]): Variable[] {
+  let left = maxBytes;
+  return variables.filter((variable) => {
+    const layout = layoutOf(variable);
+    const size = layout && !layoutFault(variable, layout) ? layout.size : 0;
+    if (size > left) return false;
+    left -= size;
+    return true;
+  });
+}
+
 /** Whether a `.const` variable is written by a host, or its value is not known before the launch. */
 function isWritten(variable: Variable): boolean {
   return variable.init === undefined || variable.linkage !== undefined || (candidate(variable)[0]?.addresses.length ?? 0) > 0;
 }
 
-/** Of one variable; a block beyond what buffers hold is refused where it is bound. */
-const maxBytes = 2 ** 30;
+/** Of all variables, the largest buffer of the CPU device; variables beyond it are refused where they are used. */
+const maxBytes = 2 ** 31;
 
 /** Nothing for a variable that has no layout or no bytes, which is refused where it is used. */
 function candidate(variable: Variable): Candidate[] {
   const layout = layoutOf(variable);
-  if (!layout || layoutFault(variable, layout) || layout.size > maxBytes) return [];
+  if (!layout || layoutFault(variable, layout)) return [];
   const addresses: AddressInside[] = [];
   const bytes = initialBytes(variable, layout, addresses);
   return bytes instanceof Uint8Array ? [{ variable, size: layout.size, align: layout.align, bytes, addresses }] : [];

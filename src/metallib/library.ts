@@ -4,6 +4,7 @@
  */
 import type { FileType, FunctionType } from './tags.ts';
 
+/** The numbers of a version. */
 export interface Version {
   readonly major: number;
   readonly minor: number;
@@ -16,6 +17,7 @@ export interface RawTag {
   readonly payload: Uint8Array;
 }
 
+/** A function of a container: its name, its kind and its bitcode. */
 export interface LibraryFunction {
   readonly name: string;
   readonly type: FunctionType;
@@ -56,12 +58,14 @@ export type Section = { readonly code: string } & (
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
 );
 
+/** An archive of the sources of a library. */
 export interface SourceArchive {
   readonly id: string;
   /** A bzip2 stream with its padding. */
   readonly data: Uint8Array;
 }
 
+/** The parts of a container. */
 export interface Library {
   /** Container version, 1.2.7 for macOS 14. */
   readonly version: Version;

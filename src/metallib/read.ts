@@ -27,6 +27,7 @@ export interface ByteRange {
   readonly parts?: readonly ByteRange[];
 }
 
+/** A library that was read, with the range of each part in the file. */
 export interface ReadLibrary extends Library {
   readonly ranges: readonly ByteRange[];
 }

@@ -6,6 +6,7 @@
 /** The layout of a payload. */
 export type Payload = 'string' | 'u8' | 'u64' | 'u64x2' | 'u64x3' | 'u16x4' | 'hash' | 'uuid' | 'bytes' | 'none';
 
+/** A tag of the container. */
 export interface Tag {
   readonly code: string;
   readonly where: 'function' | 'extension' | 'public' | 'private' | 'sources' | 'reflection' | 'dynamic';
@@ -15,6 +16,7 @@ export interface Tag {
 
 const tag = (code: string, where: Tag['where'], payload: Payload, doc: string): Tag => ({ code, where, payload, doc });
 
+/** All known tags. */
 export const tags: readonly Tag[] = [
   tag('NAME', 'function', 'string', 'the function’s name, NUL-terminated'),
   tag('TYPE', 'function', 'u8', 'the kind of the function'),

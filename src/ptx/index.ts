@@ -3,6 +3,8 @@
  * PTX; it does not know how to compile it. Start at `syntax/ast.ts`, then `syntax/parse.ts`; the grammar is `syntax/grammar.ohm`.
  */
 
+export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+export { SourceFile, type Span } from '../base/source.ts';
 export { callsOf } from './check/call-graph.ts';
 export type { Builtin, Checked, CheckedCall, CheckedFunction, CheckedInstruction, CheckedItem, Choices } from './check/checked.ts';
 export { functionNumbers } from './check/function-addresses.ts';

@@ -39,7 +39,8 @@ export interface Problem {
   readonly problem: string;
 }
 
-const problem = (text: string): Problem => ({ problem: text });
+/** A text that says why. */
+export const problem = (text: string): Problem => ({ problem: text });
 
 /** Whether a text could not be read. */
 export const isProblem = (value: unknown): value is Problem => typeof value === 'object' && value !== null && 'problem' in value;
@@ -67,8 +68,13 @@ function read(spec: string): ArgumentSpec | Problem {
   return isProblem(value) ? value : { label: spec, kind: 'scalar', element: type, value };
 }
 
+/** The longest path with fields behind it. */
+const maxStructLength = 16_384;
+
 /** `FILE` or `FILE+48=&1+56=&2`: a file, and the buffers whose addresses are in it. */
 function readStruct(label: string, rest: string): ArgumentSpec | Problem {
+  // No file has such a name, and the pattern takes quadratic time.
+  if (rest.length > maxStructLength) return problem(`a struct has at most ${maxStructLength} characters`);
   const [, path = rest, fields = ''] = /^(.+?)((?:\+\d{1,9}=&\d{1,4})+)$/s.exec(rest) ?? [];
   if (fields === '' && /\+[^/+]*=&/.test(rest)) return problem('a pointer in a struct is `+OFFSET=&I`, such as `bytes@FILE+48=&1`');
   const pointers = [...fields.matchAll(/\+(\d+)=&(\d+)/g)].map(([, offset, argument]) => ({

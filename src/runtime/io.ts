@@ -10,6 +10,10 @@ export interface Io {
   readFile(path: string): Uint8Array | IoFailure;
   /** Writes a file whole or not at all. */
   writeFile(path: string, bytes: Uint8Array): IoFailure | undefined;
+  /** The absolute path without symbolic links, also of a file that does not exist; undefined if it cannot be resolved. */
+  realPath?(path: string): string | undefined;
+  /** Bytes of memory that can be taken; unknown where absent. */
+  availableMemory?(): number;
   /** Why a write would fail, as far as that can be known before; undefined if there is no reason. Nothing is changed. */
   whyNotWritable?(path: string): IoFailure | undefined;
 }

@@ -1,12 +1,15 @@
 /** `launch.json`: a launch as data. It is checked by hand against its schema, so that messages name the place. */
 import { closest } from '../base/closest.ts';
-import type { Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
+import { SourceFile, type Span } from '../base/source.ts';
 import type { Dim3 } from '../device/device.ts';
 import { type ArgumentSpec, type Expectation, isProblem, type PointerField, type Problem, parseValue } from './argument.ts';
 import { type ElementType, type ElementValue, elementTypes, isElementType } from './element.ts';
-import { folderOf, pathFrom } from './io.ts';
+import { folderOf } from './io.ts';
+import { isJsonFault, type JsonMember, type JsonNode, readJson } from './json-text.ts';
 import type { LaunchPlan } from './plan.ts';
 import type { Init } from './rand.ts';
+import { type Reach, reached, reachedForWriting, reachedModule } from './reach.ts';
 import type { SymbolWrite } from './symbols.ts';
 
 export interface LaunchFile extends LaunchPlan {
@@ -14,42 +17,102 @@ export interface LaunchFile extends LaunchPlan {
   readonly module: string;
 }
 
-/** Reads the text of a launch file; undefined after reporting CM5040, or CM5041 for each fault. */
-export function readLaunchFile(path: string, text: string, diagnostics: Diagnostics): LaunchFile | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (error) {
-    diagnostics.report('CM5040', { path, why: (error as Error).message });
+/** How far the names in a launch file reach, and how they are used. */
+export interface LaunchFileOptions extends Pick<Reach, 'io' | 'allowsOutside'> {
+  /** Whether the `expect` files are written. */
+  readonly isRecording?: boolean;
+}
+
+/** Reads the text of a launch file; undefined after reporting CM5040, or CM5041 or CM5044 for each fault, at its line and column. */
+export function readLaunchFile(
+  path: string,
+  text: string,
+  diagnostics: Diagnostics,
+  { isRecording = false, ...reach }: LaunchFileOptions = {},
+): LaunchFile | undefined {
+  const own = new Diagnostics(new SourceFile(path, text));
+  const json = readJson(text);
+  if (isJsonFault(json)) {
+    own.report('CM5040', { path, why: json.why }, { span: { start: json.at, end: json.at + 1 } });
+    diagnostics.addAll(own.list);
     return undefined;
   }
   const faults: Fault[] = [];
-  const file = readLaunch(json, { at: '', folder: folderOf(path), faults });
-  for (const { at, why } of faults) diagnostics.report('CM5041', { path, at: at || 'the file', why });
+  const file = readLaunch(plainOf(json), {
+    at: '',
+    span: json.span,
+    node: json,
+    reach: { ...reach, folder: folderOf(path) },
+    isRecording,
+    faults,
+  });
+  for (const { at, why, name, span } of faults) {
+    if (name === undefined) own.report('CM5041', { path, at: at || 'the file', why }, { span });
+    else own.report('CM5044', { name, why }, { span });
+  }
+  diagnostics.addAll(own.sorted());
   return faults.length === 0 ? file : undefined;
 }
 
 interface Fault {
   readonly at: string;
   readonly why: string;
+  /** The name of a file that must not be named. */
+  readonly name?: string;
+  readonly span: Span;
 }
 
 /** The current place in the file, and the faults so far. */
 interface Place {
   readonly at: string;
-  readonly folder: string;
+  /** The place in the text: of the value or, where it is missing, of what it is missing in. */
+  readonly span: Span;
+  readonly node: JsonNode | undefined;
+  readonly reach: Reach;
+  readonly isRecording: boolean;
   readonly faults: Fault[];
 }
 
 type Json = Record<string, unknown>;
 
+const isMembers = (value: JsonNode['value']): value is ReadonlyMap<string, JsonMember> => value instanceof Map;
+
+/** The value without its places. Objects have no prototype, so that a key such as `__proto__` is a key. */
+function plainOf({ value }: JsonNode): unknown {
+  if (Array.isArray(value)) return value.map(plainOf);
+  if (!isMembers(value)) return value;
+  const object: Json = Object.create(null);
+  for (const [key, { node }] of value) object[key] = plainOf(node);
+  return object;
+}
+
 const inside = (place: Place, key: string | number): Place => {
   const at = typeof key === 'number' ? `${place.at}[${key}]` : place.at === '' ? key : `${place.at}.${key}`;
-  return { ...place, at };
+  const value = place.node?.value;
+  const items = Array.isArray(value) ? (value as readonly JsonNode[]) : undefined;
+  const node = typeof key === 'number' ? items?.[key] : value && isMembers(value) ? value.get(key)?.node : undefined;
+  return { ...place, at, node, span: node?.span ?? place.span };
 };
 
+/** The place of a key that does not belong into an object. */
+function keyOf(place: Place, key: string): Place {
+  const value = place.node?.value;
+  const span = value && isMembers(value) ? value.get(key)?.keySpan : undefined;
+  return { ...inside(place, key), span: span ?? place.span };
+}
+
 function fault(place: Place, why: string): undefined {
-  place.faults.push({ at: place.at, why });
+  place.faults.push({ at: place.at, why, span: place.span });
+}
+
+/** The path of a file that the launch file names; undefined after a fault. */
+function readPath(json: unknown, place: Place, resolve: typeof reached = reached): string | undefined {
+  const name = readText(json, place);
+  if (name === undefined) return undefined;
+  const path = resolve(name, place.reach);
+  if (!isProblem(path)) return path;
+  place.faults.push({ at: place.at, why: path.problem, name, span: place.span });
+  return undefined;
 }
 
 function readLaunch(json: unknown, place: Place): LaunchFile | undefined {
@@ -57,7 +120,7 @@ function readLaunch(json: unknown, place: Place): LaunchFile | undefined {
   const object = readObject(json, keys, ['module', 'kernel', 'grid', 'block', 'args'], place);
   if (!object) return undefined;
   for (const key of ['$schema', 'description']) if (object[key] !== undefined) readText(object[key], inside(place, key));
-  const module = readText(object.module, inside(place, 'module'));
+  const module = readPath(object.module, inside(place, 'module'), reachedModule);
   const kernel = readText(object.kernel, inside(place, 'kernel'));
   const grid = readDim3(object.grid, inside(place, 'grid'));
   const block = readDim3(object.block, inside(place, 'block'));
@@ -66,7 +129,7 @@ function readLaunch(json: unknown, place: Place): LaunchFile | undefined {
   const args = readArguments(object.args, inside(place, 'args'));
   if (module === undefined || kernel === undefined || !grid || !block || sharedBytes === undefined || !constants || !args) return undefined;
   const isSharedDefault = object.sharedBytes === undefined ? { isSharedDefault: true } : {};
-  return { module: pathFrom(place.folder, module), kernel, grid, block, sharedBytes, ...isSharedDefault, constants, args };
+  return { module, kernel, grid, block, sharedBytes, ...isSharedDefault, constants, args };
 }
 
 function readConstants(json: unknown, place: Place): SymbolWrite[] | undefined {
@@ -74,8 +137,8 @@ function readConstants(json: unknown, place: Place): SymbolWrite[] | undefined {
   const object = readObject(json, undefined, [], place);
   if (!object) return undefined;
   return Object.entries(object).flatMap(([name, json]) => {
-    const path = readText(json, inside(place, name));
-    return path === undefined ? [] : [{ name, path: pathFrom(place.folder, path) }];
+    const path = readPath(json, inside(place, name));
+    return path === undefined ? [] : [{ name, path }];
   });
 }
 
@@ -117,11 +180,11 @@ function readScalar(json: Json, place: Place): ArgumentSpec | undefined {
 function readBytesArgument(json: Json, place: Place): ArgumentSpec | undefined {
   if (!readObject(json, ['name', 'bytes', 'pointers'], ['name', 'bytes'], place)) return undefined;
   const name = readText(json.name, inside(place, 'name'));
-  const path = readText(json.bytes, inside(place, 'bytes'));
+  const path = readPath(json.bytes, inside(place, 'bytes'));
   const pointers = readPointers(json.pointers, inside(place, 'pointers'));
   if (name === undefined || path === undefined || !pointers) return undefined;
   const fields = pointers.length > 0 ? { pointers } : {};
-  return { label: `${name}: bytes@${path}`, name, kind: 'bytes', path: pathFrom(place.folder, path), ...fields };
+  return { label: `${name}: bytes@${json.bytes}`, name, kind: 'bytes', path, ...fields };
 }
 
 /** The buffers whose addresses are in a struct. */
@@ -155,19 +218,19 @@ function readInit(element: ElementType, json: unknown, place: Place): Init | { k
     return seed === undefined ? undefined : { kind: 'rand', seed: BigInt(seed) };
   }
   if (keys[0] !== 'file') return fault(only, 'is not a way to start a buffer: `fill`, `rand` and `file` are');
-  const path = readText(json.file, only);
-  return path === undefined ? undefined : { kind: 'file', path: pathFrom(place.folder, path) };
+  const path = readPath(json.file, only);
+  return path === undefined ? undefined : { kind: 'file', path };
 }
 
 function readExpect(json: unknown, place: Place): Expectation | undefined {
   const object = readObject(json, ['file', 'rtol', 'atol', 'ulp', 'recordedOn'], ['file'], place);
   if (!object) return undefined;
-  const path = readText(object.file, inside(place, 'file'));
+  const path = readPath(object.file, inside(place, 'file'), place.isRecording ? reachedForWriting : reached);
   const [rtol, atol] = (['rtol', 'atol'] as const).map((key) => readTolerance(object[key], inside(place, key)));
   const ulp = object.ulp === undefined ? 0 : readInteger(object.ulp, 0, inside(place, 'ulp'));
   if (object.recordedOn !== undefined) readText(object.recordedOn, inside(place, 'recordedOn'));
   if (path === undefined || rtol === undefined || atol === undefined || ulp === undefined) return undefined;
-  return { path: pathFrom(place.folder, path), rtol, atol, ulp };
+  return { path, rtol, atol, ulp };
 }
 
 function readTolerance(json: unknown, place: Place): number | undefined {
@@ -227,7 +290,7 @@ function readObject(json: unknown, allowed: readonly string[] | undefined, requi
   for (const key of Object.keys(json)) {
     if (!allowed || allowed.includes(key)) continue;
     const near = closest(key, allowed);
-    fault(inside(place, key), `is not a key of this object${near ? `, did you mean \`${near}\`` : ` (${allowed.join(', ')})`}`);
+    fault(keyOf(place, key), `is not a key of this object${near ? `, did you mean \`${near}\`` : ` (${allowed.join(', ')})`}`);
   }
   for (const key of required) if (json[key] === undefined) fault(inside(place, key), 'is missing');
   return place.faults.length === before ? json : undefined;

@@ -2,13 +2,14 @@
 import { closest } from '../base/closest.ts';
 import { namesMeant } from '../base/demangle/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { Device, DeviceModule, LaunchArgument, LaunchRequest } from '../device/device.ts';
-import type { Expectation } from './argument.ts';
+import { product } from '../base/dim3.ts';
+import type { Device, DeviceInfo, DeviceModule, LaunchArgument, LaunchRequest } from '../device/device.ts';
+import type { ArgumentSpec, Expectation } from './argument.ts';
 import { bindArguments, type HostArgument } from './bind.ts';
 import { type Comparison, compareElements } from './compare.ts';
 import { type Contents, readContents } from './contents.ts';
 import { fillPlan } from './default-launch.ts';
-import { elements, type Kernel } from './element.ts';
+import { elementCount, elements, type Kernel } from './element.ts';
 import type { Io } from './io.ts';
 import type { FullPlan, LaunchPlan } from './plan.ts';
 import { reachedCount, withPointers } from './pointers.ts';
@@ -110,6 +111,8 @@ export function launch(
   const kernel = isRefused(module, plan.kernel, diagnostics) ? undefined : chooseKernel(module.kernels, plan.kernel, diagnostics);
   if (!kernel || !hasSharedSize(kernel, plan, diagnostics) || !writeSymbols(module, plan.constants, io, diagnostics)) return undefined;
   const full = fillPlan(plan, kernel, device.info.limits);
+  if (!mayEnd(device.info, full, options, diagnostics)) return undefined;
+  if (!fitMemory(full.args, device.info.limits.maxBufferBytes, io, diagnostics)) return undefined;
   const host = bindArguments(full, kernel, io, diagnostics);
   const allocated = host && allocateBuffers(device, host, diagnostics);
   if (!allocated) return undefined;
@@ -122,6 +125,30 @@ export function launch(
   } finally {
     freeBuffers(allocated);
   }
+}
+
+/** The largest number of threads of a launch on a CPU without a time limit. */
+const maxEndlessThreads = 2 ** 38;
+
+/** Whether a launch ends within hours or has a time limit. Reports CM5047. */
+function mayEnd({ kind, name }: DeviceInfo, { grid, block }: FullPlan, { timeoutMs }: Run['options'], diagnostics: Diagnostics): boolean {
+  if (kind !== 'cpu' || timeoutMs > 0 || product(grid) * product(block) <= maxEndlessThreads) return true;
+  diagnostics.report('CM5047', { grid: grid.join(' x '), block: block.join(' x '), limit: maxEndlessThreads, who: name });
+  return false;
+}
+
+/**
+ * Whether the buffers of a shape can be allocated, each on the device and twice on the host: initial contents and results. Reports CM6012 or
+ * CM5045. Buffers from files exist already.
+ */
+function fitMemory(args: readonly ArgumentSpec[], maxBufferBytes: number, io: Io, diagnostics: Diagnostics): boolean {
+  const sizes = args.map((arg) => (arg.kind === 'buffer' ? elementCount(arg.shape) * elements[arg.element].size : 0));
+  const large = sizes.find((size) => size > maxBufferBytes);
+  const bytes = 3 * sizes.reduce((sum, size) => sum + size, 0);
+  const available = io.availableMemory?.() ?? Number.POSITIVE_INFINITY;
+  if (large !== undefined) diagnostics.report('CM6012', { bytes: large, what: 'a buffer' });
+  else if (bytes > available) diagnostics.report('CM5045', { bytes, available });
+  return large === undefined && bytes <= available;
 }
 
 /** The arguments with device memory for their buffers; undefined after a failed allocation, with nothing allocated. */

@@ -15,6 +15,7 @@ export interface FunctionConstant extends ConstantReflection {
 /** A value from the caller: 64-bit integers as bigint, vectors as a list. */
 export type ConstantValue = number | bigint | boolean | readonly (number | bigint | boolean)[];
 
+/** A value for a function constant. */
 export interface GivenConstant {
   /** Its name, or its number, `[[function_constant(N)]]`. */
   readonly constant: string | number;

@@ -17,6 +17,7 @@ import { elementOfTypeName, type KernelDescription, readKernels, readTarget } fr
 import { initializeShared } from './shared.ts';
 import { raiseState } from './state.ts';
 
+/** A kernel as IR, with its reflection. */
 export interface RaisedKernel {
   readonly kernel: Kernel;
   readonly reflection: KernelReflection;

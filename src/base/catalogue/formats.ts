@@ -84,6 +84,13 @@ export const formats = entries({
     message: 'unknown image for `--image`: {what}',
     page: '`--image` takes the number of an image, counted from 0 as `cumetal inspect FILE` lists them, or the architecture of a PTX image, such as `sm_80`.',
   },
+  CM4065: {
+    severity: 'error',
+    title: 'image unpacks to too much',
+    message: 'image {image} has {stored} compressed bytes and claims to unpack to {size}, where {limit} are the limit',
+    help: 'build the file with `nvcc -no-compress`, or print its PTX with NVIDIA’s `cuobjdump -ptx FILE`',
+    page: 'PTX is compressed to about a tenth. A small image that claims to unpack to far more is refused, because the text that it stands for could exhaust memory.',
+  },
   CM4064: {
     severity: 'error',
     title: 'unknown compression',

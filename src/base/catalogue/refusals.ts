@@ -33,7 +33,7 @@ export const refusals = entries({
     title: 'variable not supported',
     message: 'variable `{name}` in `.{space}` memory is not supported',
     help: 'pass the memory as a kernel parameter',
-    page: 'Global variables of a module and shared, constant and local variables are supported. Global variables within a function body, textures and samplers are not.',
+    page: 'Global variables of a module and shared, constant and local variables are supported. Global variables within a function body, textures and samplers are not, nor are `.global` variables beyond 2 GiB in all.',
   },
   CM2043: {
     severity: 'error',
@@ -83,7 +83,7 @@ export const refusals = entries({
     severity: 'error',
     title: 'invalid size or alignment',
     message: '`{name}` cannot be laid out: {why}',
-    page: 'Alignments are powers of two. Only an `.extern .shared` array can be unsized. The CUDA limits are 65536 bytes of constant memory per module, 524288 bytes of local memory per thread and 32764 bytes of parameters per kernel.',
+    page: 'Alignments are powers of two. Only an `.extern .shared` array can be unsized. The CUDA limits are 65536 bytes of constant memory per module, 524288 bytes of local memory per thread and 32764 bytes of parameters per kernel. A `.global` variable has at most 1 GiB.',
   },
   CM2051: {
     severity: 'error',

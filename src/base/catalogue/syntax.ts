@@ -69,6 +69,19 @@ export const syntax = entries({
     help: 'write a major and a minor number, as in `.version 8.4`',
     page: 'The `.version` directive specifies the version of the PTX language, such as 8.4.',
   },
+  CM1014: {
+    severity: 'error',
+    title: 'too many syntax errors',
+    message: 'more than {count} statements are not PTX; the rest of the file is not read',
+    page: 'A text with this many syntax errors is not PTX. The first errors are reported, and the rest of the text is skipped.',
+  },
+  CM1015: {
+    severity: 'error',
+    title: 'module too large',
+    message: 'the module has more than {limit} {what}',
+    help: 'split the module into several',
+    page: 'The number of statements of a module, and that of the elements in its initial values, are limited, so that a file cannot exhaust the memory of the compiler. The limits are above the largest modules in the libraries of NVIDIA.',
+  },
   CM1013: {
     severity: 'error',
     title: 'premature closing brace',

@@ -19,7 +19,7 @@ import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { jsonDocument } from '../terminal/json.ts';
 import { median } from '../terminal/numbers.ts';
-import { renderAll } from '../terminal/render.ts';
+import { writeDiagnostics } from '../terminal/render.ts';
 import { type BenchKernel, benchKernels, benchPtx } from './kernels.ts';
 
 /** One line of the report: the median of `times` measurements, or the rate of the median time. */
@@ -40,7 +40,7 @@ export async function bench(context: Context, run: Command): Promise<ExitCode> {
   if (typeof asked === 'string') return usageError(asked, 'cumetal bench --help', terminal);
   const report: Report = { diagnostics: new Diagnostics(), notes: [], printed: [] };
   const code = await attempt(context, run, asked, report);
-  terminal.err(renderAll(report.diagnostics.list, terminal.color.err));
+  writeDiagnostics(report.diagnostics.list, terminal);
   return code;
 }
 

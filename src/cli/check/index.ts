@@ -3,6 +3,7 @@
  * are those of the PTX itself; with a target they include those of compiling for it.
  */
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
+import { printableJson } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
 import { checkSource } from '../../compile/check-source.ts';
 import type { CompileOptions } from '../../compile/options.ts';
@@ -15,7 +16,7 @@ import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson, githubLine, sarif } from '../terminal/formats.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { jsonDocument } from '../terminal/json.ts';
-import { countSummary, renderAll } from '../terminal/render.ts';
+import { countSummary, writeDiagnostics } from '../terminal/render.ts';
 import { suppress } from './allow.ts';
 import { namedFiles } from './files.ts';
 import { type Levels, readLevels, withLevels } from './levels.ts';
@@ -37,7 +38,7 @@ export async function check({ parsed, terminal }: Context): Promise<ExitCode> {
   const { watchFiles } = await import('../terminal/watch.ts');
   const recheck = async (): Promise<void> => {
     // Clears the screen and its scrollback, on a terminal.
-    if (terminal.color.out) terminal.out('\u001b[2J\u001b[3J\u001b[H');
+    if (terminal.color.out) terminal.outBytes(new TextEncoder().encode('\u001b[2J\u001b[3J\u001b[H'));
     const now = readAsked(parsed);
     await checkOnce(typeof now === 'string' ? asked : now, parsed, terminal);
   };
@@ -125,13 +126,14 @@ async function compiles(source: SourceFile, options: CompileOptions, own: Diagno
 }
 
 function writeText(list: readonly Diagnostic[], files: number, terminal: Terminal): void {
-  if (list.length > 0) terminal.err(renderAll(list, terminal.color.err, maxShown));
+  if (list.length > 0) writeDiagnostics(list, terminal, maxShown);
+  if (terminal.isQuiet) return;
   const what = `${files} file${files === 1 ? '' : 's'} checked`;
   terminal.out(`${what}: ${countSummary(list) || 'no problems'}\n`);
 }
 
 function written(format: string, { list, suppressed, paths }: Found): string {
-  if (format === 'sarif') return `${JSON.stringify(sarif(list, { version, suppressed, paths }), undefined, 2)}\n`;
+  if (format === 'sarif') return `${printableJson(JSON.stringify(sarif(list, { version, suppressed, paths }), undefined, 2))}\n`;
   if (format === 'github') return list.map((d) => `${githubLine(d)}\n`).join('');
   return jsonDocument({ diagnostics: list.map(diagnosticJson) });
 }

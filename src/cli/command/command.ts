@@ -16,6 +16,8 @@ export interface Option {
   readonly many?: boolean;
   /** The accepted values; any value where this is absent. */
   readonly choices?: readonly string[];
+  /** May be in the launch lines of a file. Such an option describes the launch and changes nothing else: it writes no file, for example. */
+  readonly inLaunchLines?: boolean;
   readonly doc: string;
 }
 
@@ -62,7 +64,14 @@ export const allValues = (parsed: ParsedArguments, name: string): string[] =>
   (parsed.options.get(name) ?? []).filter((value): value is string => typeof value === 'string');
 
 /** The options of every command. */
-export const commonOptions: readonly Option[] = [{ name: 'help', short: 'h', doc: 'Print this help.' }];
+export const commonOptions: readonly Option[] = [
+  { name: 'quiet', short: 'q', doc: 'Print only errors, warnings and what is asked for: no notes, no progress, no summary.' },
+  { name: 'help', short: 'h', doc: 'Print this help.' },
+];
+
+/** The options that launch lines can have, as text: `--kernel, --grid, …`. */
+export const launchLineOptions = (options: readonly Option[]): string =>
+  options.flatMap(({ name, inLaunchLines }) => (inLaunchLines ? [`--${name}`] : [])).join(', ');
 
 /** Parses a command line by the command's options. Returns the usage error as a sentence where it is invalid. */
 export function parseArguments(command: Command, argv: readonly string[]): ParsedArguments | string {
@@ -74,54 +83,67 @@ export function parseArguments(command: Command, argv: readonly string[]): Parse
       positionals.push(token.value);
       continue;
     }
-    if (!token.option) return unknownOption(token.rawName, command, known);
-    const problem = badValue(token.option, token.rawName, token.value, token.isInline);
+    const problem = tokenProblem(token, command);
     if (problem) return problem;
-    addTo(found, token.option.name, token.value ?? true);
+    addTo(found, token.option!.name, token.value ?? true);
   }
   return { positionals, options: found };
 }
 
-type Token =
-  | { readonly rawName: undefined; readonly value: string }
-  | { readonly rawName: string; readonly option: Option | undefined; readonly value: string | undefined; readonly isInline: boolean };
+/** A positional argument or an option. `at` is its index in the command line. */
+export type Token = { readonly at: number; readonly rawName: undefined; readonly value: string } | OptionToken;
+
+export interface OptionToken {
+  readonly at: number;
+  /** The name as written, with its dashes. */
+  readonly rawName: string;
+  readonly option: Option | undefined;
+  readonly value: string | undefined;
+  readonly isInline: boolean;
+}
+
+/** What is wrong with an option, as a sentence. */
+export function tokenProblem({ rawName, option, value, isInline }: OptionToken, command: Command): string | undefined {
+  return option ? badValue(option, rawName, value, isInline) : unknownOption(rawName, command, [...command.options, ...commonOptions]);
+}
 
 /**
  * Tokens by the GNU conventions: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc` for flags; `-` and everything after
  * `--` are positional. `parseArgs` of node:util does the same and takes 2 ms to load, a fortieth of a short run.
  */
-function tokensOf(argv: readonly string[], known: readonly Option[]): Token[] {
+export function tokensOf(argv: readonly string[], known: readonly Option[]): Token[] {
   const tokens: Token[] = [];
   const rest = [...argv];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
-    if (word === '--') return [...tokens, ...rest.map((value) => ({ rawName: undefined, value }))];
-    if (word.startsWith('--')) tokens.push(longToken(word, rest, known));
-    else if (word.startsWith('-') && word.length > 1) tokens.push(...shortTokens(word, rest, known));
-    else tokens.push({ rawName: undefined, value: word });
+    const at = argv.length - rest.length - 1;
+    if (word === '--') return [...tokens, ...rest.map((value, i) => ({ at: at + 1 + i, rawName: undefined, value }))];
+    if (word.startsWith('--')) tokens.push(longToken(word, at, rest, known));
+    else if (word.startsWith('-') && word.length > 1) tokens.push(...shortTokens(word, at, rest, known));
+    else tokens.push({ at, rawName: undefined, value: word });
   }
   return tokens;
 }
 
-function longToken(word: string, rest: string[], known: readonly Option[]): Token {
+function longToken(word: string, at: number, rest: string[], known: readonly Option[]): Token {
   const equals = word.indexOf('=');
   const rawName = equals < 0 ? word : word.slice(0, equals);
   const option = known.find((o) => `--${o.name}` === rawName);
-  if (equals >= 0) return { rawName, option, value: word.slice(equals + 1), isInline: true };
-  return { rawName, option, value: option?.value && !option.isBare ? rest.shift() : undefined, isInline: false };
+  if (equals >= 0) return { at, rawName, option, value: word.slice(equals + 1), isInline: true };
+  return { at, rawName, option, value: option?.value && !option.isBare ? rest.shift() : undefined, isInline: false };
 }
 
 /** Flags can be combined; the first option with a value takes the rest of the argument, or the next argument. */
-function shortTokens(word: string, rest: string[], known: readonly Option[]): Token[] {
+function shortTokens(word: string, at: number, rest: string[], known: readonly Option[]): Token[] {
   const tokens: Token[] = [];
-  for (let at = 1; at < word.length; at++) {
-    const rawName = `-${word[at]}`;
-    const option = known.find((o) => o.short === word[at]);
+  for (let i = 1; i < word.length; i++) {
+    const rawName = `-${word[i]}`;
+    const option = known.find((o) => o.short === word[i]);
     if (!option?.value) {
-      tokens.push({ rawName, option, value: undefined, isInline: false });
+      tokens.push({ at, rawName, option, value: undefined, isInline: false });
       continue;
     }
-    const inline = word.slice(at + 1);
-    return [...tokens, { rawName, option, value: inline === '' ? rest.shift() : inline, isInline: inline !== '' }];
+    const inline = word.slice(i + 1);
+    return [...tokens, { at, rawName, option, value: inline === '' ? rest.shift() : inline, isInline: inline !== '' }];
   }
   return tokens;
 }

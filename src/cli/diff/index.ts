@@ -13,7 +13,7 @@ import { conflictingOption } from '../run/options.ts';
 import { readTask, type Task } from '../run/task.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { filesIn, type Terminal } from '../terminal/index.ts';
-import { renderAll } from '../terminal/render.ts';
+import { writeDiagnostics } from '../terminal/render.ts';
 import { type AskedDevice, readDevices, readTolerance } from './options.ts';
 import { type Compared, type DiffReport, diffJson, diffText, type Ran } from './report.ts';
 
@@ -28,7 +28,7 @@ export async function diff(context: Context, run: Command): Promise<ExitCode> {
     return usageError(problem as string, 'cumetal diff --help', terminal);
   const diagnostics = new Diagnostics();
   const opened = await openAll(devices, diagnostics);
-  terminal.err(renderAll(diagnostics.list, terminal.color.err));
+  writeDiagnostics(diagnostics.list, terminal);
   if (!opened) return exit.noDevice;
   const isFolder = launches.length !== 1;
   const report: DiffReport = { devices: opened, launches: [], isFolder };
@@ -42,7 +42,9 @@ export async function diff(context: Context, run: Command): Promise<ExitCode> {
   } finally {
     for (const { device } of opened) device.close();
   }
-  terminal.out(has(parsed, 'json') ? diffJson(report) : diffText(report));
+  const isSame = report.launches.every(({ code }) => code === exit.ok);
+  if (has(parsed, 'json')) terminal.out(diffJson(report));
+  else if (!terminal.isQuiet || !isSame) terminal.out(diffText(report));
   if (last) terminal.err(last);
   const codes = report.launches.map(({ code }) => code);
   return isFolder ? (codes.every((code) => code === exit.ok) ? exit.ok : exit.failed) : codes[0]!;
@@ -142,7 +144,7 @@ async function compareLaunch({ path, parsed }: Asked, setting: Setting): Promise
     } else ran.push(result);
   }
   const diagnostics = reported.flatMap(({ list }) => list);
-  terminal.err(renderAll(diagnostics, terminal.color.err));
+  writeDiagnostics(diagnostics, terminal);
   const common = { path, diagnostics, notes: [...new Set(notes)] };
   if (typeof task === 'number' || ran.length < opened.length)
     return { ...common, code: code === exit.ok ? exit.failed : code, ran, pairs: [] };

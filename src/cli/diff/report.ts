@@ -1,6 +1,7 @@
 /** The report of `diff`: the details of one launch, or one line per launch of a folder; or one JSON object. */
 import { readableName } from '../../base/demangle/index.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
+import { printable } from '../../base/printable.ts';
 import type { DeviceInfo, Writer } from '../../device/device.ts';
 import { type Difference, describe, formatValue, type LaunchOutcome, type Tolerance } from '../../runtime/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
@@ -50,7 +51,7 @@ export function diffText(report: DiffReport): string {
   if (!report.isFolder) return report.launches.map((one) => launchText(one, devices)).join('');
   const count = (state: State): number => report.launches.filter((one) => stateOf(one) === state).length;
   const sums = `${report.launches.length} launches: ${count('same')} same, ${count('differs')} differ, ${count('failed')} failed`;
-  return `${[devices, ...report.launches.flatMap(summaryLines), sums].join('\n')}\n`;
+  return `${[devices, ...report.launches.flatMap(summaryLines), sums].map(printable).join('\n')}\n`;
 }
 
 function launchText(one: Compared, devices: string): string {
@@ -63,7 +64,7 @@ function launchText(one: Compared, devices: string): string {
     ...one.notes.map((note) => `  ${note}`),
   ];
   const times = one.ran.map(({ spec, outcome }) => `${spec} ${median(outcome.durationsMs).toFixed(3)} ms`);
-  return `${[...lines, `  ran in ${times.join(', ')}`, '', ...pairLines(one, true)].join('\n')}\n`;
+  return `${[...lines, `  ran in ${times.join(', ')}`, '', ...pairLines(one, true)].map(printable).join('\n')}\n`;
 }
 
 function summaryLines(one: Compared): string[] {

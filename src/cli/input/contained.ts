@@ -1,6 +1,7 @@
 /** PTX images in the containers that nvcc writes: extraction and listing. */
 import { readableName } from '../../base/demangle/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
+import { printable } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
 import { type Container, chooseImage, type Image, imageEntries, imageText, imageWords, readContainer } from '../../ptx/container/index.ts';
 import { usageError } from '../command/usage-error.ts';
@@ -8,7 +9,7 @@ import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { jsonDocument } from '../terminal/json.ts';
-import { renderAll } from '../terminal/render.ts';
+import { writeDiagnostics } from '../terminal/render.ts';
 
 interface Contained {
   readonly path: string;
@@ -38,7 +39,9 @@ export function readContainedPtx(
     return own.list.some(({ code }) => code === 'CM4062' || code === 'CM4063') ? exit.usage : exit.doesNotCompile;
   const count = container.images.filter(({ kind }) => kind === 'ptx').length;
   if (count > 1 && !choice)
-    terminal.err(`note: ${path} contains ${count} PTX images; using image ${image.index} (${image.arch}); \`--image\` selects another\n`);
+    terminal.err(
+      `note: ${printable(path)} contains ${count} PTX images; using image ${image.index} (${image.arch}); \`--image\` selects another\n`,
+    );
   return new SourceFile(`${path}#${image.index}`, text);
 }
 
@@ -50,7 +53,7 @@ export function inspectContainer({ path, bytes }: Contained, isJson: boolean, te
   const diagnostics = new Diagnostics(new SourceFile(path, ''));
   const container = readContainer(bytes, diagnostics);
   const rows = rowsOf(container);
-  terminal.err(renderAll(diagnostics.list, terminal.color.err));
+  writeDiagnostics(diagnostics.list, terminal);
   if (isJson) {
     const images = rows.map(imageJson);
     const faults = diagnostics.list.map(diagnosticJson);
@@ -66,7 +69,8 @@ interface Row {
 }
 
 function rowsOf({ images }: Container): Row[] {
-  let left = maxUnpackedBytes;
+  const stored = images.reduce((sum, image) => sum + image.stored.length, 0);
+  let left = Math.min(maxUnpackedBytes, 16 * 1024 * 1024 + 32 * stored);
   return images.map((image) => {
     left -= image.size;
     return { image, kernels: left >= 0 ? imageEntries(image) : undefined };
@@ -90,7 +94,7 @@ const kindNames = { ptx: 'PTX', sass: 'SASS', lto: 'LTO', other: 'unknown' } as 
 
 function containerText(path: string, bytes: Uint8Array, { format, images }: Container, rows: readonly Row[]): string {
   const what = images.length === 0 ? 'no images' : `${images.length} image${images.length === 1 ? '' : 's'}`;
-  return `${[`${path}: ${formatNames[format]}, ${bytes.length} bytes, ${what}`, ...rows.map(imageLine)].join('\n')}\n`;
+  return `${[`${path}: ${formatNames[format]}, ${bytes.length} bytes, ${what}`, ...rows.map(imageLine)].map(printable).join('\n')}\n`;
 }
 
 function imageLine({ image, kernels }: Row): string {

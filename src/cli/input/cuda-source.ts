@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { printable } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
@@ -33,12 +34,12 @@ export function findCudaCompiler(): CudaCompiler | undefined {
 /** The PTX of a `.cu` file, with that as its origin, or the exit code after the compiler's own messages. */
 export function compileCuda(path: string, terminal: Terminal): SourceFile | ExitCode {
   if (!exists(path)) {
-    terminal.err(`error: cannot read \`${path}\`: no such file\n`);
+    terminal.err(`error: cannot read \`${printable(path)}\`: no such file\n`);
     return exit.usage;
   }
   const compiler = findCudaCompiler();
   if (!compiler) {
-    terminal.err(`error: \`${path}\` is CUDA C++, but neither nvcc nor a clang with the NVPTX target is on the PATH\n`);
+    terminal.err(`error: \`${printable(path)}\` is CUDA C++, but neither nvcc nor a clang with the NVPTX target is on the PATH\n`);
     terminal.err('  = help: compile it to PTX on a machine with CUDA: `nvcc -ptx -arch=sm_80 -o kernel.ptx kernel.cu`\n');
     return exit.usage;
   }
@@ -48,7 +49,7 @@ export function compileCuda(path: string, terminal: Terminal): SourceFile | Exit
     const { status, stdout, stderr } = spawnSync(compiler.name, compiler.args(path, to), { encoding: 'utf8' });
     terminal.err(`${stdout ?? ''}${stderr ?? ''}`);
     if (status === 0) return new SourceFile(`${path} (PTX)`, readFileSync(to, 'utf8'), new SourceFile(path, readFileSync(path, 'utf8')));
-    terminal.err(`error: ${compiler.name} could not compile \`${path}\`\n`);
+    terminal.err(`error: ${compiler.name} could not compile \`${printable(path)}\`\n`);
     return exit.doesNotCompile;
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -2,6 +2,7 @@
 
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
+import type { IoFailure } from '../../runtime/index.ts';
 import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
@@ -11,15 +12,25 @@ export type Input =
   /** `isFromAir`: it was made from an AIR module. */
   | { readonly kind: 'metallib'; readonly path: string; readonly bytes: Uint8Array; readonly isFromAir?: boolean };
 
+/** The bytes of a file. One that is typed on the command line may also be a pipe or standard input; one that a file names may not. */
+export const readNamed = async (path: string, terminal: Terminal, isTyped = true): Promise<Uint8Array | IoFailure> =>
+  (isTyped ? await terminal.readInput?.(path) : undefined) ?? terminal.readFile(path);
+
 /** Reads the file, or returns the exit code after reporting an error. `image` selects one image of a container. */
-export async function readInput(path: string, terminal: Terminal, diagnostics: Diagnostics, image?: string): Promise<Input | ExitCode> {
+export async function readInput(
+  path: string,
+  terminal: Terminal,
+  diagnostics: Diagnostics,
+  image?: string,
+  isTyped = true,
+): Promise<Input | ExitCode> {
   if (path.endsWith('.cu')) {
     if (image !== undefined) return noImages(path, terminal);
     const { compileCuda } = await import('./cuda-source.ts');
     const source = compileCuda(path, terminal);
     return typeof source === 'number' ? source : { kind: 'ptx', path, source };
   }
-  const bytes = (await terminal.readSoon?.(path)) ?? terminal.readFile(path);
+  const bytes = await readNamed(path, terminal, isTyped);
   if (!(bytes instanceof Uint8Array)) {
     diagnostics.report('CM5030', { path, why: bytes.why });
     return exit.usage;
@@ -35,11 +46,18 @@ export async function readInput(path: string, terminal: Terminal, diagnostics: D
   return readText(path, bytes, diagnostics);
 }
 
+/** The largest PTX: ten times the largest in NVIDIA's own libraries. Its tokens take ten times its size. */
+const maxTextBytes = 128 * 1024 * 1024;
+
 /** PTX text or an AIR module; the exit code after reporting what else the file is. */
 async function readText(path: string, bytes: Uint8Array, diagnostics: Diagnostics): Promise<Input | ExitCode> {
   if (startsWith(bytes, 0x42, 0x43, 0xc0, 0xde) || startsWith(bytes, 0xde, 0xc0, 0x17, 0x0b) || path.endsWith('.air')) {
     const { readAir } = await import('./air-file.ts');
     return ofAir(path, readAir(bytes, diagnostics));
+  }
+  if (bytes.length > maxTextBytes) {
+    diagnostics.report('CM5030', { path, why: `as PTX it may have at most ${maxTextBytes} bytes` });
+    return exit.usage;
   }
   const text = new TextDecoder().decode(bytes);
   if (/\.version\s+\d/.test(text) && !bytes.subarray(0, 4096).includes(0)) return { kind: 'ptx', path, source: new SourceFile(path, text) };

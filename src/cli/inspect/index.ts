@@ -3,6 +3,7 @@ import { type KernelReflection, reflectModule } from '../../air/index.ts';
 import { hexOf } from '../../base/bytes.ts';
 import { namesMeant, readableName } from '../../base/demangle/index.ts';
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
+import { printable } from '../../base/printable.ts';
 import { type Module, readModule } from '../../bitcode/index.ts';
 import {
   type ByteRange,
@@ -15,16 +16,16 @@ import {
 } from '../../metallib/index.ts';
 import { type Context, has, lastValue } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
-import { looksLikeContainer } from '../input/index.ts';
+import { looksLikeContainer, readNamed } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
 import { jsonDocument } from '../terminal/json.ts';
-import { renderAll } from '../terminal/render.ts';
+import { writeDiagnostics } from '../terminal/render.ts';
 
 /** Runs the command. Unreadable parts are reported, and the rest are shown. */
 export async function inspect({ parsed, terminal }: Context): Promise<ExitCode> {
   const path = parsed.positionals[0]!;
-  const bytes = terminal.readFile(path);
+  const bytes = await readNamed(path, terminal);
   if (!(bytes instanceof Uint8Array)) return usageError(`cannot read \`${path}\`: ${bytes.why}`, 'cumetal inspect --help', terminal);
   if (looksLikeContainer(bytes)) {
     const { inspectContainer } = await import('../input/contained.ts');
@@ -38,7 +39,7 @@ export async function inspect({ parsed, terminal }: Context): Promise<ExitCode> 
   if (library && name !== undefined && functions.length === 0)
     return usageError(`\`${path}\` has no function \`${name}\`: ${namesOf(library)}`, 'cumetal inspect --help', terminal);
   const parts = functions.map((fn) => readPart(fn, diagnostics));
-  terminal.err(renderAll(diagnostics.list, terminal.color.err));
+  writeDiagnostics(diagnostics.list, terminal);
   if (has(parsed, 'json'))
     terminal.out(jsonDocument({ ...libraryJson(path, bytes, library, parts), diagnostics: diagnostics.list.map(diagnosticJson) }));
   else if (library && has(parsed, 'disassemble')) terminal.out(await disassembly(parts));
@@ -73,7 +74,7 @@ async function disassembly(parts: readonly Part[]): Promise<string> {
 function libraryText(path: string, bytes: Uint8Array, library: ReadLibrary, parts: readonly Part[]): string {
   const head = `${path}: metallib ${dotted(library.version)} for ${library.platform}${library.os.major > 0 ? ` ${dotted(library.os)}` : ''}, ${bytes.length} bytes`;
   const ranges = rangeLines(withGaps(library.ranges, bytes.length), '  ');
-  return `${[head, ...ranges, ...parts.flatMap(partLines)].join('\n')}\n`;
+  return `${[head, ...ranges, ...parts.flatMap(partLines)].map(printable).join('\n')}\n`;
 }
 
 const rangeLines = (ranges: readonly ByteRange[], indent: string): string[] =>

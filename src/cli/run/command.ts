@@ -1,111 +1,120 @@
 /** The options of `cumetal run`. Launch lines in files, `diff` and `bench` use the same options. */
-import type { Command } from '../command/command.ts';
+import { type Command, launchLineOptions, type Option } from '../command/command.ts';
 import { compiling, jsonFull, rooflineChoices } from '../command/options.ts';
+
+const options: readonly Option[] = [
+  { name: 'kernel', inLaunchLines: true, value: 'NAME', doc: 'The kernel to launch; optional if the file has only one.' },
+  { name: 'grid', inLaunchLines: true, value: 'X[,Y[,Z]]', doc: 'The number of blocks in the grid.' },
+  { name: 'block', inLaunchLines: true, value: 'X[,Y[,Z]]', doc: 'The number of threads in a block.' },
+  {
+    name: 'shared',
+    inLaunchLines: true,
+    value: 'BYTES[,BYTES]',
+    doc: 'The size of dynamic shared memory, which a kernel with such memory needs, also if it is 0; one size per threadgroup argument for a Metal kernel with several.',
+  },
+  { name: 'arg', inLaunchLines: true, value: 'SPEC', many: true, doc: 'A kernel argument; one per parameter, in order. See below.' },
+  {
+    name: 'constant',
+    value: 'NAME=VALUE',
+    many: true,
+    doc: 'The value of a function constant of a metallib, by name or number: `true`, `4`, `0.5`, `1,2,3`. `cumetal inspect` lists the constants.',
+  },
+  { name: 'launch', value: 'FILE', doc: 'The launch file. A FILE argument overrides its `module`.' },
+  {
+    name: 'allow-outside',
+    doc: 'Let the launch file, or the launch lines of FILE, name files outside of their own folder.',
+  },
+  {
+    name: 'print',
+    inLaunchLines: true,
+    value: 'I[:COUNT]',
+    many: true,
+    doc: 'Print buffer I, or its first COUNT elements. I is the index of the argument, from 0.',
+  },
+  {
+    name: 'out',
+    value: 'I=FILE',
+    many: true,
+    doc: 'Save buffer I as `.npy`, as `.pgm` (a grayscale image) or, with any other extension, as raw little-endian bytes.',
+  },
+  {
+    name: 'check',
+    inLaunchLines: true,
+    value: 'I=FILE[:rtol[:atol]]',
+    many: true,
+    doc: 'Compare buffer I with a `.npy` or raw file. Without tolerances the comparison is bit for bit.',
+  },
+  {
+    name: 'record',
+    doc: 'Write the `expect` files of the launch file, in its folder, instead of comparing with them. Requires `--device`, the reference device.',
+  },
+  {
+    name: 'device',
+    value: 'DEVICE',
+    choices: ['auto', 'metal', 'cpu', 'cuda'],
+    doc: '`auto` (the default) is Metal where available, otherwise the CPU.',
+  },
+  {
+    name: 'engine',
+    value: 'ENGINE',
+    choices: ['auto', 'lane', 'simd'],
+    doc: 'The code generator of the CPU device. `lane` compiles scalar code that runs one thread at a time. `simd` vectorizes groups of threads. `auto` (the default) is `simd` for blocks of at least one warp.',
+  },
+  {
+    name: 'fma',
+    value: 'MODE',
+    choices: ['exact', 'fast'],
+    doc: 'Single-precision FMA in vectorized code on the CPU device. `exact` (the default) rounds once. `fast` rounds twice if the machine has no fused instruction, so the last bit can differ.',
+  },
+  {
+    name: 'denormals',
+    value: 'MODE',
+    choices: ['keep', 'flush'],
+    doc: 'Single-precision subnormals on the CPU device. `keep` (the default) computes with them, as NVIDIA GPUs do. `flush` treats them as zeros, as Apple GPUs do, and runs one thread at a time.',
+  },
+  {
+    name: 'threads',
+    value: 'N',
+    doc: 'The number of CPU threads that run the blocks of a large launch. The default is the number of cores; 1 disables worker threads.',
+  },
+  { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same initial buffers, and show the median time.' },
+  { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer than this.' },
+  { name: 'no-cache', doc: 'Ignore the compile cache; see `cumetal cache --help`.' },
+  ...compiling,
+  {
+    name: 'schedule',
+    value: 'ORDER',
+    doc: 'Run blocks, warps and threads one at a time on the CPU device: `in-order`, `reverse` or `rand:SEED`, which is deterministic for a seed. A result that depends on the order indicates a race.',
+  },
+  {
+    name: 'profile',
+    value: 'FILE',
+    isBare: true,
+    doc: 'Profile the kernel on the CPU device: executions and divergence per line, global memory sectors, bank conflicts, floating-point operations. Without FILE the profile is a table; FILE is an HTML page (`.html`) or JSON (`.json`). The default target becomes `cpu`. See docs/profiler.md.',
+  },
+  { name: 'roofline', value: 'DEVICE', choices: rooflineChoices, doc: 'The device of the roofline in the profile; `m1` is the default.' },
+  {
+    name: 'trace-thread',
+    value: 'B,T',
+    doc: 'Trace thread T of block B on the CPU device: its instructions and their values, on standard error. T and B are numbers or `x.y.z`. The default target becomes `cpu`.',
+  },
+  { name: 'trace-limit', value: 'N', doc: 'The maximum number of instructions in the trace (5000); the rest are counted.' },
+  { name: 'trace-out', value: 'FILE', doc: 'Write the trace to this file; a `.json` file gets JSON.' },
+  {
+    name: 'sanitize',
+    value: 'KINDS',
+    isBare: true,
+    doc: 'Run the kernel under the sanitizer on the CPU device. KINDS is a comma-separated list of `memory` (out-of-bounds, misaligned, use after free), `race` (data races), `init` (reads of uninitialized memory) and `sync` (barrier divergence, wrong masks, deadlock). The default is all four.',
+  },
+  jsonFull,
+];
 
 export const run: Command = {
   name: 'run',
   summary: 'compile (if needed) and launch one kernel, print or save buffers, check expectations',
   usage: ['FILE [options]', '--launch launch.json [options]'],
   positionals: [0, 1],
-  options: [
-    { name: 'kernel', value: 'NAME', doc: 'The kernel to launch; optional if the file has only one.' },
-    { name: 'grid', value: 'X[,Y[,Z]]', doc: 'The number of blocks in the grid.' },
-    { name: 'block', value: 'X[,Y[,Z]]', doc: 'The number of threads in a block.' },
-    {
-      name: 'shared',
-      value: 'BYTES[,BYTES]',
-      doc: 'The size of dynamic shared memory, which a kernel with such memory needs, also if it is 0; one size per threadgroup argument for a Metal kernel with several.',
-    },
-    { name: 'arg', value: 'SPEC', many: true, doc: 'A kernel argument; one per parameter, in order. See below.' },
-    {
-      name: 'constant',
-      value: 'NAME=VALUE',
-      many: true,
-      doc: 'The value of a function constant of a metallib, by name or number: `true`, `4`, `0.5`, `1,2,3`. `cumetal inspect` lists the constants.',
-    },
-    { name: 'launch', value: 'FILE', doc: 'The launch file. A FILE argument overrides its `module`.' },
-    {
-      name: 'print',
-      value: 'I[:COUNT]',
-      many: true,
-      doc: 'Print buffer I, or its first COUNT elements. I is the index of the argument, from 0.',
-    },
-    {
-      name: 'out',
-      value: 'I=FILE',
-      many: true,
-      doc: 'Save buffer I as `.npy`, as `.pgm` (a grayscale image) or, with any other extension, as raw little-endian bytes.',
-    },
-    {
-      name: 'check',
-      value: 'I=FILE[:rtol[:atol]]',
-      many: true,
-      doc: 'Compare buffer I with a `.npy` or raw file. Without tolerances the comparison is bit for bit.',
-    },
-    {
-      name: 'record',
-      doc: 'Write the `expect` files of the launch file instead of comparing with them. Requires `--device`, the reference device.',
-    },
-    {
-      name: 'device',
-      value: 'DEVICE',
-      choices: ['auto', 'metal', 'cpu', 'cuda'],
-      doc: '`auto` (the default) is Metal where available, otherwise the CPU.',
-    },
-    {
-      name: 'engine',
-      value: 'ENGINE',
-      choices: ['auto', 'lane', 'simd'],
-      doc: 'The code generator of the CPU device. `lane` compiles scalar code that runs one thread at a time. `simd` vectorizes groups of threads. `auto` (the default) is `simd` for blocks of at least one warp.',
-    },
-    {
-      name: 'fma',
-      value: 'MODE',
-      choices: ['exact', 'fast'],
-      doc: 'Single-precision FMA in vectorized code on the CPU device. `exact` (the default) rounds once. `fast` rounds twice if the machine has no fused instruction, so the last bit can differ.',
-    },
-    {
-      name: 'denormals',
-      value: 'MODE',
-      choices: ['keep', 'flush'],
-      doc: 'Single-precision subnormals on the CPU device. `keep` (the default) computes with them, as NVIDIA GPUs do. `flush` treats them as zeros, as Apple GPUs do, and runs one thread at a time.',
-    },
-    {
-      name: 'threads',
-      value: 'N',
-      doc: 'The number of CPU threads that run the blocks of a large launch. The default is the number of cores; 1 disables worker threads.',
-    },
-    { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same initial buffers, and show the median time.' },
-    { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer than this.' },
-    { name: 'no-cache', doc: 'Ignore the compile cache; see `cumetal cache --help`.' },
-    ...compiling,
-    {
-      name: 'schedule',
-      value: 'ORDER',
-      doc: 'Run blocks, warps and threads one at a time on the CPU device: `in-order`, `reverse` or `rand:SEED`, which is deterministic for a seed. A result that depends on the order indicates a race.',
-    },
-    {
-      name: 'profile',
-      value: 'FILE',
-      isBare: true,
-      doc: 'Profile the kernel on the CPU device: executions and divergence per line, global memory sectors, bank conflicts, floating-point operations. Without FILE the profile is a table; FILE is an HTML page (`.html`) or JSON (`.json`). The default target becomes `cpu`. See docs/profiler.md.',
-    },
-    { name: 'roofline', value: 'DEVICE', choices: rooflineChoices, doc: 'The device of the roofline in the profile; `m1` is the default.' },
-    {
-      name: 'trace-thread',
-      value: 'B,T',
-      doc: 'Trace thread T of block B on the CPU device: its instructions and their values, on standard error. T and B are numbers or `x.y.z`. The default target becomes `cpu`.',
-    },
-    { name: 'trace-limit', value: 'N', doc: 'The maximum number of instructions in the trace (5000); the rest are counted.' },
-    { name: 'trace-out', value: 'FILE', doc: 'Write the trace to this file; a `.json` file gets JSON.' },
-    {
-      name: 'sanitize',
-      value: 'KINDS',
-      isBare: true,
-      doc: 'Run the kernel under the sanitizer on the CPU device. KINDS is a comma-separated list of `memory` (out-of-bounds, misaligned, use after free), `race` (data races), `init` (reads of uninitialized memory) and `sync` (barrier divergence, wrong masks, deadlock). The default is all four.',
-    },
-    jsonFull,
-  ],
+  options,
   examples: [
     { line: 'cumetal run examples/vector_add.ptx', does: 'launch with the arguments in the comment lines of the file' },
     {
@@ -138,6 +147,8 @@ Element types: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64.
 
 Without --arg, the launch comes from \`//! cumetal: --grid 4 --arg …\` comment lines in the file, otherwise from NAME.launch.json
 next to it. If there is neither, a default launch is derived from the kernel's loads and stores. The output names the source.
+Launch lines can have ${launchLineOptions(options)}. Files that they or a launch file name
+are in the same folder as that file, unless --allow-outside is given.
 
 The output of \`printf\` comes first, byte for byte; with --json it is the field \`printed\`.`,
   run: async (context) => (await import('./index.ts')).run(context),

@@ -1,5 +1,6 @@
 /** What is said of a launch that is not specified, before and after its results are judged. */
 import { Diagnostics } from '../../base/diagnostic.ts';
+import { printable } from '../../base/printable.ts';
 import type { Device, DeviceModule } from '../../device/device.ts';
 import { chooseKernel, fillPlan, type LaunchPlan } from '../../runtime/index.ts';
 import type { Terminal } from '../terminal/index.ts';
@@ -25,7 +26,7 @@ export function noteInvented(judged: Judged, terminal: Pick<Terminal, 'err'>): s
   if (parts.length === 0) return undefined;
   const { what } = judged;
   terminal.err(
-    `note: the launch is invented, because neither the command line nor the file specifies it (${parts.join(', ')}); its ${what} say nothing about a real launch\n`,
+    `note: the launch is invented, because neither the command line nor the file specifies it (${printable(parts.join(', '))}); its ${what} say nothing about a real launch\n`,
   );
   return `note: the ${what} above are those of an invented launch; specify yours with \`--grid\`, \`--block\` and \`--arg\`, or with \`--launch FILE\`\n`;
 }

@@ -12,7 +12,7 @@ import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { jsonDocument } from '../terminal/json.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
-import { renderAll } from '../terminal/render.ts';
+import { writeDiagnostics } from '../terminal/render.ts';
 import { noteInvented } from './default-note.ts';
 import { launchFault, loadTask } from './load-task.ts';
 import { conflictingOption, type RunRequest } from './options.ts';
@@ -32,9 +32,9 @@ export async function run(context: Context): Promise<ExitCode> {
   const table = observed.profile && (await showProfile(observed.profile, context, report));
   // A file of the instruments may not be written.
   if (code === exit.ok && diagnostics.hasErrors) code = exit.failed;
-  terminal.err(renderAll(diagnostics.list, terminal.color.err));
+  writeDiagnostics(diagnostics.list, terminal);
   if (has(parsed, 'json')) terminal.out(reportJson(report, lastValue(parsed, 'json') === 'full'));
-  else if (report.launched) terminal.out(reportHuman(report.launched, report.notes));
+  else if (report.launched) terminal.out(reportHuman(report.launched, report.notes, terminal.isQuiet));
   if (table) terminal.out(`\n${table}`);
   if (report.lastNote) terminal.err(report.lastNote);
   return code;

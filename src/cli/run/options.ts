@@ -59,13 +59,6 @@ function deviceOf(parsed: ParsedArguments): RunRequest['device'] {
   return device === 'auto' && cpuOption(parsed) !== undefined ? 'cpu' : device;
 }
 
-/** The options of a file followed by those of the command line: later values win, and lists are appended to. */
-export function mergeArguments(first: ParsedArguments, second: ParsedArguments): ParsedArguments {
-  const options = new Map(first.options);
-  for (const [name, values] of second.options) options.set(name, [...(options.get(name) ?? []), ...values]);
-  return { positionals: [...first.positionals, ...second.positionals], options };
-}
-
 /** Reads every option. Returns the first usage error as a sentence; malformed kernel arguments are reported as CM5010 instead. */
 export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): RunRequest | string {
   const problems: string[] = [];
@@ -84,9 +77,9 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
   const grid = one('grid', (word) => readDim3('grid', word));
   const block = one('block', (word) => readDim3('block', word));
   const sharedParts = one('shared', readShared);
-  const repeat = one('repeat', (word) => readCount('repeat', word, 1)) ?? 1;
+  const repeat = one('repeat', (word) => readCount('repeat', word, 1, maxRepeat)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
-  const threads = one('threads', (word) => readCount('threads', word, 1));
+  const threads = one('threads', (word) => readCount('threads', word, 1, maxThreads));
   const sanitize = has(parsed, 'sanitize') ? take(readKinds(lastValue(parsed, 'sanitize'))) : undefined;
   const schedule = one('schedule', readOrder);
   const limit = one('trace-limit', (word) => readCount('trace-limit', word, 0));
@@ -191,9 +184,13 @@ function readDim3(name: string, word: string): Dim3 | string {
   return [x!, y, z];
 }
 
-function readCount(name: string, word: string, min: number): number | string {
+/** The largest `--repeat`, whose times are kept, and `--threads`, each of which is a worker. */
+const [maxRepeat, maxThreads] = [1_000_000, 1024];
+
+function readCount(name: string, word: string, min: number, max = Number.POSITIVE_INFINITY): number | string {
   const value = /^\d{1,12}$/.test(word) ? Number(word) : Number.NaN;
-  return value >= min ? value : `invalid value \`${word}\` for \`--${name}\`: expected an integer of at least ${min}`;
+  if (value >= min && value <= max) return value;
+  return `invalid value \`${word}\` for \`--${name}\`: expected an integer ${max < Number.POSITIVE_INFINITY ? `from ${min} to ${max}` : `of at least ${min}`}`;
 }
 
 /** The size of dynamic shared memory in bytes, or of each threadgroup argument. */

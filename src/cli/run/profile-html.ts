@@ -1,12 +1,13 @@
 /** A profile as a self-contained HTML page: the summary, the roofline, and a table of the lines. */
 import { readableName } from '../../base/demangle/index.ts';
+import { printable } from '../../base/printable.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { Profile, ProfileLine } from '../../device/profile.ts';
 import { activeLanes, allGlobal, allShared, percent, scaled, short, summaryLines } from './profile-text.ts';
 import { flopsIn, type OnRoof, type Position } from './roofline.ts';
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (found) => escapes[found]!);
+const escaped = (text: string): string => printable(text).replace(/[&<>"']/g, (found) => escapes[found]!);
 
 const style = `body{font:14px/1.4 system-ui,sans-serif;margin:2em;color:#222;background:#fff}h1{font-size:1.3em}
 table{border-collapse:collapse;font:12px/1.5 ui-monospace,monospace}th{text-align:right;padding:0 .6em;position:sticky;top:0;background:#fff;border-bottom:1px solid #999}

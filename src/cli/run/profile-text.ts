@@ -1,5 +1,6 @@
 /** A profile as a table and as JSON. */
 import { readableName } from '../../base/demangle/index.ts';
+import { printable } from '../../base/printable.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { GlobalAccesses, Profile, ProfileCounts, ProfileLine, SharedAccesses } from '../../device/profile.ts';
 import { flopsIn, movedBytes, type OnRoof, type Position } from './roofline.ts';
@@ -119,7 +120,9 @@ export function profileText(profile: Profile, source: SourceFile | undefined, on
     ...rows.map(text),
     ...(rest > 0 ? [`  … ${rest} less executed lines`] : []),
     '',
-  ].join('\n');
+  ]
+    .map(printable)
+    .join('\n');
 }
 
 function hottest(lines: readonly ProfileLine[]): readonly ProfileLine[] {

@@ -1,6 +1,7 @@
 /** The report of `run` after a launch: text, or one JSON object. */
 import { readableName } from '../../base/demangle/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { printable } from '../../base/printable.ts';
 import type { DeviceInfo } from '../../device/device.ts';
 import {
   type Check,
@@ -52,13 +53,22 @@ interface World {
   readonly diagnostics: Diagnostics;
 }
 
+/** The largest number of elements of a buffer that are printed. */
+const maxPrinted = 2 ** 24;
 /** The number of elements in a preview, which is shown when no buffer was requested. */
 const previewCount = 16;
 
 /** Saves and checks buffers. An error is reported, and the remaining buffers are still processed. */
 export function finishLaunch(outcome: LaunchOutcome, request: RunRequest, { device, compileMs, io, diagnostics }: World): Launched {
   const find = (option: string, index: number): Output[] => findOutput(outcome, option, index, diagnostics);
-  const asked = request.prints.flatMap(({ index, count }) => find('print', index).map((output) => ({ output, count, isPreview: false })));
+  const asked = request.prints.flatMap(({ index, count }) =>
+    find('print', index).flatMap((output) => {
+      const shown = Math.min(count ?? lengthOf(output), lengthOf(output));
+      if (shown <= maxPrinted) return [{ output, count, isPreview: false }];
+      diagnostics.report('CM5046', { index, count: shown, limit: maxPrinted });
+      return [];
+    }),
+  );
   const save = (output: Output, path: string, more = ''): Launched['saved'] => {
     const format = writeContents(io, path, output.index, output, diagnostics);
     return format === undefined ? [] : [{ output, path, format: `${format}${more}` }];
@@ -91,11 +101,25 @@ function findOutput({ outputs, plan }: LaunchOutcome, option: string, index: num
   return [];
 }
 
-/** The text for people. */
-export function reportHuman({ outcome, device, compileMs, shown, saved, checks }: Launched, notes: readonly string[]): string {
+/** The text for people. `isQuiet`: only what is asked for, which may be nothing. */
+export function reportHuman(launched: Launched, notes: readonly string[], isQuiet = false): string {
+  const { outcome, shown, saved, checks } = launched;
+  const parts = isQuiet ? [] : [headLines(launched, notes)];
+  for (const { output, count, isPreview } of shown)
+    if (!isQuiet || !isPreview) parts.push([titleOf(output), ...elementLines(output, count, isPreview)]);
+  if (!isQuiet) parts.push(saved.map(({ output, path, format }) => `${titleOf(output)} saved to ${path} (${format})`));
+  parts.push(checks.map((check) => checkLine(check, outcome)));
+  return parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.map(printable).join('\n')}\n`)
+    .join('\n');
+}
+
+/** Kernel, device, shape and times. */
+function headLines({ outcome, device, compileMs }: Launched, notes: readonly string[]): string[] {
   const { plan, durationsMs } = outcome;
   const times = durationsMs.length === 1 ? '' : ` (median of ${durationsMs.length})`;
-  const lines = [
+  return [
     `${readableName(plan.kernel)} on ${device.name}`,
     `  grid ${plan.grid.join(' x ')}, block ${plan.block.join(' x ')}${plan.sharedBytes > 0 ? `, ${plan.sharedBytes} bytes of shared memory` : ''}`,
     `  compiled in ${formatMs(compileMs)}, ran in ${formatMs(median(durationsMs))}${times}`,
@@ -104,10 +128,6 @@ export function reportHuman({ outcome, device, compileMs, shown, saved, checks }
       ? ['  default launch, because neither the command line nor the file specifies one:', ...plan.defaults.map((m) => `    ${m}`)]
       : []),
   ];
-  for (const { output, count, isPreview } of shown) lines.push('', titleOf(output), ...elementLines(output, count, isPreview));
-  if (saved.length > 0) lines.push('', ...saved.map(({ output, path, format }) => `${titleOf(output)} saved to ${path} (${format})`));
-  if (checks.length > 0) lines.push('', ...checks.map((check) => checkLine(check, outcome)));
-  return `${lines.join('\n')}\n`;
 }
 
 const titleOf = (output: Output): string => `${output.index} ${output.name}: ${describe(output.element, output.shape)}`;

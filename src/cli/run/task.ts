@@ -1,11 +1,12 @@
 /** The launch: from the command line, the launch lines of the file, a launch file, or the launch file next to the module. */
-import { type LaunchPlan, launchWords, readLaunchFile } from '../../runtime/index.ts';
-import { type Context, has, lastValue, type ParsedArguments, parseArguments } from '../command/command.ts';
+import { type LaunchPlan, type Reach, readLaunchFile } from '../../runtime/index.ts';
+import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
 import { type Input, readInput } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { exists } from '../terminal/index.ts';
-import { conflictingOption, mergeArguments, type RunRequest, readRequest } from './options.ts';
+import { conflictingOption, type RunRequest, readRequest } from './options.ts';
+import { mergeLaunches, type OwnLaunch, readOwnLaunch } from './own-launch.ts';
 import type { Report } from './report.ts';
 
 /** A launch without its device: the module, the plan and the request. */
@@ -23,26 +24,34 @@ export async function readTask({ terminal, parsed, command }: Context, report: R
   const input = await readInput(parsed.positionals[0]!, terminal, diagnostics, lastValue(parsed, 'image'));
   if (typeof input === 'number') return input;
   if (has(parsed, 'arg')) return taskOfArguments(input, parsed, terminal, report);
-  const lines = input.kind === 'ptx' ? launchWords(input.source.text, diagnostics) : undefined;
+  const own = input.kind === 'ptx' ? readOwnLaunch(input.source, command, reachOf(parsed, terminal), diagnostics) : undefined;
   if (diagnostics.hasErrors) return exit.usage;
-  if (lines) {
-    const own = parseArguments(command, lines);
-    const problem =
-      typeof own === 'string' ? own : own.positionals.length > 0 ? `unexpected argument \`${own.positionals[0]}\`` : undefined;
-    if (typeof own === 'string' || problem)
-      return usageError(`invalid launch lines in ${input.path}: ${problem}`, 'cumetal run --help', terminal);
+  if (own) {
     report.notes.push(`launch from the comment lines of ${input.path}`);
-    return taskOfArguments(input, mergeArguments(own, parsed), terminal, report);
+    return taskOfArguments(input, parsed, terminal, report, own);
   }
   const beside = input.path.replace(/\.(ptx|metallib|cu|fatbin|cubin|o)$/, '.launch.json');
   if (beside !== input.path && exists(beside) && !conflictingOption(parsed)) return taskOfFile(beside, parsed, terminal, report, input);
   return taskOfArguments(input, parsed, terminal, report);
 }
 
-function taskOfArguments(input: Input, parsed: ParsedArguments, terminal: Context['terminal'], { diagnostics }: Report): Task | ExitCode {
+const reachOf = (parsed: ParsedArguments, io: Context['terminal']): Omit<Reach, 'folder'> => ({
+  io,
+  allowsOutside: has(parsed, 'allow-outside'),
+});
+
+/** The task of the options. `own` is the launch of the file, which they override or, for lists, extend. */
+function taskOfArguments(
+  input: Input,
+  parsed: ParsedArguments,
+  terminal: Context['terminal'],
+  { diagnostics }: Report,
+  own?: OwnLaunch,
+): Task | ExitCode {
   const request = readRequest(parsed, diagnostics);
   if (typeof request === 'string') return usageError(request, 'cumetal run --help', terminal);
-  return diagnostics.hasErrors ? exit.usage : { input, request, plan: request.plan };
+  const whole = own ? { ...request, ...mergeLaunches(own, request) } : request;
+  return diagnostics.hasErrors ? exit.usage : { input, request: whole, plan: whole.plan };
 }
 
 /** The task of a launch file. A FILE on the command line, or the module next to the launch file, overrides its `module`. */
@@ -61,10 +70,11 @@ async function taskOfFile(
     diagnostics.report('CM5030', { path, why: bytes.why });
     return exit.usage;
   }
-  const file = readLaunchFile(path, new TextDecoder().decode(bytes), diagnostics);
+  const options = { ...reachOf(parsed, terminal), isRecording: request.isRecording };
+  const file = readLaunchFile(path, new TextDecoder().decode(bytes), diagnostics, options);
   if (!file) return exit.failed;
   const given = parsed.positionals[0];
-  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics, lastValue(parsed, 'image')));
+  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics, lastValue(parsed, 'image'), given !== undefined));
   if (typeof input === 'number') return given === undefined && input === exit.usage ? exit.failed : input;
   report.notes.push(`launch from ${path}`);
   return { input, request, plan: file };

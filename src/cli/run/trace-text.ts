@@ -1,5 +1,6 @@
 /** A trace as text and as JSON. */
 import { readableName } from '../../base/demangle/index.ts';
+import { printable } from '../../base/printable.ts';
 import type { Trace, TraceOperation, TraceStep, TraceValue } from '../../device/trace.ts';
 import { decodeElements, type ElementType, formatValue } from '../../runtime/index.ts';
 
@@ -32,7 +33,7 @@ export function traceText({ kernel, block, thread, steps, count }: Trace): strin
   const place = `thread (${thread.join(', ')}) of block (${block.join(', ')}) of \`${readableName(kernel)}\``;
   const lines = [`trace of ${place}: ${count} instruction${count === 1 ? '' : 's'}`, ...steps.flatMap(stepLines)];
   const shown = steps.filter(({ isStart }) => isStart).length;
-  return [...lines, ...(shown < count ? [`… ${count - shown} more beyond --trace-limit`] : []), ''].join('\n');
+  return [...lines, ...(shown < count ? [`… ${count - shown} more beyond --trace-limit`] : []), ''].map(printable).join('\n');
 }
 
 function stepLines({ line, text, isStart, operations }: TraceStep): string[] {

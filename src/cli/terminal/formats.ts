@@ -3,6 +3,7 @@ import type { Entry } from '../../base/catalogue/entry.ts';
 import { type Code, catalogue } from '../../base/catalogue/index.ts';
 import { withReadableNames } from '../../base/demangle/index.ts';
 import type { Diagnostic, Label } from '../../base/diagnostic.ts';
+import { printable, printableText } from '../../base/printable.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
 import { atOrigin } from './origin.ts';
 
@@ -108,18 +109,22 @@ function sarifLocation(path: string, file: SourceFile | undefined, span: Span | 
 /** A relative reference, or a `file:` URI for an absolute path; `#` and `?` in a file name are escaped. */
 const uriOf = (path: string): string => `${path.startsWith('/') ? 'file://' : ''}${path.split('/').map(encodeURIComponent).join('/')}`;
 
-/** Source: GitHub Actions, "Workflow commands": `%`, line ends and, in properties, `:` and `,` are escaped. */
+/**
+ * One workflow command. The runner ends the properties at the first `::` and the command at the line end, so in properties `:` and `,` are
+ * escaped, and `%` and line ends everywhere. A `::` in the message is text.
+ * Source: GitHub Actions, "Workflow commands"; `ActionCommand.cs` of the runner.
+ */
 export function githubLine(diagnostic: Diagnostic): string {
   const d = atOrigin(diagnostic);
   const level = d.severity === 'note' ? 'notice' : d.severity;
   const main = d.labels[0];
   const place = d.file && main ? range(d.file, main.span) : undefined;
   const properties = [
-    ...(d.file ? [`file=${property(d.file.path)}`] : []),
+    ...(d.file ? [`file=${property(printable(d.file.path))}`] : []),
     ...(place ? [`line=${place.line}`, `endLine=${place.endLine}`, `col=${place.column}`, `endColumn=${place.endColumn}`] : []),
     `title=${d.code}`,
   ];
-  return `::${level} ${properties.join(',')}::${data(textOf(d))}`;
+  return `::${level} ${properties.join(',')}::${data(printableText(textOf(d)))}`;
 }
 
 const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

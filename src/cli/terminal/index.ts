@@ -1,32 +1,40 @@
 /** The outside world of a command: two streams, files, the environment. Specs pass their own. */
+import { printable, printableText } from '../../base/printable.ts';
 import { whyNotWritable, writeFile } from '../../files/index.ts';
 import type { Io, IoFailure } from '../../runtime/io.ts';
+import { attempt, failureOf, files, readFile, readInputFile, realPath } from './files.ts';
+
+export { exists, filesIn } from './files.ts';
 
 export interface Terminal extends Io {
-  /** Writes a result to standard output. */
+  /** Writes a result to standard output. Control characters are replaced, as names in it may come from anyone. */
   out(text: string): void;
   /** Writes a binary result to standard output. */
   outBytes(bytes: Uint8Array): void;
-  /** Writes diagnostics, and everything that is not a result, to standard error. */
+  /** Writes messages, and everything that is not a result, to standard error. Control characters are replaced. */
   err(text: string): void;
+  /** Writes text with colors, whose parts are printable, to standard error; `err` where absent. */
+  errStyled?(text: string): void;
   /** Shows a status line on standard error if that is a terminal. The next one replaces it, an empty one clears it. */
   status?(text: string): void;
   /** Whether each stream supports color. */
   readonly color: { readonly out: boolean; readonly err: boolean };
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** An asynchronous `readFile` that loads fewer modules, where the runtime has one. */
-  readSoon?(path: string): Promise<Uint8Array | IoFailure>;
+  /** Reads a file that the user names as the input, which may be a pipe or `-`, standard input; `readFile` where absent. */
+  readInput?(path: string): Promise<Uint8Array | IoFailure>;
   /** Resolves when all output has been written. */
   settled?(): Promise<void>;
+  /** Whether only results and errors are wanted. */
+  readonly isQuiet?: boolean;
 }
 
-/** Loaded on demand: Bun reads and writes files without it, and loading it takes a tenth of a short run. */
-const files = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
-
-/** The process's own streams and files; `-` reads standard input. */
+/** The process's own streams and files. */
 export function processTerminal(): Terminal {
+  const output = typeof Bun === 'undefined' ? nodeOutput : bunOutput();
   return {
-    ...(typeof Bun === 'undefined' ? nodeOutput : bunOutput()),
+    ...output,
+    out: (text) => output.out(printableText(text)),
+    err: (text) => output.errStyled(printableText(text)),
     status,
     color: {
       get out() {
@@ -38,6 +46,9 @@ export function processTerminal(): Terminal {
     },
     env: process.env,
     readFile,
+    readInput: readInputFile,
+    realPath,
+    availableMemory: () => process.availableMemory?.() ?? Number.POSITIVE_INFINITY,
     writeFile: (path, bytes) => attempt(path, () => writeFile(path, bytes)) ?? undefined,
     whyNotWritable(path) {
       const error = whyNotWritable(path);
@@ -45,9 +56,6 @@ export function processTerminal(): Terminal {
     },
   };
 }
-
-const readFile = (path: string): Uint8Array | IoFailure =>
-  attempt(path, () => new Uint8Array(files().readFileSync(path === '-' ? 0 : path)));
 
 /** File descriptors. Creating `process.stdout` would take a tenth of a short run. */
 const standard = { out: 1, err: 2 } as const;
@@ -58,15 +66,15 @@ let hasStatusLine: boolean | undefined;
 /** Writes synchronously, bypassing queued output, because the caller blocks the event loop. */
 function status(text: string): void {
   hasStatusLine ??= process.getBuiltinModule('node:tty').isatty(standard.err);
-  if (hasStatusLine) writeAll(standard.err, new TextEncoder().encode(`\r\x1b[K${text}`));
+  if (hasStatusLine) writeAll(standard.err, new TextEncoder().encode(`\r\x1b[K${printable(text)}`));
 }
 
-type Output = Pick<Terminal, 'out' | 'outBytes' | 'err' | 'readSoon' | 'settled'>;
+type Output = Pick<Terminal, 'out' | 'outBytes' | 'settled'> & Required<Pick<Terminal, 'errStyled'>>;
 
 const nodeOutput: Output = {
   out: (text) => writeAll(standard.out, new TextEncoder().encode(text)),
   outBytes: (bytes) => writeAll(standard.out, bytes),
-  err: (text) => writeAll(standard.err, new TextEncoder().encode(text)),
+  errStyled: (text) => writeAll(standard.err, new TextEncoder().encode(text)),
 };
 
 function bunOutput(): Output {
@@ -84,7 +92,7 @@ function bunOutput(): Output {
   return {
     out: write,
     outBytes: write,
-    err(text) {
+    errStyled(text) {
       take(() => {
         errors ??= Bun.stderr.writer();
         errors.write(text);
@@ -92,20 +100,16 @@ function bunOutput(): Output {
       });
     },
     settled: async () => void (await last),
-    async readSoon(path) {
-      if (path === '-') return readFile(path);
-      try {
-        return await Bun.file(path).bytes();
-      } catch (error) {
-        return failureOf(path, error);
-      }
-    },
   };
 }
 
-/** Any non-empty `NO_COLOR` disables color. Source: no-color.org. */
-const wantsColor = (descriptor: number): boolean =>
-  hasColor() && isTerminal(descriptor) && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+/** Any non-empty `NO_COLOR` disables color; otherwise `FORCE_COLOR` enables it, and 0 disables it. Source: no-color.org, force-color.org. */
+const wantsColor = (descriptor: number): boolean => {
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+  if (NO_COLOR) return false;
+  if (FORCE_COLOR) return FORCE_COLOR !== '0';
+  return hasColor() && isTerminal(descriptor) && TERM !== 'dumb';
+};
 
 /** False where Bun has determined that neither stream supports color. */
 const hasColor = (): boolean => typeof Bun === 'undefined' || Bun.enableANSIColors;
@@ -134,47 +138,5 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') stopAtBrokenPipe(error);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
-  }
-}
-
-const reasons: Record<string, string> = {
-  ENOENT: 'no such file or folder',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  ENOTDIR: 'a part of the path is not a folder',
-  ENOSPC: 'the disk is full',
-  EROFS: 'the file system is read-only',
-};
-
-function attempt<T>(path: string, action: () => T): T | IoFailure {
-  try {
-    return action();
-  } catch (error) {
-    return failureOf(path, error);
-  }
-}
-
-function failureOf(path: string, error: unknown): IoFailure {
-  const code = (error as NodeJS.ErrnoException).code ?? '';
-  return { why: reasons[code] ?? `${code || String(error)} (${path})` };
-}
-
-/** The files in a folder and its subfolders, sorted; undefined if the path is not a readable folder. */
-export function filesIn(folder: string): string[] | undefined {
-  try {
-    const found = files().readdirSync(folder, { recursive: true, encoding: 'utf8' });
-    return found.map((name) => `${folder.replace(/\/+$/, '')}/${name.replaceAll('\\', '/')}`).sort();
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether a path is a file. */
-export function exists(path: string): boolean {
-  try {
-    return files().statSync(path).isFile();
-  } catch {
-    return false;
   }
 }

@@ -1,5 +1,7 @@
 /** Lossless JSON: a number that JSON cannot represent is a string, and negative zero keeps its sign. */
+
 import { hexOf } from '../../base/bytes.ts';
+import { printableJson } from '../../base/printable.ts';
 import type { ElementValue } from '../../runtime/index.ts';
 
 /** A number literal that `jsonText` writes verbatim. */
@@ -36,17 +38,22 @@ export const jsonDocument = (value: object): string => `${jsonText({ schemaVersi
 
 const snakeCase = (key: string): string => (key === 'schemaVersion' ? key : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 
-/** One line of JSON. Keys are written in snake case, keys whose value is undefined are left out, and bytes are hexadecimal digits. */
-export function jsonText(value: unknown): string {
+/**
+ * One line of JSON. Keys are written in snake case, keys whose value is undefined are left out, and bytes are hexadecimal digits. Control
+ * characters, those beyond ASCII included, are escaped.
+ */
+export const jsonText = (value: unknown): string => printableJson(plainJson(value));
+
+function plainJson(value: unknown): string {
   if (value instanceof Raw) return value.text;
   if (value instanceof Uint8Array) return JSON.stringify(hexOf(value));
   if (value instanceof Verbatim) return objectText(value.map, (key) => key);
-  if (Array.isArray(value)) return `[${value.map(jsonText).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(plainJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value ?? null);
   return objectText(value, snakeCase);
 }
 
 function objectText(value: object, spell: (key: string) => string): string {
   const pairs = Object.entries(value).filter(([, v]) => v !== undefined);
-  return `{${pairs.map(([key, v]) => `${JSON.stringify(spell(key))}:${jsonText(v)}`).join(',')}}`;
+  return `{${pairs.map(([key, v]) => `${JSON.stringify(spell(key))}:${plainJson(v)}`).join(',')}}`;
 }

@@ -15,7 +15,7 @@ export function elementLines(output: Output, count: number | undefined, isPrevie
 
 function flatLines(output: Output, count: number): string[] {
   const cells = formattedElements(output, count);
-  const width = Math.max(...cells.map((w) => w.length), 1);
+  const width = cells.reduce((most, { length }) => Math.max(most, length), 1);
   const label = String(Math.max(cells.length - 1, 0)).length;
   const lines: string[] = [];
   for (let i = 0; i < cells.length; i += perLine) {

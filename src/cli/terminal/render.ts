@@ -2,7 +2,9 @@
 import { withReadableNames } from '../../base/demangle/index.ts';
 import type { Diagnostic, Label, Severity } from '../../base/diagnostic.ts';
 import { addTo } from '../../base/group.ts';
+import { printable } from '../../base/printable.ts';
 import type { SourceFile } from '../../base/source.ts';
+import type { Terminal } from './index.ts';
 import { atOrigin } from './origin.ts';
 
 /** The maximum number of printed diagnostics; the rest are counted. */
@@ -17,6 +19,17 @@ type Paint = (text: string, style: keyof typeof styles) => string;
 const styles = { error: '1;31', warning: '1;33', note: '1;36', bold: '1', frame: '1;34' };
 
 const painter = (color: boolean): Paint => (color ? (text, style) => `\u001b[${styles[style]}m${text}\u001b[0m` : (text) => text);
+
+/** Writes diagnostics to standard error, in color where it supports that. */
+export function writeDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  terminal: Pick<Terminal, 'err' | 'errStyled' | 'color'>,
+  max?: number,
+): void {
+  const text = renderAll(diagnostics, terminal.color.err, max);
+  if (terminal.color.err && terminal.errStyled) terminal.errStyled(text);
+  else terminal.err(text);
+}
 
 /** The first `max` diagnostics and the count of the rest; empty for an empty list. */
 export function renderAll(diagnostics: readonly Diagnostic[], color = false, max = maxPrinted): string {
@@ -54,9 +67,9 @@ const gutterWidth = (file: SourceFile, labels: readonly Label[]): number =>
 function renderPlaces(file: SourceFile, d: Diagnostic, width: number, paint: Paint): string[] {
   const margin = ' '.repeat(width);
   const main = d.labels[0];
-  if (!main) return [`${margin}${paint('-->', 'frame')} ${file.path}`];
+  if (!main) return [`${margin}${paint('-->', 'frame')} ${printable(file.path)}`];
   const { line, column } = file.position(main.span.start);
-  const lines = [`${margin}${paint('-->', 'frame')} ${file.path}:${line}:${column}`, `${margin} ${paint('|', 'frame')}`];
+  const lines = [`${margin}${paint('-->', 'frame')} ${printable(file.path)}:${line}:${column}`, `${margin} ${paint('|', 'frame')}`];
   let before: number | undefined;
   for (const [number, labels] of byLine(file, d.labels)) {
     if (before !== undefined && number > before + 1) lines.push(`${margin} ${paint('⋮', 'frame')}`);
@@ -115,7 +128,3 @@ const columnsOf = (text: string): number => [...text.replaceAll('\t', tab)].leng
 
 /** A message with C++ names instead of mangled ones. */
 const forPeople = (text: string): string => printable(withReadableNames(text));
-
-/** Replaces control characters, which could move the cursor or change colors, with U+FFFD. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not reach a terminal
-const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');

@@ -5,6 +5,7 @@ import type { Register } from '../model/types.ts';
 import type { Module, Operand, PtxFunction } from '../syntax/ast.ts';
 import type { LabelPlace, Scope } from './scope.ts';
 
+/** An instruction with its row of the table and its operands. */
 export interface CheckedInstruction {
   readonly kind: 'instruction';
   readonly match: Match;
@@ -38,14 +39,17 @@ export interface Choice {
   readonly number: bigint;
 }
 
+/** The possible callees of a call through a register. */
 export interface Choices {
   /** The register with the address. */
   readonly register: Operand;
   readonly numbers: readonly bigint[];
 }
 
+/** An instruction or a label of a body. */
 export type CheckedItem = CheckedInstruction | { readonly kind: 'label'; readonly label: LabelPlace };
 
+/** A function whose instructions were matched with the table. */
 export interface CheckedFunction {
   readonly fn: PtxFunction;
   /** The scope of the parameters; its parent is the scope of the module. */

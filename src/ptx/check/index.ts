@@ -26,6 +26,7 @@ import { newSearchBudget, reportModifiers, reportOpcode, type SearchBudget } fro
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
 import { conversionHelp, typeDeclared } from './suggest.ts';
 
+/** The options of `check`. */
 export interface CheckOptions {
   /** Names of the entries to check; all by default. */
   readonly entries?: readonly string[];

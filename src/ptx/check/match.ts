@@ -61,6 +61,7 @@ function matchAnyOrder(rows: readonly Row[], modifiers: readonly string[], count
   return isMatch(inOrder) || inOrder.conflicting ? inOrder : (matchReordered(rows, modifiers, count) ?? inOrder);
 }
 
+/** Whether a form was found. */
 export const isMatch = (result: FormMatch | FormMismatch): result is FormMatch => 'row' in result;
 
 const slotsByCount = new WeakMap<FormMatch, Map<number, readonly OperandSlot[] | undefined>>();

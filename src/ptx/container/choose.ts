@@ -1,7 +1,7 @@
 /** Selects an image of a container. */
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Container } from './container.ts';
-import { type Image, imageEntries, imageText } from './image.ts';
+import { fitTogether, type Image, imageEntries, imageText } from './image.ts';
 
 /** An image by index in the container, from 0, or by architecture. */
 export type ImageChoice = { readonly index: number } | { readonly arch: string };
@@ -50,7 +50,7 @@ function highest(images: readonly Image[]): Image[] {
 /** The most bytes of text that are unpacked to distinguish images of one architecture. */
 const maxReadBytes = 256 * 1024 * 1024;
 
-const isReadable = (images: readonly Image[]): boolean => images.reduce((sum, { size }) => sum + size, 0) <= maxReadBytes;
+const isReadable = (images: readonly Image[]): boolean => fitTogether(images, maxReadBytes);
 
 /** The images with kernels, without duplicates of the same text. */
 function withKernels(images: readonly Image[]): readonly Image[] {

@@ -6,6 +6,7 @@ import { isFatbinary, readFatbinaries } from './fatbinary.ts';
 import type { Image } from './image.ts';
 import { malformed } from './malformed.ts';
 
+/** The format of a file, and its images. */
 export interface Container {
   /** `elf` is a host's object, program or shared library. */
   readonly format: 'fatbinary' | 'cubin' | 'elf';

@@ -9,8 +9,10 @@ import { unpackZstd } from './zstd.ts';
 /** PTX text, SASS (a cubin), code for link-time optimization, or unknown. */
 export type ImageKind = 'ptx' | 'sass' | 'lto' | 'other';
 
+/** The compression of the stored bytes. */
 export type Compression = 'none' | 'lz4' | 'zstd' | 'unknown';
 
+/** An image of a container: PTX, machine code or another kind. */
 export interface Image {
   /** Index in the container, from 0. */
   readonly index: number;
@@ -34,15 +36,21 @@ export interface Image {
 /** The largest unpacked image: ten times the largest PTX in NVIDIA's own libraries, and small enough to hold in memory. */
 const maxImageBytes = 128 * 1024 * 1024;
 
-/** The largest compression ratio of LZ4. */
-const maxLz4Ratio = 255;
+/** Images up to this size may have any compression ratio, as those of tables of zeros have. */
+const freeImageBytes = 256 * 1024;
+/** The largest ratio beyond that size. PTX of compilers is compressed to a tenth. */
+const maxRatio = 128;
+
+/** The largest size to which an image is unpacked. */
+const maxSizeOf = ({ stored }: Image): number => Math.min(maxImageBytes, freeImageBytes + maxRatio * stored.length);
+
+const isTooLarge = (image: Image): boolean => image.compression !== 'none' && image.size > maxSizeOf(image);
 
 /** The unpacked bytes; throws `OutOfBytes` with an offset in the file. */
 function unpack(image: Image): Uint8Array {
   const { compression, stored, size, offset } = image;
   if (compression === 'none') return stored;
-  if (size > maxImageBytes || (compression === 'lz4' && size > stored.length * maxLz4Ratio))
-    malformed(offset, `image ${image.index} claims to unpack ${stored.length} bytes to ${size}, which is too much`);
+  if (isTooLarge(image)) malformed(offset, `image ${image.index} claims to unpack to too much`);
   try {
     return compression === 'lz4' ? unpackLz4(stored, size) : unpackZstd(stored, size);
   } catch (error) {
@@ -51,10 +59,15 @@ function unpack(image: Image): Uint8Array {
   }
 }
 
-/** The PTX of an image; undefined after reporting CM4060 (damaged) or CM4064 (unknown compression). */
+/** The PTX of an image; undefined after reporting CM4060 (damaged), CM4064 (unknown compression) or CM4065 (too large). */
 export function imageText(image: Image, diagnostics: Diagnostics): string | undefined {
   if (image.compression === 'unknown') {
     diagnostics.report('CM4064', { image: image.index });
+    return undefined;
+  }
+  if (isTooLarge(image)) {
+    const { index, stored, size } = image;
+    diagnostics.report('CM4065', { image: index, stored: stored.length, size, limit: maxSizeOf(image) });
     return undefined;
   }
   try {
@@ -70,6 +83,12 @@ export function imageText(image: Image, diagnostics: Diagnostics): string | unde
 function textOf(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(withoutPadding(bytes));
   return text.includes('\0') ? text.replaceAll('\0', '\n') : text;
+}
+
+/** Whether so many images can be unpacked together: at most `maxBytes`, and less for a small file. */
+export function fitTogether(images: readonly Image[], maxBytes: number): boolean {
+  const [size, stored] = images.reduce(([a, b], image) => [a + image.size, b + image.stored.length], [0, 0]);
+  return size <= Math.min(maxBytes, 16 * 1024 * 1024 + 32 * stored);
 }
 
 /** The names of an image's kernels, in order; undefined if the image cannot be read or has no names. */

@@ -36,7 +36,6 @@ type Destination<S extends string> =
 type Sources<S extends string> = Exclude<Operands<S>, Destination<S>>;
 type Addresses<S extends string> = AddressPiece<Tail<S>[number]> & string;
 type Omissible<S extends string> = OptionalPiece<Tail<S>[number]> & string;
-
 type Head<S extends string> = S extends `${infer H} ${string}` ? H : S;
 type OptionalSlots<S extends string> = S extends `${string}{.${infer M}}${infer R}` ? M | OptionalSlots<R> : never;
 type Dropped<S extends string> = S extends `${infer A}{.${string}}${infer R}` ? `${A}${Dropped<R>}` : S;
@@ -54,7 +53,6 @@ export type ValueSets = Readonly<Record<string, readonly string[]>>;
 export type Modifiers<S extends string, V extends ValueSets> = {
   readonly [M in Dotted<Dropped<Head<S>>> & keyof V]: V[M][number];
 } & { readonly [M in OptionalSlots<Head<S>>]?: M extends keyof V ? V[M][number] : true };
-
 type SlotNames<S extends string> = Dotted<Dropped<Head<S>>> | OptionalSlots<Head<S>>;
 
 // ── operands and results of `lower` ──
@@ -154,6 +152,7 @@ export const ptxTypes = [
   'targets',
   'function',
 ] as const;
+/** A fundamental type of PTX, without the dot. */
 export type PtxType = (typeof ptxTypes)[number];
 
 export interface RowSpec<S extends string, V extends ValueSets, B extends VectorOperands<S>> {
@@ -233,8 +232,10 @@ export interface Row {
   readonly cases: () => readonly AnyCase[];
 }
 
+/** The operands that the lowering of a row receives, by name. */
 export type AnySources = Readonly<Record<string, Value | readonly Value[] | AddressOperand>>;
 export type AnyModifiers = Readonly<Record<string, string | true>>;
+/** What the lowering of a row returns. */
 export type AnyLowered = Value | readonly Value[] | Readonly<Record<string, Value>> | undefined | NoValue;
 export type AnyCase = { readonly form: string; readonly why: string } & Readonly<Record<string, string | Bits | readonly Bits[]>>;
 

@@ -59,6 +59,7 @@ export const lanesOfVariable = ({ vector }: Pick<Variable, 'vector'>): number =>
 /** `b`, `u`, `s` or `f`; `p` for predicates. */
 export const kindOfType = (type: string): string => (type.startsWith('bf') ? 'f' : (type[0] ?? ''));
 
+/** Whether a type is a signed integer. */
 export const isSignedType = (type: string): boolean => kindOfType(type) === 's';
 export const isFloatType = (type: string): boolean => kindOfType(type) === 'f';
 

@@ -22,6 +22,7 @@ export interface Module {
   readonly lost?: ReadonlySet<string>;
 }
 
+/** The two numbers of `.version`. */
 export interface Version {
   readonly major: number;
   readonly minor: number;
@@ -34,10 +35,11 @@ export interface Word {
   readonly span: Span;
 }
 
+/** An item of a module. */
 export type Item = Function | Variable | Section | Directive;
-
+/** The linkage of a function or variable, without the dot. */
 export type Linkage = 'extern' | 'visible' | 'weak' | 'common';
-
+/** A state space, without the dot. */
 export type StateSpace = 'reg' | 'sreg' | 'const' | 'global' | 'local' | 'param' | 'shared' | 'tex';
 
 /** A declared variable, register range or parameter. `.reg .u32 a, b;` gives two. */
@@ -63,6 +65,7 @@ export interface Variable {
   readonly nameSpan: Span;
 }
 
+/** What `.ptr` says of the memory that a parameter points to. */
 export interface Pointer {
   readonly space: StateSpace | undefined;
   /** In bytes; absent if not written (the manual's default is 4). */
@@ -103,8 +106,10 @@ export interface FunctionDirective {
   readonly span: Span;
 }
 
+/** A statement of a body. */
 export type Statement = Variable | Label | Instruction | Block | Directive;
 
+/** A label of a body. */
 export interface Label {
   readonly kind: 'label';
   readonly name: string;
@@ -118,6 +123,7 @@ export interface Block {
   readonly span: Span;
 }
 
+/** An instruction with its guard, its modifiers and its operands. */
 export interface Instruction {
   readonly kind: 'instruction';
   readonly guard: Guard | undefined;
@@ -164,6 +170,7 @@ export interface LocDirective extends DirectiveOf<'loc'> {
   readonly inlined: InlinedAt | undefined;
 }
 
+/** The place at which a function was inlined. */
 export interface InlinedAt {
   readonly functionName: string;
   readonly offset: number;
@@ -325,6 +332,7 @@ export interface Binary {
 
 /** The operators of PTX ISA 4.5.4. */
 export const binaryOperators = ['*', '/', '%', '+', '-', '<<', '>>', '<', '<=', '>', '>=', '==', '!=', '&', '^', '|', '&&', '||'] as const;
+/** An operator of constant expressions with two operands. */
 export type BinaryOperator = (typeof binaryOperators)[number];
 
 /** `a ? b : c` */

@@ -61,3 +61,10 @@ function integerValue(text: string): bigint {
   const digits = text.endsWith('U') ? text.slice(0, -1) : text;
   return BigInt(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);
 }
+
+/** A copy of the tokens of a line with twice the room. */
+export function enlarged(index: Int32Array): Int32Array {
+  const larger = new Int32Array(index.length * 2);
+  larger.set(index);
+  return larger;
+}

@@ -14,6 +14,3 @@ export function grammar(): Grammar {
   loaded ??= makeRecipe(JSON.parse(recipe()));
   return loaded;
 }
-
-/** The kind of a line: the rule that matches it. */
-export type LineRule = 'ModuleLine' | 'BodyLine' | 'SectionLine' | 'Initializer' | 'Parameter';

@@ -6,25 +6,26 @@ import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile, Span } from '../../base/source.ts';
 import type { Block, Item, Label, Module, Operand, PtxFunction, SectionData, Statement, Variable, Version, Word } from './ast.ts';
-import type { Cursor } from './cursor.ts';
+import { type Cursor, enlarged } from './cursor.ts';
 import { reportFailure, startOf } from './failure.ts';
 import { type Ended, type Frame, nameOf, sectionOf } from './frames.ts';
-import type { LineRule } from './grammar.ts';
 import { isLessIndented, resumesBody } from './layout.ts';
-import { type Header, headerWord, type Line } from './line.ts';
-import { type BuildLine, buildByMatch, buildByShape } from './shape.ts';
+import { areBeyondLimits, type Counts, limits } from './limits.ts';
+import { type BuildLine, type Header, headerWord, type Line, type LineRule } from './line.ts';
+import { buildByMatch, buildByShape } from './shape.ts';
 import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
 import { Kind, type Tokens, tokenize } from './tokens.ts';
 
+/** The options of `parse`. */
 export interface ParseOptions {
   /** False matches every line with Ohm, at a tenth of the speed and with the same tree. Default: true. */
   readonly shapeCache?: boolean;
 }
 
-/** Limits of tokens, nested brackets, nested scopes, and consecutive statements without semicolons. All are far above compiler output. */
-export const limits = { tokens: 50_000, nesting: 64, scopes: 256, cuts: 20 } as const;
-
-/** Parses a module. Never throws. Reports any number of CM1001 to CM1012; a module with errors holds the lines that could be parsed. */
+/**
+ * Parses a module. Never throws. Reports any number of CM1001 to CM1013; a module with errors holds the lines that could be parsed. CM1014
+ * and CM1015 end the parsing; a module that is too large is empty.
+ */
 export function parse(file: SourceFile, diagnostics: Diagnostics, options: ParseOptions = {}): Module {
   return parseBy(options.shapeCache === false ? buildByMatch : buildByShape, file, diagnostics);
 }
@@ -66,6 +67,7 @@ class Parser {
   #suspect: { readonly open: number; readonly close: number } | undefined;
   #version: Version | undefined;
   #addressSize: number | undefined;
+  readonly #counts: Counts = { statements: 0, elements: 0, failures: 0 };
 
   constructor(file: SourceFile, diagnostics: Diagnostics, build: BuildLine) {
     this.#file = file;
@@ -87,12 +89,17 @@ class Parser {
 
   module(): Module {
     const { count } = this.#tokens;
-    for (let at = 0; at < count; ) {
+    let isStopped = false;
+    for (let at = 0; at < count && !isStopped; ) {
       const next = this.#step(at);
       if (next <= at) bug(`the parser makes no progress at token ${at}`);
       at = next;
+      this.#counts.statements++;
+      isStopped = areBeyondLimits(this.#counts, this.#spanOf(Math.min(at, count - 1)), this.#diagnostics);
     }
-    this.#atEnd();
+    // Names of the rest are unknown, so nothing is said about the names in the part that was read.
+    if (isStopped) this.#items.length = 0;
+    else this.#atEnd();
     return {
       file: this.#file,
       version: this.#version,
@@ -177,6 +184,7 @@ class Parser {
     // The rest of the text is an unclosed comment, which is already reported; the truncated statement before it is not reported again.
     const last = (cursor.index[cursor.count - 1] ?? 0) + 1;
     if (this.#tokens.openComment >= 0 && last === this.#tokens.count) return undefined;
+    if (++this.#counts.failures > limits.errors) return undefined;
     return reportFailure(cursor, rule, this.#diagnostics);
   }
 
@@ -228,7 +236,7 @@ class Parser {
     const elements: (Operand | Variable)[] = [];
     if (!this.#isWithin('deeply nested', depth, limits.nesting, this.#spanOf(open))) return elements;
     const cursor = this.#newCursor();
-    for (let at = open + 1; at <= close; ) {
+    for (let at = open + 1; at <= close && ++this.#counts.elements <= limits.elements; ) {
       const end = this.#elementEnd(at, close);
       const element = at === end ? this.#expectElement(end, rule) : this.#element(cursor, at, end, depth, rule);
       if (element) elements.push(element);
@@ -386,9 +394,3 @@ class Parser {
 }
 
 const isList = (line: Line): line is Extract<Line, readonly unknown[]> => Array.isArray(line);
-
-function enlarged(index: Int32Array): Int32Array {
-  const larger = new Int32Array(index.length * 2);
-  larger.set(index);
-  return larger;
-}

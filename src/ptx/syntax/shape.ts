@@ -5,8 +5,8 @@
  */
 import type { MatchResult } from 'ohm-js';
 import { type Cursor, type Make, textOf } from './cursor.ts';
-import { grammar, type LineRule } from './grammar.ts';
-import type { Line } from './line.ts';
+import { grammar } from './grammar.ts';
+import type { BuildLine, Line, LineRule } from './line.ts';
 import { type GrowingStore, type Node, type NodeStore, type Places, storedNode, storeNode } from './nodes.ts';
 import { commonShapes, storedNodes } from './shapes.generated.ts';
 import { isInlineKeyword, opcodeOf, punctuation, tokenText } from './split.ts';
@@ -18,9 +18,6 @@ const templates = new Map<string, Make<Line>>();
 const maxTemplates = 20_000;
 
 const beforeFixed = new Set([punctuation('('), punctuation(']')]);
-
-/** Builds the tree of a line; undefined if the line does not match. */
-export type BuildLine = (c: Cursor, rule: LineRule) => Line | undefined;
 
 /** Builds from the template of the line's shape. */
 export const buildByShape: BuildLine = (c, rule) => {
@@ -71,14 +68,21 @@ export interface Layout {
   readonly ends: readonly number[];
 }
 
+/** Whether other tokens than modifiers are left out behind a token of a line, as before the terminator that a statement takes from the next one. */
+function isCutBehind({ tokens, index }: Cursor, i: number): boolean {
+  for (let token = index[i]! + 1; token < index[i + 1]!; token++) if (tokens.kinds[token] !== Kind.dotWord) return true;
+  return false;
+}
+
 /** A line as written, without the content of initializer lists. */
-export function layoutOf({ tokens, index, count, elided }: Cursor): Layout {
+export function layoutOf(cursor: Cursor): Layout {
+  const { tokens, index, count, elided } = cursor;
   const starts: number[] = [];
   const ends: number[] = [];
   let text = '';
   for (let first = 0; first < count; ) {
     let last = first;
-    while (last + 1 < count && !elided.has(index[last]!)) last++;
+    while (last + 1 < count && !elided.has(index[last]!) && !isCutBehind(cursor, last)) last++;
     const shift = text.length - tokens.starts[index[first]!]!;
     for (let i = first; i <= last; i++) {
       starts.push(tokens.starts[index[i]!]! + shift);
