@@ -142,7 +142,7 @@ function takesEdge(
 function blocksBetween({ successors, predecessors }: Cfg, from: number, to: number): number[] {
   const ahead = reach(successors, successors[from]!, from);
   const back = reach(predecessors, predecessors[to]!, from);
-  return [from, ...[...ahead].filter((block) => back.has(block) && block !== from)];
+  return [from, ...[...ahead].filter((block) => back.has(block))];
 }
 
 function reach(edges: readonly (readonly number[])[], starts: readonly number[], stop: number): Set<number> {
