@@ -107,6 +107,8 @@ export function writingDevice(folder: string, metallib: Uint8Array): Device {
     const slots = { buffers: [] as Slot[], values: [] as Slot[] };
     request.args.forEach((arg, i) => {
       const { slot } = kernel.params[i]!;
+      // Nothing is bound to the slot.
+      if (arg.kind === 'null') return;
       const file = fileOf(slot);
       writeFileSync(join(folder, file), arg.kind === 'buffer' ? arg.buffer.read() : arg.bytes);
       slots[arg.kind === 'buffer' ? 'buffers' : 'values'].push({ slot, file });

@@ -208,6 +208,21 @@ for (const wrong of [Number.NaN, -1, Number.POSITIVE_INFINITY])
     device.close();
   });
 
+test('options of a device are checked when it is opened', async () => {
+  const wrong = [
+    { threads: Number.NaN },
+    { threads: 0 },
+    { threads: 1.5 },
+    { lanes: 5 },
+    { engine: 'gpu' },
+    { fma: true },
+    { denormals: '' },
+  ];
+  for (const options of wrong)
+    assert.is(await codeOf(() => Device.open('cpu', options as DeviceOptions)), 'CM5078', JSON.stringify(options));
+  Device.open('cpu', { threads: 1, lanes: 8, engine: 'simd', fma: 'fast', denormals: 'keep' }).close();
+});
+
 // ── workers that die ──
 
 const workerPrograms = (catchWorkers: string, kill: string): string => `${catchWorkers}

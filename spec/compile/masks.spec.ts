@@ -8,9 +8,12 @@ import { launchMetallib } from '../support/launch.ts';
 
 const test = suite('compile/masks');
 
-/** Threads for which `test` sets `q` shuffle under a mask of all lanes; before the end all meet. */
-const kernel = (test: string, required = ''): string => `.version 8.0
-.target sm_80
+/** A shuffle without a mask, after which threads cannot meet in a loop. */
+const unmasked = 'shfl.idx.b32 r, r, 3, 31;';
+
+/** Threads for which `test` sets `q` shuffle under a mask of all lanes; then all meet, and do what `behind` says. */
+const kernel = (test: string, required = '', behind = unmasked): string => `.version 6.3
+.target sm_60
 .address_size 64
 .visible .entry k(.param .u64 out)${required}
 {
@@ -23,6 +26,7 @@ const kernel = (test: string, required = ''): string => `.version 8.0
   @q shfl.sync.idx.b32 r, x, 3, 31, -1;
 done:
   bar.warp.sync -1;
+  ${behind}
   st.global.u32 [p], r;
   ret;
 }
@@ -50,6 +54,7 @@ test('lanes of rows of 32, or of blocks of one row, are together; those of other
   assert.equal(checks(ofColumn, ' .reqntid 100, 2, 1'), ['shape']);
   for (const required of ['', ' .reqntid 64, 4, 1', ' .reqntid 100, 2, 1'])
     assert.equal(checks('setp.lt.u32 q, x, 16;', required), ['divergent', 'CM2099']);
+  assert.equal(compiled(kernel('setp.lt.u32 q, x, 16;', '', '')).checks, ['loop']);
 });
 
 test('a mask that names lanes which are elsewhere stops the kernel, by opcode and line', () => {

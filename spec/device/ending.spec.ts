@@ -3,20 +3,26 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { reportEnding } from '../../src/device/cpu/launch/report-ending.ts';
-import { addDone, type Control, claim, newControl, noteEnding, stopAll, stops } from '../../src/device/cpu/workers/control.ts';
+import { addDone, type Control, claim, newControl, noteEnding, noteWhy, stopAll, stops } from '../../src/device/cpu/workers/control.ts';
 import type { Dim3 } from '../../src/device/device.ts';
 
 const test = suite('device/ending');
 
-/** What is reported for a launch after some events; blocks have 4 x 3 x 2 threads, in lane groups of 4. */
-function saidOf(grid: Dim3, happen: (control: Control) => void, slots = 1): string[] {
+/** Whether a launch is whole after some events, and what is reported; blocks have 4 x 3 x 2 threads, in lane groups of 4. */
+function endOf(grid: Dim3, happen: (control: Control) => void, slots = 1): { isWhole: boolean; said: string[] } {
   const control = newControl(slots, false);
   happen(control);
   const diagnostics = new Diagnostics();
   const request = { kernel: 'k', grid, block: [4, 3, 2], dynamicSharedBytes: 0, args: [], timeoutMs: 2000 } as const;
   const isWhole = reportEnding(control, { work: { grid, sharers: slots, timeoutMs: 2000 }, request, lanes: 4 }, diagnostics);
+  return { isWhole, said: diagnostics.list.map(({ code, message }) => `${code} ${message}`) };
+}
+
+/** What is reported for a launch that is not whole. */
+function saidOf(grid: Dim3, happen: (control: Control) => void, slots = 1): string[] {
+  const { isWhole, said } = endOf(grid, happen, slots);
   assert.is(isWhole, false);
-  return diagnostics.list.map(({ code, message }) => `${code} ${message}`);
+  return said;
 }
 
 const timeUp = (block: string, thread = '0, 0, 0'): string[] => [
@@ -63,6 +69,39 @@ test('a fault names the first thread of its lane group, and how many more there 
   assert.equal(faultAt(21), [`${fault} (1, 2, 1) or one of the next 2 threads`]);
   assert.equal(faultAt(22), [`${fault} (2, 2, 1) or the next one`]);
   assert.equal(faultAt(23), [`${fault} (3, 2, 1)`]);
+});
+
+test('a misaligned access and a thread that nothing wakes have messages of their own', () => {
+  const endsAs = (ending: 'misaligned' | 'stuck'): string[] =>
+    saidOf([5, 3, 2], (control) => noteEnding(control, 0, ending, { block: [2, 1, 0], thread: 21, first: 7 }));
+  const place = 'in block (2, 1, 0) at thread (1, 2, 1)';
+  const misaligned = 'CM6019 kernel `k` accessed memory at an address that is not a multiple of the size of the access';
+  assert.equal(endsAs('misaligned'), [`${misaligned}, ${place} or one of the next 2 threads`]);
+  // A thread that waits is known by itself.
+  const stuck = 'CM6031 kernel `k` was stopped: a thread waits for threads of its member mask that never come';
+  assert.equal(endsAs('stuck'), [`${stuck}, ${place}`]);
+});
+
+test('an internal error of a share is reported with its text', () => {
+  const said = saidOf([5, 3, 2], (control) => {
+    addDone(control, 29);
+    noteWhy(control, 'unreachable code');
+    noteEnding(control, 0, 'broken', { block: [4, 2, 1], thread: 0, first: 29 });
+  });
+  assert.equal(said, ['CM6017 the launch of `k` has failed: unreachable code']);
+});
+
+test('a launch whose last block has ended is whole, even if it was told to stop at that time', () => {
+  for (const why of [stops.no, stops.timeUp, stops.cancelled]) {
+    const happen =
+      (units: number) =>
+      (control: Control): void => {
+        addDone(control, units);
+        stopAll(control, why);
+      };
+    assert.equal(endOf([5, 3, 2], happen(30)), { isWhole: true, said: [] });
+    assert.is(endOf([5, 3, 2], happen(29)).isWhole, false);
+  }
 });
 
 test('a canceled launch counts the blocks that have ended', () => {

@@ -274,7 +274,7 @@ async function onWorkers(name: string, count: number): Promise<Uint8Array[]> {
   const bound = bindArguments(plan, kernel, diskIo, diagnostics)!;
   const buffers: ReturnType<typeof device.allocate>[] = [];
   const args = bound.map((each): LaunchArgument => {
-    if (each.kind === 'bytes') return each;
+    if (each.kind !== 'buffer') return each;
     const buffer = device.allocate(each.buffer.bytes.length, diagnostics)!;
     buffer.write(each.buffer.bytes);
     buffers.push(buffer);

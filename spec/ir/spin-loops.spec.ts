@@ -67,4 +67,24 @@ b2:
   );
 });
 
+test('what counts is the last choice before the loop repeats, in whatever block the jump back is', () => {
+  /** A loop that repeats by `b3` after a compare-and-swap against what it has read, or against 0. */
+  const repeats = (expected: string, more: string, leave: string): boolean =>
+    spins(`  br b1(%4)
+b1(%5: i32):
+  %6 = add i32 %5, %3
+  %7 = cas i32 %0, ${expected}, %6
+  %8 = icmp i1 %7, ${expected} {pred: ne}
+  condbr %8, b3, ${leave}
+b2:
+  ret
+b3:
+  br b1(%7)${more}`);
+  assert.not.ok(repeats('%5', '', 'b2'));
+  assert.ok(repeats('%1', '', 'b2'));
+  // After an exchange the loop repeats as well, until another thread has written.
+  const onceMore = '\nb4:\n  %9 = load i32 %0 {align: 4, volatile: true}\n  %10 = icmp i1 %9, %2 {pred: ne}\n  condbr %10, b3, b2';
+  assert.ok(repeats('%5', onceMore, 'b4'));
+});
+
 test.run();

@@ -56,7 +56,7 @@ function runOracle(metallib: Uint8Array, plan: LaunchFile, order: string): Oracl
     kernel: kernel.name,
     grid,
     block,
-    args: bound.map((b) => (b.kind === 'buffer' ? b.buffer.bytes : b.bytes)),
+    args: bound.map((b) => (b.kind === 'buffer' ? b.buffer.bytes : b.kind === 'bytes' ? b.bytes : new Uint8Array(8))),
     sharedBytes: kernel.usesDynamicShared ? sharedBytes : undefined,
     order,
   });

@@ -83,5 +83,6 @@ function fakeBuffer(size: number): FakeBuffer {
 /** The memory of a buffer argument, as a kernel sees it. */
 export function memoryOf(request: LaunchRequest, index: number): Uint8Array {
   const argument = request.args[index]!;
+  if (argument.kind === 'null') throw new Error(`argument ${index} is null`);
   return argument.kind === 'buffer' ? (argument.buffer as FakeBuffer).memory : argument.bytes;
 }

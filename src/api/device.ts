@@ -41,7 +41,7 @@ export class Device {
     this.#perThread = new Stream(context, context.schedule.perThread, true);
   }
 
-  /** Opens `metal`, `cpu` or another available kind; `auto` is the GPU of a Mac, otherwise the CPU device. Throws CM6001. */
+  /** Opens `metal`, `cpu` or another available kind; `auto` is the GPU of a Mac, otherwise the CPU device. Throws CM5077, CM5078, CM6001. */
   static open(kind: DeviceKind = 'auto', options: DeviceOptions = {}): Device {
     assertTimeLimit(options.timeoutMs);
     const open = (): LowDevice => orThrow((diagnostics) => openDevice(kind, diagnostics, { ...options, inBackground: true }));

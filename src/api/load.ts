@@ -61,7 +61,7 @@ function compileFor(low: LowDevice, file: SourceFile, options: CompileOptions, d
   return forCpu ?? compiled;
 }
 
-/** Whether a kernel needs more shared memory than Apple GPUs have, has masks that they only check, or 64-bit atomics that take locks there. */
+/** Whether a kernel needs more shared memory than Apple GPUs have, has masks that they check or follow in a loop, or 64-bit atomics that take locks there. */
 const needsCpu = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
   reflection.kernels.some(
     (kernel) =>

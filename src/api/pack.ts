@@ -6,8 +6,8 @@ import { type KernelBuffer, type Part, partOf } from './buffer.ts';
 import { type Context, errorWith, type Memory } from './context.ts';
 import { addressOf, placeAt } from './memory.ts';
 
-/** A kernel argument: a buffer or an address for a pointer, a number for a value, bytes for a struct. */
-export type KernelArgument = KernelBuffer | number | bigint | boolean | ArrayBufferView;
+/** A kernel argument: a buffer, an address or null for a pointer, a number for a value, bytes for a struct. */
+export type KernelArgument = KernelBuffer | null | number | bigint | boolean | ArrayBufferView;
 
 export interface Packed {
   readonly args: readonly LaunchArgument[];
@@ -36,6 +36,7 @@ export function pack(context: Context, kernel: Reflection, given: readonly unkno
 }
 
 function pointer(target: Target, value: unknown, uses: Set<Memory>): LaunchArgument {
+  if (value === null) return { kind: 'null' };
   const part = usable(target, value);
   if (!part && typeof value !== 'bigint') throw unfit(target, 'a pointer', value);
   const place = part ?? placeAt(target.context, value as bigint);

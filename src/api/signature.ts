@@ -10,9 +10,9 @@ export type SignatureWord = ElementType | `${ElementType}*` | 'bytes';
 /** The parameters of a kernel in their order: `f32` is a value and `f32*` a pointer. */
 export type Signature = readonly SignatureWord[];
 
-/** The accepted type of an argument. An address matches a pointer of any type. */
+/** The accepted type of an argument. An address and null match a pointer of any type. */
 export type ArgumentOf<W extends SignatureWord> = W extends `${infer E extends ElementType}*`
-  ? KernelBuffer<E> | bigint
+  ? KernelBuffer<E> | bigint | null
   : W extends ElementType
     ? ValueOf<W>
     : ArrayBufferView;

@@ -101,6 +101,8 @@ export type LaunchArgument<Buffer = DeviceBuffer> = {
       readonly offset?: number;
     }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** The null pointer, for a parameter that is a pointer. */
+  | { readonly kind: 'null' }
 );
 
 /** The faults that the CPU device can look for while a kernel runs. */

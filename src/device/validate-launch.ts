@@ -142,6 +142,7 @@ function checkArgument(validator: LaunchValidator, { kernel, param, index }: Tar
   const argument = arg.label === undefined ? 'the argument' : `argument \`${arg.label}\``;
   const problem = kindProblem(validator, param, arg);
   if (problem) diagnostics.report('CM5012', { ...common, argument, wanted: describeParameter(param), given: problem });
+  else if (arg.kind === 'null') return;
   else if (arg.kind === 'bytes') {
     const given = arg.bytes.length;
     if (given !== param.size) diagnostics.report('CM5013', { ...common, argument, wanted: param.size, given });
@@ -154,10 +155,16 @@ function checkArgument(validator: LaunchValidator, { kernel, param, index }: Tar
 }
 
 /** What is wrong with the kind of an argument, as a noun phrase that says what the argument is. */
-function kindProblem({ bufferProblem }: LaunchValidator, { kind }: ParamReflection, arg: LaunchArgument): string | undefined {
-  if (arg.kind !== kind) return arg.kind === 'buffer' ? 'a buffer' : `${arg.bytes.length} bytes by value`;
+function kindProblem({ bufferProblem, info }: LaunchValidator, param: ParamReflection, arg: LaunchArgument): string | undefined {
+  // Metal defines no address for an argument without a buffer, so that only a pointer that is never followed may be null there.
+  if (arg.kind === 'null')
+    return param.kind === 'buffer' && (info.kind !== 'metal' || param.element === undefined) ? undefined : nullOn(info, param);
+  if (arg.kind !== param.kind) return arg.kind === 'buffer' ? 'a buffer' : `${arg.bytes.length} bytes by value`;
   return arg.kind === 'buffer' ? bufferProblem?.(arg.buffer) : undefined;
 }
+
+const nullOn = ({ name }: DeviceInfo, { kind }: ParamReflection): string =>
+  kind === 'buffer' ? `null, which ${name} cannot give to a kernel that reads or writes there` : 'null';
 
 /** `a pointer to f32`, `4 bytes by value (u32)`. */
 function describeParameter({ kind, size, element }: ParamReflection): string {

@@ -30,6 +30,8 @@ export type ArgumentSpec = { readonly label: string; readonly name?: string; rea
   | { readonly kind: 'file'; readonly element: ElementType; readonly shape?: readonly number[]; readonly path: string }
   | { readonly kind: 'scalar'; readonly element: ElementType; readonly value: ElementValue }
   | { readonly kind: 'bytes'; readonly path: string; readonly pointers?: readonly PointerField[] }
+  /** The null pointer. */
+  | { readonly kind: 'null' }
   /** A struct of zeros, in a default launch. */
   | { readonly kind: 'zero-bytes'; readonly size: number }
 );
@@ -54,6 +56,7 @@ export function parseArgument(spec: string, diagnostics: Diagnostics): ArgumentS
 }
 
 function read(spec: string): ArgumentSpec | Problem {
+  if (spec === 'null') return { label: spec, kind: 'null' };
   const at = spec.search(/[:=@]/);
   if (at < 0) return problem('a `:SHAPE`, `=VALUE` or `@FILE` must follow the element type');
   const type = spec.slice(0, at);
@@ -85,7 +88,7 @@ function readStruct(label: string, rest: string): ArgumentSpec | Problem {
 }
 
 function unknownType(word: string): string {
-  const near = closest(word, [...elementTypes, 'bytes']);
+  const near = closest(word, [...elementTypes, 'bytes', 'null']);
   return `\`${word}\` is not an element type${near ? `, did you mean \`${near}\`` : ` (${elementTypes.join(' ')})`}`;
 }
 

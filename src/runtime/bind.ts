@@ -37,6 +37,8 @@ function bindArgument(spec: ArgumentSpec, io: Io, diagnostics: Diagnostics): Hos
     }
     case 'scalar':
       return { label, kind: 'bytes', bytes: encodeValue(spec.element, spec.value) };
+    case 'null':
+      return { label, kind: 'null' };
     case 'zero-bytes':
       return { label, kind: 'bytes', bytes: new Uint8Array(spec.size) };
     case 'bytes': {

@@ -150,10 +150,20 @@ function readArguments(json: unknown, place: Place): ArgumentSpec[] | undefined 
 
 function readArgument(json: unknown, place: Place): ArgumentSpec | undefined {
   if (!isObject(json)) return fault(place, `must be an object, found ${kindOf(json)}`);
-  const kinds = (['buffer', 'type', 'bytes'] as const).filter((key) => json[key] !== undefined);
-  if (kinds.length !== 1) return fault(place, 'must have one of `buffer` (with `shape`), `type` (with `value`) and `bytes`');
+  const kinds = (['buffer', 'type', 'bytes', 'null'] as const).filter((key) => json[key] !== undefined);
+  if (kinds.length !== 1) return fault(place, 'must have one of `buffer` (with `shape`), `type` (with `value`), `bytes` and `null`');
+  if (kinds[0] === 'null') return readNull(json, place);
   if (kinds[0] === 'buffer') return readBuffer(json, place);
   return kinds[0] === 'type' ? readScalar(json, place) : readBytesArgument(json, place);
+}
+
+function readNull(json: Json, place: Place): ArgumentSpec | undefined {
+  if (!readObject(json, ['name', 'null'], ['null'], place)) return undefined;
+  if (json.null !== true) return fault(inside(place, 'null'), `must be true, found ${kindOf(json.null)}`);
+  const name = json.name === undefined ? undefined : readText(json.name, inside(place, 'name'));
+  return json.name !== undefined && name === undefined
+    ? undefined
+    : { label: name === undefined ? 'null' : `${name}: null`, ...(name === undefined ? {} : { name }), kind: 'null' };
 }
 
 function readBuffer(json: Json, place: Place): ArgumentSpec | undefined {

@@ -155,7 +155,7 @@ function fitMemory(args: readonly ArgumentSpec[], maxBufferBytes: number, io: Io
 function allocateBuffers(device: Device, host: readonly HostArgument[], diagnostics: Diagnostics): LaunchArgument[] | undefined {
   const args: LaunchArgument[] = [];
   for (const argument of host) {
-    if (argument.kind === 'bytes') args.push(argument);
+    if (argument.kind !== 'buffer') args.push(argument);
     else {
       const buffer = device.allocate(argument.buffer.bytes.length, diagnostics);
       if (!buffer) {

@@ -53,7 +53,7 @@ function problemOf(
   all: readonly PointerField[],
 ): string | undefined {
   if (!target) return 'the launch has no such argument';
-  if (target.kind !== 'buffer') return `argument ${field.argument} is a value, not a buffer`;
+  if (target.kind !== 'buffer') return `argument ${field.argument} is ${target.kind === 'null' ? 'null' : 'a value'}, not a buffer`;
   if (field.offset + pointerBytes > size) return `the struct has ${size} bytes, and a pointer has ${pointerBytes}`;
   const overlaps = all.some((other) => other !== field && Math.abs(other.offset - field.offset) < pointerBytes);
   return overlaps ? 'it overlaps another pointer' : undefined;

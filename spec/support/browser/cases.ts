@@ -24,7 +24,9 @@ function exampleCase(name: string): Case {
   const full = fillPlan(plan, kernel, cpuInfo.limits);
   const bound = bindArguments(full, kernel, diskIo, diagnostics)!;
   assertQuiet(diagnostics);
-  const args = bound.map((each) => (each.kind === 'buffer' ? bufferOf(each.buffer.bytes) : bytesOf(each.bytes)));
+  const args = bound.map((each) =>
+    each.kind === 'buffer' ? bufferOf(each.buffer.bytes) : bytesOf(each.kind === 'bytes' ? each.bytes : new Uint8Array(8)),
+  );
   const { grid, block, sharedBytes: shared } = full;
   return { ...shape, name, text: exampleText(name), kernel: kernel.name, grid, block, shared, args };
 }

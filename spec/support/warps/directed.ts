@@ -191,6 +191,7 @@ add.u32 %r3, %r3, 1;
 bra L;
 M:
 redux.sync.add.u32 %b, %a, 0xffffffff;`,
+    settled: 'none',
   }),
   'loops of different lengths with as many collectives': program({
     body: `and.b32 %r1, %v, 3;
@@ -333,6 +334,34 @@ setp.lt.u32 %p1, %r2, 3;
 @%p1 bra A;
 B:
 add.u32 %b, %a, %r2;`,
+  }),
+  'a lane that waits for what another lane of its warp writes': program({
+    body: `mov.u32 %r1, 0;
+st.shared.u32 [%mine], %r1;
+bar.warp.sync 0xffffffff;
+setp.eq.u32 %p1, %l, 0;
+@!%p1 bra A;
+W:
+ld.volatile.shared.u32 %r1, [%mine+4];
+setp.eq.u32 %p2, %r1, 0;
+@%p2 bra W;
+fence.acq_rel.cta;
+bra B;
+A:
+vote.sync.ballot.b32 %a, %some, 0xfffffffe;
+setp.ne.u32 %p3, %l, 1;
+@%p3 bra B;
+mov.u32 %r2, 1;
+fence.sc.cta;
+atom.shared.exch.b32 %r3, [%mine], %r2;
+B:
+@%odd bra C;
+redux.sync.add.u32 %b, %v, 0xffffffff;
+bra END;
+C:
+redux.sync.xor.b32 %r4, %w, %o;
+xor.b32 %a, %a, %r4;
+redux.sync.add.u32 %b, %v, 0xffffffff;`,
   }),
   'barriers of the block in arms with collectives': program({
     threads: 96,

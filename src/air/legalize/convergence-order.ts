@@ -8,7 +8,6 @@ import { cfgOf, convergenceOrder, type Kernel, renumber, specOf } from '../../ir
 export function orderForConvergence(kernel: Kernel): boolean {
   const hasCollectives = kernel.blocks.some(({ body }) => body.some((value) => specOf(kernel.insts[value]!.op).effect === 'warp'));
   if (!hasCollectives) return false;
-  renumber(kernel);
   const order = convergenceOrder(cfgOf(kernel));
   if (order.length === kernel.blocks.length && order.every((id, at) => id === at)) return false;
   kernel.blocks = order.map((id) => kernel.blocks[id]!);

@@ -111,6 +111,12 @@ export const api = entries({
     help: 'pass a finite number of at least 0; 0 is no limit',
     page: 'A time limit is a finite number of milliseconds that is not negative. 0 means that the launch has no limit; `Infinity` is not accepted, so that a failed computation of a limit is noticed.',
   },
+  CM5078: {
+    severity: 'error',
+    title: 'invalid device option',
+    message: 'the device option `{option}` is {given}, but {wanted} was expected',
+    page: 'The options of a device are checked when it is opened: `engine`, `fma` and `denormals` by name, `threads` as a positive integer, `lanes` as 4, 8, 16 or 32.',
+  },
   CM5074: {
     severity: 'error',
     title: 'element type mismatch',

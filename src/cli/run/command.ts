@@ -141,6 +141,7 @@ Arguments:
   f16=1.5,2           a buffer of the values; f16:2x2=1.5,2,3,4 with a shape
   f32@a.npy           a buffer from a .npy file of the same type, or from a raw file
   i32=1024            a scalar: decimal, 0x hexadecimal, nan, inf, -inf
+  null                the null pointer
   bytes@params.bin    a struct passed by value
   bytes@p.bin+48=&1   a struct with the address of buffer argument 1 at byte 48; buffers without a parameter come last
 Element types: u8 i8 u16 i16 f16 bf16 u32 i32 f32 u64 i64 f64.

@@ -71,7 +71,9 @@ async function showProfile(
   const { path } = wanted;
   if (path !== undefined) {
     const isPage = path.endsWith('.html');
-    const text = isPage ? (await import('./profile-html.ts')).profileHtml(profile, source, on) : jsonDocument(profileJson(profile, on));
+    const text = isPage
+      ? (await import('./profile-html.ts')).profileHtml(profile, source, on, report.lastNote?.trim())
+      : jsonDocument(profileJson(profile, on));
     if (writeBytes(terminal, path, new TextEncoder().encode(text), report.diagnostics)) report.notes.push(`profile written to ${path}`);
   } else if (has(parsed, 'json')) report.observed = { ...report.observed, profile: profileJson(profile, on) };
   else return profileText(profile, source, on);

@@ -23,6 +23,13 @@ export function atOrigin(diagnostic: Diagnostic): Diagnostic {
   };
 }
 
+/** The line of the origin of a text that a line of it was compiled from. */
+export function originLine(file: SourceFile, line: number): { readonly line: number; readonly text: string } | undefined {
+  const { origin } = file;
+  const place = origin && (sourcePlaces(file, line) ?? []).find(({ path }) => isSame(path, origin.path));
+  return place && place.line <= origin.lineStarts.length ? { line: place.line, text: origin.line(place.line) } : undefined;
+}
+
 /** A label at the line of the origin, from its column to its end. */
 function originOf({ span, text }: Label, file: SourceFile, origin: SourceFile): Label | undefined {
   const places = sourcePlaces(file, file.position(span.start).line) ?? [];

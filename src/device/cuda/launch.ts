@@ -71,6 +71,7 @@ function fillArguments(context: Context, { args }: CudaKernel, request: LaunchRe
   for (let i = 0; i < request.args.length; i++) {
     const [arg, at] = [request.args[i]!, offsets[i]!];
     if (arg.kind === 'bytes') bytes.set(arg.bytes, at);
+    else if (arg.kind === 'null') words[at >>> 3] = 0n;
     else words[at >>> 3] = cudaBuffer(context, arg.buffer)!.address + BigInt(arg.offset ?? 0);
   }
 }

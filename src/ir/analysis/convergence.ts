@@ -93,7 +93,7 @@ export function convergenceOf(kernel: Kernel, areRowsAligned: boolean): Converge
   }
   const isBarrier = (value: Value): boolean => kernel.insts[value]!.op === 'barrier';
   if (cfg.order.some((id) => !blocks[id] && kernel.blocks[id]!.body.some(isBarrier))) return none;
-  const isFromVote = newMaskOrigin({ kernel, cfg, home: definingBlocks(kernel), splits, areRowsAligned });
+  const isFromVote = newMaskOrigin({ kernel, cfg, home: definingBlocks(kernel), convergent: blocks, splits, areRowsAligned });
   return { blocks, variance, areTogether: (mask, block) => blocks[block] === 1 || isFromVote(mask, block) };
 }
 

@@ -1,9 +1,10 @@
 /**
  * Masks in divergent code that name only lanes which are together: those that come from a ballot of the same lanes, as in
- * `mask = __ballot_sync(m, p); if (p) __shfl_sync(mask, …)` and in groups of `__activemask()`, and those that like the branches depend on
- * the lane alone, as in `if (lane < 16) __shfl_sync(0xffff, …)`.
+ * `mask = __ballot_sync(m, p); if (p) __shfl_sync(mask, …)` and in groups of `__activemask()`, also if a loop carries the mask of its lanes,
+ * and those that like the branches depend on the lane alone, as in `if (lane < 16) __shfl_sync(0xffff, …)`.
  */
-import type { Block, Edge, Kernel, Value } from '../kernel.ts';
+import { type Block, type Edge, edgesOf, type Kernel, type Value } from '../kernel.ts';
+import { negated } from './branch-conditions.ts';
 import type { Cfg } from './cfg.ts';
 import { type DominatorTree, dominatorsOf } from './dominators.ts';
 import { areMasksWithin, lanesWhere, type ThreadValues, threadValuesOf } from './lane-sets.ts';
@@ -13,6 +14,8 @@ export interface MaskFlow {
   readonly kernel: Kernel;
   readonly cfg: Cfg;
   readonly home: Int32Array;
+  /** By block: 1 where all lanes of a warp that have not exited run it together. */
+  readonly convergent: Uint8Array;
   /** Branches that diverge in a warp, with the blocks up to where its lanes reconverge. */
   readonly splits: ReadonlyMap<number, ReadonlySet<number>>;
   readonly areRowsAligned: boolean;
@@ -23,7 +26,7 @@ export function newMaskOrigin(flow: MaskFlow): (mask: Value, block: number) => b
   const dominators = dominatorsOf(flow.cfg);
   const valuesOf = threadValuesOf(flow.kernel, flow.areRowsAligned);
   return (mask, block) =>
-    ballotsIn(flow.kernel, mask).some((ballot) => staysTogether(flow, dominators, ballot, block)) ||
+    originsOf(flow.kernel, mask).some((value) => staysTogether(flow, dominators, value, block)) ||
     isWithinLanes(flow, dominators, valuesOf, { mask, block });
 }
 
@@ -51,40 +54,95 @@ function isWithinLanes(
   return active !== undefined && areMasksWithin(masks, active);
 }
 
-/** Ballots of which a mask is a subset: itself, or operands of the `and`s that it consists of. */
-function ballotsIn({ insts }: Kernel, mask: Value): Value[] {
+/** Ballots and parameters of blocks of which a mask is a subset: itself, or operands of the `and`s that it consists of. */
+function originsOf({ insts }: Kernel, mask: Value): Value[] {
   const found: Value[] = [];
   const stack = [mask];
   for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
     const inst = insts[value]!;
     if (inst.op === 'and') stack.push(inst.a, inst.b);
-    else if (inst.op === 'ballot' || inst.op === 'ballotsync') found.push(value);
+    else if (inst.op === 'ballot' || inst.op === 'ballotsync' || inst.op === 'arg') found.push(value);
   }
   return found;
 }
 
-/** Whether the lanes of a ballot reach a block together: no branch on the way parts them, other than one on what they voted for. */
-function staysTogether({ kernel, cfg, home, splits }: MaskFlow, dominators: DominatorTree, ballot: Value, block: number): boolean {
-  const from = home[ballot]!;
-  if (from === block) return true;
-  if (from < 0 || !dominators.dominates(from, block)) return false;
-  const inst = kernel.insts[ballot]!;
-  const vote = 'a' in inst ? inst.a : undefined;
-  for (const split of blocksBetween(cfg, from, block)) {
-    if (!splits.get(split)?.has(block)) continue;
-    const { end } = kernel.blocks[split]!;
-    if (end.op !== 'condbr' || end.cond !== vote || end.then.block === end.else.block) return false;
-    const side: Block = end.then.block;
-    if (cfg.predecessors[side.id]!.length !== 1 || !dominators.dominates(side.id, block)) return false;
+/** Whether the lanes of a ballot, or of a mask that a loop carries, reach a block together. */
+function staysTogether(flow: MaskFlow, dominators: DominatorTree, value: Value, block: number): boolean {
+  const { kernel, home } = flow;
+  const inst = kernel.insts[value]!;
+  if (inst.op !== 'arg') return staysOn(flow, dominators, { from: home[value]!, to: block, vote: 'a' in inst ? inst.a : undefined });
+  return (
+    staysOn(flow, dominators, { from: home[value]!, to: block, vote: undefined }) && isOfThoseInLoop(flow, dominators, value, home[value]!)
+  );
+}
+
+interface Way {
+  readonly from: number;
+  readonly to: number;
+  /** What lanes voted for at the start. */
+  readonly vote: Value | undefined;
+}
+
+/** Whether lanes that are together in one block reach another one together: no branch on the way parts them, other than one on their vote. */
+function staysOn({ kernel, cfg, splits }: MaskFlow, dominators: DominatorTree, { from, to, vote }: Way): boolean {
+  if (from === to) return true;
+  if (from < 0 || !dominators.dominates(from, to)) return false;
+  for (const split of blocksBetween(cfg, from, to)) {
+    if (!splits.get(split)?.has(to)) continue;
+    const side = edgeOfVoters(kernel, kernel.blocks[split]!, vote)?.block.id;
+    if (side === undefined || cfg.predecessors[side]!.length !== 1 || !dominators.dominates(side, to)) return false;
   }
   return true;
+}
+
+/** The edge that exactly those take that voted for a condition; undefined if the block does not branch on it. */
+function edgeOfVoters({ insts }: Kernel, { end }: Block, vote: Value | undefined): Edge | undefined {
+  if (vote === undefined || end.op !== 'condbr' || end.then.block === end.else.block) return undefined;
+  if (end.cond === vote) return end.then;
+  const [cond, voted] = [insts[end.cond]!, insts[vote]!];
+  if (cond.op !== 'icmp' || voted.op !== 'icmp' || cond.a !== voted.a || cond.b !== voted.b) return undefined;
+  return cond.pred === negated[voted.pred] ? end.else : undefined;
+}
+
+/**
+ * Whether a parameter of a loop header is a mask of lanes that start the turn together, as in `while (p) { …; mask = __ballot_sync(mask, p); }`: each
+ * edge to the header passes a mask of lanes that take this edge together.
+ */
+function isOfThoseInLoop(flow: MaskFlow, dominators: DominatorTree, param: Value, header: number): boolean {
+  const { kernel, cfg } = flow;
+  const index = kernel.blocks[header]!.params.indexOf(param);
+  const before = [...new Set(cfg.predecessors[header])];
+  if (!before.some((from) => dominators.dominates(header, from))) return false;
+  return before.every((from) =>
+    edgesOf(kernel.blocks[from]!.end).every(
+      (edge) => edge.block.id !== header || takesEdge(flow, dominators, { from, edge, mask: edge.args[index]! }),
+    ),
+  );
+}
+
+/** Whether the lanes of a mask leave a block together by an edge. */
+function takesEdge(
+  flow: MaskFlow,
+  dominators: DominatorTree,
+  { from, edge, mask }: { readonly from: number; readonly edge: Edge; readonly mask: Value },
+): boolean {
+  const { kernel, home, splits, convergent } = flow;
+  const isDivergent = splits.has(from);
+  if (convergent[from] === 1 && !isDivergent) return true;
+  return originsOf(kernel, mask).some((value) => {
+    const inst = kernel.insts[value]!;
+    if (inst.op === 'arg') return false;
+    const vote = 'a' in inst ? inst.a : undefined;
+    if (isDivergent && edgeOfVoters(kernel, kernel.blocks[from]!, vote) !== edge) return false;
+    return staysOn(flow, dominators, { from: home[value]!, to: from, vote });
+  });
 }
 
 /** The blocks on ways from one block to another that do not come through the first again, without the last. */
 function blocksBetween({ successors, predecessors }: Cfg, from: number, to: number): number[] {
   const ahead = reach(successors, successors[from]!, from);
   const back = reach(predecessors, predecessors[to]!, from);
-  return [from, ...[...ahead].filter((block) => back.has(block) && block !== from)];
+  return [from, ...[...ahead].filter((block) => back.has(block))];
 }
 
 function reach(edges: readonly (readonly number[])[], starts: readonly number[], stop: number): Set<number> {

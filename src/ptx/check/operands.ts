@@ -74,11 +74,23 @@ function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOp
     return isValid ? whole : undefined;
   }
   if (slot.needsSecond) return mismatch(place, node, 'a pair', kindWords(node));
+  const only = onlyElement(place, slot, node, type);
+  if (only) return checkOperand(place, slot, only);
   const lanes = lanesOf(node, place.scope);
   if (slot.vector === undefined || (lanes === undefined && !needsVector(place.form, slot))) {
     return (slot.isDestination ? checkDestination : checkSource)(place, slot, node, type) ? whole : undefined;
   }
   return checkVector(place, slot, node, type, lanes);
+}
+
+/**
+ * The element of `{x}` where a register may be: `ptxas` takes it for `x` in `ld`, `ldu` and `st` without a vector modifier, and in `mov` of bits.
+ * Triton writes every access so.
+ */
+function onlyElement({ form }: Place, slot: OperandSlot, node: Operand, type: PtxType): Operand | undefined {
+  if (node.kind !== 'vector' || node.elements.length !== 1) return undefined;
+  const isWhole = slot.vector === 'elements' ? lanesOfSlot(slot, form) === undefined : slot.vector === 'parts' && kindOfType(type) === 'b';
+  return isWhole ? node.elements[0] : undefined;
 }
 
 /** The number of elements of a brace vector or of a register declared as a vector. */

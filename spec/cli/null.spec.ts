@@ -1,0 +1,75 @@
+/** Null for a pointer, on the command line, in a launch file and in the API: kernels compare it and pass it on, and must not follow it. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Device } from '../../src/index.ts';
+import { cli } from '../support/cli.ts';
+
+const test = suite('cli/null');
+
+/** out[0] = address of scratch, or -1 if it is null; out[1] = *scratch where `follow` is not 0. */
+const ptx = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 .ptr .global out, .param .u64 .ptr .global scratch, .param .u32 follow, .param .u64 .ptr .global unused)
+{
+  .reg .pred p; .reg .b32 a, f; .reg .b64 o, s, v;
+  ld.param.u64 o, [out]; ld.param.u64 s, [scratch]; ld.param.u32 f, [follow];
+  setp.eq.u64 p, s, 0; selp.b64 v, -1, s, p; st.global.u64 [o], v;
+  setp.eq.u32 p, f, 0; @p ret;
+  ld.global.u32 a, [s]; st.global.u32 [o+8], a;
+  ret;
+}
+`;
+const launch = ['--grid', '1', '--block', '1', '--device', 'cpu', '--json', '--print', '0'];
+const withArgs = (...args: string[]) => cli(['run', 'k.ptx', ...launch, ...args.flatMap((arg) => ['--arg', arg])], { 'k.ptx': ptx });
+
+test('`--arg null` is address 0', async () => {
+  const { code, out, err } = await withArgs('u64:2', 'null', 'u32=0', 'null');
+  assert.is(code, 0, err);
+  assert.equal(JSON.parse(out).outputs[0].data, ['18446744073709551615', 0]);
+});
+
+test('so is `{ "null": true }` in a launch file, with a name or without', async () => {
+  const args = [
+    { name: 'out', buffer: 'u64', shape: [2] },
+    { name: 'scratch', null: true },
+    { name: 'follow', type: 'u32', value: 0 },
+    { null: true },
+  ];
+  const file = (json: unknown) => JSON.stringify({ module: 'k.ptx', kernel: 'k', grid: [1, 1, 1], block: [1, 1, 1], args: json });
+  const run = (json: unknown) =>
+    cli(['run', '--launch', 'k.launch.json', '--device', 'cpu', '--json', '--print', '0'], { 'k.ptx': ptx, 'k.launch.json': file(json) });
+  const { code, out, err } = await run(args);
+  assert.is(code, 0, err);
+  assert.equal(JSON.parse(out).outputs[0].data, ['18446744073709551615', 0]);
+  const wrong = await run([...args.slice(0, 3), { null: false }]);
+  assert.is(wrong.code, 1);
+  assert.match(wrong.out + wrong.err, /must be true, found/);
+});
+
+test('a kernel that follows it is stopped', async () => {
+  for (const more of [[], ['--engine', 'lane'], ['--sanitize']]) {
+    const { code, out } = await cli(
+      ['run', 'k.ptx', ...launch, ...['u64:2', 'null', 'u32=1', 'null'].flatMap((arg) => ['--arg', arg]), ...more],
+      { 'k.ptx': ptx },
+    );
+    assert.is(code, 1, more.join(' '));
+    assert.match(out, /CM6011|CM6104/);
+  }
+});
+
+test('a value cannot be null', async () => {
+  const { code, out } = await withArgs('u64:2', 'null', 'null', 'null');
+  assert.is(code, 1);
+  assert.match(out, /CM5012/);
+});
+
+test('the API takes null', async () => {
+  using device = Device.open('cpu');
+  const kernel = device.load(ptx).kernel('k', ['u64*', 'u32*', 'u32', 'u32*']);
+  const out = device.bufferOf('u64', [1n, 2n]);
+  kernel.launch({ grid: 1, block: 1, args: [out, null, 0, null] });
+  assert.equal([...(await out.read())], [2n ** 64n - 1n, 2n]);
+});
+
+test.run();

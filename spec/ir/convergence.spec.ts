@@ -1,0 +1,116 @@
+/** Which collectives by member masks are known to be executed by all lanes of their masks together. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { convergenceOf, divergentMasks, type Value } from '../../src/ir/index.ts';
+import { kernelOf } from '../support/ir-text.ts';
+
+const test = suite('ir/convergence');
+
+/** Names and lines of blocks; those of the first one follow the values that all kernels have. */
+type Blocks = readonly (readonly [name: string, ...lines: string[]])[];
+
+/**
+ * The blocks with collectives by masks whose lanes may be apart. %0 is the lane, and %1, %2 and %3 are whether it is below 8, 16 and 24. %5 is
+ * the same in all threads of a block. %6 is a mask of all lanes, and %7 their vote for %2. %14 and %15 name the lower and the upper half, and
+ * %8 that of the lane.
+ */
+function apartIn(blocks: Blocks): string[] {
+  const entry = `  %0 = sreg i32 {name: laneid}
+  %10 = const i32 8
+  %11 = const i32 16
+  %12 = const i32 24
+  %1 = icmp i1 %0, %10 {pred: ult}
+  %2 = icmp i1 %0, %11 {pred: ult}
+  %3 = icmp i1 %0, %12 {pred: ult}
+  %13 = sreg i32 {name: ctaid.x}
+  %5 = icmp i1 %13, %10 {pred: eq}
+  %6 = const i32 -1
+  %7 = ballotsync i32 %2, %6
+  %14 = const i32 0xffff
+  %15 = const i32 0xffff0000
+  %8 = select i32 %2, %14, %15`;
+  const text = blocks.map(
+    ([name, ...lines], i) => `${name}:\n${i === 0 ? `${entry}\n` : ''}${lines.map((line) => `  ${line}\n`).join('')}`,
+  );
+  const kernel = kernelOf(`kernel "k" {\n${text.join('')}}\n`);
+  const home = (value: Value): string => blocks[kernel.blocks.findIndex(({ body }) => body.includes(value))]![0];
+  return divergentMasks(kernel, convergenceOf(kernel, true)).map(home);
+}
+
+const last = (name: string): [string, ...string[]] => [name, 'warpsync %6 {isFence: true}', 'ret'];
+const shuffle = (mask: string): string => `%20 = shufflesync i32 %0, %0, ${mask}`;
+
+test('lanes of one side of a branch on the lane are together in all blocks behind it', () => {
+  const behind = (mask: string): Blocks => [
+    ['b0', 'condbr %2, b1, b4'],
+    ['b1', 'condbr %5, b2, b3'],
+    ['b2', shuffle(mask), 'br b3'],
+    ['b3', 'br b4'],
+    last('b4'),
+  ];
+  assert.equal(apartIn(behind('%14')), []);
+  assert.equal(apartIn(behind('%15')), ['b2']);
+  assert.equal(apartIn(behind('%6')), ['b2']);
+});
+
+test('a side that lanes of the other side enter as well shows nothing: the upper half waits for lanes that never come', () => {
+  const entered: Blocks = [
+    ['b0', 'condbr %2, b1, b2'],
+    ['b1', 'condbr %5, b2, b3'],
+    ['b2', 'condbr %3, b3, b4'],
+    ['b3', shuffle('%8'), 'br b4'],
+    last('b4'),
+  ];
+  assert.equal(apartIn(entered), ['b3']);
+});
+
+test('lanes that voted for a branch are together in all blocks behind it; those that voted against it are not in their mask', () => {
+  const voted = (then: string, other: string): Blocks => [
+    ['b0', `condbr %2, ${then}, ${other}`],
+    ['b1', 'condbr %5, b2, b3'],
+    ['b2', shuffle('%7'), 'br b3'],
+    ['b3', 'br b4'],
+    last('b4'),
+  ];
+  assert.equal(apartIn(voted('b1', 'b4')), []);
+  assert.equal(apartIn(voted('b4', 'b1')), ['b2']);
+});
+
+test('lanes that voted against a branch may come to a block behind it by another way', () => {
+  const around: Blocks = [
+    ['b0', 'condbr %2, b1, b2'],
+    ['b1', 'condbr %5, b3, b4'],
+    ['b2', 'condbr %5, b3, b4'],
+    ['b3', shuffle('%7'), 'br b4'],
+    last('b4'),
+  ];
+  assert.equal(apartIn(around), ['b3']);
+  const through: Blocks = [['b0', 'condbr %2, b2, b1'], ['b1', 'condbr %5, b2, b3'], ['b2', shuffle('%7'), 'br b3'], last('b3')];
+  assert.equal(apartIn(through), ['b2']);
+});
+
+test('a vote in a loop counts for its own turn: lanes that leave the loop behind it are not among those of the next', () => {
+  const turns: Blocks = [
+    ['b0', 'br b1'],
+    ['b1', '%20 = ballot i32 %2', 'condbr %2, b2, b3'],
+    ['b2', '%21 = shufflesync i32 %0, %0, %20', 'br b3'],
+    ['b3', 'condbr %1, b1, b4'],
+    last('b4'),
+  ];
+  assert.equal(apartIn(turns), []);
+  // Lanes of the vote before the loop have left it in later turns.
+  const before = turns.map(([name, ...lines]) => [name, ...lines.map((line) => line.replace('%0, %20', '%0, %7'))] as const);
+  assert.equal(apartIn(before), ['b2']);
+});
+
+test('where a loop has no exit, lanes may stay in one of its branches for ever', () => {
+  const endless: Blocks = [
+    ['b0', 'br b1'],
+    ['b1', 'condbr %2, b3, b2'],
+    ['b2', 'br b1'],
+    ['b3', shuffle('%6'), 'br b1'],
+  ];
+  assert.ok(apartIn(endless).includes('b3'));
+});
+
+test.run();

@@ -1,0 +1,55 @@
+/** Where checks of member masks are: before each collective that is to be checked, in whatever block it is. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { hasMasks, isMasked, type Kernel } from '../../src/ir/index.ts';
+import { checkMasks } from '../../src/lower/index.ts';
+import { assertSound, kernelOf } from '../support/ir-text.ts';
+
+const test = suite('lower/check-masks');
+
+/** The opcodes behind the checks, in the order of blocks; all collectives of the kernel are checked. */
+function checkedIn(blocks: string): string[] {
+  const kernel = kernelOf(`kernel "k" {
+b0:
+  %0 = sreg i32 {name: laneid}
+  %1 = const i32 -1
+  %2 = const i32 0xffff
+  %3 = icmp i1 %0, %2 {pred: ult}
+${blocks}
+}
+`);
+  checkMasks(
+    kernel,
+    kernel.blocks.flatMap(({ body }) => body.filter((value) => isMasked(kernel.insts[value]!))),
+    undefined,
+  );
+  assertSound(kernel);
+  assert.ok(hasMasks(kernel));
+  return kernel.blocks.flatMap(({ end }) =>
+    end.op === 'condbr' && stops(kernel, end.then.block) ? [firstOf(kernel, end.else.block)] : [],
+  );
+}
+
+/** A check jumps to a block that notes a fault and ends the thread. */
+const stops = (kernel: Kernel, { body, end }: Kernel['blocks'][number]): boolean =>
+  end.op === 'ret' && body.some((value) => kernel.insts[value]!.op === 'store');
+
+const firstOf = (kernel: Kernel, { body }: Kernel['blocks'][number]): string => kernel.insts[body[0]!]!.op;
+
+test('a collective of the entry is checked, and those of later blocks', () => {
+  const sync = 'warpsync %1 {isFence: true}';
+  assert.equal(checkedIn(`  ${sync}\n  ret`), ['warpsync']);
+  assert.equal(checkedIn(`  ${sync}\n  condbr %3, b1, b2\nb1:\n  %4 = shufflesync i32 %0, %0, %2\n  br b2\nb2:\n  ret`), [
+    'warpsync',
+    'shufflesync',
+  ]);
+});
+
+test('collectives of one instruction and one mask share a check; another mask has its own', () => {
+  const shuffles = (mask: string): string =>
+    `  %4 = shufflesync i32 %0, %0, %1\n  %5 = shufflesync i32 %4, %0, %1\n  %6 = ballotsync i32 %3, ${mask}\n  ret`;
+  assert.equal(checkedIn(shuffles('%1')), ['shufflesync']);
+  assert.equal(checkedIn(shuffles('%2')), ['shufflesync', 'ballotsync']);
+});
+
+test.run();

@@ -1,0 +1,33 @@
+/** The values of engine options, checked when a device is opened: JavaScript programs have no types. */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import type { EngineOptions } from './device.ts';
+
+/** What an option may be, as a noun phrase, and the test of a value. */
+interface Rule {
+  readonly wanted: string;
+  test(value: unknown): boolean;
+}
+
+const oneOf = (...values: readonly (string | number)[]): Rule => ({
+  wanted: `one of ${values.join(', ')}`,
+  test: (value) => values.some((each) => each === value),
+});
+
+const rules: Readonly<Record<keyof EngineOptions, Rule>> = {
+  engine: oneOf('auto', 'lane', 'simd'),
+  fma: oneOf('exact', 'fast'),
+  denormals: oneOf('keep', 'flush'),
+  lanes: oneOf(4, 8, 16, 32),
+  threads: { wanted: 'a positive integer', test: (value) => Number.isSafeInteger(value) && (value as number) > 0 },
+};
+
+/** Whether all given engine options are valid; reports CM5078 for each that is not. */
+export function areEngineOptions(options: EngineOptions, diagnostics: Diagnostics): boolean {
+  const wrong = (Object.keys(rules) as (keyof EngineOptions)[]).filter((name) => {
+    const given = options[name];
+    return given !== undefined && !rules[name].test(given);
+  });
+  for (const option of wrong)
+    diagnostics.report('CM5078', { option, given: `\`${String(options[option])}\``, wanted: rules[option].wanted });
+  return wrong.length === 0;
+}
