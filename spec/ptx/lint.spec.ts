@@ -113,6 +113,7 @@ const quiet: readonly (readonly [why: string, text: string])[] = [
   ],
   ['a return behind an endless loop', kernel('TOP: st.global.u32 [%rd1], %r1;\nbra TOP;')],
   ['a label of a compiler', kernel('$L__tmp0: st.global.u32 [%rd1], %r1;')],
+  ['a label that clang writes for debuggers', kernel('Ltmp3: st.global.u32 [%rd1], %r1;')],
 ];
 
 for (const [why, text] of quiet) test(`no lint: ${why}`, () => assert.equal(said(text), []));
