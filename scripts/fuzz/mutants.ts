@@ -101,7 +101,18 @@ interface Ended {
 /** Runs one process until it is done, or until a mutant ends it. */
 async function superviseOne(plan: Plan, report: (number: number, finding: string) => void): Promise<Ended> {
   const [kind = ''] = plan.kinds;
-  const words = [kind, '--here', '--seed', plan.seed, '--from', plan.from, '--count', plan.count, '--seconds', Math.min(plan.seconds, 1e9)];
+  const words = [
+    kind,
+    '--here',
+    '--seed',
+    plan.seed,
+    '--from',
+    plan.from,
+    '--count',
+    plan.count,
+    '--seconds',
+    Math.ceil(Math.min(plan.seconds, 1e9)),
+  ];
   const child = spawn(process.execPath, [join(import.meta.dirname, '../fuzz.ts'), ...words.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -54,6 +54,18 @@ test('each kind is named, with what to do, by check, build and run', async () =>
     }
 });
 
+test('an error of a file without lines names the file, in every format and command', async () => {
+  const files = { 'a.metallib': 'MTLB', 'b.air': 'BC\u0000', 'c.fatbin': Uint8Array.from([0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0]) };
+  for (const path of Object.keys(files)) {
+    assert.match((await commandLine(['check', path], files)).err, ` --> ${path}\n`);
+    assert.match((await commandLine(['run', path, '--device', 'cpu'], files)).err, ` --> ${path}\n`);
+    assert.match((await commandLine(['check', path, '--format', 'github'], files)).out, `file=${path},`);
+    const { diagnostics } = JSON.parse((await commandLine(['check', path, '--json'], files)).out);
+    assert.is(diagnostics[0].file, path);
+  }
+  assert.match((await commandLine(['inspect', 'a.metallib'], files)).err, ' --> a.metallib\n');
+});
+
 test('text that only starts like another language is PTX', async () => {
   const ptx = '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n';
   const files = { 'k.ptx': `// #include <x>\n/* def k(x): */\n#define\n${ptx}`, 'json.ptx': `/* { */ ${ptx}` };
