@@ -45,6 +45,18 @@ for (const words of judging)
     assert.equal([given.code, given.err], [0, '']);
   });
 
+test('a fault of an invented launch is no finding about the kernel', async () => {
+  const far = { 'k.ptx': files['k.ptx'].replace('mul.wide.u32 %d2, %r2, 4', 'mul.wide.u32 %d2, %r2, 1073741824') };
+  const { code, err } = await commandLine(['run', 'k.ptx'], far);
+  assert.is(code, 1);
+  assert.match(err, /error\[CM6011\]/);
+  assert.match(err.trimEnd().split('\n').at(-1)!, /^note: the launch above is invented \(p: f32:1024=iota, .*; specify yours/);
+  const json = JSON.parse((await commandLine(['run', 'k.ptx', '--json'], far)).out);
+  assert.equal([json.status, json.made_up.length], ['error', 3]);
+  for (const words of [launch, ['--grid', '1', '--block', '32', '--arg', 'u32=1']])
+    assert.not.match((await commandLine(['run', 'k.ptx', ...words], far)).err, 'invented');
+});
+
 test('a launch without its grid is invented in part', async () => {
   const { err } = await commandLine(['run', 'k.ptx', '--sanitize', '--arg', 'f32:32', '--arg', 'u32=32'], files);
   assert.match(err, /\(grid and block: to cover 32 elements\)/);
