@@ -156,6 +156,19 @@ test('LLVM of others, damaged AIR and impossible forms are refused', async () =>
   const wat = await of('k.air', '--emit', 'wat');
   assert.is(wat.code, 2);
   assert.match(wat.err, /`--emit wat` requires PTX/);
+  for (const words of [
+    ['--target', 'macos14'],
+    ['--fp64', 'soft'],
+    ['--mma', 'fast'],
+    ['--ptx-strict'],
+    ['--entry', 'k'],
+    ['--print-after', 'all'],
+  ]) {
+    const { code, err, written } = await of('k.air', ...words);
+    assert.equal([code, Object.keys(written)], [2, []], words[0]);
+    assert.match(err, `error: \`${words[0]}\` requires PTX, and \`k.air\` is an AIR module`);
+  }
+  assert.is((await of('k.air')).err, '', 'the target is that of the module, and not the default');
 });
 
 test.run();
