@@ -25,7 +25,7 @@ export function inventedParts({ plan, module, device }: Omit<Judged, 'what'>): r
 export const inventedFault = (parts: readonly string[]): string | undefined =>
   parts.length === 0
     ? undefined
-    : `note: the launch above is invented (${listOf(parts)}); its fault says nothing about a real launch; specify yours with \`--grid\`, \`--block\` and \`--arg\`, or with \`--launch FILE\`\n`;
+    : `warning: the launch above is invented (${listOf(parts)}); its fault says nothing about a real launch; specify yours with \`--grid\`, \`--block\` and \`--arg\`, or with \`--launch FILE\`\n`;
 
 const listOf = (parts: readonly string[]): string => printable(parts.map((part) => part.replace(/^_Z[\w$.]+/, readableName)).join(', '));
 
@@ -35,7 +35,7 @@ export function noteInvented(judged: Judged, terminal: Pick<Terminal, 'err'>): s
   if (parts.length === 0) return undefined;
   const { what } = judged;
   terminal.err(
-    `note: the launch is invented, because neither the command line nor the file specifies it (${listOf(parts)}); its ${what} say nothing about a real launch\n`,
+    `warning: the launch is invented, because neither the command line nor the file specifies it (${listOf(parts)}); its ${what} say nothing about a real launch\n`,
   );
-  return `note: the ${what} above are those of an invented launch; specify yours with \`--grid\`, \`--block\` and \`--arg\`, or with \`--launch FILE\`\n`;
+  return `warning: the ${what} above are those of an invented launch; specify yours with \`--grid\`, \`--block\` and \`--arg\`, or with \`--launch FILE\`\n`;
 }
