@@ -81,7 +81,7 @@ const kinds: Readonly<Record<string, () => { round(i: number): Promise<void>; en
   devices: () => ({
     async round() {
       const device = Device.open('cpu');
-      const word = device.allocate('u32', 1 << 16);
+      const word = device.allocate('u32', 1 << 22);
       await device
         .load(bump)
         .kernel()
