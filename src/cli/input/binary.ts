@@ -1,3 +1,5 @@
+/** Diagnostics of binary inputs. */
+
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
 

@@ -178,8 +178,8 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   if (!outcome) {
     await explainFault({ input, request, plan }, diagnostics, terminal);
     if (diagnostics.list.some(isDeviceFault)) {
-      report.madeUp = inventedParts({ plan, module, device });
-      report.lastNote ??= inventedFault(report.madeUp);
+      report.defaults = inventedParts({ plan, module, device });
+      report.lastNote ??= inventedFault(report.defaults);
     }
     return launchFault(diagnostics);
   }

@@ -31,7 +31,7 @@ export interface Report {
   compileMs?: number;
   launched?: Launched;
   /** The parts of a failed launch that are not specified. */
-  madeUp?: readonly string[];
+  defaults?: readonly string[];
   /** What is said after everything else. */
   lastNote?: string | undefined;
   /** The profile or trace for the object of `--json`. */
@@ -167,7 +167,7 @@ export function reportJson(report: Report, isFull = false): string {
     compile_ms: compileMs ?? null,
     duration_ms: launched ? median(launched.outcome.durationsMs) : null,
     durations_ms: launched?.outcome.durationsMs ?? [],
-    made_up: plan?.defaults ?? report.madeUp ?? [],
+    made_up: plan?.defaults ?? report.defaults ?? [],
     notes,
     printed: textOf(printed),
     outputs: launched ? outputsJson(launched, isFull) : [],
