@@ -27,7 +27,8 @@ const RealMemory = WebAssembly.Memory;
 WebAssembly.Memory = class extends RealMemory {
   constructor(descriptor: WebAssembly.MemoryDescriptor) {
     super(descriptor);
-    memories.push(new WeakRef(this));
+    // One without a maximum is not of a device: it only has V8 collect.
+    if (descriptor.maximum !== undefined) memories.push(new WeakRef(this));
   }
 };
 
