@@ -113,4 +113,81 @@ test('where a loop has no exit, lanes may stay in one of its branches for ever',
   assert.ok(apartIn(endless).includes('b3'));
 });
 
+/** Whether lanes part at a branch on `%c`; `%t` is `tid.x`, and `%p` the address of a word. */
+function parts(condition: string, areRowsAligned = true): boolean {
+  const numbers: Record<string, string> = { t: '%1', p: '%0', c: '%9' };
+  const lines = condition.replace(/%([tpc])\b/g, (_, name) => numbers[name]!);
+  const kernel = kernelOf(`kernel "k" {
+  param "p" pointer global size 4 align 4 slot 0
+b0:
+  %0 = param ptr.global {index: 0}
+  %1 = sreg i32 {name: tid.x}
+${lines
+  .split(';')
+  .map((line) => `  ${line.trim()}\n`)
+  .join('')}  condbr %9, b1, b2
+b1:
+  %20 = const i32 -1
+  %21 = reducesync i32 %20, %20 {fold: add}
+  br b2
+b2:
+  %22 = const i32 -1
+  warpsync %22 {isFence: true}
+  ret
+}
+`);
+  return divergentMasks(kernel, convergenceOf(kernel, areRowsAligned)).length > 0;
+}
+
+const compared = (pred: string, to: number): string => `%2 = const i32 ${to}; %c = icmp i1 %t, %2 {pred: ${pred}}`;
+
+test('a comparison of the thread is the same in a warp where it changes at a multiple of 32', () => {
+  for (const pred of ['ult', 'uge', 'slt', 'sge']) {
+    for (const to of [32, 64, 96]) assert.is(parts(compared(pred, to)), false, `${pred} ${to}`);
+    for (const to of [31, 33, 48]) assert.is(parts(compared(pred, to)), true, `${pred} ${to}`);
+  }
+  for (const pred of ['ule', 'ugt', 'sle', 'sgt']) {
+    for (const to of [31, 63, 95]) assert.is(parts(compared(pred, to)), false, `${pred} ${to}`);
+    for (const to of [30, 32, 33, 64]) assert.is(parts(compared(pred, to)), true, `${pred} ${to}`);
+  }
+  for (const pred of ['eq', 'ne']) for (const to of [31, 32, 63, 64]) assert.is(parts(compared(pred, to)), true, `${pred} ${to}`);
+});
+
+test('the number of a warp is the same in its lanes', () => {
+  const number = (op: string, by: number, is = 0): string =>
+    `%2 = const i32 ${by}; %3 = ${op} i32 %t, %2; %4 = const i32 ${is}; %c = icmp i1 %3, %4 {pred: eq}`;
+  for (const by of [5, 6]) for (const op of ['lshr', 'ashr']) assert.is(parts(number(op, by)), false, `${op} ${by}`);
+  for (const by of [0, 4]) for (const op of ['lshr', 'ashr']) assert.is(parts(number(op, by)), true, `${op} ${by}`);
+  for (const by of [32, 96]) assert.is(parts(number('udiv', by)), false, `udiv ${by}`);
+  for (const by of [1, 16, 48]) assert.is(parts(number('udiv', by)), true, `udiv ${by}`);
+  for (const by of [32, 992, -32]) assert.is(parts(number('and', by, 32)), false, `and ${by}`);
+  for (const by of [1, 48, 31]) assert.is(parts(number('and', by)), true, `and ${by}`);
+  for (const op of ['or', 'xor', 'add']) assert.is(parts(number(op, 32, 33)), true, op);
+  assert.is(parts(number('mul', 32, 64)), true);
+});
+
+test('rows of a multiple of 32 threads make `tid.x` that of the lane, and `tid.y` that of the warp', () => {
+  const below = (name: string): string => compared('ult', 64).replace('%t', '%5').replace(/^/, `%5 = sreg i32 {name: ${name}}; `);
+  for (const [name, aligned, unaligned] of [
+    ['tid.x', false, true],
+    ['tid.y', false, true],
+    ['tid.z', false, true],
+    ['gid.y', false, true],
+    ['gid.x', true, true],
+    ['laneid', false, false],
+    ['tid.linear', false, false],
+    ['ctaid.x', false, false],
+  ] as const) {
+    assert.is(parts(below(name)), aligned, name);
+    assert.is(parts(below(name), false), unaligned, `${name} in other rows`);
+  }
+});
+
+test('lanes that load from one address together read the same, unless the load is volatile', () => {
+  const at = (volatile: boolean): string =>
+    `%7 = const i32 0; %6 = load i32 %p {align: 4, volatile: ${volatile}}; %c = icmp i1 %6, %7 {pred: eq}`;
+  assert.is(parts(at(false)), false);
+  assert.is(parts(at(true)), true);
+});
+
 test.run();
