@@ -1,42 +1,44 @@
 /**
- * Random programs on the CPU device and on an NVIDIA GPU:
+ * Fuzzers:
  *
- *   bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM]     the programs and their input, for `scripts/record/digests.py`
- *   bun scripts/fuzz.ts check RECORDED.json                compares the CPU device's results with those of the GPU
+ *   bun scripts/fuzz.ts [KIND…] [--count N] [--seconds N] [--seed N] [--from N] [--findings FOLDER]
+ *       damaged inputs of each kind of `spec/support/hostile/kinds.ts`: N of each kind, or as many as fit into so many seconds. The seed is a
+ *       fresh one that is printed, or that of `--seed`. Exits 1 if there are findings, whose inputs are written to the folder.
+ *   bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM]     random programs and their input, for `scripts/record/digests.py`
+ *   bun scripts/fuzz.ts check RECORDED.json                compares the CPU device's results with those of an NVIDIA GPU
  *   bun scripts/fuzz.ts show NUMBER                        one program
  *
- * A recording has a digest of the results of each program. `check` names the programs that differ, and exits 1 if any does;
- * programs are compiled alternately for macOS 15, and for `cpu` with native doubles.
+ * A recording has a digest of the results of each program. `check` names the programs that differ, and exits 1 if any does; programs are
+ * compiled alternately for macOS 15, and for `cpu` with native doubles.
  */
-import { writeFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
-import { fuzzDigest, fuzzForms, readRecording } from '../spec/support/fuzz.ts';
-import { bytesOfThread, randomInput, randomProgram, threads } from '../spec/support/random-ptx.ts';
+import { parseArgs } from 'node:util';
+import { inputKinds } from '../spec/support/hostile/kinds.ts';
+import { gpuCommands } from './fuzz/gpu-programs.ts';
+import { runHere, superviseAll } from './fuzz/mutants.ts';
 
-const [command, ...args] = process.argv.slice(2);
-const forms = fuzzForms();
+const usage = `usage: bun scripts/fuzz.ts [${Object.keys(inputKinds).join('|')}…] [--count N] [--seconds N] [--seed N] [--from N] [--findings FOLDER]
+       bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM] | check RECORDED.json | show NUMBER`;
 
-function write(path: string, count: number, from: number): void {
-  const programs = Array.from({ length: count }, (_, i) => randomProgram(from + i, forms));
-  const input = Buffer.from(randomInput().buffer).toString('hex');
-  writeFileSync(path, gzipSync(JSON.stringify({ kernel: 'fuzz', from, threads, bytesOfThread, input, programs })));
-  console.log(`${count} programs, ${(programs.reduce((sum, each) => sum + each.length, 0) / 1e6).toFixed(1)} MB of PTX`);
+const number = { type: 'string' } as const;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { count: number, seconds: number, seed: number, from: number, findings: { type: 'string' }, here: { type: 'boolean' } },
+});
+const [first = '', ...rest] = positionals;
+const unknown = positionals.find((word) => !Object.hasOwn(inputKinds, word));
+if (Object.hasOwn(gpuCommands, first)) process.exitCode = gpuCommands[first]!(rest);
+else if (unknown !== undefined) {
+  console.error(`unknown kind ${unknown}\n${usage}`);
+  process.exitCode = 2;
+} else {
+  const plan = {
+    kinds: positionals.length > 0 ? positionals : Object.keys(inputKinds),
+    count: Number(values.count ?? (values.seconds ? Number.MAX_SAFE_INTEGER : 1000)),
+    seconds: Number(values.seconds ?? Number.MAX_SAFE_INTEGER),
+    seed: Number(values.seed ?? Math.floor(Math.random() * 2 ** 31)),
+    from: Number(values.from ?? 0),
+    findings: values.findings,
+  };
+  if (values.here) runHere(plan);
+  else process.exitCode = (await superviseAll(plan)) > 0 ? 1 : 0;
 }
-
-function check(path: string): number {
-  const { from, digests } = readRecording(path);
-  const different: string[] = [];
-  digests.forEach((digest, i) => {
-    const got = fuzzDigest(randomProgram(from + i, forms), i);
-    if (got !== digest) different.push(`${from + i}: ${got}, not ${digest}`);
-    if ((i + 1) % 500 === 0) console.error(`${i + 1} of ${digests.length}, ${different.length} differ`);
-  });
-  console.log(different.join('\n'));
-  console.log(`${digests.length} programs, ${different.length} differ`);
-  return different.length > 0 ? 1 : 0;
-}
-
-if (command === 'write') write(args[0]!, Number(args[1]), Number(args[2] ?? 0));
-else if (command === 'check') process.exitCode = check(args[0]!);
-else if (command === 'show') console.log(randomProgram(Number(args[0]), forms));
-else console.error('usage: bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM] | check RECORDED.json | show NUMBER');

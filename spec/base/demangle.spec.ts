@@ -56,6 +56,9 @@ test('every prefix and every damaged letter of a name is either a name or none',
 
 test('signatures in messages', () => {
   assert.is(readableName('_Z5scaleIfLi3EEvPT_N2ns1VIS0_EE'), 'scale<float, 3>(float*, ns::V<float>)');
+  assert.is(readableName('_Z5scalePfi_param_1'), 'param_1');
+  assert.is(readableName('_Zbad_param_1'), '_Zbad_param_1');
+  assert.is(readableName('scale_param_1'), 'scale_param_1');
   assert.is(
     withReadableNames('kernel `_Z5scaleIfEvPT_S0_` reads `_Z`, `x` and _Z1fv'),
     'kernel `scale<float>(float*, float)` reads `_Z`, `x` and _Z1fv',

@@ -22,6 +22,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { distrust, openStore, type Store } from '../../src/cache/index.ts';
+import { isTemporary } from '../../src/files/index.ts';
 
 const test = suite('cache/store');
 
@@ -307,7 +308,7 @@ function soundEntries(place: string, sizes: readonly number[]): number[] {
   });
 }
 
-const finished = (place: string): number => (existsSync(place) ? filesIn(place).filter((name) => !name.startsWith('new-')).length : 0);
+const finished = (place: string): number => (existsSync(place) ? filesIn(place).filter((name) => !isTemporary(name)).length : 0);
 
 const filesIn = (place: string): string[] => readdirSync(place).flatMap((shard) => readdirSync(join(place, shard)));
 

@@ -78,6 +78,14 @@ test('levels of warnings', async () => {
       ['CM2201', 'error'],
     ],
   );
+  const pragma = {
+    'p.ptx': `.version 6.3\n.target sm_70\n.address_size 64\n.visible .entry k() { .reg .b32 %r<3>; mov.u32 %r1, 1; redux.sync.add.s32 %r2, %r1, -1; ret; }\n`,
+  };
+  const plain: { severity: string; code: string }[] = JSON.parse((await commandLine(['check', 'p.ptx', '--json'], pragma)).out).diagnostics;
+  assert.ok(plain.length > 0 && plain.every(({ severity }) => severity === 'warning'));
+  const strict = await commandLine(['check', 'p.ptx', '--ptx-strict', ...plain.flatMap(({ code }) => ['-W', `${code}=off`])], pragma);
+  assert.is(strict.code, 3, 'an error by --ptx-strict stays');
+  assert.match(strict.err, /^error/);
   const bad = await commandLine(['check', 'bad.ptx', '-W', 'off'], { 'bad.ptx': `${head}foo;\n` });
   assert.is(bad.code, 3);
 });

@@ -46,6 +46,22 @@ test('a metallib without lines names the instruction', async () => {
   assert.match(err, /= note: at instruction \d+ of the kernel, `store \w+`/);
 });
 
+test('the instruction is that of the faulting thread, not an earlier one near a buffer', async () => {
+  // Thread 3 of block 0 stores behind the end of the buffer, which is no fault of the device.
+  const two = far
+    .replace('  .loc 1 7 3\n', '  setp.eq.s32 %p, %r3, 3;\n  @%p st.global.u32 [%d1+4096], %r3;\n')
+    .replace('.reg .b64 %d<4>;', '.reg .b64 %d<5>;');
+  const { err } = await commandLine(['run', 'two.ptx', '--grid', '4', '--block', '64', '--arg', 'f32:1024'], { 'two.ptx': two });
+  assert.match(err, /CM6011[\s\S]* two\.ptx:13:3\n/);
+});
+
+test('`diff` names it as well', async () => {
+  const words = ['diff', 'far.ptx', '--grid', '4', '--block', '64', '--arg', 'f32:1024', '--devices', 'cpu:lane,cpu:simd'];
+  const { code, err } = await commandLine(words, { 'far.ptx': far });
+  assert.is(code, 1);
+  assert.match(err, /CM6011[\s\S]* far\.ptx:12:3\n/);
+});
+
 test('a misaligned access, near a buffer', async () => {
   const odd = far.replace('1000000000, 0', '1, 0').replace(', 4; add', ', 2; add');
   const { code, err } = await commandLine(['run', 'odd.ptx', '--grid', '4', '--block', '64', '--arg', 'f32:1024'], { 'odd.ptx': odd });

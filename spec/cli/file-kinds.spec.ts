@@ -101,6 +101,15 @@ test('AIR bitcode and its text come back into the same metallib', async () => {
   }
 });
 
+test('bitcode in the wrapper of LLVM for Apple systems', async () => {
+  const air = await build(example, 'air', 'k.air');
+  const wrapped = new Uint8Array(20 + air.length + 12);
+  const words = [0x0b17c0de, 0, 20, air.length, 0xffffffff];
+  words.forEach((word, i) => void new DataView(wrapped.buffer).setUint32(4 * i, word, true));
+  wrapped.set(air, 20);
+  assert.equal(await build('w.bc', 'metallib', 'm.metallib', { 'w.bc': wrapped }), await build(example, 'metallib', 'm.metallib'));
+});
+
 test('the text of several kernels becomes one metallib', async () => {
   const kernel = (name: string): string =>
     `.visible .entry ${name}(.param .u64 p) { .reg .b64 %d<2>; ld.param.u64 %d1, [p]; st.global.u32 [%d1], 7; ret; }\n`;

@@ -65,6 +65,19 @@ test('machines get both names', async () => {
   assert.equal([kernel, kernel_name], ['_ZN2ns4onlyEPf', 'ns::only(float*)']);
 });
 
+test('parameters of C++ kernels have no mangled names', async () => {
+  const text = `${head}${kernel('_Z1kPf', 1)}`.replaceAll('.u64 p)', '.u64 _Z1kPf_param_0)').replaceAll('[p]', '[_Z1kPf_param_0]');
+  for (const words of [
+    ['run', 'p.ptx'],
+    ['run', 'p.ptx', '--sanitize'],
+    ['diff', 'p.ptx', '--devices', 'cpu:lane,cpu:simd'],
+  ]) {
+    const { out, err } = await commandLine(words, { 'p.ptx': text });
+    assert.match(out, /0 param_0: u32\[1024\]/);
+    assert.not.match(out + err, /_Z1k/);
+  }
+});
+
 test('diagnostics name kernels as a person does', async () => {
   const { err } = await commandLine(['run', 'k.ptx', '--kernel', 'only', '--grid', '1', '--block', '1', '--arg', 'u32=1'], files);
   assert.match(err, /`ns::only\(float\*\)`/);

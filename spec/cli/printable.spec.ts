@@ -214,19 +214,21 @@ test('a page, a table and a trace have no raw name or line', () => {
     shared: { load: shared, store: shared, atomic: shared },
   };
   const profile = {
-    kernel: `<script>${evil}`,
+    kernel: `<script>steal()${evil}`,
     grid: [1, 1, 1],
     block: [32, 1, 1],
     warps: 1,
     total: line,
-    operations: { [`<b>${evil}`]: counts.executed },
+    operations: { [`<b>bold${evil}`]: counts.executed },
     footprint: { sectors: 0, bytes: 0 },
-    lines: [{ ...line, line: 1, source: `</td><script>${evil}` }],
+    lines: [{ ...line, line: 1, source: `</td></script><script>steal()${evil}` }],
   } as unknown as Parameters<typeof profileHtml>[0];
   const source = new SourceFile('k.ptx', `<img src=x onerror=y>${evil}`);
   const page = profileHtml(profile, source, undefined);
   assert.equal(unsafeIn(page), []);
-  assert.not.match(page, /<script>|<img|<b>/);
+  assert.not.match(page, /<script>steal|<img|<b>bold/);
+  assert.is(page.split('<script>').length, 2, 'the page has the one script of its own');
+  assert.is(page.split('</script>').length, 2);
   assert.equal(unsafeIn(profileText(profile, source, undefined)), []);
   const trace = {
     kernel: evil,

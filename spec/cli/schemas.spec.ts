@@ -100,6 +100,7 @@ test('launch files of the package follow their schema, which refuses what the re
     args: [
       { name: 's', bytes: 's.bin', pointers: [{ offset: 8, argument: 1 }] },
       { name: 'b', buffer: 'f32', shape: [2], init: { rand: 7 } },
+      { null: true },
     ],
   };
   assert.equal(violations(schema, good), []);

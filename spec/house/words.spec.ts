@@ -19,6 +19,7 @@ const rooms = [
   'src/**/*.ts',
   'CONTRIBUTING.md',
   'CHANGELOG.md',
+  'SECURITY.md',
   'src/device/cpu/README.md',
 ];
 const specNames = ['spec/**/*.spec.ts'];

@@ -1,6 +1,6 @@
 /**
  * Invariants of readers on damaged libraries and modules: a result or a reason, valid libraries written back byte for byte, and written
- * modules read as equal. `bun scripts/fuzz-formats.ts 50000` runs many more.
+ * modules read as equal. `bun scripts/fuzz.ts metallib bitcode --count 50000` runs many more.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

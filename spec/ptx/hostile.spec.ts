@@ -11,7 +11,8 @@ import { renderDiagnostic } from '../../src/cli/terminal/render.ts';
 import { verifies } from '../../src/compile/index.ts';
 import { check, parse } from '../../src/ptx/index.ts';
 import { withinCpuSeconds } from '../support/cpu-time.ts';
-import { changes, mutate, random } from '../support/mutate.ts';
+import { damagedText, damagePtx } from '../support/hostile/ptx.ts';
+import { random } from '../support/mutate.ts';
 import { module } from './generate.ts';
 import { examples } from './tree.ts';
 
@@ -19,56 +20,6 @@ const test = suite('ptx/hostile');
 
 const wanted = Number(process.env.CUMETAL_FUZZ ?? 400);
 const seed = Number(process.env.CUMETAL_SEED ?? 1);
-
-type Random = () => number;
-const below = (next: Random, bound: number): number => Math.floor(next() * bound);
-const pick = <T>(next: Random, list: readonly T[]): T => list[below(next, list.length)]!;
-
-/** Characters and words with a meaning, at positions where they have none. */
-const pieces = [
-  ...'{}()[]<>;:,.@!%$_"#/*+-?|&=\\\n\t\0\u00a7\ud83d',
-  '/*',
-  '*/',
-  '//',
-  '"',
-  '.reg',
-  '.entry',
-  '.func',
-  '{',
-  '}',
-  '@%p1',
-  '0x',
-  '1e9',
-];
-
-const damages: readonly ((text: string, next: Random) => string)[] = [
-  (text, next) => {
-    const at = below(next, text.length);
-    return text.slice(0, at) + pick(next, pieces) + text.slice(at);
-  },
-  (text, next) => {
-    const at = below(next, text.length);
-    return text.slice(0, at) + text.slice(at + 1 + below(next, 30));
-  },
-  (text, next) => {
-    const [from, to] = [below(next, text.length), below(next, text.length)];
-    return text.slice(0, to) + text.slice(from, from + below(next, 300)) + text.slice(to);
-  },
-  (text, next) => text.slice(0, below(next, text.length)),
-  (text, next) => {
-    const rows = text.split('\n');
-    const [a, b] = [below(next, rows.length), below(next, rows.length)];
-    [rows[a], rows[b]] = [rows[b]!, rows[a]!];
-    return rows.join('\n');
-  },
-  (text, next) => mutate(text, pick(next, Object.keys(changes)), below(next, 2 ** 31))?.text ?? text,
-];
-
-function damaged(next: Random): string {
-  let [, text] = pick(next, examples);
-  for (let times = 1 + below(next, 4); times > 0 && text !== ''; times--) text = pick(next, damages)(text, next);
-  return text;
-}
 
 /** Parses and checks a text as `cumetal check` does, and occasionally compiles a valid one. */
 function examine(text: string, compiles: boolean): void {
@@ -100,15 +51,16 @@ function run(what: string, texts: () => string): void {
   });
 }
 
+const pick = <T>(next: () => number, list: readonly T[]): T => list[Math.floor(next() * list.length)]!;
 const next = random(seed);
-run('damaged kernels', () => damaged(next));
+run('damaged kernels', () => damagedText(pick(next, examples)[1], next));
 
 let made: string[] = [];
 let batches = 0;
 run('texts of the grammar, whole and damaged', () => {
   if (made.length === 0) made = fc.sample(module, { numRuns: 500, seed: seed * 1009 + batches++ });
   const text = made.pop()!;
-  return made.length % 3 === 0 || text === '' ? text : pick(next, damages)(text, next);
+  return made.length % 3 === 0 || text === '' ? text : damagePtx(text, next);
 });
 
 test.run();

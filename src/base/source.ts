@@ -24,6 +24,7 @@ export class SourceFile {
   /** The text that this one was compiled from, which people know. */
   readonly origin: SourceFile | undefined;
   #lineStarts: number[] | undefined;
+  #hasPairs: boolean | undefined;
   /** The last computed column. Positions are mostly asked for in order, and a file may be one long line. */
   #counted = { start: 0, at: 0, column: 1 };
 
@@ -67,6 +68,9 @@ export class SourceFile {
   }
 
   #columnOf(at: number, start: number): number {
+    // Most texts have no pairs, and a file may be one long line with a message at each word.
+    this.#hasPairs ??= /[\ud800-\udbff]/.test(this.text);
+    if (!this.#hasPairs) return at - start + 1;
     const from = this.#counted.start === start && this.#counted.at <= at ? this.#counted : { at: start, column: 1 };
     let { column } = from;
     for (let i = from.at; i < at; column++) i += isPair(this.text, i) && i + 1 < at ? 2 : 1;

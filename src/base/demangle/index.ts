@@ -22,8 +22,15 @@ const maxMangled = 1 << 14;
 /** The C++ name of a mangled name, as `c++filt` prints it; undefined for any other name. */
 export const demangle = (mangled: string): string | undefined => ofMangled(mangled, printNode);
 
-/** A name for people: the signature of a C++ function without its return type; any other name as it is. */
-export const readableName = (name: string): string => ofMangled(name, signatureOf) ?? name;
+/**
+ * A name for people: the signature of a C++ function without its return type, and a parameter without the name of its function, which nvcc
+ * puts before it; any other name as it is.
+ */
+export function readableName(name: string): string {
+  const [, owner, param] = /^(_Z.+)_(param_\d+)$/.exec(name) ?? [];
+  if (owner !== undefined && param !== undefined && demangle(owner) !== undefined) return param;
+  return ofMangled(name, signatureOf) ?? name;
+}
 
 /** A text in which mangled names between backticks are readable. */
 export const withReadableNames = (text: string): string =>

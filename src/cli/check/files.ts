@@ -24,13 +24,15 @@ function filesOf(word: string): string[] | string {
   }
   if (!/[*?[{]/.test(word)) return [word];
   const matched = matches(word);
+  if (!matched) return `\`${word}\` is not a pattern: a range such as \`[a-z]\` ends before it starts`;
   return matched.length > 0 ? matched : `no file matches \`${word}\``;
 }
 
-/** The files that match a pattern, sorted. */
-function matches(pattern: string): string[] {
+/** The files that match a pattern, sorted; undefined for a pattern with a range that is empty. */
+function matches(pattern: string): string[] | undefined {
   const fixed = /^[^*?[{]*\//.exec(pattern)?.[0] ?? '';
-  const regex = new RegExp(`^${patternSource(pattern.slice(fixed.length))}$`);
+  const regex = regexOf(`^${patternSource(pattern.slice(fixed.length))}$`);
+  if (!regex) return undefined;
   const folder = fixed === '' ? '.' : fixed;
   const found = filesIn(folder) ?? [];
   const from = `${folder.replace(/\/+$/, '')}/`;
@@ -39,6 +41,14 @@ function matches(pattern: string): string[] {
     .filter((path) => regex.test(path))
     .map((path) => `${fixed}${path}`)
     .filter(exists);
+}
+
+function regexOf(source: string): RegExp | undefined {
+  try {
+    return new RegExp(source);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The source of a regular expression: `**` any folders, `*` and `?` within a name, `[ab]` one of several letters, `{a,b}` one of several words. */

@@ -7,6 +7,7 @@ import { type Command, type Context, has, lastValue, type ParsedArguments } from
 import { ownCompileCache } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
 import { type Judged, noteInvented } from '../run/default-note.ts';
+import { addFaultPlace } from '../run/fault-place.ts';
 import { findWriter } from '../run/last-writer.ts';
 import { launchFault, loadTask } from '../run/load-task.ts';
 import { conflictingOption } from '../run/options.ts';
@@ -178,6 +179,9 @@ async function runOn({ spec, device }: Opened, task: Task, around: Surroundings)
   announce?.({ plan: task.plan, module, device });
   const { repeat, timeoutMs } = task.request;
   const outcome: LaunchOutcome | undefined = launch(device, module, task.plan, { repeat, timeoutMs }, { io: terminal, diagnostics });
-  if (!outcome) return launchFault(diagnostics);
+  if (!outcome) {
+    await addFaultPlace(task, diagnostics, terminal);
+    return launchFault(diagnostics);
+  }
   return { spec, info: device.info, outcome };
 }

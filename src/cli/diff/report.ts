@@ -91,7 +91,7 @@ function pairLines({ ran, pairs, writer }: Compared, isWhole: boolean): string[]
 
 function bufferLine(difference: Difference, reference: string, other: string, writer: Writer | undefined): string {
   const { index, name, element, shape, pass, maxUlp, mismatches, count, mismatch, tolerance } = difference;
-  const title = `${index} ${name}: ${describe(element, shape)}`;
+  const title = `${index} ${readableName(name)}: ${describe(element, shape)}`;
   if (pass && maxUlp === 0) return `${title} same`;
   const sizes = `max abs ${shortNumber(difference.maxAbs)}, rel ${shortNumber(difference.maxRel)}, ulp ${shortNumber(maxUlp)}`;
   if (pass || !mismatch) return `${title} same within ${toleranceText(tolerance)} (${sizes})`;

@@ -1,4 +1,5 @@
 /** What is said of a launch that is not specified, before and after its results are judged. */
+import { readableName } from '../../base/demangle/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import type { Device, DeviceModule } from '../../device/device.ts';
@@ -26,7 +27,7 @@ export function noteInvented(judged: Judged, terminal: Pick<Terminal, 'err'>): s
   if (parts.length === 0) return undefined;
   const { what } = judged;
   terminal.err(
-    `note: the launch is invented, because neither the command line nor the file specifies it (${printable(parts.join(', '))}); its ${what} say nothing about a real launch\n`,
+    `note: the launch is invented, because neither the command line nor the file specifies it (${printable(parts.map((part) => part.replace(/^_Z[\w$.]+/, readableName)).join(', '))}); its ${what} say nothing about a real launch\n`,
   );
   return `note: the ${what} above are those of an invented launch; specify yours with \`--grid\`, \`--block\` and \`--arg\`, or with \`--launch FILE\`\n`;
 }

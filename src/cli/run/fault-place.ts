@@ -1,5 +1,6 @@
 /** Finds the instruction behind an access outside of memory, by a second run of the launch under the sanitizer on the CPU device. */
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
+import type { Dim3 } from '../../device/device.ts';
 import { openCpuDevice } from '../../device/index.ts';
 import { launch } from '../../runtime/index.ts';
 import type { Terminal } from '../terminal/index.ts';
@@ -19,30 +20,45 @@ export async function addFaultPlace(task: Task, diagnostics: Diagnostics, io: Te
   const at = diagnostics.list.findIndex(({ code }) => faults.has(code));
   if (at < 0 || task.request.sanitize) return;
   const fault = diagnostics.list[at]!;
-  const found = await runSanitized(task, io);
-  const finding = chosenFinding(fault, found);
+  const { found, block } = await runSanitized(task, io);
+  const finding = chosenFinding(fault, found, block);
   if (finding) diagnostics.list[at] = withPlace(fault, finding);
 }
 
-async function runSanitized({ input, request, plan }: Task, io: Terminal): Promise<readonly Diagnostic[]> {
+/** What a run under the sanitizer finds, and the shape of its blocks. */
+interface Sanitized {
+  readonly found: readonly Diagnostic[];
+  readonly block: Dim3;
+}
+
+async function runSanitized({ input, request, plan }: Task, io: Terminal): Promise<Sanitized> {
   const diagnostics = new Diagnostics();
   const device = openCpuDevice({ engine: 'lane', threads: 1 });
   const instrumented = { ...request, compile: { ...request.compile, sanitize: true } };
   const module = await loadTask(device, { input, request: instrumented, plan }, { diagnostics, notes: [] });
-  if (typeof module === 'number') return [];
+  const block = plan.block ?? [Number.MAX_SAFE_INTEGER, 1, 1];
+  if (typeof module === 'number') return { found: [], block };
   const timeoutMs = Math.min(request.timeoutMs || maxMs, maxMs);
   const sanitize = { kinds: new Set(['memory'] as const), ...(input.kind === 'ptx' ? { source: input.source } : {}) };
   launch(device, module, plan, { repeat: 1, timeoutMs, observe: { sanitize } }, { io, diagnostics });
   device.close();
-  return diagnostics.list.filter(({ code }) => findings.has(code));
+  return { found: diagnostics.list.filter(({ code }) => findings.has(code)), block };
 }
 
-/** The finding of the faulting thread, if the fault names it, otherwise one far from every buffer, otherwise the first. */
-function chosenFinding({ message, code }: Diagnostic, found: readonly Diagnostic[]): Diagnostic | undefined {
+/** The finding of the faulting threads, otherwise one of their block, otherwise one far from every buffer, otherwise the first. */
+function chosenFinding({ message, code }: Diagnostic, found: readonly Diagnostic[], block: Dim3): Diagnostic | undefined {
   const alike = found.filter((each) => (code === 'CM6019') === (each.code === 'CM6102'));
-  const [, block, thread] = /in block (\([^)]*\)) at thread (\([^)]*\))/.exec(message) ?? [];
-  const ofThread = alike.find(({ notes }) => notes[0]?.startsWith(`by thread ${thread} of block ${block}:`));
-  return ofThread ?? alike.find((each) => each.message.includes('far from every buffer')) ?? alike[0];
+  const [, where, thread = '', next = '0'] =
+    /in block (\([^)]*\)) at thread \(([^)]*)\)(?: or one of the next (\d+) threads)?/.exec(message) ?? [];
+  const [x = 0, y = 0, z = 0] = thread.split(', ').map(Number);
+  const first = x + block[0] * (y + block[1] * z);
+  const ofBlock = alike.filter(({ notes }) => notes[0]?.includes(` of block ${where}:`));
+  const ofThreads = ofBlock.find(({ notes }) => {
+    const [, lane = '', warp = ''] = /: lane (\d+) of warp (\d+)$/.exec(notes[0]!) ?? [];
+    const number = 32 * Number(warp) + Number(lane);
+    return number >= first && number <= first + Number(next);
+  });
+  return ofThreads ?? ofBlock[0] ?? alike.find((each) => each.message.includes('far from every buffer')) ?? alike[0];
 }
 
 /** The fault with the instruction of a finding, and what that does: `writes 4 bytes at 0x…, 16 bytes behind the end of …`. */

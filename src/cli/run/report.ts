@@ -125,21 +125,27 @@ function headLines({ outcome, device, compileMs }: Launched, notes: readonly str
     `  compiled in ${formatMs(compileMs)}, ran in ${formatMs(median(durationsMs))}${times}`,
     ...notes.map((note) => `  ${note}`),
     ...(plan.defaults.length > 0
-      ? ['  default launch, because neither the command line nor the file specifies one:', ...plan.defaults.map((m) => `    ${m}`)]
+      ? [
+          '  default launch, because neither the command line nor the file specifies one:',
+          ...plan.defaults.map((m) => `    ${readablePart(m)}`),
+        ]
       : []),
   ];
 }
 
-const titleOf = (output: Output): string => `${output.index} ${output.name}: ${describe(output.element, output.shape)}`;
+/** A part of an invented launch, which starts with the name of a parameter. */
+const readablePart = (part: string): string => part.replace(/^_Z[\w$.]+/, readableName);
+
+const titleOf = (output: Output): string => `${output.index} ${readableName(output.name)}: ${describe(output.element, output.shape)}`;
 
 function checkLine(check: Check, { outputs }: LaunchOutcome): string {
   const { index, name, pass, count, mismatches, firstMismatch, want } = check;
   const sizes = `max abs ${shortNumber(check.maxAbs)}, rel ${shortNumber(check.maxRel)}, ulp ${shortNumber(check.maxUlp)}`;
-  if (pass || firstMismatch === undefined) return `check ${index} ${name}: pass, ${count} elements (${sizes})`;
+  if (pass || firstMismatch === undefined) return `check ${index} ${readableName(name)}: pass, ${count} elements (${sizes})`;
   const got = outputs.find((output) => output.index === index)!;
   const at = (bytes: Uint8Array) => formatValue(want.element, decodeElements(want.element, bytes, firstMismatch + 1)[firstMismatch]!);
   const first = `first at ${firstMismatch}: got ${at(got.bytes)}, expected ${at(want.bytes)}`;
-  return `check ${index} ${name}: FAIL, ${mismatches} of ${count} elements differ, ${first} (${sizes})`;
+  return `check ${index} ${readableName(name)}: FAIL, ${mismatches} of ${count} elements differ, ${first} (${sizes})`;
 }
 
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(3) : ms.toFixed(1)} ms`;

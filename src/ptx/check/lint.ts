@@ -35,7 +35,7 @@ export function namesOutside(items: readonly Item[]): Set<string> {
 const compilerRegisters = new Set(['%SP', '%SPL', 'temp_param_reg']);
 
 /** Labels that compilers generate for themselves and for debuggers. */
-const isGenerated = (label: string): boolean => /^(\$|(func_exec_begin|func_begin|func_end|tmp)\d+$)/.test(label);
+const isGenerated = (label: string): boolean => /^(\$|L?(func_exec_begin|func_begin|func_end|tmp)\d+$)/.test(label);
 
 /** The statements of all scopes, in order. */
 function allStatements(body: readonly Statement[]): Statement[] {

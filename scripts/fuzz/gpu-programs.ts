@@ -1,0 +1,47 @@
+/**
+ * Random programs on the CPU device and on an NVIDIA GPU:
+ *
+ *   bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM]     the programs and their input, for `scripts/record/digests.py`
+ *   bun scripts/fuzz.ts check RECORDED.json                compares the CPU device's results with those of the GPU
+ *   bun scripts/fuzz.ts show NUMBER                        one program
+ *
+ * A recording has a digest of the results of each program. `check` names the programs that differ, and exits 1 if any does;
+ * programs are compiled alternately for macOS 15, and for `cpu` with native doubles.
+ */
+import { writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { fuzzDigest, fuzzForms, readRecording } from '../../spec/support/fuzz.ts';
+import { bytesOfThread, randomInput, randomProgram, threads } from '../../spec/support/random-ptx.ts';
+
+function write(path: string, count: number, from: number): number {
+  const forms = fuzzForms();
+  const programs = Array.from({ length: count }, (_, i) => randomProgram(from + i, forms));
+  const input = Buffer.from(randomInput().buffer).toString('hex');
+  writeFileSync(path, gzipSync(JSON.stringify({ kernel: 'fuzz', from, threads, bytesOfThread, input, programs })));
+  console.log(`${count} programs, ${(programs.reduce((sum, each) => sum + each.length, 0) / 1e6).toFixed(1)} MB of PTX`);
+  return 0;
+}
+
+function check(path: string): number {
+  const forms = fuzzForms();
+  const { from, digests } = readRecording(path);
+  const different: string[] = [];
+  digests.forEach((digest, i) => {
+    const got = fuzzDigest(randomProgram(from + i, forms), i);
+    if (got !== digest) different.push(`${from + i}: ${got}, not ${digest}`);
+    if ((i + 1) % 500 === 0) console.error(`${i + 1} of ${digests.length}, ${different.length} differ`);
+  });
+  console.log(different.join('\n'));
+  console.log(`${digests.length} programs, ${different.length} differ`);
+  return different.length > 0 ? 1 : 0;
+}
+
+/** The commands, by their first word. */
+export const gpuCommands: Readonly<Record<string, (args: readonly string[]) => number>> = {
+  write: (args) => write(args[0]!, Number(args[1]), Number(args[2] ?? 0)),
+  check: (args) => check(args[0]!),
+  show(args) {
+    console.log(randomProgram(Number(args[0]), fuzzForms()));
+    return 0;
+  },
+};
