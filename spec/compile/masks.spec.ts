@@ -2,6 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { type Dim3, product } from '../../src/base/dim3.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { launchMetallib } from '../support/launch.ts';
@@ -58,20 +59,26 @@ test('lanes of rows of 32, or of blocks of one row, are together; those of other
 });
 
 test('a mask that names lanes which are elsewhere stops the kernel, by opcode and line', () => {
-  const run = (line: string, threads: number): number[] => {
-    const [out] = launchMetallib(compiled(kernel(line)).metallib, { kernel: 'k', blocks: 1, threads, args: [new Uint32Array(threads)] });
+  const run = (line: string, threads: number | Dim3): number[] => {
+    const count = typeof threads === 'number' ? threads : product(threads);
+    const [out] = launchMetallib(compiled(kernel(line)).metallib, { kernel: 'k', blocks: 1, threads, args: [new Uint32Array(count)] });
     return [...new Uint32Array(out!.slice().buffer)];
   };
-  assert.throws(
-    () => run('setp.lt.u32 q, x, 16;', 32),
-    /the mask of `shfl\.sync\.idx\.b32` names lanes that do not execute it together \(k\.ptx:12\)/,
-  );
+  const elsewhere = /the mask of `shfl\.sync\.idx\.b32` names lanes that do not execute it together \(k\.ptx:12\)/;
+  assert.throws(() => run('setp.lt.u32 q, x, 16;', 32), elsewhere);
+  // Lane 0 alone, and those of the last row of three.
+  assert.throws(() => run('setp.ge.u32 q, x, 1;', 32), elsewhere);
+  assert.throws(() => run('setp.lt.u32 q, y, 2;', [5, 3, 1]), elsewhere);
   assert.equal(
     run('setp.lt.u32 q, x, 64;', 64),
     Array.from({ length: 64 }, (_, thread) => (thread < 32 ? 3 : 35)),
   );
   // Lanes that the block does not have are not missing.
   assert.equal(run('setp.lt.u32 q, x, 64;', 5), [3, 3, 3, 3, 3]);
+  assert.equal(
+    run('setp.lt.u32 q, x, 64;', 40),
+    Array.from({ length: 40 }, (_, thread) => (thread < 32 ? 3 : 35)),
+  );
 });
 
 test.run();
