@@ -36,12 +36,21 @@ function check(path: string): number {
   return different.length > 0 ? 1 : 0;
 }
 
+interface GpuCommand {
+  /** The words behind the command's own, one a line. */
+  readonly words: RegExp;
+  readonly run: (args: readonly string[]) => number;
+}
+
 /** The commands, by their first word. */
-export const gpuCommands: Readonly<Record<string, (args: readonly string[]) => number>> = {
-  write: (args) => write(args[0]!, Number(args[1]), Number(args[2] ?? 0)),
-  check: (args) => check(args[0]!),
-  show(args) {
-    console.log(randomProgram(Number(args[0]), fuzzForms()));
-    return 0;
+export const gpuCommands: Readonly<Record<string, GpuCommand>> = {
+  write: { words: /^[^\n]+\n\d+(\n\d+)?$/, run: (args) => write(args[0]!, Number(args[1]), Number(args[2] ?? 0)) },
+  check: { words: /^[^\n]+$/, run: (args) => check(args[0]!) },
+  show: {
+    words: /^\d+$/,
+    run([number]) {
+      console.log(randomProgram(Number(number), fuzzForms()));
+      return 0;
+    },
   },
 };

@@ -33,7 +33,18 @@ type Message =
   | { readonly number: number; readonly finding: string }
   | { readonly done: number; readonly outcomes: readonly (readonly [string, number])[]; readonly slowest: number };
 
-const say = (message: Message): void => void writeSync(1, `${JSON.stringify(message)}\n`);
+/** Writes the message whole, before anything else happens. The pipe does not block: it is full while the other process is busy. */
+function say(message: Message): void {
+  const bytes = Buffer.from(`${JSON.stringify(message)}\n`);
+  for (let written = 0; written < bytes.length; ) {
+    try {
+      written += writeSync(1, bytes, written);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
 
 /** Runs the mutants of one kind in this process. */
 export function runHere({ kinds, count, seconds, seed, from }: Plan): void {
@@ -101,7 +112,18 @@ interface Ended {
 /** Runs one process until it is done, or until a mutant ends it. */
 async function superviseOne(plan: Plan, report: (number: number, finding: string) => void): Promise<Ended> {
   const [kind = ''] = plan.kinds;
-  const words = [kind, '--here', '--seed', plan.seed, '--from', plan.from, '--count', plan.count, '--seconds', Math.min(plan.seconds, 1e9)];
+  const words = [
+    kind,
+    '--here',
+    '--seed',
+    plan.seed,
+    '--from',
+    plan.from,
+    '--count',
+    plan.count,
+    '--seconds',
+    Math.ceil(Math.min(plan.seconds, 1e9)),
+  ];
   const child = spawn(process.execPath, [join(import.meta.dirname, '../fuzz.ts'), ...words.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -220,6 +220,8 @@ test('options of a device are checked when it is opened', async () => {
   ];
   for (const options of wrong)
     assert.is(await codeOf(() => Device.open('cpu', options as DeviceOptions)), 'CM5078', JSON.stringify(options));
+  for (const kind of [{ kind: 'cpu' }, null, 1]) assert.is(await codeOf(() => Device.open(kind as unknown as string)), 'CM5078');
+  assert.is(await codeOf(() => Device.open('toString')), 'CM6001');
   Device.open('cpu', { threads: 1, lanes: 8, engine: 'simd', fma: 'fast', denormals: 'keep' }).close();
 });
 

@@ -48,7 +48,13 @@ const sourced = (code: string): string =>
   code.replaceAll(/'cumetal(\/\w+)?'/g, (_, name = '') => JSON.stringify(sourcesOfEntries().get(`.${name}`)));
 const pathOfSourced = ({ path }: Example): string => join(folder, 'sourced', path.slice(folder.length).replace('.mjs', '.ts'));
 
-let built: Promise<void> | undefined;
+const scriptOf = (path: string): string => path.replace('.ts', '.mjs');
+
+/** Does something at the first call only. */
+function once<T>(act: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => (done ??= act());
+}
 
 test.before(async () => {
   for (const example of examples) {
@@ -80,31 +86,47 @@ test('their types are right', () => {
   assert.is(stdout, '');
 });
 
-/** Runs a program file and returns what it logs. */
-function logged(runtime: string, path: string): string[] {
-  const told = `const said = []; console.log = (...all) => void said.push(all.map(String).join(' '));
-    await import(${JSON.stringify(path)}); process.stdout.write(JSON.stringify(said)); process.exit(0);`;
-  const runner = `${path}.run.mjs`;
-  writeFileSync(runner, told);
+/** Runs program files one after the other in one process, and returns what each logs, or its error. */
+function logsOf(runtime: string, paths: readonly string[]): ReadonlyMap<string, unknown> {
+  const runner = join(folder, 'run.mjs');
+  writeFileSync(
+    runner,
+    `const logs = [];
+    for (const path of ${JSON.stringify(paths)}) {
+      const said = [];
+      console.log = (...all) => void said.push(all.map(String).join(' '));
+      logs.push([path, await import(path).then(() => said, String)]);
+    }
+    process.stdout.write(JSON.stringify(logs)); process.exit(0);`,
+  );
   const { stdout, stderr } = spawnSync(runtime, [runner], { encoding: 'utf8', cwd: root });
   assert.is(stderr, '');
-  return JSON.parse(stdout);
+  return new Map(JSON.parse(stdout) as [string, unknown][]);
 }
 
+/** The logs of all examples with the sources, in Bun. */
+const inBun = once(async () => logsOf(process.execPath, examples.map(pathOfSourced)));
+
+/** The logs of all examples with the built package, in Node. */
+const inNode = once(async () => {
+  await packageForNode(folder);
+  for (const { language, path } of examples) if (language === 'ts') writeFileSync(scriptOf(path), await scriptForNode(path));
+  return logsOf(
+    'node',
+    examples.map(({ path }) => scriptOf(path)),
+  );
+});
+
 examples.forEach((example, i) => {
-  const { title, code, language, path } = example;
+  const { title, code, path } = example;
   const wanted = [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text!);
-  test(`${title}: example ${i + 1} prints what it says`, () => {
+  test(`${title}: example ${i + 1} prints what it says`, async () => {
     assert.ok(wanted.length > 0);
-    assert.equal(logged(process.execPath, pathOfSourced(example)), wanted);
+    assert.equal((await inBun()).get(pathOfSourced(example)), wanted);
   });
-  need(test, [nodeNeed], `${title}: example ${i + 1} prints the same in Node`, async () => {
-    built ??= packageForNode(folder);
-    await built;
-    const script = language === 'js' ? path : path.replace('.ts', '.mjs');
-    if (language === 'ts') writeFileSync(script, await scriptForNode(path));
-    assert.equal(logged('node', script), wanted);
-  });
+  need(test, [nodeNeed], `${title}: example ${i + 1} prints the same in Node`, async () =>
+    assert.equal((await inNode()).get(scriptOf(path)), wanted),
+  );
 });
 
 test.run();

@@ -117,11 +117,24 @@ test('comments suppress warnings', async () => {
   assert.equal(await codes(warned('// cumetal: allow CM2201'), '-W', 'error'), ['CM2206 4']);
 });
 
+test('a comment that is meant as a suppression and is none is a warning', async () => {
+  for (const comment of [
+    '// cumetal: alow CM2201',
+    '// cumetal: allow',
+    '// cumetal: allow -- for a reason',
+    '// cumetal:',
+    '/* cumetal: allow CM2201 */',
+  ])
+    assert.equal(await codes(warned(comment)), ['CM2206 4', 'CM2201 5', 'CM2222 5'], comment);
+  assert.equal(await codes(`// cumetal: alow CM2201\n${warned()}`), ['CM2222 1', 'CM2206 5', 'CM2201 6'], 'by place');
+  assert.equal(await codes(warned('// about cumetal: see above')), ['CM2206 4', 'CM2201 5']);
+});
+
 test('a suppression must match', async () => {
   assert.equal(await codes(warned('// cumetal: allow CM2204')), ['CM2206 4', 'CM2201 5', 'CM2220 5']);
   assert.equal(
     await codes(warned('', '// cumetal: allow CM2201')),
-    ['CM2206 4', 'CM2201 5', 'CM2220 4'],
+    ['CM2206 4', 'CM2220 4', 'CM2201 5'],
     'a comment behind code is about its own line',
   );
   assert.equal(await codes(`${warned()}// cumetal: allow-file CM2204\n`), ['CM2206 4', 'CM2201 5', 'CM2220 7']);

@@ -55,6 +55,17 @@ test('the instruction is that of the faulting thread, not an earlier one near a 
   assert.match(err, /CM6011[\s\S]* two\.ptx:13:3\n/);
 });
 
+test('a kernel that stops itself is shown at its line, of the PTX or of its source', async () => {
+  const trap = far.replace('st.global.u32 [%d3], %r3;', 'st.global.u32 [%d1], %r3;\n  trap;');
+  const { err } = await commandLine(['run', 'trap.ptx', '--grid', '1', '--block', '1', '--arg', 'f32:4'], { 'trap.ptx': trap });
+  assert.match(err, /CM6014\]: .* \(trap\.ptx:13\)\n +--> trap\.ptx:13:3\n +\|\n13 \| {3}trap;\n +\| {3}\^{5}\n/);
+  // The text of another file is not known.
+  const { written } = await commandLine(['build', 'trap.ptx', '-o', 'trap.metallib'], { 'trap.ptx': trap });
+  const built = await commandLine(['run', 'trap.metallib', '--grid', '1', '--block', '1', '--arg', 'f32:4'], written);
+  assert.match(built.err, /CM6014\]: .* \(trap\.ptx:13\)\n/);
+  assert.not.match(built.err, '-->');
+});
+
 test('`diff` names it as well', async () => {
   const words = ['diff', 'far.ptx', '--grid', '4', '--block', '64', '--arg', 'f32:1024', '--devices', 'cpu:lane,cpu:simd'];
   const { code, err } = await commandLine(words, { 'far.ptx': far });

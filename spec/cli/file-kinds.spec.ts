@@ -54,6 +54,18 @@ test('each kind is named, with what to do, by check, build and run', async () =>
     }
 });
 
+test('an error of a file without lines names the file, in every format and command', async () => {
+  const files = { 'a.metallib': 'MTLB', 'b.air': 'BC\u0000', 'c.fatbin': Uint8Array.from([0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0]) };
+  for (const path of Object.keys(files)) {
+    assert.match((await commandLine(['check', path], files)).err, ` --> ${path}\n`);
+    assert.match((await commandLine(['run', path, '--device', 'cpu'], files)).err, ` --> ${path}\n`);
+    assert.match((await commandLine(['check', path, '--format', 'github'], files)).out, `file=${path},`);
+    const { diagnostics } = JSON.parse((await commandLine(['check', path, '--json'], files)).out);
+    assert.is(diagnostics[0].file, path);
+  }
+  assert.match((await commandLine(['inspect', 'a.metallib'], files)).err, ' --> a.metallib\n');
+});
+
 test('text that only starts like another language is PTX', async () => {
   const ptx = '.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n';
   const files = { 'k.ptx': `// #include <x>\n/* def k(x): */\n#define\n${ptx}`, 'json.ptx': `/* { */ ${ptx}` };
@@ -144,6 +156,19 @@ test('LLVM of others, damaged AIR and impossible forms are refused', async () =>
   const wat = await of('k.air', '--emit', 'wat');
   assert.is(wat.code, 2);
   assert.match(wat.err, /`--emit wat` requires PTX/);
+  for (const words of [
+    ['--target', 'macos14'],
+    ['--fp64', 'soft'],
+    ['--mma', 'fast'],
+    ['--ptx-strict'],
+    ['--entry', 'k'],
+    ['--print-after', 'all'],
+  ]) {
+    const { code, err, written } = await of('k.air', ...words);
+    assert.equal([code, Object.keys(written)], [2, []], words[0]);
+    assert.match(err, `error: \`${words[0]}\` requires PTX, and \`k.air\` is an AIR module`);
+  }
+  assert.is((await of('k.air')).err, '', 'the target is that of the module, and not the default');
 });
 
 test.run();

@@ -37,13 +37,27 @@ for (const words of judging)
     const lines = err.trimEnd().split('\n');
     assert.match(
       lines[0]!,
-      /^note: the launch is invented, .*p: f32:1024=iota, n: u32=1024, grid and block: .*say nothing about a real launch$/,
+      /^warning: the launch is invented, .*p: f32:1024=iota, n: u32=1024, grid and block: .*say nothing about a real launch$/,
     );
-    assert.match(lines.at(-1)!, /^note: the \w+ above are those of an invented launch; specify yours with `--grid`/);
+    assert.match(lines.at(-1)!, /^warning: the \w+ above are those of an invented launch; specify yours with `--grid`/);
     assert.is(lines.filter((line) => line.includes('invented')).length, 2);
+    const quiet = await commandLine([...words, '--quiet'], files);
+    assert.is(quiet.err.split('\n').filter((line) => line.includes('invented')).length, 2, 'a warning, which --quiet leaves');
     const given = await commandLine([...words, ...launch], files);
     assert.equal([given.code, given.err], [0, '']);
   });
+
+test('a fault of an invented launch is no finding about the kernel', async () => {
+  const far = { 'k.ptx': files['k.ptx'].replace('mul.wide.u32 %d2, %r2, 4', 'mul.wide.u32 %d2, %r2, 1073741824') };
+  const { code, err } = await commandLine(['run', 'k.ptx'], far);
+  assert.is(code, 1);
+  assert.match(err, /error\[CM6011\]/);
+  assert.match(err.trimEnd().split('\n').at(-1)!, /^warning: the launch above is invented \(p: f32:1024=iota, .*; specify yours/);
+  const json = JSON.parse((await commandLine(['run', 'k.ptx', '--json'], far)).out);
+  assert.equal([json.status, json.made_up.length], ['error', 3]);
+  for (const words of [launch, ['--grid', '1', '--block', '32', '--arg', 'u32=1']])
+    assert.not.match((await commandLine(['run', 'k.ptx', ...words], far)).err, 'invented');
+});
 
 test('a launch without its grid is invented in part', async () => {
   const { err } = await commandLine(['run', 'k.ptx', '--sanitize', '--arg', 'f32:32', '--arg', 'u32=32'], files);

@@ -137,6 +137,16 @@ test('a SARIF log has what the standard requires', () => {
   });
 });
 
+test('files of the current folder are named without `./`, as GitHub names those of a repository', () => {
+  const labels = [{ span: spanOf('%r2'), text: '' }];
+  const paths = { './k.ptx': 'k.ptx', '././a/k.ptx': 'a/k.ptx', '../k.ptx': '../k.ptx', '.k.ptx': '.k.ptx' };
+  for (const [path, name] of Object.entries(paths)) {
+    const one = error({ file: new SourceFile(path, text), labels });
+    assert.match(JSON.stringify(sarif([one], { version: '1.2.3' })), `"uri":"${name}"`);
+    assert.match(githubLine(one), `file=${name},`);
+  }
+});
+
 test('a GitHub command escapes what would end it', () => {
   const odd = new SourceFile('a,b:c.ptx', text);
   const got = githubLine(error({ file: odd, message: '50%\nmore', labels: [{ span: spanOf('%r2'), text: '' }] }));

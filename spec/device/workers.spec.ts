@@ -175,7 +175,7 @@ wait:
 }`;
 
 test('blocks that spin on earlier ones make progress and see their stores', async () => {
-  const n = 2000;
+  const n = 700;
   let hash = 0;
   for (let b = 0; b < n; b++) hash = (Math.imul(hash, 31) + b) >>> 0;
   for (const count of [1, 2, 4]) {

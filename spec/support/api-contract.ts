@@ -600,6 +600,8 @@ export function apiContract(test: Register, candidate: Candidate): void {
     assert.instance(error, CumetalError);
     const { name, message, diagnostics, cuda } = error as ResourceError;
     assert.equal([name, diagnostics.length, cuda.number], ['ResourceError', 1, 2]);
+    // Runtimes print this name. `spec/dist/installed-api.spec.ts` asks the built classes.
+    assert.equal([(error as ResourceError).constructor.name, CumetalError.name], ['ResourceError', 'CumetalError']);
     assert.is(message, 'the device cannot allocate 4398046511104 bytes for a buffer [CM6012]');
     device.close();
     candidate.check?.();

@@ -24,6 +24,8 @@ export interface ParamReflection {
   /** The type of accesses to the buffer, or of a scalar; absent if unknown (a struct, mixed accesses). */
   readonly element: ElementType | undefined;
   readonly access: 'read' | 'write' | 'read_write' | undefined;
+  /** 64 bits by value that the kernel does not read. PTX declares pointers as such integers, so a buffer and null are arguments for it as well. */
+  readonly isUnused?: true;
 }
 
 /** The memory of a module's `.global` variables: one buffer that all its kernels share and that persists between launches. */

@@ -1,5 +1,16 @@
 /** The reflection of our own kernels, from the IR: it includes names and types that AIR metadata cannot hold. */
-import { bytesOf, isHidden, type Kernel, type KernelParam, type PackedValue, type ScalarType } from '../ir/index.ts';
+import {
+  bytesOf,
+  edgesOf,
+  instOf,
+  isHidden,
+  type Kernel,
+  type KernelParam,
+  operandsOf,
+  type PackedValue,
+  type ScalarType,
+  type Value,
+} from '../ir/index.ts';
 import type { ElementType, KernelReflection, ParamReflection } from './abi.ts';
 import { type Target, targets } from './targets.ts';
 import { windowOf } from './windows.ts';
@@ -11,7 +22,7 @@ export function elementType(element: ScalarType | undefined, signed: boolean): E
   return `${signed ? 'i' : 'u'}${bytesOf(element) * 8}` as ElementType;
 }
 
-const reflectParam = (param: KernelParam): ParamReflection => ({
+const reflectParam = (param: KernelParam, unused: ReadonlySet<KernelParam>): ParamReflection => ({
   name: param.name,
   slot: param.slot,
   kind: param.kind === 'pointer' ? 'buffer' : 'bytes',
@@ -19,7 +30,26 @@ const reflectParam = (param: KernelParam): ParamReflection => ({
   align: param.align,
   element: elementType(param.element, param.signed),
   access: param.access,
+  ...(unused.has(param) ? { isUnused: true } : {}),
 });
+
+/** The parameters that may be pointers or integers: 64 bits by value that no instruction reads. None of a kernel without its body. */
+export function unusedWords(kernel: Kernel): ReadonlySet<KernelParam> {
+  const words = kernel.params.filter(({ kind, size, packed }) => kind === 'value' && size === 8 && !packed);
+  if (words.length === 0 || kernel.blocks.length === 0) return new Set();
+  const used = new Set<Value>();
+  for (const block of kernel.blocks) {
+    for (const value of block.body) for (const operand of operandsOf(instOf(kernel, value))) used.add(operand);
+    for (const edge of edgesOf(block.end)) for (const arg of edge.args) used.add(arg);
+  }
+  const read = new Set<number>();
+  for (const block of kernel.blocks)
+    for (const value of block.body) {
+      const inst = instOf(kernel, value);
+      if (inst.op === 'param' && used.has(value)) read.add(inst.index);
+    }
+  return new Set(words.filter((param) => !read.has(kernel.params.indexOf(param))));
+}
 
 /** The source parameters in order: those with a slot of their own, and those that share one. */
 export function withPacked(own: readonly ParamReflection[], { params }: Kernel): readonly ParamReflection[] {
@@ -71,9 +101,14 @@ export const reflectLimits = (target: Target | undefined): Pick<KernelReflection
 /** The reflection of one kernel. */
 export function reflectKernel(kernel: Kernel, target?: Target): KernelReflection {
   const shared = windowOf(kernel, 'shared');
+  const unused = unusedWords(kernel);
+  const own = kernel.params.filter((param) => param.kind !== 'threadgroup' && !isHidden(param));
   return {
     name: kernel.name,
-    params: withPacked(kernel.params.filter((param) => param.kind !== 'threadgroup' && !isHidden(param)).map(reflectParam), kernel),
+    params: withPacked(
+      own.map((param) => reflectParam(param, unused)),
+      kernel,
+    ),
     ...reflectHidden(kernel),
     staticSharedBytes: shared?.size ?? 0,
     ...reflectLimits(target),

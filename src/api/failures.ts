@@ -66,6 +66,9 @@ const classes = {
   DeviceNotFoundError,
 } as const;
 
+// Bundling renames a class to a name like `LaunchError2`, which Node prints for an uncaught error.
+for (const [value, made] of Object.entries({ CumetalError, ...classes })) Object.defineProperty(made, 'name', { value });
+
 /** The exception class and the CUDA error of a diagnostic. */
 export interface Failure {
   readonly error: keyof typeof classes;

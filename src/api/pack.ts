@@ -56,7 +56,9 @@ function usable({ context }: Target, value: unknown): Part | undefined {
 }
 
 function valueBytes(target: Target, value: unknown, uses: Set<Memory>): Uint8Array {
-  const { size } = target.parameter;
+  const { size, isUnused } = target.parameter;
+  // PTX declares a pointer that is not used as an integer.
+  if (value === null && isUnused) return new Uint8Array(size);
   const part = usable(target, value);
   if (part && size === 8) {
     uses.add(part.memory);

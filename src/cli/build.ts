@@ -17,6 +17,9 @@ import type { Terminal } from './terminal/index.ts';
 import { jsonDocument } from './terminal/json.ts';
 import { writeDiagnostics } from './terminal/render.ts';
 
+/** Options of compiling PTX, which an AIR module has no use for. */
+const ofPtxOnly = ['target', 'fp64', 'mma', 'ptx-strict', 'entry', 'print-after'] as const;
+
 /** Runs the command. */
 export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const to = lastValue(parsed, 'output');
@@ -38,14 +41,20 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   };
   const diagnostics = new Diagnostics();
   const start = performance.now();
-  const { code, size } = await buildTo(to, { from, image: lastValue(parsed, 'image'), what, options }, terminal, diagnostics);
+  const compiling = ofPtxOnly.find((name) => has(parsed, name));
+  const { code, size, isFromAir } = await buildTo(
+    to,
+    { from, image: lastValue(parsed, 'image'), what, options, compiling },
+    terminal,
+    diagnostics,
+  );
   if (diagnostics.list.length > 0) writeDiagnostics(diagnostics.list, terminal);
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
   if (isJson)
     terminal.out(jsonDocument({ status, emit: what, output: to, bytes: size, compile_ms: performance.now() - start, diagnostics: list }));
   else if (code === exit.ok) {
-    const note = defaultNote(what, options);
+    const note = isFromAir ? undefined : defaultNote(what, options);
     if (note !== undefined) terminal.err(note);
     if (to !== '-' && !terminal.isQuiet) terminal.out(`${printable(to)}: ${what}, ${size} bytes\n`);
   }
@@ -80,6 +89,14 @@ interface Work {
   readonly image: string | undefined;
   readonly what: Output;
   readonly options: CompileOptions;
+  /** The first option that requires PTX. */
+  readonly compiling: string | undefined;
+}
+
+interface Built {
+  readonly code: ExitCode;
+  readonly size?: number;
+  readonly isFromAir?: boolean;
 }
 
 /** A form of PTX; undefined after reporting errors. */
@@ -115,10 +132,10 @@ async function ofAir(metallib: Uint8Array, what: Output, diagnostics: Diagnostic
 
 async function buildTo(
   to: string,
-  { from, image, what, options }: Work,
+  { from, image, what, options, compiling }: Work,
   terminal: Terminal,
   diagnostics: Diagnostics,
-): Promise<{ code: ExitCode; size?: number }> {
+): Promise<Built> {
   if (to !== '-' && !areWritable(terminal, [to], diagnostics)) return { code: exit.failed };
   const input = await readInput(from, terminal, diagnostics, image);
   if (typeof input === 'number') return { code: input };
@@ -127,21 +144,23 @@ async function buildTo(
     terminal.err(`error: \`${name}\` is already a metallib\n  = help: \`cumetal inspect ${name} --disassemble\` prints its contents\n`);
     return { code: exit.usage };
   }
+  const isFromAir = input.kind === 'metallib';
+  if (isFromAir && compiling) return requiresPtx(`--${compiling}`, from, 'the module is compiled already', terminal);
   const result =
     input.kind === 'metallib' ? await ofAir(input.bytes, what, diagnostics) : await ofPtx(input.source, what, options, diagnostics);
   if (result === undefined) return { code: exit.doesNotCompile };
-  if (result === 'usage') {
-    terminal.err(
-      `error: \`--emit ${what}\` requires PTX, and \`${from}\` is an AIR module\n  = help: its forms are metallib, air and air-ll\n`,
-    );
-    return { code: exit.usage };
-  }
+  if (result === 'usage') return requiresPtx(`--emit ${what}`, from, 'its forms are metallib, air and air-ll', terminal);
   const bytes = typeof result === 'string' ? new TextEncoder().encode(result) : result;
   if (to === '-') {
     // Text may be shown by a terminal; a metallib is never read there.
     terminal.outBytes(typeof result === 'string' ? new TextEncoder().encode(printableText(result)) : bytes);
-    return { code: exit.ok, size: bytes.length };
+    return { code: exit.ok, size: bytes.length, isFromAir };
   }
   const isWritten = writeBytes(terminal, to, bytes, diagnostics);
-  return { code: isWritten ? exit.ok : exit.failed, size: bytes.length };
+  return { code: isWritten ? exit.ok : exit.failed, size: bytes.length, isFromAir };
+}
+
+function requiresPtx(option: string, from: string, help: string, terminal: Terminal): Built {
+  terminal.err(`error: \`${option}\` requires PTX, and \`${printable(from)}\` is an AIR module\n  = help: ${help}\n`);
+  return { code: exit.usage };
 }

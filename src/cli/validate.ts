@@ -6,6 +6,7 @@ import { readModule } from '../bitcode/index.ts';
 import { readMetallib, validateMetallib } from '../metallib/index.ts';
 import { type Context, has } from './command/command.ts';
 import { usageError } from './command/usage-error.ts';
+import { binaryDiagnostics } from './input/binary.ts';
 import { readNamed } from './input/index.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { diagnosticJson } from './terminal/formats.ts';
@@ -17,7 +18,7 @@ export async function validate({ parsed, terminal }: Context): Promise<ExitCode>
   const bytes = await readNamed(path, terminal);
   if (!(bytes instanceof Uint8Array)) return usageError(`cannot read \`${path}\`: ${bytes.why}`, 'cumetal validate --help', terminal);
   const diagnostics = new Diagnostics();
-  const isValid = validateBytes(bytes, diagnostics);
+  const isValid = validateBytes(bytes, diagnostics, path);
   if (has(parsed, 'json')) terminal.out(jsonDocument({ file: path, valid: isValid, diagnostics: diagnostics.list.map(diagnosticJson) }));
   else
     terminal.out(
@@ -28,9 +29,9 @@ export async function validate({ parsed, terminal }: Context): Promise<ExitCode>
   return isValid ? exit.ok : exit.failed;
 }
 
-/** Whether a metallib satisfies every rule; each violation is reported (CM40xx). */
-export function validateBytes(bytes: Uint8Array, diagnostics: Diagnostics): boolean {
-  const own = new Diagnostics();
+/** Whether a metallib satisfies every rule; each violation is reported (CM40xx), with the file if its path is given. */
+export function validateBytes(bytes: Uint8Array, diagnostics: Diagnostics, path?: string): boolean {
+  const own = path === undefined ? new Diagnostics() : binaryDiagnostics(path);
   validateMetallib(bytes, own);
   const library = own.hasErrors ? undefined : readMetallib(bytes, own);
   for (const { bitcode } of library?.functions ?? []) {

@@ -1,6 +1,6 @@
 /** The values of engine options, checked when a device is opened: JavaScript programs have no types. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { EngineOptions } from './device.ts';
+import type { DeviceKind, EngineOptions } from './device.ts';
 
 /** What an option may be, as a noun phrase, and the test of a value. */
 interface Rule {
@@ -27,7 +27,15 @@ export function areEngineOptions(options: EngineOptions, diagnostics: Diagnostic
     const given = options[name];
     return given !== undefined && !rules[name].test(given);
   });
-  for (const option of wrong)
-    diagnostics.report('CM5078', { option, given: `\`${String(options[option])}\``, wanted: rules[option].wanted });
+  for (const option of wrong) diagnostics.report('CM5078', { option, given: textOf(options[option]), wanted: rules[option].wanted });
   return wrong.length === 0;
 }
+
+/** Whether the kind of a device is a text, of a device that exists or not; reports CM5078 otherwise. */
+export function isKind(kind: unknown, diagnostics: Diagnostics): kind is DeviceKind {
+  if (typeof kind === 'string') return true;
+  diagnostics.report('CM5078', { option: 'kind', given: textOf(kind), wanted: 'a text such as `cpu`' });
+  return false;
+}
+
+const textOf = (value: unknown): string => (typeof value === 'object' && value !== null ? 'an object' : `\`${String(value)}\``);

@@ -5,7 +5,7 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
 import type { Device, DeviceInfo, DeviceKind, OpenOptions } from './device.ts';
-import { areEngineOptions } from './engine-options.ts';
+import { areEngineOptions, isKind } from './engine-options.ts';
 import { openCudaDevice, openMetalDevice, systemCuda, systemMetal } from './gpus.ts';
 
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
@@ -46,7 +46,7 @@ export function cudaState(): CudaState {
 
 /** Opens a device by kind, `auto` for the preferred one; undefined after reporting CM5078 or CM6001. */
 export function openDevice(name: DeviceKind, diagnostics: Diagnostics, options: OpenOptions = {}): Device | undefined {
-  if (!areEngineOptions(options, diagnostics)) return undefined;
+  if (!isKind(name, diagnostics) || !areEngineOptions(options, diagnostics)) return undefined;
   if (name === 'cpu') return openCpuDevice(options);
   const open = Object.hasOwn(openers, name) ? openers[name] : undefined;
   const opened = open?.();

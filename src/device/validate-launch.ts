@@ -156,6 +156,7 @@ function checkArgument(validator: LaunchValidator, { kernel, param, index }: Tar
 
 /** What is wrong with the kind of an argument, as a noun phrase that says what the argument is. */
 function kindProblem({ bufferProblem, info }: LaunchValidator, param: ParamReflection, arg: LaunchArgument): string | undefined {
+  if (param.isUnused && arg.kind !== 'bytes') return arg.kind === 'buffer' ? bufferProblem?.(arg.buffer) : undefined;
   // Metal defines no address for an argument without a buffer, so that only a pointer that is never followed may be null there.
   if (arg.kind === 'null')
     return param.kind === 'buffer' && (info.kind !== 'metal' || param.element === undefined) ? undefined : nullOn(info, param);

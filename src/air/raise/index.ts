@@ -7,7 +7,7 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Module } from '../../bitcode/model.ts';
 import { addBlock, builder, isHidden, type Kernel, renumber, verify } from '../../ir/index.ts';
 import type { KernelReflection, ParamReflection } from '../abi.ts';
-import { reflectHidden, reflectLimits, withPacked } from '../reflect.ts';
+import { reflectHidden, reflectLimits, unusedWords, withPacked } from '../reflect.ts';
 import { Refused } from '../types.ts';
 import { inlineCall, maxInstructions, raiseBlocks } from './blocks.ts';
 import { type ConstantValues, definedIn } from './constants.ts';
@@ -80,6 +80,7 @@ export function reflectModule(module: Module, diagnostics: Diagnostics): KernelR
 }
 
 function reflect(description: KernelDescription, kernel: Kernel): KernelReflection {
+  const unused = unusedWords(kernel);
   const params = description.params.flatMap((p): ParamReflection[] => {
     if (p.kind !== 'buffer') return [];
     const raised = kernel.params.find((k) => k.slot === p.slot && k.name === p.name && k.kind !== 'threadgroup');
@@ -95,6 +96,7 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
         align: p.typeAlign,
         element: elementOfTypeName(p.typeName),
         access: p.access,
+        ...(unused.has(raised) ? { isUnused: true as const } : {}),
       },
     ];
   });

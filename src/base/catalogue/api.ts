@@ -115,7 +115,7 @@ export const api = entries({
     severity: 'error',
     title: 'invalid device option',
     message: 'the device option `{option}` is {given}, but {wanted} was expected',
-    page: 'The options of a device are checked when it is opened: `engine`, `fma` and `denormals` by name, `threads` as a positive integer, `lanes` as 4, 8, 16 or 32.',
+    page: 'The options of a device are checked when it is opened: its kind is a text, `engine`, `fma` and `denormals` by name, `threads` as a positive integer, `lanes` as 4, 8, 16 or 32.',
   },
   CM5074: {
     severity: 'error',

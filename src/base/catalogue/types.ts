@@ -239,4 +239,11 @@ export const types = entries({
     help: 'write codes such as `CM2201`, and a reason after `--`',
     page: 'A comment `// cumetal: allow CODE` names codes, separated by commas or blanks. `cumetal explain` without an argument lists them.',
   },
+  CM2222: {
+    severity: 'warning',
+    title: 'malformed suppression',
+    message: 'this comment suppresses nothing: {why}',
+    help: 'write `// cumetal: allow CODE`, or `// cumetal: allow-file CODE`',
+    page: 'A comment that starts with `cumetal:` is read as a suppression. It is a line comment, `allow` or `allow-file`, and codes. Launch lines start with `//!`.',
+  },
 });

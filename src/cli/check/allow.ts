@@ -21,23 +21,33 @@ export interface Kept {
   readonly suppressed: readonly Diagnostic[];
 }
 
-/** The diagnostics of a text without the suppressed ones, and with those of unused suppressions (CM2220) and unknown codes (CM2221). */
+/** A comment that is meant as a suppression. Launch lines have `//!`. */
+const anySuppression = /(?:\/\/|\/\*)\s*cumetal:/;
+
+/** The diagnostics of a text without the suppressed ones, with those of unused suppressions (CM2220), unknown codes (CM2221) and malformed ones (CM2222). */
 export function suppress(list: readonly Diagnostic[], source: SourceFile): Kept {
-  const files = [source, ...(source.origin ? [source.origin] : [])].filter(({ text }) => /\/\/\s*cumetal:\s*allow/.test(text));
+  const files = [source, ...(source.origin ? [source.origin] : [])].filter(({ text }) => anySuppression.test(text));
   if (files.length === 0) return { list, suppressed: [] };
   const reported = new Diagnostics();
   const read = files.map((file) => ({ file, allowed: readAllowed(file, reported) }));
   const [kept, suppressed]: [Diagnostic[], Diagnostic[]] = [[], []];
   for (const each of list) (each.severity !== 'error' && isAllowed(each, read) ? suppressed : kept).push(each);
   // Lints do not run on a text with errors.
-  if (list.some(({ severity }) => severity === 'error')) return { list: [...kept, ...reported.list], suppressed };
+  if (list.some(({ severity }) => severity === 'error')) return { list: inOrder([...kept, ...reported.list], source), suppressed };
   for (const { file, allowed } of read) {
     const unused = new Diagnostics(file);
     for (const { code, line, span, isUsed } of allowed)
       if (!isUsed) unused.report('CM2220', { code, where: line === undefined ? 'in this file' : `on line ${line}` }, { span });
     reported.addAll(unused.list);
   }
-  return { list: [...kept, ...reported.list], suppressed };
+  return { list: inOrder([...kept, ...reported.list], source), suppressed };
+}
+
+/** Those of the text by their place, then those of the file that it was compiled from. */
+function inOrder(list: readonly Diagnostic[], source: SourceFile): Diagnostic[] {
+  const [own, others] = [new Diagnostics(source), new Diagnostics()];
+  for (const each of list) (each.file === source ? own : others).list.push(each);
+  return [...own.sorted(), ...others.sorted()];
 }
 
 function isAllowed(diagnostic: Diagnostic, read: readonly { readonly file: SourceFile; readonly allowed: readonly Allowed[] }[]): boolean {
@@ -59,9 +69,17 @@ function readAllowed(file: SourceFile, reported: Diagnostics): Allowed[] {
   const found: Allowed[] = [];
   const lines = file.text.split('\n');
   lines.forEach((text, i) => {
-    const [whole, scope, words] = /\/\/\s*cumetal:\s*(allow(?:-file)?)\s+([^\r]*)/.exec(text) ?? [];
-    if (whole === undefined || words === undefined) return;
-    const column = text.indexOf(whole);
+    const match = anySuppression.exec(text);
+    if (!match) return;
+    const column = match.index;
+    const comment = text.slice(column).trimEnd();
+    const [whole = '', scope = '', words = ''] = /^\/\/\s*cumetal:\s*(\S*)\s*(.*)$/.exec(comment) ?? [];
+    const why = whole === '' ? 'it is a block comment' : problemOf(scope, words);
+    if (why !== undefined) {
+      const start = file.lineStarts[i]! + column;
+      own.report('CM2222', { why }, { span: { start, end: start + comment.length } });
+      return;
+    }
     const line = scope === 'allow-file' ? undefined : lineMeant(lines, i, column);
     const at = file.lineStarts[i]! + column + whole.length - words.length;
     for (const { 0: name, index } of words.split('--')[0]!.matchAll(/[^\s,]+/g)) {
@@ -73,6 +91,13 @@ function readAllowed(file: SourceFile, reported: Diagnostics): Allowed[] {
   });
   reported.addAll(own.list);
   return found;
+}
+
+/** Why a comment with this word and these codes is no suppression; undefined for one that is. */
+function problemOf(scope: string, words: string): string | undefined {
+  if (scope !== 'allow' && scope !== 'allow-file')
+    return scope === '' ? 'it has no word' : `\`${scope}\` is not \`allow\` or \`allow-file\``;
+  return words.split('--')[0]!.trim() === '' ? 'it names no code' : undefined;
 }
 
 /** The line that a comment is about: its own, or the next one with code if it is alone on its line. */

@@ -109,7 +109,7 @@ const named = (input: Input, name: string | undefined): Input =>
 async function checkInput(input: Input, options: CompileOptions, all: Diagnostics): Promise<CheckedFile> {
   if (input.kind === 'metallib') {
     const { validateBytes } = await import('../validate.ts');
-    return { code: validateBytes(input.bytes, all) ? exit.ok : exit.failed, suppressed: [] };
+    return { code: validateBytes(input.bytes, all, input.path) ? exit.ok : exit.failed, suppressed: [] };
   }
   const own = new Diagnostics(input.source);
   const isGood =

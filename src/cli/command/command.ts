@@ -170,8 +170,10 @@ function badValue(option: Option, rawName: string, value: string | undefined, is
 /** The usage error for too few or too many positional arguments. */
 export function positionalCountProblem(command: Command, { positionals }: ParsedArguments): string | undefined {
   const [min, max] = command.positionals;
-  if (positionals.length < min)
-    return `\`cumetal ${command.name}\` requires ${min === 1 ? 'a file' : `${min} arguments`}: \`cumetal ${command.name} ${command.usage[0]}\``;
+  if (positionals.length < min) {
+    const what = command.usage[0]!.startsWith('FILE') ? 'a file' : 'an argument';
+    return `\`cumetal ${command.name}\` requires ${what}: \`cumetal ${command.name} ${command.usage[0]}\``;
+  }
   if (positionals.length > max) return `unexpected argument \`${positionals[max]}\` for \`cumetal ${command.name}\``;
   return undefined;
 }

@@ -5,10 +5,15 @@ import { SourceFile } from '../../base/source.ts';
 import { parseModules } from '../../bitcode/index.ts';
 import { metallibOfBitcode, metallibOfModules } from '../../compile/index.ts';
 import { hostHash } from '../command/host-hash.ts';
+import { binaryDiagnostics } from './binary.ts';
 
 /** The metallib of an AIR module; undefined after reporting CM40xx. */
-export const readAir = (bytes: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined =>
-  metallibOfBitcode(bytes, hostHash, diagnostics);
+export function readAir(path: string, bytes: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined {
+  const own = binaryDiagnostics(path);
+  const made = metallibOfBitcode(bytes, hostHash, own);
+  diagnostics.addAll(own.list);
+  return made;
+}
 
 /** The metallib of the text of AIR modules; undefined after reporting CM40xx. */
 export function readAirText(path: string, text: string, diagnostics: Diagnostics): Uint8Array | undefined {

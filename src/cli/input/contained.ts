@@ -1,6 +1,6 @@
 /** PTX images in the containers that nvcc writes: extraction and listing. */
 import { readableName } from '../../base/demangle/index.ts';
-import { Diagnostics } from '../../base/diagnostic.ts';
+import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
 import { type Container, chooseImage, type Image, imageEntries, imageText, imageWords, readContainer } from '../../ptx/container/index.ts';
@@ -10,6 +10,7 @@ import { diagnosticJson } from '../terminal/formats.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { jsonDocument } from '../terminal/json.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
+import { binaryDiagnostics } from './binary.ts';
 
 interface Contained {
   readonly path: string;
@@ -30,7 +31,7 @@ export function readContainedPtx(
       'cumetal check --help',
       terminal,
     );
-  const own = new Diagnostics(new SourceFile(path, ''));
+  const own = binaryDiagnostics(path);
   const container = readContainer(bytes, own);
   const image = own.hasErrors ? undefined : chooseImage(container, choice, own);
   const text = image && imageText(image, own);
@@ -50,7 +51,7 @@ const maxUnpackedBytes = 512 * 1024 * 1024;
 
 /** `cumetal inspect` on a container: lists its images. Unreadable images are reported, and the rest are listed. */
 export function inspectContainer({ path, bytes }: Contained, isJson: boolean, terminal: Terminal): ExitCode {
-  const diagnostics = new Diagnostics(new SourceFile(path, ''));
+  const diagnostics = binaryDiagnostics(path);
   const container = readContainer(bytes, diagnostics);
   const rows = rowsOf(container);
   writeDiagnostics(diagnostics.list, terminal);

@@ -53,7 +53,7 @@ const maxTextBytes = 128 * 1024 * 1024;
 async function readText(path: string, bytes: Uint8Array, diagnostics: Diagnostics): Promise<Input | ExitCode> {
   if (startsWith(bytes, 0x42, 0x43, 0xc0, 0xde) || startsWith(bytes, 0xde, 0xc0, 0x17, 0x0b) || path.endsWith('.air')) {
     const { readAir } = await import('./air-file.ts');
-    return ofAir(path, readAir(bytes, diagnostics));
+    return ofAir(path, readAir(path, bytes, diagnostics));
   }
   if (bytes.length > maxTextBytes) {
     diagnostics.report('CM5030', { path, why: `as PTX it may have at most ${maxTextBytes} bytes` });

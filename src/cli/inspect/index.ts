@@ -16,6 +16,7 @@ import {
 } from '../../metallib/index.ts';
 import { type Context, has, lastValue } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
+import { binaryDiagnostics } from '../input/binary.ts';
 import { looksLikeContainer, readNamed } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
@@ -31,7 +32,7 @@ export async function inspect({ parsed, terminal }: Context): Promise<ExitCode> 
     const { inspectContainer } = await import('../input/contained.ts');
     return inspectContainer({ path, bytes }, has(parsed, 'json'), terminal);
   }
-  const diagnostics = new Diagnostics();
+  const diagnostics = binaryDiagnostics(path);
   const library = readMetallib(bytes, diagnostics);
   const name = lastValue(parsed, 'function');
   const named = name === undefined ? undefined : namesMeant(name, library?.functions.map((fn) => fn.name) ?? []);

@@ -16,10 +16,18 @@ export interface Judged {
 }
 
 /** The parts of a launch that are not specified, one description each; empty for a whole launch, or if the kernel cannot be chosen. */
-function inventedParts({ plan, module, device }: Judged): readonly string[] {
+export function inventedParts({ plan, module, device }: Omit<Judged, 'what'>): readonly string[] {
   const kernel = chooseKernel(module.kernels, plan.kernel, new Diagnostics());
   return kernel ? fillPlan(plan, kernel, device.info.limits).defaults : [];
 }
+
+/** What is said after a launch that failed on the device; undefined for a specified launch. */
+export const inventedFault = (parts: readonly string[]): string | undefined =>
+  parts.length === 0
+    ? undefined
+    : `warning: the launch above is invented (${listOf(parts)}); its fault says nothing about a real launch; specify yours with \`--grid\`, \`--block\` and \`--arg\`, or with \`--launch FILE\`\n`;
+
+const listOf = (parts: readonly string[]): string => printable(parts.map((part) => part.replace(/^_Z[\w$.]+/, readableName)).join(', '));
 
 /** Says before the results that the launch is invented. Returns what is said after them; undefined for a specified launch. */
 export function noteInvented(judged: Judged, terminal: Pick<Terminal, 'err'>): string | undefined {
@@ -27,7 +35,7 @@ export function noteInvented(judged: Judged, terminal: Pick<Terminal, 'err'>): s
   if (parts.length === 0) return undefined;
   const { what } = judged;
   terminal.err(
-    `note: the launch is invented, because neither the command line nor the file specifies it (${printable(parts.map((part) => part.replace(/^_Z[\w$.]+/, readableName)).join(', '))}); its ${what} say nothing about a real launch\n`,
+    `warning: the launch is invented, because neither the command line nor the file specifies it (${listOf(parts)}); its ${what} say nothing about a real launch\n`,
   );
-  return `note: the ${what} above are those of an invented launch; specify yours with \`--grid\`, \`--block\` and \`--arg\`, or with \`--launch FILE\`\n`;
+  return `warning: the ${what} above are those of an invented launch; specify yours with \`--grid\`, \`--block\` and \`--arg\`, or with \`--launch FILE\`\n`;
 }

@@ -1,5 +1,6 @@
 /** Finds the instruction behind an access outside of memory, by a second run of the launch under the sanitizer on the CPU device. */
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
+import type { SourceFile } from '../../base/source.ts';
 import type { Dim3 } from '../../device/device.ts';
 import { openCpuDevice } from '../../device/index.ts';
 import { launch } from '../../runtime/index.ts';
@@ -17,12 +18,25 @@ const maxMs = 10_000;
 
 /** Adds line, address, buffer and offset to the reported faults of accesses. A fault that does not occur in the second run stays as it is. */
 export async function addFaultPlace(task: Task, diagnostics: Diagnostics, io: Terminal): Promise<void> {
+  if (task.input.kind === 'ptx') addStopPlaces(task.input.source, diagnostics);
   const at = diagnostics.list.findIndex(({ code }) => faults.has(code));
   if (at < 0 || task.request.sanitize) return;
   const fault = diagnostics.list[at]!;
   const { found, block } = await runSanitized(task, io);
   const finding = chosenFinding(fault, found, block);
   if (finding) diagnostics.list[at] = withPlace(fault, finding);
+}
+
+/** Shows the line that a kernel which stopped itself names: of a `trap` in the PTX, or of an assertion in the file that it was compiled from. */
+function addStopPlaces(source: SourceFile, { list }: Diagnostics): void {
+  list.forEach((each, i) => {
+    const [, path = '', number = ''] = /\((.*):(\d+)\)$/.exec(each.message) ?? [];
+    const file = each.file ? undefined : [source, source.origin].find((one) => one?.path === path);
+    const text = file && Number(number) <= file.lineStarts.length ? file.line(Number(number)) : '';
+    if (each.code !== 'CM6014' || !file || text.trim() === '') return;
+    const start = file.lineStarts[Number(number) - 1]! + text.search(/\S/);
+    list[i] = { ...each, file, labels: [{ span: { start, end: start + text.trim().length }, text: '' }] };
+  });
 }
 
 /** What a run under the sanitizer finds, and the shape of its blocks. */

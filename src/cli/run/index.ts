@@ -1,6 +1,6 @@
 /** `cumetal run`: compiles if needed, launches one kernel, and prints, saves and checks its buffers. */
 import { readableName } from '../../base/demangle/index.ts';
-import { Diagnostics } from '../../base/diagnostic.ts';
+import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { Device } from '../../device/device.ts';
 import type { Profile } from '../../device/profile.ts';
@@ -13,7 +13,7 @@ import { type ExitCode, exit } from '../terminal/exit.ts';
 import { jsonDocument } from '../terminal/json.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
-import { noteInvented } from './default-note.ts';
+import { inventedFault, inventedParts, noteInvented } from './default-note.ts';
 import { launchFault, loadTask } from './load-task.ts';
 import { conflictingOption, type RunRequest } from './options.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './report.ts';
@@ -97,6 +97,9 @@ async function explainFault(task: Task, diagnostics: Diagnostics, terminal: Cont
   await addFaultPlace(task, diagnostics, terminal);
 }
 
+/** Whether the device stopped the launch, and not what the launch lacks. */
+const isDeviceFault = ({ code, severity }: Diagnostic): boolean => severity === 'error' && code.startsWith('CM60');
+
 function problemOf(parsed: ParsedArguments): string | undefined {
   if (has(parsed, 'record') && lastValue(parsed, 'device') === undefined)
     return '`--record` requires `--device`, the device whose results become the expected ones';
@@ -174,6 +177,10 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   bar?.clear();
   if (!outcome) {
     await explainFault({ input, request, plan }, diagnostics, terminal);
+    if (diagnostics.list.some(isDeviceFault)) {
+      report.defaults = inventedParts({ plan, module, device });
+      report.lastNote ??= inventedFault(report.defaults);
+    }
     return launchFault(diagnostics);
   }
   report.launched = finishLaunch(outcome, request, { device: device.info, compileMs: report.compileMs, io: terminal, diagnostics });

@@ -8,6 +8,7 @@ import type { Compiled, CompileOptions } from '../../compile/index.ts';
 import type { Device, DeviceModule } from '../../device/device.ts';
 import type { LaunchPlan } from '../../runtime/index.ts';
 import { hostHash } from '../command/host-hash.ts';
+import { binaryDiagnostics } from '../input/binary.ts';
 import type { Input } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Report } from './report.ts';
@@ -28,10 +29,12 @@ export async function loadTask(
   if (device.loadPtx && input.kind === 'ptx') return loadPtx(device, input, options, diagnostics);
   const bytes = input.kind === 'metallib' ? input.bytes : await compileFor(device, input, options, { report, plan, cache });
   if (!bytes) return doesNotCompile(diagnostics);
-  const module = device.load(bytes, diagnostics, {
+  const own = input.kind === 'metallib' ? binaryDiagnostics(input.path) : new Diagnostics();
+  const module = device.load(bytes, own, {
     constants: request.constants,
     ...(plan.kernel === undefined ? {} : { kernels: [plan.kernel] }),
   });
+  diagnostics.addAll(own.list);
   return module ?? exit.failed;
 }
 

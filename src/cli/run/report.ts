@@ -30,6 +30,8 @@ export interface Report {
   device?: DeviceInfo;
   compileMs?: number;
   launched?: Launched;
+  /** The parts of a failed launch that are not specified. */
+  defaults?: readonly string[];
   /** What is said after everything else. */
   lastNote?: string | undefined;
   /** The profile or trace for the object of `--json`. */
@@ -151,7 +153,8 @@ function checkLine(check: Check, { outputs }: LaunchOutcome): string {
 const formatMs = (ms: number): string => `${ms < 10 ? ms.toFixed(3) : ms.toFixed(1)} ms`;
 
 /** The object of `--json`; fields of a stage that was not reached are null or empty. `isFull`: buffers have all elements. */
-export function reportJson({ diagnostics, notes, printed, device, compileMs, launched, observed }: Report, isFull = false): string {
+export function reportJson(report: Report, isFull = false): string {
+  const { diagnostics, notes, printed, device, compileMs, launched, observed } = report;
   const plan = launched?.outcome.plan;
   return jsonDocument({
     kernel: plan?.kernel ?? null,
@@ -164,7 +167,7 @@ export function reportJson({ diagnostics, notes, printed, device, compileMs, lau
     compile_ms: compileMs ?? null,
     duration_ms: launched ? median(launched.outcome.durationsMs) : null,
     durations_ms: launched?.outcome.durationsMs ?? [],
-    made_up: plan?.defaults ?? [],
+    made_up: plan?.defaults ?? report.defaults ?? [],
     notes,
     printed: textOf(printed),
     outputs: launched ? outputsJson(launched, isFull) : [],

@@ -107,7 +107,13 @@ function sarifLocation(path: string, file: SourceFile | undefined, span: Span | 
 }
 
 /** A relative reference, or a `file:` URI for an absolute path; `#` and `?` in a file name are escaped. */
-const uriOf = (path: string): string => `${path.startsWith('/') ? 'file://' : ''}${path.split('/').map(encodeURIComponent).join('/')}`;
+function uriOf(path: string): string {
+  const encoded = plainPath(path).split('/').map(encodeURIComponent).join('/');
+  return path.startsWith('/') ? `file://${encoded}` : encoded;
+}
+
+/** A path without `./` at its start, as GitHub names the files of a repository. */
+const plainPath = (path: string): string => path.replace(/^(?:\.\/+)+(?=.)/, '');
 
 /**
  * One workflow command. The runner ends the properties at the first `::` and the command at the line end, so in properties `:` and `,` are
@@ -120,7 +126,7 @@ export function githubLine(diagnostic: Diagnostic): string {
   const main = d.labels[0];
   const place = d.file && main ? range(d.file, main.span) : undefined;
   const properties = [
-    ...(d.file ? [`file=${property(printable(d.file.path))}`] : []),
+    ...(d.file ? [`file=${property(printable(plainPath(d.file.path)))}`] : []),
     ...(place ? [`line=${place.line}`, `endLine=${place.endLine}`, `col=${place.column}`, `endColumn=${place.endColumn}`] : []),
     `title=${d.code}`,
   ];

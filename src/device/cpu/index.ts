@@ -8,6 +8,7 @@ import type { Device, DeviceInfo, DeviceModule, LaunchRequest, LoadOptions, Open
 import { reportClosed } from '../module-memory.ts';
 import { commonProperties } from '../properties.ts';
 import type { CpuBuffer } from './buffer.ts';
+import { noteUnused } from './collector.ts';
 import { cancelAll, endedLaunch, startKernel } from './launch/launch-async.ts';
 import { launchKernel } from './launch/launch-blocking.ts';
 import { type CompileChoice, type LoadedKernel, loadLibrary } from './launch/library.ts';
@@ -43,6 +44,7 @@ export function openCpuDevice({ inBackground = false, ...options }: OpenOptions 
     close() {
       cancelAll(memory);
       workerPool.forgetMemory(memory.memory);
+      if (memory.isShared) noteUnused(memory.memory.buffer.byteLength);
     },
   };
 }

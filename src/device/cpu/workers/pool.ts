@@ -1,7 +1,7 @@
 /** The workers of this process, which all CPU devices share. They are started when a launch is worth it, and idle until the next one. */
 import { type Control, end, isOver, noteEnding, noteWhy, revoke } from './control.ts';
 import { type SpawnedWorker, spawn } from './spawn.ts';
-import { keptModules, type Task } from './task.ts';
+import { type ForgetMemory, keptModules, type Task } from './task.ts';
 import { workerSource } from './worker-source.ts';
 
 /** A worker and its latest share. */
@@ -98,7 +98,9 @@ class WorkerPool {
   /** Has all workers release a memory. */
   forgetMemory(memory: WebAssembly.Memory): void {
     const forget = this.#numbers.get(memory);
-    if (forget !== undefined) for (const { worker } of this.#workers) worker.post({ forget });
+    if (forget === undefined) return;
+    const message: ForgetMemory = { forget, bytes: memory.buffer.byteLength };
+    for (const { worker } of this.#workers) worker.post(message);
   }
 
   #start(): WorkerHandle | undefined {

@@ -19,6 +19,8 @@ export interface Task {
 /** A memory that is not used any more. */
 export interface ForgetMemory {
   readonly forget: number;
+  /** Its size. */
+  readonly bytes: number;
 }
 
 /** Modules that a worker keeps, the most recently used ones. */

@@ -3,6 +3,7 @@
  * bundles contain as text (`worker-source.ts`).
  */
 import { Stuck } from '../../../engine/codegen/host.ts';
+import { noteUnused } from '../collector.ts';
 import { begin, controlIn, end, endingOfTrap, noteEnding, noteWhy } from './control.ts';
 import { currentPlace, type KernelInstance, newInstance } from './instance.ts';
 import { newShare, Stopped } from './share.ts';
@@ -68,6 +69,7 @@ function run(task: Task): void {
 function take(message: Task | ForgetMemory): void {
   if ('forget' in message) {
     if (message.forget === memoryNumber) instances.clear();
+    noteUnused(message.bytes);
     return;
   }
   run(message);
