@@ -81,4 +81,45 @@ test('a mask that names lanes which are elsewhere stops the kernel, by opcode an
   );
 });
 
+/** Lanes below 16, and those from 16 to 23, take a mask and a lane of their own to a collective in one block. */
+const joining = (collective: string): string => `.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred q, p; .reg .b32 x, r, m, lane; .reg .b64 b, o;
+  ld.param.u64 b, [out];
+  mov.u32 x, %tid.x; mul.wide.u32 o, x, 4; add.u64 b, b, o;
+  mov.u32 r, 7; setp.lt.u32 q, x, 24;
+  @!q bra done;
+  setp.lt.u32 p, x, 16;
+  @p bra lower;
+  activemask.b32 m; mov.u32 lane, 17;
+  bra join;
+lower:
+  activemask.b32 m; mov.u32 lane, 4;
+join:
+  ${collective}
+done:
+  st.global.u32 [b], r;
+  ret;
+}
+`;
+
+test('ways that join bring a mask each, and every lane has the result of its own', () => {
+  const run = (collective: string): unknown[] => {
+    const { metallib, checks } = compiled(joining(collective));
+    const [out] = launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 32, args: [new Uint32Array(32)] });
+    return [...checks, ...new Uint32Array(out!.slice().buffer)];
+  };
+  const by = (lower: number, upper: number): unknown[] => [
+    undefined,
+    ...Array.from({ length: 32 }, (_, lane) => (lane < 16 ? lower : lane < 24 ? upper : 7)),
+  ];
+  assert.equal(run('vote.sync.ballot.b32 r, q, m;'), by(0xffff, 0xff0000));
+  // 0 + 1 + … + 15, and 16 + … + 23.
+  assert.equal(run('redux.sync.add.s32 r, x, m;'), by(120, 156));
+  assert.equal(run('shfl.sync.idx.b32 r, x, lane, 31, m;'), by(4, 17));
+});
+
 test.run();
