@@ -63,6 +63,13 @@ test('an error of a file without lines names the file, in every format and comma
     const { diagnostics } = JSON.parse((await commandLine(['check', path, '--json'], files)).out);
     assert.is(diagnostics[0].file, path);
   }
+  // The message of what no text is has the name, and a machine finds it in its place.
+  for (const path of ['n.npy', 'gone.ptx']) {
+    const words = ['check', path, '--format'];
+    const npy = { 'n.npy': Uint8Array.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]) };
+    assert.match((await commandLine([...words, 'github'], npy)).out, `::error file=${path},title=`);
+    assert.is(JSON.parse((await commandLine([...words, 'json'], npy)).out).diagnostics[0].file, path);
+  }
   assert.match((await commandLine(['inspect', 'a.metallib'], files)).err, ' --> a.metallib\n');
 });
 

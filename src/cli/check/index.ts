@@ -59,14 +59,17 @@ function readAsked(parsed: ParsedArguments): Asked | string {
 interface Found {
   readonly list: Diagnostic[];
   readonly suppressed: Diagnostic[];
-  /** The paths of diagnostics, also of those without a place. */
-  readonly paths: Map<Diagnostic, string>;
 }
+
+/** For machines, a diagnostic without a place is about its file. For people, the message names it. */
+const withFile = (diagnostic: Diagnostic, path: string): Diagnostic =>
+  diagnostic.file ? diagnostic : { ...diagnostic, file: new SourceFile(path, '') };
 
 /** Checks every file once and writes the diagnostics. */
 async function checkOnce({ files, levels }: Asked, parsed: ParsedArguments, terminal: Terminal): Promise<ExitCode> {
   const options: CompileOptions = { ...compileOptions(parsed), lints: true };
-  const found: Found = { list: [], suppressed: [], paths: new Map() };
+  const format = has(parsed, 'json') ? 'json' : (lastValue(parsed, 'format') ?? 'text');
+  const found: Found = { list: [], suppressed: [] };
   let worst: ExitCode = exit.ok;
   for (const path of files) {
     const own = new Diagnostics();
@@ -75,11 +78,9 @@ async function checkOnce({ files, levels }: Asked, parsed: ParsedArguments, term
     // Warnings that are errors fail the check of a file that compiles.
     const isRaised = code === exit.ok && list.some(({ severity }) => severity === 'error');
     worst = Math.max(worst, isRaised ? exit.failed : code) as ExitCode;
-    found.list.push(...list);
+    found.list.push(...(format === 'text' ? list : list.map((each) => withFile(each, path))));
     found.suppressed.push(...suppressed);
-    for (const each of [...list, ...suppressed]) found.paths.set(each, path);
   }
-  const format = has(parsed, 'json') ? 'json' : (lastValue(parsed, 'format') ?? 'text');
   if (format === 'text') writeText(found.list, files.length, terminal);
   else terminal.out(written(format, found));
   return worst;
@@ -132,8 +133,8 @@ function writeText(list: readonly Diagnostic[], files: number, terminal: Termina
   terminal.out(`${what}: ${countSummary(list) || 'no problems'}\n`);
 }
 
-function written(format: string, { list, suppressed, paths }: Found): string {
-  if (format === 'sarif') return `${printableJson(JSON.stringify(sarif(list, { version, suppressed, paths }), undefined, 2))}\n`;
+function written(format: string, { list, suppressed }: Found): string {
+  if (format === 'sarif') return `${printableJson(JSON.stringify(sarif(list, { version, suppressed }), undefined, 2))}\n`;
   if (format === 'github') return list.map((d) => `${githubLine(d)}\n`).join('');
   return jsonDocument({ diagnostics: list.map(diagnosticJson) });
 }

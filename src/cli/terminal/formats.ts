@@ -35,19 +35,17 @@ export interface SarifFacts {
   readonly version: string;
   /** Warnings that a comment suppresses. */
   readonly suppressed?: readonly Diagnostic[];
-  /** The file of each diagnostic, also of one without a place. */
-  readonly paths?: ReadonlyMap<Diagnostic, string>;
 }
 
 /**
  * A log with the properties that GitHub requires: help for each rule, and a location with a line for each result.
  * Source: OASIS, Static Analysis Results Interchange Format 2.1.0; GitHub, "SARIF support for code scanning".
  */
-export function sarif(list: readonly Diagnostic[], { version, suppressed = [], paths }: SarifFacts): object {
+export function sarif(list: readonly Diagnostic[], { version, suppressed = [] }: SarifFacts): object {
   const codes = [...new Set([...list, ...suppressed].map((d) => d.code))].sort();
   const resultOf = (compiled: Diagnostic, isSuppressed: boolean): object => {
     const d = atOrigin(compiled);
-    const file = d.file?.path ?? paths?.get(compiled) ?? '-';
+    const file = d.file?.path ?? '-';
     const more = d.file ? d.labels.slice(1).map((label, id) => relatedLocation(d.file!, label, id)) : [];
     return {
       ruleId: d.code,
