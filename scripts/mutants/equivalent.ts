@@ -190,4 +190,52 @@ export const equivalents: readonly Equivalent[] = [
     mutated: 'smin: (b: Builder, x: Value, y: Value) => b.smin(y, x),',
     why: 'A minimum of integers knows no order.',
   },
+  {
+    file: 'src/ir/analysis/mask-origin.ts',
+    line: "if (inst.op === 'and') stack.push(inst.a, inst.b);",
+    mutated: "if (inst.op === 'and') stack.push(inst.b, inst.a);",
+    why: 'One of the masks has to be found, in whatever order they are looked at.',
+  },
+  {
+    file: 'src/ir/analysis/mask-origin.ts',
+    line: "if (end.op !== 'condbr') return false;",
+    mutated: "if (end.op !== 'condbr') return true;",
+    why: 'Lanes part at branches on a condition alone; the type of their ends does not say so.',
+  },
+  {
+    file: 'src/ir/analysis/convergence.ts',
+    line: "if (inst.op === 'load') return inst.volatile ? 2 : 0;",
+    mutated: "if (inst.op === 'load') return inst.volatile ? 2 : 1;",
+    why: 'The same in a warp, or in a block: nobody asks which.',
+  },
+  {
+    file: 'src/ir/analysis/convergence.ts',
+    line: "if (inst.op === 'sreg' && areRowsAligned && /^(?:tid|gid)\\.[yz]$/.test(inst.name)) return 1;",
+    mutated: "if (inst.op === 'sreg' && areRowsAligned && /^(?:tid|gid)\\.[yz]$/.test(inst.name)) return 0;",
+    why: 'The same in a warp, or in a block: nobody asks which.',
+  },
+  {
+    file: 'src/ir/analysis/convergence.ts',
+    line: 'found[id] = 1;',
+    mutated: 'found[id] = 2;',
+    why: 'A mark is anything but 0.',
+  },
+  {
+    file: 'src/ir/analysis/convergence.ts',
+    line: 'if (!stays[id]) return [];',
+    mutated: 'if (false) return [];',
+    why: 'A block that does not stay is not reached in the graph, whatever follows it.',
+  },
+  {
+    file: 'src/lower/check-masks.ts',
+    line: "const cond = b.icmp(missing, word(0), { pred: 'ne' });",
+    mutated: "const cond = b.icmp(word(0), missing, { pred: 'ne' });",
+    why: 'Inequality knows no order.',
+  },
+  {
+    file: 'src/lower/check-masks.ts',
+    line: "b.store(b.param('ptr.global', { index }), b.const('i32', number), { align: 4, volatile: false });",
+    mutated: "b.store(b.param('ptr.global', { index }), b.const('i32', number), { align: 4, volatile: true });",
+    why: 'The thread ends behind its one store, which the host reads when all have ended.',
+  },
 ];

@@ -2,6 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { type Dim3, product } from '../../src/base/dim3.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { launchMetallib } from '../support/launch.ts';
@@ -58,20 +59,67 @@ test('lanes of rows of 32, or of blocks of one row, are together; those of other
 });
 
 test('a mask that names lanes which are elsewhere stops the kernel, by opcode and line', () => {
-  const run = (line: string, threads: number): number[] => {
-    const [out] = launchMetallib(compiled(kernel(line)).metallib, { kernel: 'k', blocks: 1, threads, args: [new Uint32Array(threads)] });
+  const run = (line: string, threads: number | Dim3): number[] => {
+    const count = typeof threads === 'number' ? threads : product(threads);
+    const [out] = launchMetallib(compiled(kernel(line)).metallib, { kernel: 'k', blocks: 1, threads, args: [new Uint32Array(count)] });
     return [...new Uint32Array(out!.slice().buffer)];
   };
-  assert.throws(
-    () => run('setp.lt.u32 q, x, 16;', 32),
-    /the mask of `shfl\.sync\.idx\.b32` names lanes that do not execute it together \(k\.ptx:12\)/,
-  );
+  const elsewhere = /the mask of `shfl\.sync\.idx\.b32` names lanes that do not execute it together \(k\.ptx:12\)/;
+  assert.throws(() => run('setp.lt.u32 q, x, 16;', 32), elsewhere);
+  // Lane 0 alone, and those of the last row of three.
+  assert.throws(() => run('setp.ge.u32 q, x, 1;', 32), elsewhere);
+  assert.throws(() => run('setp.lt.u32 q, y, 2;', [5, 3, 1]), elsewhere);
   assert.equal(
     run('setp.lt.u32 q, x, 64;', 64),
     Array.from({ length: 64 }, (_, thread) => (thread < 32 ? 3 : 35)),
   );
   // Lanes that the block does not have are not missing.
   assert.equal(run('setp.lt.u32 q, x, 64;', 5), [3, 3, 3, 3, 3]);
+  assert.equal(
+    run('setp.lt.u32 q, x, 64;', 40),
+    Array.from({ length: 40 }, (_, thread) => (thread < 32 ? 3 : 35)),
+  );
+});
+
+/** Lanes below 16, and those from 16 to 23, take a mask and a lane of their own to a collective in one block. */
+const joining = (collective: string): string => `.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred q, p; .reg .b32 x, r, m, lane; .reg .b64 b, o;
+  ld.param.u64 b, [out];
+  mov.u32 x, %tid.x; mul.wide.u32 o, x, 4; add.u64 b, b, o;
+  mov.u32 r, 7; setp.lt.u32 q, x, 24;
+  @!q bra done;
+  setp.lt.u32 p, x, 16;
+  @p bra lower;
+  activemask.b32 m; mov.u32 lane, 17;
+  bra join;
+lower:
+  activemask.b32 m; mov.u32 lane, 4;
+join:
+  ${collective}
+done:
+  st.global.u32 [b], r;
+  ret;
+}
+`;
+
+test('ways that join bring a mask each, and every lane has the result of its own', () => {
+  const run = (collective: string): unknown[] => {
+    const { metallib, checks } = compiled(joining(collective));
+    const [out] = launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 32, args: [new Uint32Array(32)] });
+    return [...checks, ...new Uint32Array(out!.slice().buffer)];
+  };
+  const by = (lower: number, upper: number): unknown[] => [
+    undefined,
+    ...Array.from({ length: 32 }, (_, lane) => (lane < 16 ? lower : lane < 24 ? upper : 7)),
+  ];
+  assert.equal(run('vote.sync.ballot.b32 r, q, m;'), by(0xffff, 0xff0000));
+  // 0 + 1 + … + 15, and 16 + … + 23.
+  assert.equal(run('redux.sync.add.s32 r, x, m;'), by(120, 156));
+  assert.equal(run('shfl.sync.idx.b32 r, x, lane, 31, m;'), by(4, 17));
 });
 
 test.run();

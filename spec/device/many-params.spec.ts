@@ -1,12 +1,15 @@
 /** Kernels with more parameters than a pipeline has slots: values share one constant buffer, transparently to hosts. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type KernelReflection, reflectModule } from '../../src/air/index.ts';
+import { describeModule, type KernelReflection, reflectModule } from '../../src/air/index.ts';
+import { node } from '../../src/air/metadata-values.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { readModule } from '../../src/bitcode/index.ts';
+import type { Metadata } from '../../src/bitcode/model.ts';
 import { type Compiled, compile } from '../../src/compile/index.ts';
 import { type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
+import { packedValuesName } from '../../src/ir/index.ts';
 import { readMetallib } from '../../src/metallib/index.ts';
 
 const test = suite('device/many-params');
@@ -94,6 +97,34 @@ test('hosts see the parameters of the source in order, in the reflection and in 
     kernel!.params.slice(0, 5).map(({ offset }) => offset),
     [0, 8, 16, 20, 24],
   );
+});
+
+test('a metallib whose values leave parameters of the source without a place is refused', () => {
+  const { output } = compiled(source);
+  /** The kernel's values, the last of which is said to be at this position. */
+  const withLastAt = (position: number) => {
+    const diagnostics = new Diagnostics();
+    const module = readModule(readMetallib(output!.metallib, diagnostics)!.functions[0]!.bitcode, diagnostics)!;
+    const { nodes } = module.namedMetadata.find(({ name }) => name === packedValuesName)!;
+    const [, ...rest] = nodes.at(-1)!.operands;
+    nodes[nodes.length - 1] = node(position, ...(rest as Metadata[]));
+    const raised = [reflectModule(module, diagnostics), describeModule(module, diagnostics).map(({ reflection }) => reflection)];
+    return {
+      names: raised.map(([kernel]) => kernel?.params.map(({ name }) => name)),
+      said: diagnostics.list.map(({ message }) => message),
+    };
+  };
+  assert.equal(withLastAt(45), {
+    names: [
+      [...names, 'pair'],
+      [...names, 'pair'],
+    ],
+    said: [],
+  });
+  const refusal = 'kernel `k` cannot run on this device: `cumetal.values` with an invalid description is not supported';
+  // Behind the end, far behind it, and the place of another.
+  for (const position of [46, 0xffffffff, 44])
+    assert.equal(withLastAt(position), { names: [undefined, undefined], said: [refusal, refusal] });
 });
 
 test('kernels with enough slots keep one slot per value', () => {

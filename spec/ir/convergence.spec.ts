@@ -103,6 +103,96 @@ test('a vote in a loop counts for its own turn: lanes that leave the loop behind
   assert.equal(apartIn(before), ['b2']);
 });
 
+test('a branch behind which lanes have met again parts nobody', () => {
+  const twice: Blocks = [
+    ['b0', 'condbr %1, b1, b2'],
+    ['b1', 'br b2'],
+    ['b2', 'condbr %2, b3, b4'],
+    ['b3', shuffle('%14'), 'br b4'],
+    last('b4'),
+  ];
+  assert.equal(apartIn(twice), []);
+});
+
+test('only lanes of both sides are in a branch within a branch', () => {
+  const within = (mask: string): Blocks => [
+    ['b0', 'condbr %3, b1, b4'],
+    ['b1', 'condbr %2, b3, b2'],
+    ['b2', `%22 = const i32 ${mask}`, '%20 = shufflesync i32 %0, %0, %22', 'br b3'],
+    ['b3', 'br b4'],
+    last('b4'),
+  ];
+  assert.equal(apartIn(within('0x00ff0000')), []);
+  for (const mask of ['0x01ff0000', '0x00ff8000']) assert.equal(apartIn(within(mask)), ['b2']);
+});
+
+test('lanes that vote and shuffle in one block of a loop do so in one turn', () => {
+  const loop: Blocks = [
+    ['b0', 'br b1'],
+    ['b1', '%20 = ballot i32 %2', '%21 = shufflesync i32 %0, %0, %20', 'condbr %1, b1, b2'],
+    last('b2'),
+  ];
+  assert.equal(apartIn(loop), []);
+});
+
+test('a mask that a loop carries names the lanes of the turn if each way into it passes the votes of those that take it', () => {
+  const turn = 'b1(%20: i32)';
+  const loop = (first: string, next: string): Blocks => [
+    ['b0', `condbr %2, b1(${first}), b2`],
+    [
+      turn,
+      '%21 = shufflesync i32 %0, %0, %20',
+      '%22 = ballot i32 %1',
+      '%23 = ballot i32 %3',
+      '%24 = and i32 %20, %22',
+      '%25 = or i32 %20, %22',
+      `condbr %1, b1(${next}), b2`,
+    ],
+    last('b2'),
+  ];
+  assert.equal(apartIn(loop('%7', '%22')), []);
+  assert.equal(apartIn(loop('%7', '%24')), []);
+  // Lanes that have left, lanes of another vote, and of one before the loop.
+  for (const next of ['%20', '%25', '%23', '%7']) assert.equal(apartIn(loop('%7', next)), [turn], next);
+  assert.equal(apartIn(loop('%6', '%22')), [turn]);
+  const [, , end] = loop('%7', '%22');
+  // All lanes take one way into the loop.
+  assert.equal(apartIn([['b0', 'br b1(%6)'], loop('%7', '%22')[1]!, end!]), []);
+});
+
+test('where ways join, a mask names lanes that are together if each way brings that of those that come by it', () => {
+  const joined = 'b4(%22: i32)';
+  const join = (first: string, second: string): Blocks => [
+    ['b0', 'condbr %3, b1, b5'],
+    ['b1', '%23 = ballot i32 %3', 'condbr %2, b2, b3'],
+    ['b2', '%20 = ballot i32 %3', `br b4(${first})`],
+    ['b3', '%21 = ballot i32 %3', `br b4(${second})`],
+    [joined, '%24 = shufflesync i32 %0, %0, %22', 'br b5'],
+    last('b5'),
+  ];
+  assert.equal(apartIn(join('%20', '%21')), []);
+  // All lanes, and those of before the ways parted.
+  for (const other of ['%6', '%23']) {
+    assert.equal(apartIn(join(other, '%21')), [joined]);
+    assert.equal(apartIn(join('%20', other)), [joined]);
+  }
+});
+
+test('lanes that voted for the opposite of a comparison take the other side', () => {
+  const opposite = (comparison: string, ways: string): Blocks => [
+    ['b0', `%20 = icmp i1 ${comparison}`, '%21 = ballotsync i32 %20, %6', `condbr %2, ${ways}`],
+    ['b1', 'condbr %5, b2, b3'],
+    ['b2', shuffle('%21').replace('%20', '%22'), 'br b3'],
+    ['b3', 'br b4'],
+    last('b4'),
+  ];
+  assert.equal(apartIn(opposite('%0, %11 {pred: uge}', 'b4, b1')), []);
+  assert.equal(apartIn(opposite('%0, %11 {pred: uge}', 'b1, b4')), ['b2']);
+  // Other comparisons, also of the same numbers.
+  for (const other of ['%0, %11 {pred: sge}', '%0, %12 {pred: uge}', '%13, %11 {pred: uge}'])
+    assert.equal(apartIn(opposite(other, 'b4, b1')), ['b2'], other);
+});
+
 test('where a loop has no exit, lanes may stay in one of its branches for ever', () => {
   const endless: Blocks = [
     ['b0', 'br b1'],
@@ -111,6 +201,122 @@ test('where a loop has no exit, lanes may stay in one of its branches for ever',
     ['b3', shuffle('%6'), 'br b1'],
   ];
   assert.ok(apartIn(endless).includes('b3'));
+});
+
+test('lanes that have left a loop are not waited for by those that stay in it', () => {
+  const left: Blocks = [
+    ['b0', 'br b1'],
+    ['b1', 'condbr %2, b2, b3'],
+    ['b2', shuffle('%6'), 'br b3'],
+    ['b3', 'warpsync %6 {isFence: true}', 'condbr %1, b1, b4'],
+    ['b4', 'ret'],
+  ];
+  // The lanes of `b3` are those that have stayed.
+  assert.equal(apartIn(left), ['b2']);
+});
+
+test('lanes that exit outside of a loop are not waited for', () => {
+  const exits: Blocks = [['b0', 'condbr %2, b1, b3'], ['b1', 'condbr %1, b2, b4'], ['b2', 'br b3'], last('b3'), ['b4', 'ret']];
+  assert.equal(apartIn(exits), []);
+});
+
+test('where lanes wait at a barrier that others do not come to, none are together behind it', () => {
+  const barrier = (first: string, second: string): Blocks => [['b0', first, 'condbr %2, b1, b2'], ['b1', second, 'br b2'], last('b2')];
+  const nothing = '%20 = const i32 0';
+  assert.equal(apartIn(barrier(nothing, 'barrier')), ['b0', 'b2']);
+  assert.equal(apartIn(barrier('barrier', nothing)), []);
+});
+
+test('a mask that another block of the loop chooses is not that of the turn', () => {
+  const chosen = (of: string): Blocks => [
+    ['b0', 'condbr %2, b1(%7), b5'],
+    ['b1(%20: i32)', '%21 = shufflesync i32 %0, %0, %20', 'condbr %5, b2, b3'],
+    ['b2', `br b4(${of})`],
+    ['b3', 'br b4(%20)'],
+    ['b4(%22: i32)', 'condbr %5, b1(%22), b5'],
+    last('b5'),
+  ];
+  assert.equal(apartIn(chosen('%6')), ['b1(%20: i32)']);
+});
+
+/** Whether lanes part at a branch on `%c`; `%t` is `tid.x`, and `%p` the address of a word. */
+function parts(condition: string, areRowsAligned = true): boolean {
+  const numbers: Record<string, string> = { t: '%1', p: '%0', c: '%9' };
+  const lines = condition.replace(/%([tpc])\b/g, (_, name) => numbers[name]!);
+  const kernel = kernelOf(`kernel "k" {
+  param "p" pointer global size 4 align 4 slot 0
+b0:
+  %0 = param ptr.global {index: 0}
+  %1 = sreg i32 {name: tid.x}
+${lines
+  .split(';')
+  .map((line) => `  ${line.trim()}\n`)
+  .join('')}  condbr %9, b1, b2
+b1:
+  %20 = const i32 -1
+  %21 = reducesync i32 %20, %20 {fold: add}
+  br b2
+b2:
+  %22 = const i32 -1
+  warpsync %22 {isFence: true}
+  ret
+}
+`);
+  return convergenceOf(kernel, areRowsAligned).blocks[1] === 0;
+}
+
+const compared = (pred: string, to: number): string => `%2 = const i32 ${to}; %c = icmp i1 %t, %2 {pred: ${pred}}`;
+
+test('a comparison of the thread is the same in a warp where it changes at a multiple of 32', () => {
+  for (const pred of ['ult', 'uge', 'slt', 'sge']) {
+    for (const to of [32, 64, 96]) assert.is(parts(compared(pred, to)), false, `${pred} ${to}`);
+    for (const to of [31, 33, 48]) assert.is(parts(compared(pred, to)), true, `${pred} ${to}`);
+  }
+  for (const pred of ['ule', 'ugt', 'sle', 'sgt']) {
+    for (const to of [31, 63, 95]) assert.is(parts(compared(pred, to)), false, `${pred} ${to}`);
+    for (const to of [30, 32, 33, 64]) assert.is(parts(compared(pred, to)), true, `${pred} ${to}`);
+  }
+  // What is compared may be another number of the thread, or compared to one that is not known.
+  assert.is(parts('%2 = const i32 32; %3 = mul i32 %t, %2; %c = icmp i1 %3, %2 {pred: ult}'), true);
+  assert.is(parts('%2 = sreg i32 {name: ctaid.x}; %c = icmp i1 %t, %2 {pred: ult}'), true);
+  for (const pred of ['eq', 'ne']) for (const to of [31, 32, 63, 64]) assert.is(parts(compared(pred, to)), true, `${pred} ${to}`);
+});
+
+test('the number of a warp is the same in its lanes', () => {
+  const number = (op: string, by: number, is = 0): string =>
+    `%2 = const i32 ${by}; %3 = ${op} i32 %t, %2; %4 = const i32 ${is}; %c = icmp i1 %3, %4 {pred: eq}`;
+  for (const by of [5, 6]) for (const op of ['lshr', 'ashr']) assert.is(parts(number(op, by)), false, `${op} ${by}`);
+  for (const by of [0, 4]) for (const op of ['lshr', 'ashr']) assert.is(parts(number(op, by)), true, `${op} ${by}`);
+  for (const by of [32, 96]) assert.is(parts(number('udiv', by)), false, `udiv ${by}`);
+  for (const by of [0, 1, 16, 48]) assert.is(parts(number('udiv', by)), true, `udiv ${by}`);
+  for (const by of [32, 992, -32]) assert.is(parts(number('and', by, 32)), false, `and ${by}`);
+  for (const by of [1, 48, 31]) assert.is(parts(number('and', by)), true, `and ${by}`);
+  for (const op of ['or', 'xor', 'add']) assert.is(parts(number(op, 32, 33)), true, op);
+  assert.is(parts(number('mul', 32, 64)), true);
+});
+
+test('rows of a multiple of 32 threads make `tid.x` that of the lane, and `tid.y` that of the warp', () => {
+  const below = (name: string): string => compared('ult', 64).replace('%t', '%5').replace(/^/, `%5 = sreg i32 {name: ${name}}; `);
+  for (const [name, aligned, unaligned] of [
+    ['tid.x', false, true],
+    ['tid.y', false, true],
+    ['tid.z', false, true],
+    ['gid.y', false, true],
+    ['gid.x', true, true],
+    ['laneid', false, false],
+    ['tid.linear', false, false],
+    ['ctaid.x', false, false],
+  ] as const) {
+    assert.is(parts(below(name)), aligned, name);
+    assert.is(parts(below(name), false), unaligned, `${name} in other rows`);
+  }
+});
+
+test('lanes that load from one address together read the same, unless the load is volatile', () => {
+  const at = (volatile: boolean): string =>
+    `%7 = const i32 0; %6 = load i32 %p {align: 4, volatile: ${volatile}}; %c = icmp i1 %6, %7 {pred: eq}`;
+  assert.is(parts(at(false)), false);
+  assert.is(parts(at(true)), true);
 });
 
 test.run();

@@ -59,12 +59,57 @@ b2:
   ret`;
   assert.not.ok(spins(update('%7')));
   assert.not.ok(spins(update('%9', '  %9 = load i32 %0 {align: 4, volatile: true}\n')));
+  assert.not.ok(spins(update('%9', '  %10 = bitcast f32 %7\n  %9 = bitcast i32 %10\n')));
   // The value of the loop before, one from elsewhere, and one that stays as it is, may never be that of memory.
   assert.ok(spins(update('%4')));
   assert.ok(spins(update('%5')));
   assert.ok(
     spins(update('%9', '  %10 = const i64 4\n  %11 = ptradd ptr.global %0, %10\n  %9 = load i32 %11 {align: 4, volatile: true}\n')),
   );
+});
+
+test('an update tries again whatever else it asks for, in whichever order it compares', () => {
+  /** `%7` is what was there, `%5` what was expected, `%9` whether the thread is below 1. */
+  const update = (condition: string, ways = 'b1(%7), b2'): string => `  br b1(%4)
+b1(%5: i32):
+  %6 = add i32 %5, %3
+  %7 = cas i32 %0, %5, %6
+  %9 = icmp i1 %3, %2 {pred: ult}
+${condition
+  .split('; ')
+  .map((line) => `  ${line}\n`)
+  .join('')}  condbr %8, ${ways}
+b2:
+  ret`;
+  const exit = 'b2, b1(%7)';
+  assert.not.ok(spins(update('%8 = icmp i1 %5, %7 {pred: ne}')));
+  assert.not.ok(spins(update('%8 = icmp i1 %7, %5 {pred: eq}', exit)));
+  // After an exchange the loop repeats.
+  assert.ok(spins(update('%8 = icmp i1 %7, %5 {pred: ne}', exit)));
+  assert.ok(spins(update('%8 = icmp i1 %7, %5 {pred: eq}')));
+  const failed = '%10 = icmp i1 %7, %5 {pred: ne}';
+  const succeeded = '%10 = icmp i1 %7, %5 {pred: eq}';
+  for (const both of ['%10, %9', '%9, %10']) {
+    assert.not.ok(spins(update(`${failed}; %8 = and i1 ${both}`)), both);
+    assert.not.ok(spins(update(`${succeeded}; %8 = or i1 ${both}`, exit)), both);
+    // One of the two suffices to repeat: the thread may be below 1 for ever.
+    assert.ok(spins(update(`${failed}; %8 = or i1 ${both}`)), both);
+    assert.ok(spins(update(`${succeeded}; %8 = and i1 ${both}`, exit)), both);
+  }
+});
+
+test('a loop waits where a value that it carries comes from what was read', () => {
+  const carried = (next: string): string => `  br b1(%1)
+b1(%5: i32):
+  %6 = icmp i1 %5, %3 {pred: eq}
+  condbr %6, b3, b2
+b2:
+  %7 = load i32 %0 {align: 4, volatile: true}
+  br b1(${next})
+b3:
+  ret`;
+  assert.ok(spins(carried('%7')));
+  assert.not.ok(spins(carried('%2')));
 });
 
 test('what counts is the last choice before the loop repeats, in whatever block the jump back is', () => {

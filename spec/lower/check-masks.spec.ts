@@ -1,8 +1,9 @@
 /** Where checks of member masks are: before each collective that is to be checked, in whatever block it is. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hasMasks, isMasked, type Kernel } from '../../src/ir/index.ts';
-import { checkMasks } from '../../src/lower/index.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { addBlock, builder, hasMasks, isMasked, type Kernel } from '../../src/ir/index.ts';
+import { checkMasks, endStuckAt } from '../../src/lower/index.ts';
 import { assertSound, kernelOf } from '../support/ir-text.ts';
 
 const test = suite('lower/check-masks');
@@ -50,6 +51,35 @@ test('collectives of one instruction and one mask share a check; another mask ha
     `  %4 = shufflesync i32 %0, %0, %1\n  %5 = shufflesync i32 %4, %0, %1\n  %6 = ballotsync i32 %3, ${mask}\n  ret`;
   assert.equal(checkedIn(shuffles('%1')), ['shufflesync']);
   assert.equal(checkedIn(shuffles('%2')), ['shufflesync', 'ballotsync']);
+});
+
+test('a check, and what ends a stuck thread, are at the place of their collective', () => {
+  const text = '  @%p shfl.sync.idx.b32 r, x, 3, 31, -1;';
+  const file = new SourceFile('a.ptx', `\n${text}\n`);
+  const span = { start: file.text.indexOf('@'), end: file.text.indexOf(';') };
+  const kernel = kernelOf(
+    'kernel "k" {\nb0:\n  %0 = sreg i32 {name: laneid}\n  %1 = const i32 -1\n  br b1\nb1:\n  %2 = shufflesync i32 %0, %0, %1\n  ret\n}\n',
+  );
+  const value = kernel.blocks[1]!.body[0]!;
+  kernel.locs[value] = span;
+  const before = kernel.insts.length;
+  checkMasks(kernel, [value], file);
+  assert.equal(kernel.locs.slice(before), Array(kernel.insts.length - before).fill(span));
+  const stuck = addBlock(kernel);
+  const b = builder(kernel, stuck);
+  endStuckAt(file)(b, value);
+  assert.equal(
+    stuck.body.map((each) => [kernel.insts[each]!.op, kernel.locs[each]]),
+    [
+      ['param', span],
+      ['const', span],
+      ['store', span],
+    ],
+  );
+  assert.equal(kernel.params.at(-1)!.faults, [
+    'the mask of `shfl.sync.idx.b32` names lanes that do not execute it together (a.ptx:2)',
+    'a thread waits at `shfl.sync.idx.b32` for lanes of its mask that never come (a.ptx:2)',
+  ]);
 });
 
 test.run();

@@ -2,14 +2,14 @@
 
 import type { GivenConstant } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { type DeviceBuffer, type LaunchArgument, type LaunchRequest, openCpuDevice } from '../../src/device/index.ts';
+import { type DeviceBuffer, type Dim3, type LaunchArgument, type LaunchRequest, openCpuDevice } from '../../src/device/index.ts';
 import { engine } from './engine.ts';
 
 export interface Launched {
   readonly kernel: string;
   readonly blocks: number;
-  /** Threads of a block. */
-  readonly threads: number;
+  /** Threads of a block, in one row or by axes. */
+  readonly threads: number | Dim3;
   /** By parameter: initial contents of a buffer, a number of 32 or (a bigint) 64 bits, or bytes by value. */
   /** Bytes of dynamic threadgroup memory, or of each threadgroup argument. */
   readonly shared?: number | readonly number[];
@@ -38,7 +38,8 @@ export function launchMetallib(
     return { kind: 'buffer', buffer };
   });
   const parts = typeof shared === 'number' ? { dynamicSharedBytes: shared } : { dynamicSharedBytes: 0, dynamicSharedParts: shared };
-  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], ...parts } as const;
+  const block: Dim3 = typeof threads === 'number' ? [threads, 1, 1] : threads;
+  const shape = { grid: [blocks, 1, 1], block, ...parts } as const;
   const done = module?.launch({ kernel, ...shape, args: given, timeoutMs: 10_000, ...watch }, diagnostics);
   if (!done || (watch.sanitize && diagnostics.list.length > 0)) throw new Error(diagnostics.list.map((d) => d.message).join('; '));
   const after = buffers.map((buffer) => buffer.read());

@@ -17,7 +17,7 @@ function metadata(item: Item): Metadata {
 /** A string of metadata. */
 export const textAt = (m: Metadata | undefined): string | undefined => (m?.kind === 'string' ? m.value : undefined);
 
-/** The value of an integer in metadata. */
+/** The value of an integer in metadata, as an unsigned one. */
 export function numberAt(m: Metadata | undefined): number | undefined {
   return m?.kind === 'value' && m.value.kind === 'constant' && m.value.form === 'int' ? Number(m.value.value) : undefined;
 }

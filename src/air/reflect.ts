@@ -60,15 +60,12 @@ function unusedWords(kernel: Kernel): ReadonlySet<KernelParam> {
 export function withPacked(own: readonly ParamReflection[], { params }: Kernel): readonly ParamReflection[] {
   const whole = params.find(({ packed }) => packed !== undefined);
   if (!whole) return own;
-  const inOrder: ParamReflection[] = [];
   const left = own.filter(({ slot, kind }) => kind !== 'bytes' || slot !== whole.slot);
-  const packed = new Map(whole.packed!.map((each) => [each.position, each]));
-  for (let position = 0; left.length + packed.size > 0; position++) {
-    const each = packed.get(position);
-    packed.delete(position);
-    inOrder.push(each ? reflectPacked(each, whole.slot) : left.shift()!);
+  const inOrder: ParamReflection[] = [];
+  for (const each of [...whole.packed!].sort((a, b) => a.position - b.position)) {
+    inOrder.push(...left.splice(0, each.position - inOrder.length), reflectPacked(each, whole.slot));
   }
-  return inOrder;
+  return [...inOrder, ...left];
 }
 
 const reflectPacked = ({ name, offset, size, align, element, signed }: PackedValue, slot: number): ParamReflection => ({

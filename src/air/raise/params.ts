@@ -5,6 +5,7 @@ import { type Type as LlvmType, spell } from '../../bitcode/types.ts';
 import {
   emptyKernel,
   faultWordName,
+  isHidden,
   type Kernel,
   type KernelParam,
   lockTableName,
@@ -28,7 +29,16 @@ export function raiseKernelShell(module: Module, description: KernelDescription,
     if (param.kind === 'other') throw new Refused(`a parameter of the kind \`${param.what}\``);
     if (param.kind === 'buffer') kernel.params.push(withHidden(kernelParam(param, spaceOfBuffer(param, description)), module));
   }
+  refuseGaps(kernel);
   return kernel;
+}
+
+/** Refuses packed values whose positions leave parameters of the source without any. */
+function refuseGaps({ params }: Kernel): void {
+  const packed = params.find((param) => param.packed)?.packed;
+  if (!packed) return;
+  const others = params.filter((param) => !param.packed && param.kind !== 'threadgroup' && !isHidden(param));
+  if (packed.some(({ position }) => position >= packed.length + others.length)) throw new Refused(invalidPacked);
 }
 
 /** Whether a parameter exists: a conditional one does if its condition is not 0. */
@@ -39,6 +49,8 @@ function isPresent({ variables }: Kernel, { condition }: ParamDescription): bool
   return init.some((byte) => byte !== 0);
 }
 
+const invalidPacked = `\`${packedValuesName}\` with an invalid description`;
+
 /** Marks parameters that no caller supplies, as the module's metadata describes them. */
 function withHidden(param: KernelParam, module: Module): KernelParam {
   if (param.name === faultWordName) return { ...param, faults: readFaults(module) };
@@ -46,7 +58,7 @@ function withHidden(param: KernelParam, module: Module): KernelParam {
   if (param.name === printBufferName) return { ...param, formats: readFormats(module).map(printable) };
   if (param.name === packedValuesName && param.kind === 'value') {
     const packed = readPacked(module, param.size);
-    if (!packed) throw new Refused(`\`${packedValuesName}\` with an invalid description`);
+    if (!packed) throw new Refused(invalidPacked);
     return { ...param, packed };
   }
   if (param.name !== moduleMemoryName) return param;

@@ -155,7 +155,7 @@ export function readPacked(module: Module, size: number): PackedValue[] | undefi
     const [at, start, length, step] = [position, offset, bytes, align].map(numberAt);
     const [typed, called] = [textAt(type), textAt(name)];
     if (at === undefined || start === undefined || length === undefined || step === undefined) return [];
-    if (typed === undefined || called === undefined || at < 0 || start < 0 || length < 0 || start + length > size) return [];
+    if (typed === undefined || called === undefined || start + length > size) return [];
     return [{ name: called, position: at, offset: start, size: length, align: step, ...scalarOfTypeName(typed) }];
   });
   const positions = new Set(packed.map((each) => each.position));
@@ -182,7 +182,7 @@ const readTexts = (module: Module, name: string): string[] =>
 
 function readSymbol({ operands }: MetadataNode): ModuleSymbol | undefined {
   const [name, offset, size, hex] = [textAt(operands[0]), numberAt(operands[1]), numberAt(operands[2]), textAt(operands[3])];
-  if (name === undefined || offset === undefined || size === undefined || offset < 0 || size < 0) return undefined;
+  if (name === undefined || offset === undefined || size === undefined) return undefined;
   if (hex === undefined) return { name, offset, size, init: undefined };
   if (hex.length !== 2 * size || !/^[0-9a-f]*$/.test(hex)) return undefined;
   const init = Uint8Array.from({ length: size }, (_, i) => Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16));

@@ -89,7 +89,8 @@ export function convergenceOf(kernel: Kernel, areRowsAligned: boolean): Converge
     if (branch[id] !== 2 || !cfg.successors[id]!.every((to) => stays[to])) continue;
     const { region } = influenceOf(staying, id, post.parent[id]!);
     splits.set(id, region);
-    for (const block of region) if (block < blocks.length) blocks[block] = 0;
+    // The block behind all exits has no element.
+    for (const block of region) blocks[block] = 0;
   }
   const isBarrier = (value: Value): boolean => kernel.insts[value]!.op === 'barrier';
   if (cfg.order.some((id) => !blocks[id] && kernel.blocks[id]!.body.some(isBarrier))) return none;

@@ -1,6 +1,6 @@
 /**
  * Masks in divergent code that name only lanes which are together: those that come from a ballot of the same lanes, as in
- * `mask = __ballot_sync(m, p); if (p) __shfl_sync(mask, …)` and in groups of `__activemask()`, also if a loop carries the mask of its lanes,
+ * `mask = __ballot_sync(m, p); if (p) __shfl_sync(mask, …)` and in groups of `__activemask()`, also if a loop carries the mask of its lanes or ways that join bring theirs,
  * and those that like the branches depend on the lane alone, as in `if (lane < 16) __shfl_sync(0xffff, …)`.
  */
 import { type Block, type Edge, edgesOf, type Kernel, type Value } from '../kernel.ts';
@@ -66,13 +66,14 @@ function originsOf({ insts }: Kernel, mask: Value): Value[] {
   return found;
 }
 
-/** Whether the lanes of a ballot, or of a mask that a loop carries, reach a block together. */
+/** Whether the lanes of a ballot, or of a mask that a block is given, reach a block together. */
 function staysTogether(flow: MaskFlow, dominators: DominatorTree, value: Value, block: number): boolean {
   const { kernel, home } = flow;
   const inst = kernel.insts[value]!;
   if (inst.op !== 'arg') return staysOn(flow, dominators, { from: home[value]!, to: block, vote: 'a' in inst ? inst.a : undefined });
   return (
-    staysOn(flow, dominators, { from: home[value]!, to: block, vote: undefined }) && isOfThoseInLoop(flow, dominators, value, home[value]!)
+    staysOn(flow, dominators, { from: home[value]!, to: block, vote: undefined }) &&
+    isOfThoseWhoEnter(flow, dominators, value, home[value]!)
   );
 }
 
@@ -83,10 +84,9 @@ interface Way {
   readonly vote: Value | undefined;
 }
 
-/** Whether lanes that are together in one block reach another one together: no branch on the way parts them, other than one on their vote. */
+/** Whether lanes that are together in one block reach one that it dominates together: no branch on the way parts them, other than one on their vote. */
 function staysOn({ kernel, cfg, splits }: MaskFlow, dominators: DominatorTree, { from, to, vote }: Way): boolean {
   if (from === to) return true;
-  if (from < 0 || !dominators.dominates(from, to)) return false;
   for (const split of blocksBetween(cfg, from, to)) {
     if (!splits.get(split)?.has(to)) continue;
     const side = edgeOfVoters(kernel, kernel.blocks[split]!, vote)?.block.id;
@@ -105,17 +105,15 @@ function edgeOfVoters({ insts }: Kernel, { end }: Block, vote: Value | undefined
 }
 
 /**
- * Whether a parameter of a loop header is a mask of lanes that start the turn together, as in `while (p) { …; mask = __ballot_sync(mask, p); }`: each
- * edge to the header passes a mask of lanes that take this edge together.
+ * Whether a parameter of a block is a mask of lanes that enter it together, as in `while (p) { …; mask = __ballot_sync(mask, p); }`: each edge to the
+ * block passes a mask of lanes that take this edge together.
  */
-function isOfThoseInLoop(flow: MaskFlow, dominators: DominatorTree, param: Value, header: number): boolean {
+function isOfThoseWhoEnter(flow: MaskFlow, dominators: DominatorTree, param: Value, block: number): boolean {
   const { kernel, cfg } = flow;
-  const index = kernel.blocks[header]!.params.indexOf(param);
-  const before = [...new Set(cfg.predecessors[header])];
-  if (!before.some((from) => dominators.dominates(header, from))) return false;
-  return before.every((from) =>
+  const index = kernel.blocks[block]!.params.indexOf(param);
+  return [...new Set(cfg.predecessors[block])].every((from) =>
     edgesOf(kernel.blocks[from]!.end).every(
-      (edge) => edge.block.id !== header || takesEdge(flow, dominators, { from, edge, mask: edge.args[index]! }),
+      (edge) => edge.block.id !== block || takesEdge(flow, dominators, { from, edge, mask: edge.args[index]! }),
     ),
   );
 }

@@ -19,7 +19,8 @@ export function isSpinLoop(kernel: Kernel, loop: Loop, isSource = isShared): boo
   const { blocks } = loop;
   if (retriesExchange(kernel, loop)) return false;
   const tainted = new Set<Value>();
-  for (let before = -1; before < tainted.size; ) {
+  let before: number;
+  do {
     before = tainted.size;
     for (const id of blocks) {
       const { body, end } = kernel.blocks[id]!;
@@ -27,12 +28,12 @@ export function isSpinLoop(kernel: Kernel, loop: Loop, isSource = isShared): boo
         const inst = kernel.insts[value]!;
         if (isSource(inst, value) || operandsOf(inst).some((operand) => tainted.has(operand))) tainted.add(value);
       }
-      for (const edge of end.op === 'br' ? [end.to] : end.op === 'condbr' ? [end.then, end.else] : [])
+      for (const edge of edgesOf(end))
         edge.args.forEach((arg, i) => {
           if (tainted.has(arg)) tainted.add(edge.block.params[i]!);
         });
     }
-  }
+  } while (tainted.size > before);
   return blocks.some((id) => {
     const { end } = kernel.blocks[id]!;
     return end.op === 'condbr' && tainted.has(end.cond);

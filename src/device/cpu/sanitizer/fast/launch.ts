@@ -83,9 +83,16 @@ function backUp({ memory }: SanitizedLaunch, buffers: readonly Allocation[]): Ba
   }
 }
 
-/** The globals of the module; a base of 0 stands for no shadow. */
+/** The globals of the module, which are 0 at the start; a base of 0 stands for no shadow. */
 function globalsOf({ targets }: AccessChecks, ranges: readonly TargetRange[], { shared, cells, writtenBytes }: Shadow): [string, number][] {
-  const first = shared.writtenBytes?.start;
+  const cleared = shared.writtenBytes?.start;
+  const ofShared: [string, number][] =
+    cleared === undefined
+      ? []
+      : [
+          [checkGlobal('first'), cleared],
+          [checkGlobal('end'), cleared + shared.words],
+        ];
   const ofTargets = targets.flatMap((_, i) => {
     const { start, bytes, isShared, allocation } = ranges[i]!;
     const values: Record<TargetGlobal, number> = {
@@ -96,10 +103,5 @@ function globalsOf({ targets }: AccessChecks, ranges: readonly TargetRange[], { 
     };
     return Object.entries(values).map(([name, value]): [string, number] => [targetGlobal(i, name as TargetGlobal), value | 0]);
   });
-  return [
-    [checkGlobal('time'), oldTime],
-    [checkGlobal('first'), first ?? 0],
-    [checkGlobal('end'), first === undefined ? 0 : first + shared.words],
-    ...ofTargets,
-  ];
+  return [[checkGlobal('time'), oldTime], ...ofShared, ...ofTargets];
 }

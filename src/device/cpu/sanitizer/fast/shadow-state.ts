@@ -8,7 +8,7 @@ export type TargetGlobal = (typeof targetGlobals)[number];
 /** The export name of one. */
 export const targetGlobal = (index: number, name: TargetGlobal): string => `quick.${index}.${name}`;
 
-/** Globals of the module, i32: `first` and `end` bound the shadow of the written bytes of shared memory; `block` is the time at which the block started. */
+/** Globals of the module, i32: `first` and `end` bound the shadow of the written bytes of shared memory, if it has one; `block` is the time at which the block started. */
 export const checkGlobals = ['time', 'block', 'first', 'end'] as const;
 export type CheckGlobal = (typeof checkGlobals)[number];
 export const checkGlobal = (name: CheckGlobal): string => `quick.${name}`;
