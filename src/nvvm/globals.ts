@@ -14,7 +14,9 @@ const isForCompiler = ({ name }: GlobalVariable): boolean => name.startsWith('ll
 
 /** Declarations of the module's variables. */
 export function globalTexts(module: ModuleState, isUsed: (global: GlobalVariable) => boolean): string[] {
-  return module.module.globals.filter((global) => !isForCompiler(global) && !isMissing(global) && isUsed(global)).map((global) => globalText(module, global));
+  return module.module.globals
+    .filter((global) => !isForCompiler(global) && !isMissing(global) && isUsed(global))
+    .map((global) => globalText(module, global));
 }
 
 function globalText(module: ModuleState, global: GlobalVariable): string {

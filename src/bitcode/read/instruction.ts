@@ -43,13 +43,15 @@ const upgradedFast = (flags: number): number => (flags & 1 ? 0xfe : flags);
 /** The instruction that a record is. */
 export function readInstruction(c: BodyReader, record: OpenRecord): Instruction {
   const reader = byCode[record.code];
-  if (!reader) {
+  if (!reader || (reader.isAtomic && c.tables.types.dialect !== 'latest')) {
     c.record = record;
     return fault(c, `instruction record ${record.code} is not known`);
   }
   openFields(c, record, reader.plan);
   return reader.read(c);
 }
+
+const atomics = atomicReaders(fields);
 
 const readers: { readonly [N in keyof Rows]?: Reader } = {
   binop: readBinary,
@@ -145,7 +147,7 @@ const readers: { readonly [N in keyof Rows]?: Reader } = {
     return { kind: 'instruction', number: 0, op: 'condbr', type: llvm.void, condition, ifTrue: target, ifFalse };
   },
   switch: readSwitch,
-  ...atomicReaders(fields),
+  ...atomics,
   ret(c) {
     const f = fields.ret;
     return { kind: 'instruction', number: 0, op: 'ret', type: llvm.void, value: has(c, f.value) ? typed(c, f.value) : undefined };
@@ -154,6 +156,8 @@ const readers: { readonly [N in keyof Rows]?: Reader } = {
 };
 
 interface PlannedReader {
+  /** AIR modules have calls in place of the records of atomic accesses. */
+  readonly isAtomic: boolean;
   readonly plan: Plan;
   readonly read: Reader;
 }
@@ -161,7 +165,7 @@ interface PlannedReader {
 const byCode: (PlannedReader | undefined)[] = [];
 for (const name of Object.keys(readers) as (keyof Rows)[]) {
   const row = blocks.function.records[name];
-  byCode[row.code] = { plan: planOf(row), read: readers[name]! };
+  byCode[row.code] = { isAtomic: Object.hasOwn(atomics, name), plan: planOf(row), read: readers[name]! };
 }
 
 /** The type of a comparison of such operands. */
