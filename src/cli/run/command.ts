@@ -133,7 +133,8 @@ export const run: Command = {
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'read and write NumPy files' },
   ],
   details: `FILE is PTX, a metallib, an AIR module (.air, .bc, .ll of \`build --emit\`), a fatbinary, cubin, object file or program that
-contains PTX, or \`-\`. A .cu file is compiled by nvcc or clang, if one is on the PATH, with lines: findings name those of the .cu file.
+contains PTX, or \`-\`. A .cu file is compiled by nvcc or clang, if one is on the PATH, else by clang
+as WebAssembly, if the npm package @yowasp/clang is installed; findings name lines of the .cu file.
 
 Arguments:
   f32:1024            a buffer of 1024 zeros; f32:32x32 has two dimensions

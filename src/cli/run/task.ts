@@ -21,7 +21,7 @@ export async function readTask({ terminal, parsed, command }: Context, report: R
   const launchPath = lastValue(parsed, 'launch');
   if (launchPath !== undefined) return taskOfFile(launchPath, parsed, terminal, report);
   const { diagnostics } = report;
-  const input = await readInput(parsed.positionals[0]!, terminal, diagnostics, lastValue(parsed, 'image'));
+  const input = await readInput(parsed.positionals[0]!, terminal, diagnostics, parsed);
   if (typeof input === 'number') return input;
   if (has(parsed, 'arg')) return taskOfArguments(input, parsed, terminal, report);
   const own = input.kind === 'ptx' ? readOwnLaunch(input.source, command, reachOf(parsed, terminal), diagnostics) : undefined;
@@ -74,7 +74,7 @@ async function taskOfFile(
   const file = readLaunchFile(path, new TextDecoder().decode(bytes), diagnostics, options);
   if (!file) return exit.failed;
   const given = parsed.positionals[0];
-  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics, lastValue(parsed, 'image'), given !== undefined));
+  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics, parsed, given !== undefined));
   if (typeof input === 'number') return given === undefined && input === exit.usage ? exit.failed : input;
   report.notes.push(`launch from ${path}`);
   return { input, request, plan: file };
