@@ -37,6 +37,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       ...recorded,
     ],
   },
+  nvvm: { sources: ['src/nvvm/**/*.ts'], specs: ['spec/nvvm/**/*.spec.ts'] },
   air: {
     sources: ['src/air/**/*.ts'],
     specs: [

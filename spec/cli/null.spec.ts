@@ -51,7 +51,7 @@ test('a pointer that is not used is declared as an integer, and takes a buffer, 
   const plain = `.version 8.0
 .target sm_80
 .address_size 64
-.visible .entry k(.param .u64 out, .param .u64 unused, .param .u64 n, .param .u32 small)
+.visible .entry k(.param .u64 out, .param .u64 unused, .param .u64 n, .param .u32 small, .param .f64 d, .param .align 8 .b8 s[8])
 {
   .reg .b64 o, v;
   ld.param.u64 o, [out]; ld.param.u64 v, [n]; st.global.u64 [o], v;
@@ -60,7 +60,7 @@ test('a pointer that is not used is declared as an integer, and takes a buffer, 
 `;
   const run = (...args: string[]) => cli(['run', 'k.ptx', ...launch, ...args.flatMap((arg) => ['--arg', arg])], { 'k.ptx': plain });
   for (const unused of ['f32:4', 'null', 'u64=5']) {
-    const { code, out, err } = await run('u64:1', unused, 'u64=7', 'u32=0');
+    const { code, out, err } = await run('u64:1', unused, 'u64=7', 'u32=0', 'f64=0', 'u64=0');
     assert.is(code, 0, err);
     assert.equal(JSON.parse(out).outputs[0].data, [7]);
   }
@@ -68,20 +68,22 @@ test('a pointer that is not used is declared as an integer, and takes a buffer, 
   try {
     const out = device.bufferOf('u64', [0n]);
     const kernel = device.load(plain).kernel('k');
-    for (const unused of [null, out, 5n]) kernel.launch({ grid: 1, block: 1, args: [out, unused, 7n, 0] });
+    for (const unused of [null, out, 5n]) kernel.launch({ grid: 1, block: 1, args: [out, unused, 7n, 0, 0, new Uint8Array(8)] });
     assert.equal(await out.read(), new BigUint64Array([7n]));
-    assert.throws(() => kernel.launch({ grid: 1, block: 1, args: [out, null, null, 0] }), /CM5070/);
+    assert.throws(() => kernel.launch({ grid: 1, block: 1, args: [out, null, null, 0, 0, new Uint8Array(8)] }), /CM5070/);
   } finally {
     device.close();
   }
   for (const args of [
+    ['u64:1', 'null', 'u64=7', 'u32=0', 'f32:1', 'u64=0'],
+    ['u64:1', 'null', 'u64=7', 'u32=0', 'f64=0', 'f32:1'],
     ['u64:1', 'null', 'u64:1', 'u32=0'],
     ['u64:1', 'null', 'null', 'u32=0'],
     ['u64:1', 'null', 'u64=7', 'null'],
     ['u64:1', 'null', 'u64=7', 'f32:1'],
     ['u64:1', 'u32=5', 'u64=7', 'u32=0'],
   ]) {
-    const { code, out } = await run(...args);
+    const { code, out } = await run(...args, ...['f64=0', 'u64=0'].slice(args.length - 4));
     assert.is(code, 1, args.join(' '));
     assert.match(out, /CM501[23]/);
   }

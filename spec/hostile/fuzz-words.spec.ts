@@ -14,7 +14,10 @@ test('`--help` and wrong words print the usage, and no stack trace', () => {
   const help = fuzz('--help');
   assert.is(help.status, 0);
   assert.match(help.stdout, /^usage: bun scripts\/fuzz\.ts \[ptx\|/);
-  for (const words of [['--count', 'x'], ['zip'], ['show', 'x']]) {
+  for (const words of [
+    ['--count', 'x'],
+    ['show', 'x'],
+  ]) {
     const { status, stderr } = fuzz(...words);
     assert.is(status, 2, words.join(' '));
     assert.match(stderr, /\nusage: /);
@@ -23,14 +26,14 @@ test('`--help` and wrong words print the usage, and no stack trace', () => {
 });
 
 test('messages are waited for where the reader is busy, and none is lost', async () => {
-  const count = 9000;
+  const count = 10_000;
   const child = spawn(process.execPath, [script, 'npy', '--here', '--seed', '1', '--count', `${count}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';
   child.stdout.on('data', (bytes: Buffer) => {
     text += bytes;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 30);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
   });
   assert.is(await new Promise((ended) => child.on('close', ended)), 0);
   const messages = text

@@ -16,6 +16,7 @@ const rooms: Record<string, readonly string[]> = {
   lower: ['base', 'ptx', 'ir'],
   bitcode: ['base'],
   air: ['base', 'ir', 'bitcode'],
+  nvvm: ['base', 'bitcode'],
   metallib: ['base'],
   wasm: ['base'],
   compile: ['base', 'ir', 'ptx', 'lower', 'bitcode', 'air', 'metallib', 'wasm'],
@@ -54,6 +55,7 @@ const layers: Record<string, readonly string[]> = {
     'index.ts',
   ],
   lower: ['passes', 'ssa', '.', 'index.ts'],
+  nvvm: ['.', 'select', 'intrinsics', 'intrinsics/index.ts', 'function.ts', 'index.ts'],
   bitcode: ['.', 'write', 'write/index.ts', 'text', 'read', 'read/index.ts', 'parse', 'parse/index.ts', 'index.ts'],
   air: [
     '.',

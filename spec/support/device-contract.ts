@@ -134,6 +134,13 @@ const kernels = {
   st.global.u32 [p], z;
   ret;
 }`,
+  /** The second parameter may have been a pointer; the third is none, because it is stored. */
+  unread: `.visible .entry unread(.param .u64 out, .param .u64 unused, .param .u64 value)
+{
+  .reg .b64 p, v;
+  ld.param.u64 p, [out]; ld.param.u64 v, [value]; st.global.u64 [p], v;
+  ret;
+}`,
   /** A value of every size, and a struct. */
   values: `.visible .entry values(.param .u8 a, .param .u64 out, .param .u16 b, .param .u32 c, .param .u64 d, .param .align 4 .b8 e[12])
 {
@@ -459,6 +466,20 @@ export function contract(test: Register, candidate: Candidate): void {
     assert.is(rig.launch('places', [foreign, 1]), undefined);
     assert.equal(rig.codes(), ['CM5012']);
     other.close();
+  });
+
+  on('64 bits that a kernel does not read take a buffer as well, because PTX declares pointers so', kernels.unread, (rig) => {
+    const out = rig.words(0, 0);
+    for (const [given, value] of [
+      [rig.words(9), 5n],
+      [3n, 6n],
+    ] as const) {
+      assert.ok(rig.launch('unread', [out, given, value]), rig.codes().join());
+      assert.equal(wordsIn(out), [Number(value), 0]);
+    }
+    assert.is(rig.launch('unread', [out, 3n, out]), undefined);
+    assert.is(rig.launch('unread', [out, 3, 3n]), undefined);
+    assert.equal(rig.codes(), ['CM5012', 'CM5013']);
   });
 
   on('impossible launch shapes are refused', kernels.turn, (rig) => {

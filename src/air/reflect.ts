@@ -33,10 +33,15 @@ const reflectParam = (param: KernelParam, unused: ReadonlySet<KernelParam>): Par
   ...(unused.has(param) ? { isUnused: true } : {}),
 });
 
-/** The parameters that may be pointers or integers: 64 bits by value that no instruction reads. None of a kernel without its body. */
-export function unusedWords(kernel: Kernel): ReadonlySet<KernelParam> {
-  const words = kernel.params.filter(({ kind, size, packed }) => kind === 'value' && size === 8 && !packed);
-  if (words.length === 0 || kernel.blocks.length === 0) return new Set();
+/** Whether PTX may declare a pointer as this type. */
+export const isWord = (element: ElementType | undefined): boolean => element === 'u64' || element === 'i64';
+
+/** The parameters that may be pointers or integers: 64 bits by value that no instruction reads. */
+function unusedWords(kernel: Kernel): ReadonlySet<KernelParam> {
+  const words = kernel.params.filter(
+    ({ kind, element, signed, packed }) => kind === 'value' && isWord(elementType(element, signed)) && !packed,
+  );
+  if (words.length === 0) return new Set();
   const used = new Set<Value>();
   for (const block of kernel.blocks) {
     for (const value of block.body) for (const operand of operandsOf(instOf(kernel, value))) used.add(operand);

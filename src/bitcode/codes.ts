@@ -2,7 +2,7 @@
  * Numbers of opcodes, predicates, linkages and flags in records.
  * Source: `llvm/Bitcode/LLVMBitCodes.h` of LLVM 14.
  */
-import type { BinaryOpcode, CastOpcode, Linkage, Predicate, UnnamedAddr, Visibility } from './model.ts';
+import type { AtomicOperation, BinaryOpcode, CastOpcode, Linkage, MemoryOrder, Predicate, UnnamedAddr, Visibility } from './model.ts';
 
 const inverse = <K extends string>(table: Record<K, number>): ReadonlyMap<number, K> =>
   new Map(Object.entries(table).map(([k, v]) => [v as number, k as K]));
@@ -116,6 +116,37 @@ export const unnamedAddrs = inverse(unnamedAddrCodes);
 
 export const visibilityCodes: Record<Visibility, number> = { hidden: 1, protected: 2 };
 export const visibilities = inverse(visibilityCodes);
+
+/** Operations of `atomicrmw` by number. */
+export const atomicOperations: readonly AtomicOperation[] = [
+  'xchg',
+  'add',
+  'sub',
+  'and',
+  'nand',
+  'or',
+  'xor',
+  'max',
+  'min',
+  'umax',
+  'umin',
+  'fadd',
+  'fsub',
+  'fmax',
+  'fmin',
+  'uinc_wrap',
+  'udec_wrap',
+];
+/** Orders of memory accesses by number. */
+export const memoryOrders: readonly (MemoryOrder | undefined)[] = [
+  undefined,
+  'unordered',
+  'monotonic',
+  'acquire',
+  'release',
+  'acq_rel',
+  'seq_cst',
+];
 
 /** Bits of a call's flags operand. */
 export const callFlags = {

@@ -1,5 +1,5 @@
 /**
- * LLVM bitcode as a library: modules with typed pointers, written and read at LLVM 14's level. Knows LLVM; knows neither Metal
+ * LLVM bitcode as a library: modules with typed pointers, written and read at LLVM 14's level, and modules of LLVM 19 and later, read. Knows LLVM; knows neither Metal
  * nor PTX. Start at `model.ts` (what a module is) and `records.ts` (how it is numbered), then `write/index.ts` and `read/index.ts`.
  */
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';

@@ -154,6 +154,14 @@ export type Constant =
       readonly b: Constant;
       readonly flags: number;
     }
+  | {
+      readonly kind: 'constant';
+      readonly form: 'asm';
+      readonly type: Type;
+      readonly text: string;
+      readonly constraints: string;
+      readonly hasSideEffects: boolean;
+    }
   | GlobalVariable
   | Function;
 
@@ -238,6 +246,33 @@ export type CastOpcode =
   | 'inttoptr'
   | 'bitcast'
   | 'addrspacecast';
+/** An operation of `atomicrmw`. */
+export type AtomicOperation =
+  | 'xchg'
+  | 'add'
+  | 'sub'
+  | 'and'
+  | 'nand'
+  | 'or'
+  | 'xor'
+  | 'max'
+  | 'min'
+  | 'umax'
+  | 'umin'
+  | 'fadd'
+  | 'fsub'
+  | 'fmax'
+  | 'fmin'
+  | 'uinc_wrap'
+  | 'udec_wrap';
+/** The order of an atomic access, in the words of LLVM. */
+export type MemoryOrder = 'unordered' | 'monotonic' | 'acquire' | 'release' | 'acq_rel' | 'seq_cst';
+/** The order of an access, and the threads that see it: the empty scope is the whole system. */
+export interface Atomicity {
+  readonly order: MemoryOrder;
+  readonly scope: string;
+}
+
 /** A predicate of a comparison. */
 export type Predicate =
   | 'eq'
@@ -304,8 +339,36 @@ export type Instruction = Common &
         readonly flags: number;
       }
     | { readonly op: 'alloca'; readonly allocated: Type; count: Value; readonly align: number }
-    | { readonly op: 'load'; pointer: Value; readonly align: number; readonly isVolatile: boolean }
-    | { readonly op: 'store'; pointer: Value; value: Value; readonly align: number; readonly isVolatile: boolean }
+    | { readonly op: 'load'; pointer: Value; readonly align: number; readonly isVolatile: boolean; readonly atomic?: Atomicity }
+    | {
+        readonly op: 'store';
+        pointer: Value;
+        value: Value;
+        readonly align: number;
+        readonly isVolatile: boolean;
+        readonly atomic?: Atomicity;
+      }
+    | { readonly op: 'fence'; readonly atomic: Atomicity }
+    | {
+        readonly op: 'atomicrmw';
+        readonly operation: AtomicOperation;
+        pointer: Value;
+        value: Value;
+        readonly align: number;
+        readonly isVolatile: boolean;
+        readonly atomic: Atomicity;
+      }
+    | {
+        readonly op: 'cmpxchg' /** A struct of the old value and whether it was replaced. */;
+        pointer: Value;
+        expected: Value;
+        value: Value;
+        readonly align: number;
+        readonly isVolatile: boolean;
+        readonly atomic: Atomicity;
+        readonly failureOrder: MemoryOrder;
+        readonly isWeak: boolean;
+      }
     | { readonly op: 'gep'; readonly sourceType: Type; readonly inbounds: boolean; base: Value; indices: Value[] }
     | { readonly op: 'extractvalue'; aggregate: Value; readonly path: readonly number[] }
     | { readonly op: 'insertvalue'; aggregate: Value; value: Value; readonly path: readonly number[] }

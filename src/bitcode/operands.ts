@@ -89,12 +89,18 @@ function eachOperand(inst: Instruction, visit: (value: Value) => void): void {
       return visit(inst.b);
     case 'load':
       return visit(inst.pointer);
+    case 'cmpxchg':
+      visit(inst.pointer);
+      visit(inst.expected);
+      return visit(inst.value);
+    case 'atomicrmw':
     case 'store':
       visit(inst.pointer);
       return visit(inst.value);
     case 'condbr':
       return visit(inst.condition);
     case 'br':
+    case 'fence':
     case 'unreachable':
       return;
     default:

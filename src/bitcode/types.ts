@@ -1,10 +1,12 @@
 /**
- * LLVM's types as this room models them: immutable, interned (equal types are the same object, so `===` compares), with typed
- * pointers, as in every AIR module that Apple's compilers write.
+ * LLVM's types as this room models them: immutable, interned (equal types are the same object, so `===` compares). Pointers have the
+ * type that they point to, as in every AIR module that Apple's compilers write, or the type `opaque`, as LLVM has them since version 15.
  */
 
 export type Type =
   | { readonly kind: 'void' | 'label' | 'metadata' | 'token' }
+  /** What an opaque pointer points to; of no other use. */
+  | { readonly kind: 'opaque' }
   | { readonly kind: 'int'; readonly bits: number }
   | { readonly kind: 'float'; readonly name: 'half' | 'bfloat' | 'float' | 'double' }
   | { readonly kind: 'pointer'; readonly pointee: Type; readonly space: number }
@@ -79,7 +81,7 @@ export function spell(type: Type): string {
     case 'float':
       return type.name;
     case 'pointer':
-      return `${spell(type.pointee)}${type.space === 0 ? '' : ` addrspace(${type.space})`}*`;
+      return spellPointer(type);
     case 'array':
       return `[${type.count} x ${spell(type.element)}]`;
     case 'vector':
@@ -91,6 +93,11 @@ export function spell(type: Type): string {
     default:
       return type.kind;
   }
+}
+
+function spellPointer({ pointee, space }: TypeOf<'pointer'>): string {
+  const where = space === 0 ? '' : ` addrspace(${space})`;
+  return pointee.kind === 'opaque' ? `ptr${where}` : `${spell(pointee)}${where}*`;
 }
 
 /** The fields of a struct as LLVM writes them after `type`. */
@@ -124,6 +131,7 @@ export const types = {
   label: intern({ kind: 'label' } as const),
   metadata: intern({ kind: 'metadata' } as const),
   token: intern({ kind: 'token' } as const),
+  opaque: intern({ kind: 'opaque' } as const),
   i1: int(1),
   i8: int(8),
   i16: int(16),

@@ -5,9 +5,10 @@
  */
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Module } from '../../bitcode/model.ts';
+import { operandsOf } from '../../bitcode/operands.ts';
 import { addBlock, builder, isHidden, type Kernel, renumber, verify } from '../../ir/index.ts';
 import type { KernelReflection, ParamReflection } from '../abi.ts';
-import { reflectHidden, reflectLimits, unusedWords, withPacked } from '../reflect.ts';
+import { isWord, reflectHidden, reflectLimits, withPacked } from '../reflect.ts';
 import { Refused } from '../types.ts';
 import { inlineCall, maxInstructions, raiseBlocks } from './blocks.ts';
 import { type ConstantValues, definedIn } from './constants.ts';
@@ -80,7 +81,6 @@ export function reflectModule(module: Module, diagnostics: Diagnostics): KernelR
 }
 
 function reflect(description: KernelDescription, kernel: Kernel): KernelReflection {
-  const unused = unusedWords(kernel);
   const params = description.params.flatMap((p): ParamReflection[] => {
     if (p.kind !== 'buffer') return [];
     const raised = kernel.params.find((k) => k.slot === p.slot && k.name === p.name && k.kind !== 'threadgroup');
@@ -96,7 +96,7 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
         align: p.typeAlign,
         element: elementOfTypeName(p.typeName),
         access: p.access,
-        ...(unused.has(raised) ? { isUnused: true as const } : {}),
+        ...(isBytes && isWord(elementOfTypeName(p.typeName)) && !isRead(description, p.index) ? { isUnused: true as const } : {}),
       },
     ];
   });
@@ -112,6 +112,12 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     maxThreads: description.maxThreads,
     requiredThreads: undefined,
   };
+}
+
+/** Whether an instruction of the function has the argument. */
+function isRead({ fn }: KernelDescription, index: number): boolean {
+  const argument = fn.args[index]!;
+  return fn.blocks.some(({ body }) => body.some((inst) => operandsOf(inst).includes(argument)));
 }
 
 function raiseKernel(module: Module, description: KernelDescription, values: ConstantValues, diagnostics: Diagnostics): Kernel | undefined {

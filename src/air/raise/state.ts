@@ -70,6 +70,8 @@ function constantLanes(state: RaiseState, value: LlvmValue): Lanes {
       return typesOf(value.type).map((type) =>
         type.startsWith('ptr.') ? state.b.inttoptr(type, state.b.const('i64', 0n)) : state.b.const(type, 0n),
       );
+    case 'asm':
+      throw new Refused('inline assembly');
     case 'gep':
       return [addressOf(state, value.sourceType, state.scalar(value.base), value.indices)];
     case 'cast':

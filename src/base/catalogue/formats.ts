@@ -104,6 +104,12 @@ export const formats = entries({
     message: '`{path}` is {what}, not PTX',
     page: 'The input is PTX text, a `.metallib`, a fatbinary, cubin, object file or program that contains PTX, an AIR module as `cumetal build --emit air` or `air-ll` writes it, or a `.cu` file where nvcc or clang is installed.',
   },
+  CM4080: {
+    severity: 'error',
+    title: 'LLVM IR without a translation',
+    message: '{where}: in {name}: {what} cannot be translated to PTX',
+    page: 'The device half of a `.cu` file becomes LLVM IR, which this compiler translates to PTX. Constructs without a translation are refused: variadic functions, arrays of variable size in local memory, functions that no file defines.',
+  },
   CM4072: {
     severity: 'error',
     title: 'unreadable LLVM text',

@@ -64,6 +64,25 @@ function addGroup(
   }
 }
 
+/** The operand behind a range of integers: its width in bits, and both ends. Ranges are bounds that the code does not need. */
+function afterRange(ops: readonly (number | bigint)[], at: number): number {
+  return Number(ops[at]) <= 64 ? at + 3 : afterWideRange(ops, at + 1);
+}
+
+/** Ends of more than 64 bits: the number of words of each in one operand, and the words. */
+function afterWideRange(ops: readonly (number | bigint)[], at: number): number {
+  const counts = BigInt(ops[at] ?? 0);
+  return at + 1 + Number(counts & 0xffffffffn) + Number(counts >> 32n);
+}
+
+/** The operand behind a list of ranges: their number, their width, and the ends of each. */
+function afterRanges(ops: readonly (number | bigint)[], start: number): number {
+  const isWide = Number(ops[start + 1]) > 64;
+  let at = start + 2;
+  for (let left = Math.min(Number(ops[start]), ops.length); left > 0; left--) at = isWide ? afterWideRange(ops, at) : at + 2;
+  return at;
+}
+
 function readGroup(ops: readonly (number | bigint)[], bit: number, types: TypeTable): Attribute[] {
   const found: Attribute[] = [];
   let at = 0;
@@ -87,6 +106,8 @@ function readGroup(ops: readonly (number | bigint)[], bit: number, types: TypeTa
     else if (form === 4) found.push({ form: 'string', key: text(), value: text() });
     else if (form === 5) found.push({ form: 'type', kind: kind(), type: undefined });
     else if (form === 6) found.push({ form: 'type', kind: kind(), type: types.at(ops[at++], bit) });
+    else if (form === 7 && types.dialect === 'latest') at = afterRange(ops, at + 1);
+    else if (form === 8 && types.dialect === 'latest') at = afterRanges(ops, at + 1);
     else throw new Malformed(bit, 'paramattrGroup', `attribute form ${form}`);
   }
   if (at > ops.length) throw new Malformed(bit, 'paramattrGroup', 'an attribute that is cut off');

@@ -16,6 +16,7 @@ export interface ModuleTables {
   readonly values: ConstantSource;
   readonly metadata: MetadataTable;
   readonly kinds: ReadonlyMap<number, string>;
+  readonly scopes: readonly string[];
 }
 
 /** The current record of a body, the positions of its fields, and the tables its numbers refer to. */

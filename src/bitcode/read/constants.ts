@@ -10,7 +10,7 @@ import { fromSignedVbr } from '../signed-vbr.ts';
 import { bitWidth, types as llvm, spell, type Type, type TypeOf } from '../types.ts';
 import { constantLimits } from './limits.ts';
 import { fieldsOf } from './record-fields.ts';
-import type { OpenRecord, RawRecord } from './record-reader.ts';
+import { type OpenRecord, type RawRecord, textOf } from './record-reader.ts';
 import type { Stream, UnreadBlock } from './stream-reader.ts';
 import type { TypeTable } from './types.ts';
 
@@ -148,7 +148,43 @@ function makeConstant(type: Type, record: RawRecord, source: ConstantSource, typ
     case codes.inboundsGep.code:
       return gep(type, record, source, types);
     default:
-      throw new Malformed(bit, 'constants', `constant record ${code} is not known`);
+      return (types.dialect === 'latest' ? latestConstant(type, record, source, types) : undefined) ?? notKnown(record);
+  }
+}
+
+function notKnown({ bit, code }: RawRecord): never {
+  throw new Malformed(bit, 'constants', `constant record ${code} is not known`);
+}
+
+/** Constants of the records that LLVM has since its version 19. */
+function latestConstant(type: Type, record: RawRecord, source: ConstantSource, types: TypeTable): Constant | undefined {
+  const { code, bit } = record;
+  switch (code) {
+    case codes.inlineAsm.code: {
+      const { flags, text } = fieldsOf(codes.inlineAsm, record);
+      const length = Number(text[0]);
+      const constraints = 1 + length;
+      return {
+        kind: 'constant',
+        form: 'asm',
+        type,
+        text: textOf({ ops: text, bit }, 1, constraints),
+        constraints: textOf({ ops: text, bit }, constraints + 1),
+        hasSideEffects: (Number(flags) & 1) !== 0,
+      };
+    }
+    case codes.gepInRange.code:
+    case codes.gepWithFlags.code: {
+      const { sourceType, flags, operands } =
+        code === codes.gepInRange.code ? fieldsOf(codes.gepInRange, record) : fieldsOf(codes.gepWithFlags, record);
+      const values = operands.filter((_, i) => i % 2 === 1).map((id) => source.at(id, bit));
+      const [base, ...indices] = values;
+      if (base?.type.kind !== 'pointer') return unknown(bit, 'base of an address');
+      const inbounds = (Number(flags) & 1) !== 0;
+      return { kind: 'constant', form: 'gep', type, sourceType: types.at(sourceType, bit), inbounds, base, indices };
+    }
+    default:
+      return undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import { blocks } from '../records.ts';
 import { signedVbr } from '../signed-vbr.ts';
 import { fieldsOf } from './record-fields.ts';
 import type { RawRecord } from './record-reader.ts';
+import type { Dialect } from './types.ts';
 
 type Word = number | bigint;
 
@@ -21,7 +22,7 @@ export interface DebugNode {
 const codes = blocks.metadata.records;
 
 /** The node of a record of debug information; undefined for other records. */
-export function readDebugNode(record: RawRecord): DebugNode | undefined {
+export function readDebugNode(record: RawRecord, dialect: Dialect): DebugNode | undefined {
   const { code, ops, bit } = record;
   // The first field of every node.
   const head = Number(ops[0] ?? 0);
@@ -29,6 +30,7 @@ export function readDebugNode(record: RawRecord): DebugNode | undefined {
     const debug: DebugFields = { name, values };
     return { node: { kind: 'node', distinct, operands: [], debug }, references };
   };
+  if (dialect === 'latest') return latestNode(record, make);
   switch (code) {
     case codes.expression.code: {
       const { elements } = fieldsOf(codes.expression, record);
@@ -48,6 +50,31 @@ export function readDebugNode(record: RawRecord): DebugNode | undefined {
   const row = debugRowOf(code);
   return row && readRow(row, record, make);
 }
+
+/** Nodes that lead from a location to its file. Their fields are those of LLVM 14; later ones follow behind them. Others stay empty. */
+const located: ReadonlySet<string> = new Set([
+  'DILocation',
+  'DIFile',
+  'DICompileUnit',
+  'DISubprogram',
+  'DILexicalBlock',
+  'DILexicalBlockFile',
+]);
+
+function latestNode({ code, ops }: RawRecord, make: Make): DebugNode {
+  const row = debugRowOf(code);
+  if (!row || !located.has(row.name)) return make(row?.name ?? `node.${code}`, [], []);
+  const { fields } = row;
+  const known = fields.map((_, i) => ops[i] ?? 0);
+  const values = known.map((word, i) => (i > 0 && fields[i]!.kind === 'number' ? word : 0));
+  return make(row.name, values, referencesIn(row, known), (Number(ops[0] ?? 0) & 1) !== 0);
+}
+
+const referencesIn = ({ fields }: DebugRow, known: readonly Word[]): Word[] =>
+  known.flatMap((word, i) => {
+    const { kind } = fields[i]!;
+    return kind === 'ref' ? [word] : kind === 'id' ? [Number(word) + 1] : [];
+  });
 
 function readEnumerator(record: RawRecord, head: number, make: Make): DebugNode {
   const isWide = (head & 4) !== 0;
@@ -80,11 +107,7 @@ function readRow(row: DebugRow, record: RawRecord, make: Make): DebugNode {
   if (ops.slice(fields.length).some((word) => Number(word) !== 0)) return refuse(bit, `${row.name} with more fields`);
   const known = ops.slice(0, fields.length);
   const values = known.map((word, i) => (i === 0 ? head : fields[i]!.kind === 'number' ? word : 0));
-  const references = known.flatMap((word, i) => {
-    const { kind } = fields[i]!;
-    return kind === 'ref' ? [word] : kind === 'id' ? [Number(word) + 1] : [];
-  });
-  return make(row.name, values, references, (Number(ops[0] ?? 0) & 1) !== 0);
+  return make(row.name, values, referencesIn(row, known), (Number(ops[0] ?? 0) & 1) !== 0);
 }
 
 /** The operands of LLVM 14 for a record of an older LLVM. Source: `MetadataLoader::parseOneMetadata`. */

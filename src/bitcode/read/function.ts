@@ -171,7 +171,7 @@ function addConstants(stream: Stream, body: Body, block: UnreadBlock): void {
 function addMetadata(body: Body, block: RawBlock): void {
   const { reader } = body;
   const at: ValueSource['at'] = (id, bit, type) => valueAt(reader, Number(id), reader.tables.types.at(type, bit));
-  body.metadata = readMetadata([block], { at }, body.metadata).list;
+  body.metadata = readMetadata([block], { at }, { dialect: reader.tables.types.dialect, before: body.metadata }).list;
 }
 
 function noConstant(bit: number, id: unknown): never {
@@ -195,9 +195,16 @@ function readRecord(body: Body, record: OpenRecord): void {
     case codes.debugLocAgain.code:
       return attachLocation(body, record);
     default:
+      if (body.reader.tables.types.dialect === 'latest' && isPassedOver(record.code)) return;
       add(body, readInstruction(body.reader, record));
   }
 }
+
+/** Records without a meaning for code: operand bundles of assumptions, users of a block's address, places of variables for debuggers. */
+const isPassedOver = (code: number): boolean => code === codes.operandBundle.code || (code >= blockAddressUsers && code <= debugLabel);
+/** Numbers of LLVM 19. */
+const blockAddressUsers = 60;
+const debugLabel = 65;
 
 const terminators: ReadonlySet<number> = new Set([codes.br.code, codes.switch.code, codes.ret.code, codes.unreachable.code]);
 

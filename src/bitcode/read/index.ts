@@ -14,12 +14,12 @@ import { type MetadataTable, nodeAt, readAttached, readMetadata } from './metada
 import { fieldsOf } from './record-fields.ts';
 import { childBlocks, openStream, type RawBlock, records, type Stream, type UnreadBlock } from './stream-reader.ts';
 import { readSymbols } from './symbols.ts';
-import { readTypes } from './types.ts';
+import { type Dialect, readTypes } from './types.ts';
 
 /** Reads raw or wrapped bitcode; returns nothing after reporting CM4002. */
-export function readModule(bytes: Uint8Array, diagnostics: Diagnostics): Module | undefined {
+export function readModule(bytes: Uint8Array, diagnostics: Diagnostics, dialect: Dialect = 'air'): Module | undefined {
   try {
-    return moduleFrom(openStream(unwrap(bytes), walked));
+    return moduleFrom(openStream(unwrap(bytes), walked), dialect);
   } catch (error) {
     if (!(error instanceof Malformed)) throw error;
     diagnostics.report('CM4002', { bit: error.bit, block: error.block, why: error.message });
@@ -41,7 +41,7 @@ function unwrap(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(offset, offset + size);
 }
 
-function moduleFrom(stream: Stream): Module {
+function moduleFrom(stream: Stream, dialect: Dialect): Module {
   const { top } = stream;
   const block = top.find((b) => b.id === blocks.module.id);
   if (!block) throw new Malformed(0, 'the stream', 'there is no module');
@@ -51,15 +51,16 @@ function moduleFrom(stream: Stream): Module {
   const sections = records(block)
     .filter((r) => r.code === names.sectionName.code)
     .map((r) => fieldsOf(names.sectionName, r).text);
-  const types = readTypes(childBlocks(block, blocks.types.id)[0], block.bit);
+  const types = readTypes(childBlocks(block, blocks.types.id)[0], block.bit, dialect);
   const attributes = readAttributes(block, types);
   const symbols = readSymbols(block, { types, attributes, sections, strings: table });
   const values: ConstantSource = readConstants(stream, unreadBlocks(block, blocks.constants.id), types, symbols.asBefore);
   symbols.finish(values);
-  const metadata = readMetadata(childBlocks(block, blocks.metadata.id), values);
+  const metadata = readMetadata(childBlocks(block, blocks.metadata.id), values, { dialect });
   const kinds = readKinds(block);
-  attachToSymbols(metadata, kinds, values);
-  readFunctions(stream, unreadBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds });
+  const scopes = readScopes(block);
+  if (dialect === 'air') attachToSymbols(metadata, kinds, values);
+  readFunctions(stream, unreadBlocks(block, blocks.function.id), symbols.functions, { types, attributes, values, metadata, kinds, scopes });
   const identification = top.find((b) => b.id === blocks.identification.id);
   return {
     identification: identification ? textIn(identification, blocks.identification.records.string) : '',
@@ -90,6 +91,12 @@ function readKinds(module: RawBlock): ReadonlyMap<number, string> {
     }
   return kinds;
 }
+
+/** Names of the scopes of atomic accesses by their numbers. */
+const readScopes = (module: RawBlock): readonly string[] =>
+  childBlocks(module, blocks.syncScopeNames.id).flatMap((block) =>
+    records(block).map((record) => fieldsOf(blocks.syncScopeNames.records.name, record).text),
+  );
 
 /** Attaches metadata to variables and declarations. */
 function attachToSymbols(metadata: MetadataTable, kinds: ReadonlyMap<number, string>, values: ConstantSource): void {

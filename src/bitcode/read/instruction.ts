@@ -5,6 +5,7 @@ import { type Plan, planOf, type Slots } from '../fields.ts';
 import type { CastOpcode, Instruction, InstructionOf, MetadataArgument, Value } from '../model.ts';
 import { blocks } from '../records.ts';
 import { bitWidth, types as llvm, scalarOf, spell, type Type } from '../types.ts';
+import { atomicReaders } from './atomics.ts';
 import {
   absolute,
   type BodyReader,
@@ -42,13 +43,15 @@ const upgradedFast = (flags: number): number => (flags & 1 ? 0xfe : flags);
 /** The instruction that a record is. */
 export function readInstruction(c: BodyReader, record: OpenRecord): Instruction {
   const reader = byCode[record.code];
-  if (!reader) {
+  if (!reader || (reader.isAtomic && c.tables.types.dialect !== 'latest')) {
     c.record = record;
     return fault(c, `instruction record ${record.code} is not known`);
   }
   openFields(c, record, reader.plan);
   return reader.read(c);
 }
+
+const atomics = atomicReaders(fields);
 
 const readers: { readonly [N in keyof Rows]?: Reader } = {
   binop: readBinary,
@@ -82,7 +85,7 @@ const readers: { readonly [N in keyof Rows]?: Reader } = {
     const f = fields.load;
     const pointer = typed(c, f.pointer);
     const type = has(c, f.type) ? typeIn(c, f.type) : pointee(c, pointer);
-    if (type !== pointee(c, pointer)) fault(c, `${spell(type)} through ${spell(pointer.type)}`);
+    checkAccess(c, pointer, type);
     const align = alignOfCode(word(c, f.align), c.record.bit);
     return { kind: 'instruction', number: 0, op: 'load', type, pointer, align, isVolatile: word(c, f.volatile) !== 0 };
   },
@@ -90,7 +93,7 @@ const readers: { readonly [N in keyof Rows]?: Reader } = {
     const f = fields.store;
     const pointer = typed(c, f.pointer);
     const stored = typed(c, f.value);
-    if (stored.type !== pointee(c, pointer)) fault(c, `${spell(stored.type)} through ${spell(pointer.type)}`);
+    checkAccess(c, pointer, stored.type);
     const align = alignOfCode(word(c, f.align), c.record.bit);
     const isVolatile = word(c, f.volatile) !== 0;
     return { kind: 'instruction', number: 0, op: 'store', type: llvm.void, pointer, value: stored, align, isVolatile };
@@ -144,6 +147,7 @@ const readers: { readonly [N in keyof Rows]?: Reader } = {
     return { kind: 'instruction', number: 0, op: 'condbr', type: llvm.void, condition, ifTrue: target, ifFalse };
   },
   switch: readSwitch,
+  ...atomics,
   ret(c) {
     const f = fields.ret;
     return { kind: 'instruction', number: 0, op: 'ret', type: llvm.void, value: has(c, f.value) ? typed(c, f.value) : undefined };
@@ -152,6 +156,8 @@ const readers: { readonly [N in keyof Rows]?: Reader } = {
 };
 
 interface PlannedReader {
+  /** AIR modules have calls in place of the records of atomic accesses. */
+  readonly isAtomic: boolean;
   readonly plan: Plan;
   readonly read: Reader;
 }
@@ -159,7 +165,7 @@ interface PlannedReader {
 const byCode: (PlannedReader | undefined)[] = [];
 for (const name of Object.keys(readers) as (keyof Rows)[]) {
   const row = blocks.function.records[name];
-  byCode[row.code] = { plan: planOf(row), read: readers[name]! };
+  byCode[row.code] = { isAtomic: Object.hasOwn(atomics, name), plan: planOf(row), read: readers[name]! };
 }
 
 /** The type of a comparison of such operands. */
@@ -210,6 +216,11 @@ function pathFrom(c: Cursor, start: number): number[] {
 
 function pointee(c: Cursor, pointer: Value): Type {
   return pointer.type.kind === 'pointer' ? pointer.type.pointee : fault(c, 'an access through a value that is not a pointer');
+}
+
+function checkAccess(c: Cursor, pointer: Value, type: Type): void {
+  const to = pointee(c, pointer);
+  if (to !== type && to !== llvm.opaque) fault(c, `${spell(type)} through ${spell(pointer.type)}`);
 }
 
 function vectorElement(c: Cursor, type: Type): Type {
@@ -269,22 +280,24 @@ function readAlloca(c: Cursor): Instruction {
   const count = absolute(c, f.size);
   const code = word(c, f.align);
   if ((code & allocaExplicitType) === 0) fault(c, 'an alloca without explicit type');
+  const isLatest = c.tables.types.dialect === 'latest';
   if ((code & ~(allocaExplicitType | 31)) !== 0) fault(c, `an alloca with the flags ${code}`);
   const align = alignOfCode(code & 31, c.record.bit);
-  return { kind: 'instruction', number: 0, op: 'alloca', type: llvm.pointer(allocated), allocated, count, align };
+  return { kind: 'instruction', number: 0, op: 'alloca', type: llvm.pointer(isLatest ? llvm.opaque : allocated), allocated, count, align };
 }
 
 function readGep(c: Cursor): Instruction {
   const f = fields.gep;
-  const inbounds = word(c, f.inbounds) !== 0;
+  const inbounds = (word(c, f.inbounds) & 1) !== 0;
   const sourceType = typeIn(c, f.type);
   const base = typed(c, f.base);
   const indices = typedFrom(c, startOf(c, f.indices));
-  if (base.type.kind !== 'pointer' || base.type.pointee !== sourceType) return fault(c, `an address in ${spell(base.type)}`);
+  if (base.type.kind !== 'pointer') return fault(c, `an address in ${spell(base.type)}`);
+  checkAccess(c, base, sourceType);
   for (const index of indices) if (index.type.kind !== 'int') fault(c, `an index of type ${spell(index.type)}`);
   let reached = sourceType;
   for (let i = 1; i < indices.length; i++) reached = partType(c, reached, reached.kind === 'struct' ? fieldOf(c, indices[i]!) : 0);
-  const type = reached === sourceType ? base.type : llvm.pointer(reached, base.type.space);
+  const type = reached === sourceType || base.type.pointee === llvm.opaque ? base.type : llvm.pointer(reached, base.type.space);
   return { kind: 'instruction', number: 0, op: 'gep', type, sourceType, inbounds, base, indices };
 }
 
@@ -316,8 +329,8 @@ function readCall(c: Cursor): Instruction {
   const flags = upgradedFast(optional(c, f.flags));
   const callee = typed(c, f.callee);
   const functionType = has(c, f.type) ? typeIn(c, f.type) : pointee(c, callee);
-  if (functionType.kind !== 'function' || pointee(c, callee) !== functionType)
-    return fault(c, 'a call of a value that is not a function of that type');
+  if (functionType.kind !== 'function') return fault(c, 'a call of a value that is not a function of that type');
+  checkAccess(c, callee, functionType);
   const args: InstructionOf<'call'>['args'] = [];
   let at = startOf(c, f.args);
   for (const type of functionType.params) args.push(type.kind === 'metadata' ? metadataArgument(c, at++) : valueWith(c, at++, type));

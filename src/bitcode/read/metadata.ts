@@ -7,6 +7,7 @@ import { readDebugNode } from './debug-info.ts';
 import { fieldsOf } from './record-fields.ts';
 import type { RawRecord } from './record-reader.ts';
 import { type RawBlock, records } from './stream-reader.ts';
+import type { Dialect } from './types.ts';
 
 export interface MetadataTable {
   readonly named: NamedMetadata[];
@@ -31,8 +32,17 @@ export type ValueSource = {
   at(id: number | bigint | undefined, bit: number, type?: number | bigint): Constant | Argument | Instruction;
 };
 
+interface MetadataOptions {
+  readonly dialect: Dialect;
+  readonly before?: readonly Metadata[];
+}
+
 /** Reads the metadata of blocks, numbered behind the metadata `before`. */
-export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueSource, before: readonly Metadata[] = []): MetadataTable {
+export function readMetadata(
+  metadataBlocks: readonly RawBlock[],
+  values: ValueSource,
+  { dialect, before = [] }: MetadataOptions,
+): MetadataTable {
   const list: Metadata[] = [...before];
   const nodes: OpenNode[] = [];
   const onSymbols: RawRecord[] = [];
@@ -44,7 +54,7 @@ export function readMetadata(metadataBlocks: readonly RawBlock[], values: ValueS
       else if (record.code === codes.namedNode.code) named.push({ name, record });
       else if (record.code === codes.strings.code) list.push(...readStrings(record));
       else if (record.code === codes.globalDeclAttachment.code) onSymbols.push(record);
-      else if (!withoutId.has(record.code)) list.push(...make(record, values, nodes));
+      else if (!withoutId.has(record.code)) list.push(...make(record, values, nodes, dialect));
     }
   }
   for (const { node, references, bit } of nodes)
@@ -103,14 +113,14 @@ interface OpenNode {
 }
 
 /** The metadata that takes the next number; none for a record of unknown kind, which LLVM ignores too. */
-function make(record: RawRecord, values: ValueSource, nodes: OpenNode[]): Metadata[] {
+function make(record: RawRecord, values: ValueSource, nodes: OpenNode[], dialect: Dialect): Metadata[] {
   const { code, bit } = record;
   if (code === codes.oldString.code) return [{ kind: 'string', value: fieldsOf(codes.oldString, record).text }];
   if (code === codes.value.code) {
     const { type, value } = fieldsOf(codes.value, record);
     return [{ kind: 'value', value: values.at(value, bit, type) }];
   }
-  const made = readTuple(record) ?? readDebugNode(record);
+  const made = readTuple(record) ?? readDebugNode(record, dialect);
   if (!made) return [];
   nodes.push({ ...made, bit });
   return [made.node];

@@ -134,18 +134,18 @@ function readGlobal(record: RawRecord, tables: Context): { readonly global: Glob
   const flags = Number(f.flags);
   if ((flags & 2) === 0) throw new Malformed(bit, 'module', 'a global without explicit type');
   const linkage = linkageOf(f.linkage);
+  const isLatest = tables.types.dialect === 'latest';
   refuseFields(bit, {
     'thread-local storage': f.tls,
     'a DLL storage class': f.dll,
-    'a comdat': f.comdat,
-    'attributes of a variable': f.attributes,
+    ...(isLatest ? {} : { 'a comdat': f.comdat, 'attributes of a variable': f.attributes }),
   });
   const visibility = visibilities.get(Number(f.visibility ?? 0));
   const global: GlobalVariable = {
     kind: 'global',
     ...(visibility ? { visibility } : {}),
     name: tables.nameOf(f, bit),
-    type: llvm.pointer(valueType, addressSpace(Math.floor(flags / 4), bit)),
+    type: llvm.pointer(isLatest ? llvm.opaque : valueType, addressSpace(Math.floor(flags / 4), bit)),
     valueType,
     isConstant: (flags & 1) !== 0,
     init: undefined,
@@ -165,11 +165,12 @@ function readFunctionHeader(record: RawRecord, tables: Context): LlvmFunction {
   const functionType = tables.types.at(f.type, bit);
   if (functionType.kind !== 'function') throw new Malformed(bit, 'module', 'a function whose type is not a function type');
   const linkage = linkageOf(f.linkage);
+  const isLatest = tables.types.dialect === 'latest';
   refuseFields(bit, {
     'a garbage collector': f.gc,
     'a prologue': f.prologue,
     'a DLL storage class': f.dll,
-    'a comdat': f.comdat,
+    ...(isLatest ? {} : { 'a comdat': f.comdat }),
     'prefix data': f.prefix,
     'a personality': f.personality,
     'an address space of functions': f.space,
@@ -183,7 +184,7 @@ function readFunctionHeader(record: RawRecord, tables: Context): LlvmFunction {
     ...(align ? { align } : {}),
     name: tables.nameOf(f, bit),
     functionType,
-    type: llvm.pointer(functionType),
+    type: llvm.pointer(isLatest ? llvm.opaque : functionType),
     linkage,
     attributes: tables.attributes.at(f.attributes, bit),
     unnamedAddr: unnamedAddrs.get(Number(f.unnamed ?? 0)) ?? 'none',

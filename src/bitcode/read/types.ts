@@ -8,7 +8,15 @@ import { fieldsOf } from './record-fields.ts';
 import type { RawRecord } from './record-reader.ts';
 import { type RawBlock, records } from './stream-reader.ts';
 
+/**
+ * The LLVM whose modules are read. `air`: typed pointers, the records of LLVM 14 and before. `latest`: opaque pointers, the records of
+ * LLVM 19 and later; properties that say nothing about what code does (comdats, operand bundles, debug information of variables) are
+ * passed over.
+ */
+export type Dialect = 'air' | 'latest';
+
 export interface TypeTable {
+  readonly dialect: Dialect;
   /** The type of an id; refuses those out of range. */
   at(id: number | bigint | undefined, bit: number): Type;
   readonly structs: TypeOf<'struct'>[];
@@ -16,7 +24,7 @@ export interface TypeTable {
 
 const codes = blocks.types.records;
 
-export function readTypes(block: RawBlock | undefined, bit: number): TypeTable {
+export function readTypes(block: RawBlock | undefined, bit: number, dialect: Dialect): TypeTable {
   if (!block) throw new Malformed(bit, 'module', 'there is no type table');
   const list: Type[] = [];
   const structs: TypeOf<'struct'>[] = [];
@@ -31,10 +39,10 @@ export function readTypes(block: RawBlock | undefined, bit: number): TypeTable {
     if (record.code === codes.count.code || record.code === codes.structName.code) continue;
     const declared = forward.get(list.length);
     if (declared) structs.push(fillStruct(declared, record, at));
-    list.push(declared ?? makeType(record, at));
+    list.push(declared ?? (dialect === 'latest' ? opaquePointer(record) : undefined) ?? makeType(record, at));
   }
   checkTypes(list, block.bit);
-  return { at, structs };
+  return { at, structs, dialect };
 }
 
 /** Named structs by id, made before their fields are resolved: types may refer to themselves. */
@@ -93,6 +101,11 @@ const plainTypes: ReadonlyMap<number, Type> = new Map<number, Type>([
   [codes.float.code, types.float],
   [codes.double.code, types.double],
 ]);
+
+function opaquePointer(record: RawRecord): Type | undefined {
+  if (record.code !== codes.opaquePointer.code) return undefined;
+  return types.pointer(types.opaque, addressSpace(fieldsOf(codes.opaquePointer, record).space, record.bit));
+}
 
 function makeType(record: RawRecord, at: TypeTable['at']): Type {
   const { code, bit } = record;

@@ -27,6 +27,10 @@ export function constantText(constant: Constant): string {
       return `${constant.opcode} (${typedConstant(constant.value)} to ${spell(constant.type)})`;
     case 'binary':
       return `${constant.opcode} (${typedConstant(constant.a)}, ${typedConstant(constant.b)})`;
+    case 'asm': {
+      const effects = constant.hasSideEffects ? 'sideeffect ' : '';
+      return `asm ${effects}${quoted(constant.text)}, ${quoted(constant.constraints)}`;
+    }
     case 'gep': {
       const operands = [constant.base, ...constant.indices].map(typedConstant).join(', ');
       return `getelementptr ${constant.inbounds ? 'inbounds ' : ''}(${spell(constant.sourceType)}, ${operands})`;

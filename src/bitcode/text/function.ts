@@ -1,7 +1,7 @@
 /** A function as LLVM 14 writes it, values numbered in order of definition. */
 import { addTo } from '../../base/group.ts';
 import { predicateName } from '../codes.ts';
-import type { Block, Instruction, InstructionOf, Function as LlvmFunction, Value } from '../model.ts';
+import type { Atomicity, Block, Instruction, InstructionOf, Function as LlvmFunction, Value } from '../model.ts';
 import { conventionText } from '../names.ts';
 import { spell, spellName, types } from '../types.ts';
 import { commentText, type Groups, inlineAttributes } from './attributes.ts';
@@ -148,9 +148,15 @@ function operationText(inst: Instruction, names: Namer, around: Around): string 
     case 'alloca':
       return allocaText(inst, v);
     case 'load':
-      return `load ${inst.isVolatile ? 'volatile ' : ''}${spell(inst.type)}, ${t(inst.pointer)}, align ${inst.align}`;
+      return `load ${accessWords(inst)}${spell(inst.type)}, ${t(inst.pointer)}${orderText(inst.atomic)}, align ${inst.align}`;
     case 'store':
-      return `store ${inst.isVolatile ? 'volatile ' : ''}${t(inst.value)}, ${t(inst.pointer)}, align ${inst.align}`;
+      return `store ${accessWords(inst)}${t(inst.value)}, ${t(inst.pointer)}${orderText(inst.atomic)}, align ${inst.align}`;
+    case 'fence':
+      return `fence${orderText(inst.atomic)}`;
+    case 'atomicrmw':
+      return `atomicrmw ${inst.isVolatile ? 'volatile ' : ''}${inst.operation} ${t(inst.pointer)}, ${t(inst.value)}${orderText(inst.atomic)}, align ${inst.align}`;
+    case 'cmpxchg':
+      return `cmpxchg ${inst.isWeak ? 'weak ' : ''}${inst.isVolatile ? 'volatile ' : ''}${t(inst.pointer)}, ${t(inst.expected)}, ${t(inst.value)}${orderText(inst.atomic)} ${inst.failureOrder}, align ${inst.align}`;
     case 'gep':
       return `getelementptr ${inst.inbounds ? 'inbounds ' : ''}${spell(inst.sourceType)}, ${[inst.base, ...inst.indices].map(t).join(', ')}`;
     case 'extractvalue':
@@ -177,6 +183,12 @@ function operationText(inst: Instruction, names: Namer, around: Around): string 
       return 'unreachable';
   }
 }
+
+const accessWords = ({ atomic, isVolatile }: InstructionOf<'load' | 'store'>): string =>
+  `${atomic ? 'atomic ' : ''}${isVolatile ? 'volatile ' : ''}`;
+
+const orderText = (atomic: Atomicity | undefined): string =>
+  atomic ? `${atomic.scope === '' ? '' : ` syncscope(${quoted(atomic.scope)})`} ${atomic.order}` : '';
 
 function allocaText(inst: InstructionOf<'alloca'>, v: (value: Value) => string): string {
   const { count } = inst;

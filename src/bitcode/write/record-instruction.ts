@@ -1,4 +1,5 @@
 /** Instructions as records of the function block. */
+import { bug } from '../../base/bug.ts';
 import { allocaExplicitType, binaryCodes, callFlags, castCodes, predicateCodes } from '../codes.ts';
 import type { Instruction, InstructionOf } from '../model.ts';
 import * as put from './record-fields.ts';
@@ -35,6 +36,10 @@ export function recordInstruction(w: Walk, inst: Instruction): void {
     case 'insertelement':
     case 'shufflevector':
       return recordElementAccess(w, inst);
+    case 'fence':
+    case 'cmpxchg':
+    case 'atomicrmw':
+      return bug(`bitcode: ${inst.op} is written by no user of this room`);
     default:
       return recordTerminator(w, inst);
   }

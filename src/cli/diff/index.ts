@@ -144,7 +144,10 @@ async function compareLaunch({ path, parsed }: Asked, setting: Setting): Promise
       one.reopen(diagnostics);
     } else ran.push(result);
   }
-  const diagnostics = reported.flatMap(({ list }) => list);
+  // What is wrong with the launch is found on every device.
+  const once = new Diagnostics();
+  for (const { list } of reported) once.addNew(list);
+  const diagnostics = once.list;
   writeDiagnostics(diagnostics, terminal);
   const common = { path, diagnostics, notes: [...new Set(notes)] };
   if (typeof task === 'number' || ran.length < opened.length)

@@ -1,0 +1,146 @@
+/**
+ * LLVM IR of the NVPTX conventions to PTX: what clang makes of the device half of a `.cu` file, as bitcode of LLVM 19 and later. It does
+ * the work of LLVM's NVPTX back end, which the clang that runs without an installation does not have: instruction selection, state
+ * spaces, calls, inline assembly, lines of the source. Everything behind it is the road that PTX takes. Knows LLVM's modules; knows
+ * neither the syntax tree of PTX nor the IR.
+ * Source: LLVM's NVPTX usage guide; PTX ISA 9.0.
+ */
+import type { Diagnostics } from '../base/diagnostic.ts';
+import {
+  type GlobalVariable,
+  type Instruction,
+  type Function as LlvmFunction,
+  type Module,
+  operandsOf,
+  readModule,
+  type Value,
+} from '../bitcode/index.ts';
+import { functionText } from './function.ts';
+import { globalTexts } from './globals.ts';
+import { newLines } from './lines.ts';
+import { nameSymbols } from './names.ts';
+import { Refused } from './refused.ts';
+import { headText, isKernel } from './signatures.ts';
+import type { ModuleState } from './state.ts';
+import { nameOf } from './values.ts';
+
+/** The version of the PTX that is written, and the architecture if the module names none. */
+const ptxVersion = '8.0';
+const defaultArchitecture = 80;
+
+/** The PTX of a bitcode module; undefined after reporting CM4002 or CM4080. */
+export function ptxOfBitcode(bytes: Uint8Array, diagnostics: Diagnostics): string | undefined {
+  const module = readModule(bytes, diagnostics, 'latest');
+  return module && ptxOfModule(module, diagnostics);
+}
+
+/** The PTX of a module; undefined after reporting CM4080. */
+export function ptxOfModule(module: Module, diagnostics: Diagnostics): string | undefined {
+  if (!module.triple.startsWith('nvptx64')) {
+    diagnostics.report('CM4080', { where: module.sourceFilename, what: `a module for \`${module.triple}\``, name: 'the module' });
+    return undefined;
+  }
+  const symbols = [...module.globals, ...module.functions];
+  const state: ModuleState = { module, names: nameSymbols(symbols), lines: newLines(), externs: new Map(), sm: architectureOf(module) };
+  const used = usedSymbols(module);
+  const defined = module.functions.filter((fn) => fn.blocks.length > 0 && used.has(fn));
+  const texts = defined.map((fn) => reported(state, fn, diagnostics));
+  const globals = reportedGlobals(state, used, diagnostics);
+  if (!globals || texts.includes(undefined)) return undefined;
+  const prototypes = defined.filter((fn) => !isKernel(fn)).map((fn) => `${prototypeOf(state, fn)};`);
+  return [
+    `.version ${ptxVersion}`,
+    `.target sm_${state.sm}`,
+    '.address_size 64',
+    '',
+    ...state.externs.values(),
+    ...prototypes,
+    ...globals,
+    '',
+    ...texts,
+    ...state.lines.files(),
+    '',
+  ].join('\n');
+}
+
+function prototypeOf(state: ModuleState, fn: LlvmFunction): string {
+  const name = nameOf(state, fn);
+  return headText(
+    fn,
+    name,
+    fn.args.map(({ index }) => `${name}_param_${index}`),
+  );
+}
+
+/** The architecture that clang compiled for: an attribute of each function. */
+function architectureOf(module: Module): number {
+  for (const fn of module.functions)
+    for (const each of fn.attributes.function)
+      if (each.form === 'string' && each.key === 'target-cpu')
+        return Number(/^sm_(\d+)/.exec(each.value ?? '')?.[1] ?? defaultArchitecture);
+  return defaultArchitecture;
+}
+
+/** The text of a function; undefined after a report that names the instruction's line. */
+function reported(state: ModuleState, fn: LlvmFunction, diagnostics: Diagnostics): string | undefined {
+  try {
+    return functionText(state, fn);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    diagnostics.report('CM4080', { where: error.where ?? state.module.sourceFilename, what: error.message, name: fn.name });
+    return undefined;
+  }
+}
+
+function reportedGlobals(state: ModuleState, used: ReadonlySet<unknown>, diagnostics: Diagnostics): string[] | undefined {
+  try {
+    return globalTexts(state, (global) => used.has(global));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    diagnostics.report('CM4080', { where: state.module.sourceFilename, what: error.message, name: 'a variable' });
+    return undefined;
+  }
+}
+
+/** Symbols that kernels and visible variables reach. Device code keeps functions that other files may call; nothing links them here. */
+function usedSymbols(module: Module): ReadonlySet<unknown> {
+  const used = new Set<unknown>();
+  const open: (LlvmFunction | GlobalVariable)[] = [];
+  const enter = (value: Value | LlvmFunction | GlobalVariable): void => {
+    if (used.has(value)) return;
+    if (value.kind === 'instruction' || value.kind === 'argument') return;
+    used.add(value);
+    if (value.kind === 'function' || value.kind === 'global') open.push(value);
+    else for (const part of constantOperands(value)) enter(part);
+  };
+  for (const fn of module.functions) if (isKernel(fn)) enter(fn);
+  for (const global of module.globals) if (isVisible(global)) enter(global);
+  for (let symbol = open.pop(); symbol; symbol = open.pop()) {
+    if (symbol.kind === 'global') {
+      if (symbol.init) enter(symbol.init);
+    } else
+      for (const block of symbol.blocks) for (const inst of block.body) for (const value of operandsOf(inst as Instruction)) enter(value);
+  }
+  return used;
+}
+
+/** Variables that the host may name: those that it may initialize. */
+const isVisible = ({ linkage, init, externallyInitialized, name }: GlobalVariable): boolean =>
+  !name.startsWith('llvm.') && init !== undefined && (externallyInitialized || (linkage !== 'internal' && linkage !== 'private'));
+
+function constantOperands(
+  value: Extract<Value, { kind: 'constant' }>,
+): readonly Extract<Value, { kind: 'constant' | 'global' | 'function' }>[] {
+  switch (value.form) {
+    case 'aggregate':
+      return value.elements;
+    case 'cast':
+      return [value.value];
+    case 'gep':
+      return [value.base, ...value.indices];
+    case 'binary':
+      return [value.a, value.b];
+    default:
+      return [];
+  }
+}
