@@ -12,6 +12,11 @@ const options: readonly Option[] = [
     value: 'BYTES[,BYTES]',
     doc: 'The size of dynamic shared memory, which a kernel with such memory needs, also if it is 0; one size per threadgroup argument for a Metal kernel with several.',
   },
+  {
+    name: 'triton',
+    value: 'FILE.json',
+    doc: 'The metadata that Triton writes beside the PTX: the kernel, the block and the shared memory, which the options above override; scratch parameters that no `--arg` is for are null, or zeroed memory where the kernel uses it.',
+  },
   { name: 'arg', inLaunchLines: true, value: 'SPEC', many: true, doc: 'A kernel argument; one per parameter, in order. See below.' },
   {
     name: 'constant',
