@@ -106,8 +106,8 @@ export const formats = entries({
   },
   CM4080: {
     severity: 'error',
-    title: 'LLVM IR without a translation',
-    message: '{where}: in {name}: {what} cannot be translated to PTX',
+    title: 'no translation to PTX',
+    message: 'no translation to PTX for {what}, in `{name}` at {where}',
     page: 'The device half of a `.cu` file becomes LLVM IR, which this compiler translates to PTX. Constructs without a translation are refused: variadic functions, arrays of variable size in local memory, functions that no file defines.',
   },
   CM4072: {
