@@ -19,8 +19,27 @@ const emulation = ['SIGNAL', 'MMAN', 'GETPID', 'PROCESS_CLOCKS'].map((name) => `
 
 const cxxIncludes = ['-internal-isystem', '/usr/include/c++/v1'];
 const includes = ['-internal-isystem', '/usr/include', '-internal-isystem', '/sysroot/include'];
-const common = ['-disable-free', '-fgnuc-version=4.2.1', '-resource-dir', '/usr', '-O2', '-w', '-ferror-limit', '8', ...emulation];
-const exceptions = ['-fcxx-exceptions', '-fexceptions', '-exception-model=wasm', '-mllvm', '-wasm-enable-eh', '-target-feature', '+exception-handling'];
+const common = [
+  '-disable-free',
+  '-fgnuc-version=4.2.1',
+  '-resource-dir',
+  '/usr',
+  '-O2',
+  '-w',
+  '-Wno-register',
+  '-ferror-limit',
+  '8',
+  ...emulation,
+];
+const exceptions = [
+  '-fcxx-exceptions',
+  '-fexceptions',
+  '-exception-model=wasm',
+  '-mllvm',
+  '-wasm-enable-eh',
+  '-target-feature',
+  '+exception-handling',
+];
 const hostFlags = [
   ...['-triple', hostTriple, '-emit-obj', '-mrelocation-model', 'static', '-fvisibility=hidden', '-ffp-contract=on'],
   ...['-target-feature', '+bulk-memory', '-target-feature', '+sign-ext', '-target-feature', '+nontrapping-fptoint'],
@@ -83,7 +102,11 @@ for (const [i, path] of sourcesGiven.entries()) {
     objects[object] = await run(args, gpu, object);
   } else {
     const language = ['-std=c++17', ...cxxIncludes, ...includes, ...userFlags];
-    objects[object] = await run(['clang++', '-cc1', ...hostFlags, ...common, ...exceptions, ...language, '-o', object, '-x', 'c++', source], {}, object);
+    objects[object] = await run(
+      ['clang++', '-cc1', ...hostFlags, ...common, ...exceptions, ...language, '-o', object, '-x', 'c++', source],
+      {},
+      object,
+    );
   }
 }
 const base = programWindow * 2 ** 32 + 65_536;

@@ -62,7 +62,6 @@ const emulatedFlags = [
   '-I/src/libc-bottom-half/cloudlibc/src',
 ];
 
-
 /** All C files below a folder, in order. */
 const below = (root: string, folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -92,14 +91,13 @@ export function libcUnits(root: string): Unit[] {
     { path: 'dlmalloc/src/dlmalloc.c', flags: ['-I/src/dlmalloc/include'] },
     ...bottom.map((path) => ({ path, flags: bottomFlags })),
     ...topHalf.map((path) => ({ path, flags: [...topFlags, '-D_WASI_EMULATED_SIGNAL'] })),
-    ...emulated.flatMap((folder) =>
-      below(root, folder).map((path) => ({ path, flags: emulatedFlags })),
-    ),
+    ...emulated.flatMap((folder) => below(root, folder).map((path) => ({ path, flags: emulatedFlags }))),
   ];
 }
 
 /** Headers of musl that WASI has nothing for, or that clang has itself. */
-const withoutHeaders = words(`bits/syscall.h.in bits/alltypes.h.in alltypes.h.in stdarg.h stddef.h bits/errno.h sys/procfs.h sys/user.h sys/kd.h
+const withoutHeaders =
+  words(`bits/syscall.h.in bits/alltypes.h.in alltypes.h.in stdarg.h stddef.h bits/errno.h sys/procfs.h sys/user.h sys/kd.h
   sys/vt.h sys/soundcard.h sys/sem.h sys/shm.h sys/msg.h sys/ipc.h sys/ptrace.h sys/statfs.h bits/kd.h bits/vt.h bits/soundcard.h bits/sem.h
   bits/shm.h bits/msg.h bits/ipc.h bits/ptrace.h bits/statfs.h sys/vfs.h syslog.h sys/syslog.h wait.h sys/wait.h ucontext.h
   sys/ucontext.h paths.h utmp.h utmpx.h lastlog.h sys/acct.h sys/cachectl.h sys/epoll.h sys/reboot.h sys/swap.h sys/sendfile.h sys/inotify.h
@@ -167,7 +165,8 @@ function changed(text: string, list: readonly Change[], path: string): string {
 /** Has every header below a folder include the installed one of its name, where it names its path. */
 function throughNext(folder: Tree): void {
   for (const [name, entry] of Object.entries(folder)) {
-    if (entry instanceof Uint8Array) change(folder, name, (text) => text.replace(/#include "(?:\.\.\/)+include\/([^"]+)"/g, '#include_next <$1>'));
+    if (entry instanceof Uint8Array)
+      change(folder, name, (text) => text.replace(/#include "(?:\.\.\/)+include\/([^"]+)"/g, '#include_next <$1>'));
     else if (typeof entry !== 'string') throughNext(entry);
   }
 }
@@ -238,7 +237,9 @@ export function llvmTree(root: string): Tree {
   change(tree, operations, (text) => changed(text, [[' || _LIBCPP_HAS_MUSL_LIBC ||', ' ||']], operations));
   // Comparisons give what the compiler expects of its library: 32 bits.
   const comparisons = 'compiler-rt/lib/builtins/fp_compare_impl.inc';
-  change(tree, comparisons, (text) => changed(text, [['#if defined(__aarch64__)', '#if defined(__wasm__) || defined(__aarch64__)']], comparisons));
+  change(tree, comparisons, (text) =>
+    changed(text, [['#if defined(__aarch64__)', '#if defined(__wasm__) || defined(__aarch64__)']], comparisons),
+  );
   const headers = ['libc', 'include'].reduce<Tree>((at, part) => at[part] as Tree, tree);
   for (const folder of Object.values(headers) as Tree[])
     for (const name of Object.keys(folder))

@@ -25,7 +25,14 @@ export const arithmeticUnits: readonly Unit[] = arithmetic.map((name) => ({
   flags: ['-I/src/compiler-rt/lib/builtins', '-fno-builtin', '-std=gnu17', '-x', 'c'],
 }));
 
-const cxxFlags = ['-std=c++23', '-fcxx-exceptions', '-fexceptions', '-D_LIBCPP_BUILDING_LIBRARY', '-DLIBCXX_BUILDING_LIBCXXABI', '-DDT_SOCK=12'];
+const cxxFlags = [
+  '-std=c++23',
+  '-fcxx-exceptions',
+  '-fexceptions',
+  '-D_LIBCPP_BUILDING_LIBRARY',
+  '-DLIBCXX_BUILDING_LIBCXXABI',
+  '-DDT_SOCK=12',
+];
 const folders = ['-I/src/libcxx/src', '-I/src/libcxxabi/include', '-I/src/libunwind/include', '-I/src/libcxxabi/src', '-I/src/libc'];
 
 export const cxxUnits: readonly Unit[] = cxx.map((name) => ({

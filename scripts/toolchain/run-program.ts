@@ -21,7 +21,8 @@ const code = runProgram(new Uint8Array(readFileSync(file)), {
   load: (ptx, diagnostics) => loadSource(device, ptx, {}, diagnostics),
   report({ list }) {
     for (const { severity, code, message, help, notes } of list)
-      if (severity === 'error') writeSync(2, [`error[${code}]: ${message}`, ...notes, ...(help ? [`help: ${help}`] : [])].join('\n  ').concat('\n'));
+      if (severity === 'error')
+        writeSync(2, [`error[${code}]: ${message}`, ...notes, ...(help ? [`help: ${help}`] : [])].join('\n  ').concat('\n'));
   },
   print: (text) => host.writeOutput(1, text),
   now: () => performance.now(),

@@ -7,6 +7,7 @@
  * The folder is `.cache/sysroot` by default; sources and objects stay beside it, and objects that are there are not compiled again. The same
  * sources and the same compiler give the same bytes.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileIn, openToolchain, type Toolchain, type Tree, treeOf } from './clang.ts';
@@ -17,9 +18,25 @@ import { sources, unpacked } from './sources.ts';
 const root = join(import.meta.dirname, '../..');
 const cache = join(root, '.cache/toolchain');
 const target = 'wasm64-unknown-wasip1';
+/** What objects are made by: these scripts and our own sources. Objects of others are not taken. */
+const recipe = ['libc.ts', 'libcxx.ts', 'sysroot.ts', 'runtime/start.c', 'runtime/pthread.c', 'runtime/absent.c']
+  .reduce((hash, file) => hash.update(readFileSync(join(import.meta.dirname, file))), createHash('sha256'))
+  .digest('hex')
+  .slice(0, 16);
 
 const common = [
-  ...['-triple', target, '-emit-obj', '-mrelocation-model', 'static', '-fgnuc-version=4.2.1', '-disable-free', '-w', '-DNDEBUG', '-D__wasip1__'],
+  ...[
+    '-triple',
+    target,
+    '-emit-obj',
+    '-mrelocation-model',
+    'static',
+    '-fgnuc-version=4.2.1',
+    '-disable-free',
+    '-w',
+    '-DNDEBUG',
+    '-D__wasip1__',
+  ],
   ...['-fvisibility=hidden', '-ffunction-sections', '-fdata-sections', '-target-feature', '+bulk-memory', '-target-feature', '+sign-ext'],
   ...['-target-feature', '+nontrapping-fptoint', '-target-feature', '+mutable-globals', '-resource-dir', '/usr'],
 ];
@@ -36,7 +53,7 @@ interface Library {
 
 /** Compiles what is not there yet. Returns the objects by name, or the units that failed. */
 async function compileAll({ name, units, flags, files }: Library, toolchain: Toolchain): Promise<Tree> {
-  const folder = join(cache, 'objects', name);
+  const folder = join(cache, 'objects', recipe, name);
   mkdirSync(folder, { recursive: true });
   const objects: Tree = {};
   const failed: string[] = [];
@@ -121,15 +138,15 @@ async function main(to: string): Promise<void> {
   };
   const llvm = llvmTree(folders.llvm);
   const files = { src: llvm, sysroot };
-  libraries['arithmetic'] = { name: 'arithmetic', units: arithmeticUnits, flags: ['-O2', ...includes], files };
+  libraries.arithmetic = { name: 'arithmetic', units: arithmeticUnits, flags: ['-O2', ...includes], files };
   libraries['libc++abi'] = { name: 'libc++abi', units: abiUnits, flags: ['-O2', ...exceptions, ...cxxIncludes], files };
   libraries['libc++'] = { name: 'libc++', units: cxxUnits, flags: ['-O2', ...exceptions, ...cxxIncludes], files };
   const objects: Record<string, Tree> = {};
   for (const [name, library] of Object.entries(libraries)) objects[name] = await compileAll(library, toolchain);
   rmSync(to, { recursive: true, force: true });
   writeTree(headers, join(to, 'include'));
-  const lib: Tree = { 'crt1-command.o': objects['runtime']!['start.o']! };
-  const parts = { 'libc.a': { ...objects['libc'], ...without(objects['runtime']!, 'start.o'), ...objects['arithmetic'] } };
+  const lib: Tree = { 'crt1-command.o': objects.runtime!['start.o']! };
+  const parts = { 'libc.a': { ...objects.libc, ...without(objects.runtime!, 'start.o'), ...objects.arithmetic } };
   for (const [name, list] of Object.entries({ ...parts, 'libc++.a': objects['libc++']!, 'libc++abi.a': objects['libc++abi']! }))
     lib[name] = await archive(name, list as Tree, toolchain);
   // Names that build scripts give to the linker, and that are part of libc here.

@@ -3,75 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { type LowerOptions, lowerMemory } from '../../src/program/lower/index.ts';
+import { get, i32, i64, moduleOf, section, text, uleb } from '../support/wide-module.ts';
 
 const test = suite('program/lower');
-
-const uleb = (value: number | bigint): number[] => {
-  const bytes: number[] = [];
-  let rest = BigInt(value);
-  do {
-    const low = Number(rest & 0x7fn);
-    rest >>= 7n;
-    bytes.push(rest === 0n ? low : low | 0x80);
-  } while (rest > 0n);
-  return bytes;
-};
-const sleb = (value: bigint): number[] => {
-  const bytes: number[] = [];
-  for (let rest = value; ; ) {
-    const low = Number(rest & 0x7fn);
-    rest >>= 7n;
-    const isLast = (rest === 0n && low < 0x40) || (rest === -1n && low >= 0x40);
-    bytes.push(isLast ? low : low | 0x80);
-    if (isLast) return bytes;
-  }
-};
-const text = (value: string): number[] => [...uleb(value.length), ...new TextEncoder().encode(value)];
-const vector = (items: readonly (readonly number[])[]): number[] => [...uleb(items.length), ...items.flat()];
-const section = (id: number, body: readonly number[]): number[] => [id, ...uleb(body.length), ...body];
-
-const types = { i: 0x7f, l: 0x7e, f: 0x7d, d: 0x7c, v: 0x7b } as const;
-const signature = (words: string): number[] => {
-  const [params = '', results = ''] = words.split('>');
-  const list = (letters: string): number[] => vector([...letters].map((letter) => [types[letter as keyof typeof types]]));
-  return [0x60, ...list(params), ...list(results)];
-};
-const get = (local: number): number[] => [0x20, local];
-const i64 = (value: bigint): number[] => [0x42, ...sleb(value)];
-const i32 = (value: number): number[] => [0x41, ...sleb(BigInt(value))];
-
-interface Parts {
-  /** `params>results` of each function by its code; locals are declared in front of it. */
-  readonly functions: readonly { readonly type: string; readonly code: readonly number[]; readonly locals?: readonly number[] }[];
-  readonly before?: readonly number[];
-  /** Sections behind the memory, by number. */
-  readonly table?: readonly number[];
-  readonly tag?: readonly number[];
-  readonly elements?: readonly number[];
-  readonly data?: readonly number[];
-  readonly memory?: readonly number[];
-  readonly imports?: readonly number[];
-}
-
-/** A module whose functions are exported by their numbers, with a memory of 64 bits. */
-function moduleOf({ functions, table, tag, elements, data, imports, memory = [1, 0x04, 2] }: Parts, imported: readonly string[] = []): Uint8Array {
-  const bodies = functions.map(({ code, locals = [0] }) => [...locals, ...code, 0x0b]);
-  const all = [...imported, ...functions.map(({ type }) => type)];
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, vector(all.map(signature))),
-    ...(imports ? section(2, imports) : []),
-    ...section(3, vector(functions.map((_, i) => uleb(imported.length + i)))),
-    ...(table ? section(4, table) : []),
-    ...section(5, memory),
-    ...(tag ? section(13, tag) : []),
-    ...section(7, vector([...functions.map((_, i) => [...text(String(i)), 0, ...uleb(imported.length + i)]), [...text('memory'), 2, 0]])),
-    ...(elements ? section(9, elements) : []),
-    ...(data ? section(12, [1]) : []),
-    ...section(10, vector(bodies.map((body) => [...uleb(body.length), ...body]))),
-    ...(data ? section(11, data) : []),
-  ]);
-}
 
 function lowered(bytes: Uint8Array, options: LowerOptions = {}): Uint8Array {
   const diagnostics = new Diagnostics();
@@ -304,7 +238,13 @@ test('exceptions keep their structure, and loads inside them are lowered', () =>
 test('clauses of `try_table` are passed over', () => {
   // block (result i32): try_table (catch 0 0) (catch_all 1): load; drop; end; 7; end
   const code = [0x02, 0x7f, 0x1f, 0x40, 1, 0, 0, 0, ...get(0), 0x28, 0, 0, 0x1a, 0x0b, ...i32(7), 0x0b];
-  const bytes = moduleOf({ functions: [{ type: 'l>i', code }, { type: 'i>', code: [] }], tag: [1, 0, 1] });
+  const bytes = moduleOf({
+    functions: [
+      { type: 'l>i', code },
+      { type: 'i>', code: [] },
+    ],
+    tag: [1, 0, 1],
+  });
   // Engines of today may not have this form, so that the bytes are compared: the clause is as it was, the load is not.
   const result = Buffer.from(lowered(bytes));
   assert.ok(result.includes(Buffer.from([0x02, 0x7f, 0x1f, 0x40, 1, 0, 0, 0, 0x20, 0])));
@@ -370,7 +310,8 @@ test('what is not known is refused by its opcode or form', () => {
   assert.match(refusal(withCode(0x3f, 1)), /a second memory/);
   assert.match(refusal(moduleOf({ functions: [], memory: [2, 4, 1, 4, 1] })), /a second memory/);
   assert.match(refusal(moduleOf({ functions: [], memory: [1, 4, ...uleb(65_536)] })), /at least 65536 pages/);
-  const data = (place: readonly number[]): Uint8Array => Uint8Array.from([...moduleOf({ functions: [] }), ...section(11, [1, 0, ...place, 0x0b, 0])]);
+  const data = (place: readonly number[]): Uint8Array =>
+    Uint8Array.from([...moduleOf({ functions: [] }), ...section(11, [1, 0, ...place, 0x0b, 0])]);
   assert.match(refusal(data([0x23, 0])), /a place that is not a constant/);
   assert.match(refusal(data(i64(1n << 32n))), /outside the window/);
   assert.match(refusal(data(i64(5n)), { window: 1 }), /outside the window/);

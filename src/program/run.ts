@@ -1,11 +1,11 @@
 /** Runs the host half of a CUDA program: lowers its memory, gives it WASI and the CUDA runtime, and calls its start. */
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { cudaFunctions, cudaImports, type CudaOptions, CudaState, managedIndex } from './cudart/index.ts';
+import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedIndex } from './cudart/index.ts';
 import { lowerMemory } from './lower/index.ts';
 import { ProgramMemory, programWindow } from './memory.ts';
-import { newWasi, wasiImports, type WasiState } from './wasi/index.ts';
 import type { ProgramHost } from './wasi/host.ts';
+import { newWasi, type WasiState, wasiImports } from './wasi/index.ts';
 
 /** Exit codes besides a program's own, as a shell reports them: of a program that stopped itself, and of one that a signal ended. */
 export const stoppedCode = 134;
@@ -167,4 +167,3 @@ class Program {
     return stoppedCode;
   }
 }
-

@@ -16,7 +16,6 @@ static _Noreturn void stop(const char *what) {
 
 struct __pthread {
   void *result;
-  int is_detached;
 };
 
 static struct __pthread first;
@@ -66,8 +65,10 @@ int pthread_join(pthread_t thread, void **result) {
   return 0;
 }
 
+/* A thread has ended when it can be detached by others, and is still running when it detaches itself. */
 int pthread_detach(pthread_t thread) {
-  ((struct __pthread *)thread)->is_detached = 1;
+  struct __pthread *one = (struct __pthread *)thread;
+  if (one != current) free(one);
   return 0;
 }
 

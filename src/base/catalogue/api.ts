@@ -127,7 +127,6 @@ export const api = entries({
     severity: 'error',
     title: 'function without an implementation',
     message: 'the program calls `{name}`, which is not implemented',
-    help: '`docs/api.md` lists the functions of the CUDA runtime that programs can call',
     page: 'Functions that no file of a program defines are imports of its host half. Those of the CUDA runtime that are implemented are given to it; any other stops the program where it is called, since its result could only be guessed.',
   },
   CM5081: {

@@ -91,7 +91,11 @@ function symbolSide(state: CudaState, symbol: bigint, offset: number, bytes: num
   const variable: Variable = state.variables.get(symbol) ?? fail('cudaErrorInvalidSymbol');
   if (offset + bytes > variable.size) fail('cudaErrorInvalidValue');
   const found = state.moduleOf(variable.image).symbols.find(({ name }) => name === variable.name);
-  if (found) return { read: (at, count) => found.read().subarray(offset + at, offset + at + count), write: (at, from) => found.write(from, offset + at) };
+  if (found)
+    return {
+      read: (at, count) => found.read().subarray(offset + at, offset + at + count),
+      write: (at, from) => found.write(from, offset + at),
+    };
   const { unused } = variable;
   return { read: (at, count) => unused.subarray(offset + at, offset + at + count), write: (at, from) => unused.set(from, offset + at) };
 }
@@ -109,8 +113,7 @@ const copyRow = row(['pointer', 'pointer', 'size', 'int'], copy);
 const fillRow = row(['pointer', 'int', 'size'], fill);
 const copy2D = row(
   ['pointer', 'size', 'pointer', 'size', 'size', 'size', 'int'],
-  (state, to, toPitch, from, fromPitch, width, height, kind) =>
-    copyRectangle(state, { to, toPitch, from, fromPitch, width, height }, kind),
+  (state, to, toPitch, from, fromPitch, width, height, kind) => copyRectangle(state, { to, toPitch, from, fromPitch, width, height }, kind),
 );
 const fill2D = row(['pointer', 'size', 'int', 'size', 'size'], (state, pointer, pitch, value, width, height) => {
   if (width > pitch) fail('cudaErrorInvalidValue');

@@ -107,7 +107,9 @@ function unpin(state: CudaState, pointer: bigint): void {
   if (mapped) release(state, mapped);
 }
 
-const malloc = row(['pointer', 'size'], (state, to, bytes) => must(state.memory.putU64(to, bytes === 0 ? 0n : allocate(state, bytes).address)));
+const malloc = row(['pointer', 'size'], (state, to, bytes) =>
+  must(state.memory.putU64(to, bytes === 0 ? 0n : allocate(state, bytes).address)),
+);
 
 /** What a pointer is of. Source: `cudaMemoryType`. */
 const memoryTypes = { unregistered: 0, host: 1, device: 2, managed: 3 } as const;

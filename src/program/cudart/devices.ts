@@ -180,7 +180,9 @@ export const devices: Readonly<Record<string, Row>> = {
   cudaProfilerStop: done,
   cudaGetLastError: plainRow([], 'uint', (state) => lastError(state, false)),
   cudaPeekAtLastError: plainRow([], 'uint', (state) => lastError(state, true)),
-  cudaGetErrorName: plainRow(['int'], 'pointer', (state, number) => keptText(state, cudaErrorNumbered(number)?.name ?? 'unrecognized error code')),
+  cudaGetErrorName: plainRow(['int'], 'pointer', (state, number) =>
+    keptText(state, cudaErrorNumbered(number)?.name ?? 'unrecognized error code'),
+  ),
   cudaGetErrorString: plainRow(['int'], 'pointer', (state, number) =>
     keptText(state, cudaErrorNumbered(number)?.text ?? 'unrecognized error code'),
   ),

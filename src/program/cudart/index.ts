@@ -25,5 +25,5 @@ export const cudaFunctions: Readonly<Record<string, Row>> = {
 };
 
 /** The imports `env` of a program that are of CUDA. */
-export const cudaImports = (state: CudaState): Record<string, (...args: (bigint | number)[]) => bigint | number | void> =>
+export const cudaImports = (state: CudaState): Record<string, (...args: (bigint | number)[]) => bigint | number | undefined> =>
   Object.fromEntries(Object.entries(cudaFunctions).map(([name, row]) => [name, importOf(state, row)]));

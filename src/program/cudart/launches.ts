@@ -65,8 +65,10 @@ function launch(state: CudaState, stub: bigint, { grid, block, sharedBytes }: La
   if (diagnostics.list.length > 0) state.options.report(diagnostics);
 }
 
-const launchRow = row(['pointer', 'pointer', 'pointer', 'pointer', 'size', 'pointer'], (state, stub, grid, block, list, sharedBytes, stream) =>
-  launch(state, stub, { grid: dims(state, grid), block: dims(state, block), sharedBytes, stream }, list),
+const launchRow = row(
+  ['pointer', 'pointer', 'pointer', 'pointer', 'size', 'pointer'],
+  (state, stub, grid, block, list, sharedBytes, stream) =>
+    launch(state, stub, { grid: dims(state, grid), block: dims(state, block), sharedBytes, stream }, list),
 );
 
 /** Attributes of a launch that change nothing here, by number: none, cooperative, priority. Source: `cudaLaunchAttributeID`. */
@@ -114,8 +116,11 @@ export const launches: Readonly<Record<string, Row>> = {
     const { kernel } = kernelOf(state, stub);
     must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
   }),
-  cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags: row(['pointer', 'pointer', 'int', 'size', 'uint'], (state, to, stub, threads, bytes) => {
-    const { kernel } = kernelOf(state, stub);
-    must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
-  }),
+  cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags: row(
+    ['pointer', 'pointer', 'int', 'size', 'uint'],
+    (state, to, stub, threads, bytes) => {
+      const { kernel } = kernelOf(state, stub);
+      must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
+    },
+  ),
 };

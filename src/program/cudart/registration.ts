@@ -2,8 +2,9 @@
  * What clang's host code calls before `main`: the device code of each file, its kernels and its variables. A fat binary is the PTX of the file,
  * as text with a zero byte behind it. Source: clang, lib/CodeGen/CGCUDANV.cpp.
  */
-import { fail } from './state.ts';
+
 import { plainRow, type Row } from './row.ts';
+import { fail } from './state.ts';
 
 /** Bytes before the pointer to the code in the wrapper that clang makes: a magic number and a version. */
 const wrapperHead = 8n;

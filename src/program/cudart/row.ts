@@ -13,7 +13,7 @@ export interface Row {
   readonly args: readonly Argument[];
   /** An error number, a pointer, or nothing. */
   readonly result: 'error' | 'pointer' | 'uint' | 'void';
-  run(state: CudaState, ...args: never[]): bigint | number | void;
+  run(state: CudaState, ...args: never[]): bigint | number | undefined;
 }
 
 /** A function that returns an error of CUDA: `run` fails with `fail`. */
@@ -27,7 +27,7 @@ export const row = <const List extends readonly Argument[]>(args: List, run: (st
 export const plainRow = <const List extends readonly Argument[]>(
   args: List,
   result: 'pointer' | 'uint' | 'void',
-  run: (state: CudaState, ...args: Values<List>) => bigint | number | void,
+  run: (state: CudaState, ...args: Values<List>) => bigint | number | undefined,
 ): Row => ({ args, result, run: run as Row['run'] });
 
 function converted(argument: Argument, value: bigint | number): bigint | number {
@@ -37,7 +37,7 @@ function converted(argument: Argument, value: bigint | number): bigint | number 
 }
 
 /** The import of a row: fails with the error that the device is left with, if it has one. */
-export function importOf(state: CudaState, { args, result, run }: Row): (...values: (bigint | number)[]) => bigint | number | void {
+export function importOf(state: CudaState, { args, result, run }: Row): (...values: (bigint | number)[]) => bigint | number | undefined {
   return (...values) => {
     const given = args.map((argument, i) => converted(argument, values[i] ?? 0)) as never[];
     if (result !== 'error') return run(state, ...given);

@@ -46,7 +46,7 @@ export function machineHost({ args, env = process.env, folders = ['.'] }: HostOp
     writeOutput(stream, bytes) {
       for (let at = 0; at < bytes.length; ) {
         const written = whenReady(() => fs.writeSync(stream, bytes, at, bytes.length - at));
-        // Nobody reads any more.
+        // The reader of the pipe has closed it.
         if (written === undefined) return;
         at += written;
       }

@@ -1,11 +1,11 @@
 /**
  * The code section: every address of 64 bits is looked at and cut to 32, right before the instruction that uses it. The memory is a window of
- * 4 GiB in the addresses of 64 bits. An address outside it goes to a function of the host, where there is one, and stops the program otherwise;
+ * 4 GiB in the addresses of 64 bits. An address outside it goes to a function of the host, if the program imports one, and stops the program otherwise;
  * it never reaches another byte.
  */
 import { ByteWriter } from '../../base/bytes.ts';
 import { signed, unsigned } from '../../wasm/leb.ts';
-import { type Immediate, type Kept, type Opcode, opcodes, prefixed, type Use, written as op } from './opcodes.ts';
+import { type Immediate, type Kept, type Opcode, written as op, opcodes, prefixed, type Use } from './opcodes.ts';
 import { type ModuleReader, Unfit } from './reader.ts';
 
 const typeCodes: Readonly<Record<Kept, number>> = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b };
@@ -33,7 +33,7 @@ interface Access {
   readonly rest: Uint8Array;
 }
 
-/** Lowers the body of a function with `params` parameters; the reader stands behind its size and ends with it. */
+/** Lowers the body of a function with `params` parameters; the reader is behind its size and ends with it. */
 export function lowerBody(from: ModuleReader, params: number, wide: Wide): Uint8Array {
   const groups = from.u32Leb();
   const groupsStart = from.offset;
@@ -247,7 +247,7 @@ class Body {
     this.#at(op.localGet, pages);
     out.u8(op.i32Wrap);
     out.bytes(from.bytes.subarray(at, from.offset));
-    // The number before, or -1 where there is no more memory.
+    // The number before, or -1 if memory cannot grow.
     const before = this.#local('i32', 2);
     this.#at(op.localTee, before);
     out.bytes([op.i32Const]);

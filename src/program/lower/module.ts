@@ -10,13 +10,13 @@ import { ModuleReader, Unfit } from './reader.ts';
 
 const magic = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 /** Most pages of a memory with 32-bit addresses. The last one is never there, so that an access at the highest address fails. */
-const mostPages = 65_535n;
+const maxPages = 65_535n;
 /** Pages of a window. */
 const windowPages = 65_536n;
 /** The import that makes an index of an address outside the window; it is not called by the program itself. */
 const outsideImport = 'cumetal.outside';
 /** Most entries of a table with 32-bit indices. */
-const mostEntries = 0xffff_ffffn;
+const maxEntries = 0xffff_ffffn;
 
 const sections = { custom: 0, type: 1, import: 2, function: 3, table: 4, memory: 5, element: 9, code: 10, data: 11 } as const;
 const kinds = { function: 0, table: 1, memory: 2, global: 3, tag: 4 } as const;
@@ -125,13 +125,13 @@ const lowerings: Readonly<Record<number, Lower>> = {
     vector(from, out, () => {
       if (from.bytes[from.offset] === 0x40) throw new Unfit(from.offset, 'a table with an initial value');
       copied(from, out, () => from.valueType());
-      tables.push(limits(from, out, mostEntries, 0n));
+      tables.push(limits(from, out, maxEntries, 0n));
     });
   },
   [sections.memory](from, out, state) {
     vector(from, out, (i) => {
       if (i > 0 || state.memory) throw new Unfit(from.offset, 'a second memory');
-      state.memory = limits(from, out, mostPages, BigInt(state.window) * windowPages);
+      state.memory = limits(from, out, maxPages, BigInt(state.window) * windowPages);
     });
   },
   [sections.element](from, out, state) {
@@ -170,10 +170,10 @@ function importOf(kind: number, from: ModuleReader, out: ByteWriter, state: Stat
     state.imported++;
   } else if (kind === kinds.table) {
     copied(from, out, () => from.valueType());
-    state.tables.push(limits(from, out, mostEntries, 0n));
+    state.tables.push(limits(from, out, maxEntries, 0n));
   } else if (kind === kinds.memory) {
     if (state.memory) throw new Unfit(from.offset, 'a second memory');
-    state.memory = limits(from, out, mostPages, BigInt(state.window) * windowPages);
+    state.memory = limits(from, out, maxPages, BigInt(state.window) * windowPages);
   } else if (kind === kinds.global)
     copied(from, out, () => {
       from.valueType();

@@ -93,7 +93,6 @@ export class Descriptors {
   }
 }
 
-
 /** A path below a path. */
 export const joined = (folder: string, path: string): string => (folder === '' ? path : `${folder}/${path}`);
 

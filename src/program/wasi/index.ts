@@ -17,7 +17,11 @@ const functions: Readonly<Record<string, WasiFunction>> = { ...systemFunctions, 
 /** Names of WASI that are answered with "not supported": a program cannot have sockets, and says so itself. */
 const unsupported = ['path_link', 'path_symlink', 'proc_raise', 'sock_accept', 'sock_recv', 'sock_send', 'sock_shutdown'];
 
-export const newWasi = (host: ProgramHost): Omit<WasiState, 'memory'> => ({ host, descriptors: new Descriptors(host), exitCode: undefined });
+export const newWasi = (host: ProgramHost): Omit<WasiState, 'memory'> => ({
+  host,
+  descriptors: new Descriptors(host),
+  exitCode: undefined,
+});
 
 /** The imports `wasi_snapshot_preview1` of a program. */
 export const wasiImports = (state: WasiState): Record<string, (...args: bigint[]) => number> =>

@@ -26,7 +26,11 @@ function placeOf(
 type At = readonly [fd: bigint, path: bigint, length: bigint];
 
 /** Runs a function on a path. */
-function on(state: WasiState, at: At, run: (entry: FolderEntry, whole: string, path: string) => { readonly errno: number } | undefined): number {
+function on(
+  state: WasiState,
+  at: At,
+  run: (entry: FolderEntry, whole: string, path: string) => { readonly errno: number } | undefined,
+): number {
   const place = placeOf(state, ...at);
   if ('errno' in place) return place.errno;
   return run(place.entry, place.whole, place.path)?.errno ?? errno.success;

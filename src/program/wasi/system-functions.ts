@@ -50,7 +50,8 @@ function poll(state: WasiState, from: bigint, to: bigint, count: bigint, put: bi
     const until = tag === clockTag ? data.getBigUint64(at + 24, true) : 0n;
     return { user: data.getBigUint64(at, true), tag, wait: tag === clockTag ? until - (isAbsolute ? now : 0n) : 0n };
   });
-  const least = all.reduce((first, { wait }) => (wait < first ? wait : first), all[0]!.wait);
+  const [first] = [...all].sort((a, b) => Number(a.wait - b.wait));
+  const least = first!.wait;
   if (least > 0n) host.sleep(Number(least) / 1e6);
   const ready = all.filter(({ wait }) => wait <= (least > 0n ? least : 0n));
   const events = new DataView(new ArrayBuffer(eventBytes * ready.length));
