@@ -6,6 +6,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Glob } from 'bun';
 import { makeBytecode } from '../src/cli/startup/make-bytecode.ts';
 import { packageEntries } from './entries.ts';
 import { lazyModules } from './lazy-modules.ts';
@@ -25,7 +26,9 @@ const libraries = packageEntries().map(({ source }) => source);
 
 /** Every source of the built files. */
 const starts = [...programs, ...libraries, 'src/device/cpu/workers/worker.ts'];
-const sources = [...new Set(['package.json', ...starts.flatMap((file) => [...sourcesOf(file)])])];
+/** Headers, whose text is in the built files. */
+const headers = new Glob('cuda/include/**').scanSync({ cwd: root });
+const sources = [...new Set(['package.json', ...headers, ...starts.flatMap((file) => [...sourcesOf(file)])])];
 const hash = hashOf(sources);
 
 async function bundle(): Promise<void> {

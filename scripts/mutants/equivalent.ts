@@ -238,4 +238,16 @@ export const equivalents: readonly Equivalent[] = [
     mutated: "b.store(b.param('ptr.global', { index }), b.const('i32', number), { align: 4, volatile: true });",
     why: 'The thread ends behind its one store, which the host reads when all have ended.',
   },
+  {
+    file: 'src/ir/analysis/cfg.ts',
+    line: 'seen[to] = 1;',
+    mutated: 'seen[to] = 2;',
+    why: 'A mark is anything but 0.',
+  },
+  {
+    file: 'src/ir/analysis/dominators.ts',
+    line: 'seen[to] = 1;',
+    mutated: 'seen[to] = 2;',
+    why: 'A mark is anything but 0.',
+  },
 ];

@@ -15,7 +15,7 @@ interface Insertion {
   readonly order: number;
 }
 
-/** A text with a probe for each mutation, with its number, and one for all functions of the file. */
+/** A text with a probe for each mutation, with its number, and one for all functions of the file; where it has none, for whoever imports it. */
 export function probed(
   text: string,
   { bodies }: Mutable,
@@ -36,7 +36,7 @@ export function probed(
     ),
   ];
   insertions.sort((a, b) => a.at - b.at || a.order - b.order);
-  let [result, from] = [head, 0];
+  let [result, from] = [bodies.length === 0 ? `${head}${run(file)}; ` : head, 0];
   for (const { at, text: inserted } of insertions) {
     result += text.slice(from, at) + inserted;
     from = at;

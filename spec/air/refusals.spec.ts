@@ -2,14 +2,19 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emitKernel, raiseModule, targets } from '../../src/air/index.ts';
+import { node, textAt } from '../../src/air/metadata-values.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { type Constant, type Instruction, type Module, type Type, types, type Value } from '../../src/bitcode/index.ts';
+import type { Metadata, MetadataNode } from '../../src/bitcode/model.ts';
 import { vectorAdd } from '../support/kernels.ts';
 
 const test = suite('air refusals');
 
 const int = (type: Type, value: bigint): Constant => ({ kind: 'constant', form: 'int', type, value }) as Constant;
 const zero = (type: Type): Constant => ({ kind: 'constant', form: 'null', type });
+
+const reachable = (nodes: readonly MetadataNode[]): MetadataNode[] =>
+  nodes.flatMap((each) => [each, ...reachable(each.operands.filter((operand): operand is MetadataNode => operand?.kind === 'node'))]);
 
 /** The diagnostics of raising `vector_add` with an added global or added instructions. */
 function refusal(change: (module: Module, put: (inst: Record<string, unknown>) => Value) => void): string {
@@ -52,19 +57,43 @@ test('without a change: raised', () =>
     '',
   ));
 
+/** A call of a function with one parameter, which is also its type: void, or the result of a name with a type. */
+function callOf(name: string, result: Type, arg: Constant): string {
+  return refusal((module, put) => {
+    const functionType = types.function(result, [arg.type]);
+    const attributes = { function: [], result: [], params: [] };
+    const common = { kind: 'function', name, functionType, type: types.pointer(functionType), linkage: 'external', attributes } as const;
+    module.functions.push({ ...common, unnamedAddr: 'none', dsoLocal: false, section: undefined, args: [], blocks: [], metadata: [] });
+    const callee = module.functions[module.functions.length - 1]!;
+    put({ op: 'call', type: result, functionType, callee, args: [arg], attributes, tail: 'none', flags: 0 });
+  });
+}
+
 test('a call of an unknown function is refused by its name; a hint to the compiler is left out', () => {
-  const call = (name: string) =>
-    refusal((module, put) => {
-      const functionType = types.function(types.void, [types.i64]);
-      const attributes = { function: [], result: [], params: [] };
-      const common = { kind: 'function', name, functionType, type: types.pointer(functionType), linkage: 'external', attributes } as const;
-      const callee = { ...common, unnamedAddr: 'none', dsoLocal: false, section: undefined, args: [], blocks: [], metadata: [] } as const;
-      module.functions.push({ ...callee, args: [], blocks: [], metadata: [] });
-      const fn = module.functions[module.functions.length - 1]!;
-      put({ op: 'call', type: types.void, functionType, callee: fn, args: [int(types.i64, 1n)], attributes, tail: 'none', flags: 0 });
+  assert.match(callOf('air.nobody_knows', types.void, int(types.i64, 1n)), /^CM4053 .*the function `air.nobody_knows`/);
+  assert.is(callOf('llvm.lifetime.start.p0i8', types.void, int(types.i64, 1n)), '');
+});
+
+test('a known function of another type is refused by its name and type', () => {
+  const name = 'air.normalize_function_constant_predicate.i8';
+  assert.is(callOf(name, types.i8, int(types.i8, 1n)), '');
+  assert.match(
+    callOf(name, types.i8, int(types.i32, 1n)),
+    /^CM4053 .*the function `air.normalize_function_constant_predicate.i8` of type i8 \(i32\)/,
+  );
+  assert.match(callOf(name, types.i32, int(types.i8, 1n)), /^CM4053 .* of type i32 \(i8\)/);
+});
+
+test('a buffer in another address space than its metadata says', () => {
+  const inSpace = (space: number): string =>
+    refusal((module) => {
+      const nodes = reachable(module.namedMetadata.find(({ name }) => name === 'air.kernel')!.nodes);
+      const buffer = nodes.find(({ operands }) => operands.some((each) => textAt(each) === 'air.address_space'))!;
+      const at = buffer.operands.findIndex((each) => textAt(each) === 'air.address_space');
+      (buffer.operands as Metadata[])[at + 1] = node(space).operands[0]!;
     });
-  assert.match(call('air.nobody_knows'), /^CM4053 .*the function `air.nobody_knows`/);
-  assert.is(call('llvm.lifetime.start.p0i8'), '');
+  assert.is(inSpace(1), '');
+  assert.match(inSpace(2), /^CM4053 .*buffer parameter `\w+` in two address spaces/);
 });
 
 test('variables larger than any memory', () => {

@@ -190,6 +190,18 @@ test('probes note what runs, and change nothing', async () => {
   assert.equal(reached('f(101)'), { result: [10093], lines: lines(3, 4, 5, 6, 7, 9, 11), isEntered: true });
 });
 
+test('a file without functions is reached by whoever imports it', async () => {
+  const probesOf = async (text: string): Promise<number[]> => {
+    const list: number[] = [];
+    new Function('globalThis', new Bun.Transpiler({ loader: 'ts' }).transformSync(probed(text, await mutableIn(text), [], 0)))({
+      mutantsReached: list,
+    });
+    return list;
+  };
+  assert.equal(await probesOf('const a = 1;\n'), [1]);
+  assert.equal(await probesOf('const a = () => 1;\n'), []);
+});
+
 test('a mutant that does not compile is no mutant, and one that leaves a name unused is', async () => {
   const text = 'export function f(a: number): number {\n  const b = a < 1;\n  return b ? 1 : 2;\n}\n';
   const syntax = await openSyntax('/tsconfig.json', { '/tsconfig.json': config, '/a.ts': text });

@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   type Block,
+  basesOf,
   cfgOf,
   dominatorsOf,
   influenceOf,
@@ -249,6 +250,46 @@ function uniformity(blocks: string, requiredThreads?: readonly [number, number, 
     at: (value: number, block: number) => found.at(value as Value, block),
   };
 }
+
+test('a sum of a number and an address is in the space of the address; one of two addresses is in none that is known', () => {
+  const kernel = kernelOf(
+    kernelText(`b0:
+    %0 = param ptr.global {index: 0}
+    %1 = ptrtoint i64 %0
+    %2 = const i64 4
+    %3 = add i64 %1, %2
+    %4 = add i64 %2, %1
+    %5 = add i64 %1, %1
+    %6 = sub i64 %1, %1
+    br b1(%1)
+  b1(%7: i64):
+    %8 = add i64 %7, %2
+    br b1(%8)`),
+  );
+  const bases = basesOf(kernel);
+  const [, , , ...sums] = kernel.blocks[0]!.body;
+  assert.equal(
+    sums.map((value) => bases[value]),
+    ['global', 'global', 'mixed', 'none'],
+  );
+  const { params, body } = kernel.blocks[1]!;
+  assert.equal([bases[params[0]!], bases[body[0]!]], ['global', 'global']);
+});
+
+test('the lane that a shuffle reads from decides unless the result is known to vary', () => {
+  const kernel = kernelOf(
+    kernelText(`b0:
+    %0 = sreg i32 {name: laneid}
+    %1 = const i32 3
+    %2 = shuffle i32 %0, %1
+    ret`),
+  );
+  const [, , shuffled] = kernel.blocks[0]!.body;
+  assert.is(uniformityOf(kernel).variance[shuffled!], 1);
+  // As after a barrier that lanes reach in turns of their own.
+  const varies = uniformityOf(kernel, undefined, undefined, (_, value) => (value === shuffled ? 2 : 0));
+  assert.is(varies.variance[shuffled!], 2);
+});
 
 test('where difference comes from', () => {
   const { variance } = uniformity(`b0:

@@ -7,6 +7,9 @@ export const targetName = 'cumetal.target';
 /** Our own named metadata, which other readers ignore: a node per kernel with the f64 parameters that are declared as integers. */
 export const softDoubles = 'cumetal.f64';
 
+/** Our own named metadata, which other readers ignore: a node per kernel with the block that it requires, as threads along x, y and z. */
+export const requiredBlock = 'cumetal.block';
+
 /** MSL's names of scalar types, unsigned and signed. `reflect.ts` reads them back. */
 export const typeNames: Record<Exclude<ScalarType, 'i1'>, readonly [unsigned: string, signed: string]> = {
   i8: ['uchar', 'char'],

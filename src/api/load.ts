@@ -5,7 +5,6 @@ import { beyondTarget } from '../compile/about-targets.ts';
 import { type Compiled, type CompileOptions, compile, reflect } from '../compile/index.ts';
 import type { DeviceModule, LoadOptions, Device as LowDevice } from '../device/device.ts';
 import { hostTarget } from '../device/host-target.ts';
-import type { Kernel } from '../runtime/index.ts';
 
 /** PTX as text or as a source file, or the bytes of a metallib. */
 export type ModuleSource = string | SourceFile | Uint8Array;
@@ -27,8 +26,7 @@ export function loadSource(
   const file = typeof source === 'string' ? new SourceFile('module.ptx', source) : source;
   if (low.loadPtx) return loadPtx(low, file, { ...onlyNamed(options), ...how }, diagnostics);
   const compiled = compileFor(low, file, { hostTarget: hostTarget(), ...onlyNamed(options), ...how }, diagnostics);
-  const module = compiled && low.load(compiled.metallib, diagnostics, options);
-  return module && { ...module, kernels: module.kernels.map((kernel) => withDemands(kernel, compiled)) };
+  return compiled && low.load(compiled.metallib, diagnostics, options);
 }
 
 /** Loads PTX unchanged on a device that accepts it, with the reflection of our own front end. */
@@ -38,12 +36,6 @@ function loadPtx(low: LowDevice, file: SourceFile, options: CompileOptions, diag
   const module = reflection && low.loadPtx?.({ source: file, kernels: reflection.kernels }, own);
   diagnostics.addAll(own.sorted());
   return module;
-}
-
-/** Adds the required block shape, which a library does not store: it has only the maximum number of threads. */
-function withDemands(kernel: Kernel, { reflection }: Compiled): Kernel {
-  const { requiredThreads } = reflection.kernels.find(({ name }) => name === kernel.name) ?? kernel;
-  return { ...kernel, requiredThreads };
 }
 
 /** Compiles only the requested kernels. */

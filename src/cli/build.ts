@@ -6,7 +6,7 @@ import type { SourceFile } from '../base/source.ts';
 import { type CompileOptions, type Emit, emit, passNames, targetNameOf } from '../compile/index.ts';
 import { type AfterPass, printKernel } from '../ir/index.ts';
 import { areWritable, writeBytes } from '../runtime/io.ts';
-import { allValues, type Context, has, lastValue } from './command/command.ts';
+import { allValues, type Context, has, lastValue, type ParsedArguments } from './command/command.ts';
 import { compileOptions } from './command/compile-options.ts';
 import { hostHash } from './command/host-hash.ts';
 import { usageError } from './command/usage-error.ts';
@@ -42,12 +42,7 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const diagnostics = new Diagnostics();
   const start = performance.now();
   const compiling = ofPtxOnly.find((name) => has(parsed, name));
-  const { code, size, isFromAir } = await buildTo(
-    to,
-    { from, image: lastValue(parsed, 'image'), what, options, compiling },
-    terminal,
-    diagnostics,
-  );
+  const { code, size, isFromAir } = await buildTo(to, { from, parsed, what, options, compiling }, terminal, diagnostics);
   if (diagnostics.list.length > 0) writeDiagnostics(diagnostics.list, terminal);
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
@@ -63,7 +58,15 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
 
 /** Names the target if none was given and the output depends on it. The IR of `--print-after` stays alone on standard error. */
 function defaultNote(what: Output, options: CompileOptions): string | undefined {
-  if (options.target !== undefined || options.afterPass || what === 'ast' || what === 'ir' || what === 'wat' || what === 'wat:simd')
+  if (
+    options.target !== undefined ||
+    options.afterPass ||
+    what === 'ast' ||
+    what === 'ir' ||
+    what === 'wat' ||
+    what === 'wat:simd' ||
+    what === 'ptx'
+  )
     return undefined;
   const why = options.hostTarget ? 'the system of this Mac' : 'the default';
   return `note: the target is \`${targetNameOf(options)}\`, ${why}; \`--target\` selects another\n`;
@@ -82,11 +85,11 @@ function passPrinter(names: readonly string[], terminal: Terminal): AfterPass {
 }
 
 /** The output: a stage of the pipeline, or a module of the CPU device. */
-type Output = Emit | 'wat' | 'wat:simd';
+type Output = Emit | 'wat' | 'wat:simd' | 'ptx';
 
 interface Work {
   readonly from: string;
-  readonly image: string | undefined;
+  readonly parsed: ParsedArguments;
   readonly what: Output;
   readonly options: CompileOptions;
   /** The first option that requires PTX. */
@@ -110,9 +113,16 @@ async function ofPtx(
   const result =
     what === 'wat' || what === 'wat:simd'
       ? (await import('./build-wat.ts')).watOf(source, what === 'wat:simd', options, own)
-      : emit(source, what, options, own);
+      : what === 'ptx'
+        ? ptxOf(source, options, own)
+        : emit(source, what, options, own);
   diagnostics.addAll(own.sorted());
   return result;
+}
+
+/** The PTX itself: the text in a file or container, or what a compiler made of a `.cu` file. Undefined after reporting syntax errors. */
+function ptxOf(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): string | undefined {
+  return emit(source, 'ast', options, diagnostics) === undefined ? undefined : source.text;
 }
 
 /** A form of an AIR module, which is a metallib already; undefined after reporting the rules that it breaks. */
@@ -132,12 +142,12 @@ async function ofAir(metallib: Uint8Array, what: Output, diagnostics: Diagnostic
 
 async function buildTo(
   to: string,
-  { from, image, what, options, compiling }: Work,
+  { from, parsed, what, options, compiling }: Work,
   terminal: Terminal,
   diagnostics: Diagnostics,
 ): Promise<Built> {
   if (to !== '-' && !areWritable(terminal, [to], diagnostics)) return { code: exit.failed };
-  const input = await readInput(from, terminal, diagnostics, image);
+  const input = await readInput(from, terminal, diagnostics, parsed);
   if (typeof input === 'number') return { code: input };
   if (input.kind === 'metallib' && !input.isFromAir) {
     const name = printable(from);

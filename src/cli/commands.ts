@@ -1,7 +1,7 @@
 /** Every command as a value. Help, `docs/cli.md` and usage errors derive from this list. */
 import { bug } from '../base/bug.ts';
 import type { Command, Option } from './command/command.ts';
-import { compiling, emitChoices, fp64, image, json, mma, ptxStrict, target } from './command/options.ts';
+import { compiling, emitChoices, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
 import { run } from './run/command.ts';
 
 /** Options of `run` that another command shares, in the order of their names here. */
@@ -90,7 +90,7 @@ const check: Command = {
       choices: ['text', 'json', 'sarif', 'github'],
       doc: 'The format of the diagnostics. Every format but `text` goes to standard output.',
     },
-    image,
+    ...inputOptions,
     {
       ...target,
       doc: 'Also report errors specific to this target. Without `--target` and `--fp64`, only errors common to all targets are reported, which is faster.',

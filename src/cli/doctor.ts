@@ -14,6 +14,7 @@ import {
   openDevice,
 } from '../device/index.ts';
 import { decodeElements, launch, parseArgument } from '../runtime/index.ts';
+import { packageName, packageSize } from '../toolchain/locate.ts';
 import { type Context, has } from './command/command.ts';
 import { version } from './command/version.ts';
 import { findCudaCompiler } from './input/cuda-source.ts';
@@ -33,7 +34,7 @@ interface Finding {
 export async function doctor({ parsed, terminal }: Context): Promise<ExitCode> {
   const metal = await metalFinding(metalState(), terminal, (to) => openDevice('metal', to));
   const cuda = await cudaFinding(cudaState(), terminal, (to) => openDevice('cuda', to));
-  const findings = [runtimeFinding(), await pipelineFinding(terminal), metal, cuda, compilerFinding(), llvmFinding()];
+  const findings = [runtimeFinding(), await pipelineFinding(terminal), metal, cuda, compilerFinding(terminal), llvmFinding()];
   if (has(parsed, 'json')) terminal.out(jsonDocument({ version, findings: findings.map(findingJson) }));
   else terminal.out(`cumetal ${version}\n\n${findings.map(findingText).join('')}`);
   return findings.some((f) => f.state === 'broken') ? exit.failed : exit.ok;
@@ -147,15 +148,17 @@ export async function cudaFinding(
   return { what, state: 'broken', detail: `${name}: ${fault}`, next: report };
 }
 
-function compilerFinding(): Finding {
+function compilerFinding(terminal: Terminal): Finding {
   const what = '.cu files';
-  const compiler = findCudaCompiler();
+  const compiler = findCudaCompiler(terminal);
+  if (compiler?.name === 'wasm')
+    return { what, state: 'works', detail: `clang ${compiler.found.version} as WebAssembly compiles them, with our own headers` };
   if (compiler) return { what, state: 'works', detail: `${compiler.name} compiles them to PTX` };
   return {
     what,
     state: 'absent',
-    detail: 'neither nvcc nor a clang with the NVPTX target is on the PATH',
-    next: 'install the CUDA toolkit to compile `.cu` files; PTX files need no compiler',
+    detail: `no nvcc, no clang with the NVPTX target, no package \`${packageName}\``,
+    next: `\`npm install ${packageName}\` (${packageSize}) compiles \`.cu\` files; PTX files need no compiler`,
   };
 }
 

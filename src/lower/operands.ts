@@ -61,11 +61,21 @@ function readScalar(c: Context, node: Operand, type: PtxType): Value {
     const named = readNamed(c, node);
     if (named !== undefined) return asType(c, named, type);
   }
-  const address = readAddress(c, node);
-  if (address !== undefined) return asType(c, address, type);
+  const sum = readSum(c, node) ?? readAddress(c, node);
+  if (sum !== undefined) return asType(c, sum, type);
   const held = registerTypes[type] as ScalarType;
   const bits = immediateBits(node, held);
   return bits === undefined ? bug(`no value: ${printOperand(node)}`) : c.ir.const(held, bits);
+}
+
+/** `%r + 1`: the sum of an integer register and a constant, modulo the width of the register. */
+function readSum(c: Context, node: Operand): Value | undefined {
+  if (node.kind !== 'binary' || node.left.kind !== 'name') return undefined;
+  const symbol = lookUp(c.scope, node.left.name);
+  const by = symbol?.kind === 'register' ? integerConstant(node.right) : undefined;
+  if (symbol?.kind !== 'register' || by === undefined) return undefined;
+  const value = readRegister(c, symbol.register);
+  return c.ir.add(value, c.ir.const(c.ir.typeOf(value) as ScalarType, by));
 }
 
 /** Registers, lanes of vector registers, special registers, `WARP_SZ`. */

@@ -18,7 +18,7 @@ import {
   type ScalarType,
 } from '../../ir/index.ts';
 import { intConstant } from '../constants.ts';
-import { softDoubles, targetName, typeNames } from '../metadata-names.ts';
+import { requiredBlock, softDoubles, targetName, typeNames } from '../metadata-names.ts';
 import { type Item, node } from '../metadata-values.ts';
 import { limits, spaces, type Target } from '../targets.ts';
 import { windowOf } from '../windows.ts';
@@ -103,6 +103,11 @@ const packedNode = ({ name, position, offset, size, align, element, signed }: Pa
 export function addSoftDoubles(module: Module, fn: LlvmFunction, parameters: readonly number[]): void {
   if (parameters.length === 0) return;
   module.namedMetadata.push({ name: softDoubles, nodes: [node({ kind: 'value', value: fn }, ...parameters)] });
+}
+
+/** Records the block of `.reqntid`, for which AIR has no form: `air.max_work_group_size` is a limit of all its threads. */
+export function addRequiredBlock(module: Module, fn: LlvmFunction, { requiredThreads }: Kernel): void {
+  if (requiredThreads) module.namedMetadata.push({ name: requiredBlock, nodes: [node({ kind: 'value', value: fn }, ...requiredThreads)] });
 }
 
 const typeName = (element: ScalarType, signed: boolean): string => typeNames[element as Exclude<ScalarType, 'i1'>][signed ? 1 : 0];

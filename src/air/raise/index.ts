@@ -110,7 +110,7 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     usesDynamicShared: sharedArguments > 0,
     ...(sharedArguments > 1 ? { sharedArguments } : {}),
     maxThreads: description.maxThreads,
-    requiredThreads: undefined,
+    requiredThreads: description.requiredThreads,
   };
 }
 

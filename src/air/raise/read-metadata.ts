@@ -13,7 +13,7 @@ import {
 } from '../../ir/index.ts';
 import type { ElementType } from '../abi.ts';
 import { type KernelInput, kernelInputs } from '../inputs.ts';
-import { softDoubles, targetName, typeNames } from '../metadata-names.ts';
+import { requiredBlock, softDoubles, targetName, typeNames } from '../metadata-names.ts';
 import { numberAt, textAt } from '../metadata-values.ts';
 import { type Target, targets } from '../targets.ts';
 
@@ -44,6 +44,8 @@ export interface KernelDescription {
   readonly fn: LlvmFunction;
   readonly params: readonly ParamDescription[];
   readonly maxThreads: number | undefined;
+  /** The block that the kernel requires: threads along x, y and z. */
+  readonly requiredThreads: readonly [number, number, number] | undefined;
 }
 
 /** The kernels of a module by their metadata; CM4052 for an invalid node. */
@@ -52,24 +54,37 @@ export function readKernels(module: Module, diagnostics: Diagnostics): KernelDes
   const found: KernelDescription[] = [];
   for (const node of named?.nodes ?? []) {
     const kernel = readKernel(node, diagnostics);
-    if (kernel) found.push({ ...kernel, params: kernel.params.map(asDouble(doublesOf(module, kernel.fn))) });
+    if (!kernel) continue;
+    const block = numbersOf(module, requiredBlock, kernel.fn);
+    if (block.length > 0 && !isBlock(block)) {
+      fault(diagnostics, `a required block of ${block.length} numbers for \`${kernel.fn.name}\`, or one that is no block`);
+      continue;
+    }
+    const doubles = numbersOf(module, softDoubles, kernel.fn);
+    found.push({ ...kernel, params: kernel.params.map(asDouble(doubles)), requiredThreads: isBlock(block) ? block : undefined });
   }
   return found;
 }
 
-/** The indices of a kernel's f64 parameters that are declared as integers. */
-function doublesOf(module: Module, fn: LlvmFunction): readonly (number | undefined)[] {
-  const nodes = module.namedMetadata.find((n) => n.name === softDoubles)?.nodes ?? [];
+/** The numbers of a kernel in named metadata of our own; none if it has no node. */
+function numbersOf(module: Module, name: string, fn: LlvmFunction): readonly (number | undefined)[] {
+  const nodes = module.namedMetadata.find((n) => n.name === name)?.nodes ?? [];
   const isOf = (first: Metadata | undefined): boolean => first?.kind === 'value' && first.value === fn;
   return nodes.flatMap(({ operands: [first, ...numbers] }) => (isOf(first) ? numbers.map(numberAt) : []));
 }
+
+/** The most threads along an axis of a block. Source: PTX ISA 9.0, 11.4.3; CUDA C++ Programming Guide, "Compute Capabilities". */
+const maxAxis = 1024;
+
+const isBlock = (numbers: readonly (number | undefined)[]): numbers is readonly [number, number, number] =>
+  numbers.length === 3 && numbers.every((n) => n !== undefined && Number.isInteger(n) && n >= 1 && n <= maxAxis);
 
 const asDouble =
   (doubles: readonly (number | undefined)[]) =>
   (param: ParamDescription): ParamDescription =>
     param.kind === 'buffer' && doubles.includes(param.index) ? { ...param, typeName: 'double' } : param;
 
-function readKernel(node: MetadataNode, diagnostics: Diagnostics): KernelDescription | undefined {
+function readKernel(node: MetadataNode, diagnostics: Diagnostics): Omit<KernelDescription, 'requiredThreads'> | undefined {
   const [first, , args, ...attributes] = node.operands;
   const fn = first?.kind === 'value' && first.value.kind === 'function' ? first.value : undefined;
   if (!fn || args?.kind !== 'node') return fault(diagnostics, 'a kernel node without function or argument list');

@@ -234,6 +234,13 @@ export const launch = entries({
     help: 'launch fewer blocks, or give a time limit: `--timeout SECONDS`',
     page: 'A CPU runs some 10^8 threads of a simple kernel per second. A launch of more than 2^38 threads in all is a mistake in most cases, so it needs a time limit.',
   },
+  CM5048: {
+    severity: 'error',
+    title: 'unusable Triton metadata',
+    message: '`{path}` is no metadata of a Triton kernel that can be launched: {why}',
+    help: 'pass the `.json` that Triton writes beside the `.ptx` in its cache, or `--kernel`, `--block` and `--shared`',
+    page: 'Triton keeps a `.json` beside each compiled kernel (`~/.triton/cache`, or `TRITON_CACHE_DIR`). `--triton` takes the name, the number of warps and the shared memory from it. Kernels in clusters of blocks (`num_ctas` above 1) and kernels that write profiles are refused.',
+  },
   CM5046: {
     severity: 'error',
     title: 'too much to print',

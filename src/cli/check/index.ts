@@ -98,7 +98,7 @@ async function checkFile(
   terminal: Terminal,
   all: Diagnostics,
 ): Promise<CheckedFile> {
-  const input = await readInput(path, terminal, all, lastValue(parsed, 'image'));
+  const input = await readInput(path, terminal, all, parsed);
   if (typeof input === 'number') return { code: input, suppressed: [] };
   return checkInput(named(input, lastValue(parsed, 'stdin-filename')), options, all);
 }

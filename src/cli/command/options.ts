@@ -32,8 +32,8 @@ export const rooflineChoices = [
   'm4-max',
   'h200',
 ];
-/** The stages of the pipeline, and the modules of the CPU device, which the pipeline does not compile. */
-export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection', 'wat', 'wat:simd'];
+/** The stages of the pipeline, the modules of the CPU device, which the pipeline does not compile, and the PTX that it starts from. */
+export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection', 'wat', 'wat:simd', 'ptx'];
 
 export const target: Option = {
   name: 'target',
@@ -47,6 +47,22 @@ export const image: Option = {
   value: 'N|sm_XX',
   doc: 'The PTX image of a fatbinary, cubin, object file or program, by number or architecture. The default is the image for the highest architecture.',
 };
+
+/** The compilers of `.cu` files. */
+const cudaCompilers = ['nvcc', 'clang', 'wasm'];
+
+/** What a `.cu` file is compiled with. */
+const cuda: readonly Option[] = [
+  {
+    name: 'compiler',
+    value: 'NAME',
+    choices: cudaCompilers,
+    doc: 'The compiler of a `.cu` file: `nvcc` or a `clang` with the NVPTX target from the PATH, or `wasm`, the clang of the npm package `@yowasp/clang` with our own CUDA headers. The default is the first of them that is there.',
+  },
+  { name: 'include', short: 'I', value: 'FOLDER', many: true, doc: 'A folder of headers for a `.cu` file.' },
+  { name: 'define', short: 'D', value: 'NAME[=VALUE]', many: true, doc: 'A macro for a `.cu` file.' },
+  { name: 'std', value: 'STANDARD', doc: 'The language standard of a `.cu` file, such as `c++20`.' },
+];
 
 export const fp64: Option = {
   name: 'fp64',
@@ -67,5 +83,8 @@ export const ptxStrict: Option = {
   doc: 'Report as errors what NVIDIA’s assembler rejects and this compiler only warns about: versions, targets, unknown pragmas.',
 };
 
+/** Options of the file that a command reads. */
+export const inputOptions: readonly Option[] = [image, ...cuda];
+
 /** The compile options. */
-export const compiling: readonly Option[] = [image, target, fp64, mma, ptxStrict];
+export const compiling: readonly Option[] = [...inputOptions, target, fp64, mma, ptxStrict];

@@ -2,10 +2,19 @@
 
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
-import { parseModules } from '../../bitcode/index.ts';
+import { parseModules, readModule } from '../../bitcode/index.ts';
 import { metallibOfBitcode, metallibOfModules } from '../../compile/index.ts';
+import { ptxOfModule } from '../../nvvm/index.ts';
 import { hostHash } from '../command/host-hash.ts';
 import { binaryDiagnostics } from './binary.ts';
+
+/** The PTX of a module of LLVM's NVPTX target; `refused` after reporting CM4080, undefined for modules of other targets. */
+export function readNvvm(path: string, bytes: Uint8Array, diagnostics: Diagnostics): SourceFile | 'refused' | undefined {
+  const module = readModule(bytes, new Diagnostics(), 'latest');
+  if (!module?.triple.startsWith('nvptx')) return undefined;
+  const ptx = ptxOfModule(module, diagnostics);
+  return ptx === undefined ? 'refused' : new SourceFile(`${path} (PTX)`, ptx);
+}
 
 /** The metallib of an AIR module; undefined after reporting CM40xx. */
 export function readAir(path: string, bytes: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined {

@@ -3,9 +3,11 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
 import type { IoFailure } from '../../runtime/index.ts';
+import { allValues, lastValue, type ParsedArguments } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
+import type { CudaOptions } from './cuda-file.ts';
 
 export type Input =
   | { readonly kind: 'ptx'; readonly path: string; readonly source: SourceFile }
@@ -16,18 +18,19 @@ export type Input =
 export const readNamed = async (path: string, terminal: Terminal, isTyped = true): Promise<Uint8Array | IoFailure> =>
   (isTyped ? await terminal.readInput?.(path) : undefined) ?? terminal.readFile(path);
 
-/** Reads the file, or returns the exit code after reporting an error. `image` selects one image of a container. */
+/** Reads the file, or returns the exit code after reporting an error. The options are those of `inputOptions`. */
 export async function readInput(
   path: string,
   terminal: Terminal,
   diagnostics: Diagnostics,
-  image?: string,
+  parsed: ParsedArguments,
   isTyped = true,
 ): Promise<Input | ExitCode> {
+  const image = lastValue(parsed, 'image');
   if (path.endsWith('.cu')) {
     if (image !== undefined) return noImages(path, terminal);
     const { compileCuda } = await import('./cuda-source.ts');
-    const source = compileCuda(path, terminal);
+    const source = await compileCuda(path, cudaOptions(parsed), terminal, diagnostics);
     return typeof source === 'number' ? source : { kind: 'ptx', path, source };
   }
   const bytes = await readNamed(path, terminal, isTyped);
@@ -46,13 +49,23 @@ export async function readInput(
   return readText(path, bytes, diagnostics);
 }
 
+const cudaOptions = (parsed: ParsedArguments): CudaOptions => ({
+  compiler: lastValue(parsed, 'compiler'),
+  folders: allValues(parsed, 'include'),
+  defines: allValues(parsed, 'define'),
+  standard: lastValue(parsed, 'std'),
+});
+
 /** The largest PTX: ten times the largest in NVIDIA's own libraries. Its tokens take ten times its size. */
 const maxTextBytes = 128 * 1024 * 1024;
 
 /** PTX text or an AIR module; the exit code after reporting what else the file is. */
 async function readText(path: string, bytes: Uint8Array, diagnostics: Diagnostics): Promise<Input | ExitCode> {
   if (startsWith(bytes, 0x42, 0x43, 0xc0, 0xde) || startsWith(bytes, 0xde, 0xc0, 0x17, 0x0b) || path.endsWith('.air')) {
-    const { readAir } = await import('./air-file.ts');
+    const { readAir, readNvvm } = await import('./air-file.ts');
+    const source = readNvvm(path, bytes, diagnostics);
+    if (source === 'refused') return exit.doesNotCompile;
+    if (source) return { kind: 'ptx', path, source };
     return ofAir(path, readAir(path, bytes, diagnostics));
   }
   if (bytes.length > maxTextBytes) {

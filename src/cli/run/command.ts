@@ -12,6 +12,11 @@ const options: readonly Option[] = [
     value: 'BYTES[,BYTES]',
     doc: 'The size of dynamic shared memory, which a kernel with such memory needs, also if it is 0; one size per threadgroup argument for a Metal kernel with several.',
   },
+  {
+    name: 'triton',
+    value: 'FILE.json',
+    doc: 'The metadata that Triton writes beside the PTX: the kernel, the block and the shared memory, which the options above override; scratch parameters that no `--arg` is for are null, or zeroed memory where the kernel uses it.',
+  },
   { name: 'arg', inLaunchLines: true, value: 'SPEC', many: true, doc: 'A kernel argument; one per parameter, in order. See below.' },
   {
     name: 'constant',
@@ -133,7 +138,8 @@ export const run: Command = {
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'read and write NumPy files' },
   ],
   details: `FILE is PTX, a metallib, an AIR module (.air, .bc, .ll of \`build --emit\`), a fatbinary, cubin, object file or program that
-contains PTX, or \`-\`. A .cu file is compiled by nvcc or clang, if one is on the PATH, with lines: findings name those of the .cu file.
+contains PTX, or \`-\`. A .cu file is compiled by nvcc or clang, if one is on the PATH, else by clang
+as WebAssembly, if the npm package @yowasp/clang is installed; findings name lines of the .cu file.
 
 Arguments:
   f32:1024            a buffer of 1024 zeros; f32:32x32 has two dimensions

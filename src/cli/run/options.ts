@@ -44,7 +44,7 @@ export interface RunRequest {
 }
 
 /** Options that describe the launch; they conflict with a launch file. */
-const launchOptions = ['kernel', 'grid', 'block', 'shared', 'arg'] as const;
+const launchOptions = ['kernel', 'grid', 'block', 'shared', 'arg', 'triton'] as const;
 
 /** The first option that conflicts with `--launch`. */
 export const conflictingOption = (parsed: ParsedArguments): string | undefined => launchOptions.find((name) => has(parsed, name));

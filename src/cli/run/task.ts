@@ -1,4 +1,5 @@
 /** The launch: from the command line, the launch lines of the file, a launch file, or the launch file next to the module. */
+import type { Diagnostics } from '../../base/diagnostic.ts';
 import { type LaunchPlan, type Reach, readLaunchFile } from '../../runtime/index.ts';
 import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
@@ -8,6 +9,7 @@ import { exists } from '../terminal/index.ts';
 import { conflictingOption, type RunRequest, readRequest } from './options.ts';
 import { mergeLaunches, type OwnLaunch, readOwnLaunch } from './own-launch.ts';
 import type { Report } from './report.ts';
+import { tritonLaunch } from './triton.ts';
 
 /** A launch without its device: the module, the plan and the request. */
 export interface Task {
@@ -21,7 +23,7 @@ export async function readTask({ terminal, parsed, command }: Context, report: R
   const launchPath = lastValue(parsed, 'launch');
   if (launchPath !== undefined) return taskOfFile(launchPath, parsed, terminal, report);
   const { diagnostics } = report;
-  const input = await readInput(parsed.positionals[0]!, terminal, diagnostics, lastValue(parsed, 'image'));
+  const input = await readInput(parsed.positionals[0]!, terminal, diagnostics, parsed);
   if (typeof input === 'number') return input;
   if (has(parsed, 'arg')) return taskOfArguments(input, parsed, terminal, report);
   const own = input.kind === 'ptx' ? readOwnLaunch(input.source, command, reachOf(parsed, terminal), diagnostics) : undefined;
@@ -51,7 +53,24 @@ function taskOfArguments(
   const request = readRequest(parsed, diagnostics);
   if (typeof request === 'string') return usageError(request, 'cumetal run --help', terminal);
   const whole = own ? { ...request, ...mergeLaunches(own, request) } : request;
-  return diagnostics.hasErrors ? exit.usage : { input, request: whole, plan: whole.plan };
+  const metadata = lastValue(parsed, 'triton');
+  const plan = metadata === undefined ? whole.plan : tritonPlan(metadata, input, whole.plan, terminal, diagnostics);
+  return diagnostics.hasErrors || !plan ? exit.usage : { input, request: whole, plan };
+}
+
+/** The plan with what Triton's metadata says of the launch; undefined after reporting CM5030 or CM5048. */
+function tritonPlan(
+  path: string,
+  input: Input,
+  plan: LaunchPlan,
+  terminal: Context['terminal'],
+  diagnostics: Diagnostics,
+): LaunchPlan | undefined {
+  const bytes = terminal.readFile(path);
+  const source = input.kind === 'ptx' ? input.source : undefined;
+  if (bytes instanceof Uint8Array) return tritonLaunch(path, new TextDecoder().decode(bytes), source, plan, diagnostics);
+  diagnostics.report('CM5030', { path, why: bytes.why });
+  return undefined;
 }
 
 /** The task of a launch file. A FILE on the command line, or the module next to the launch file, overrides its `module`. */
@@ -74,7 +93,7 @@ async function taskOfFile(
   const file = readLaunchFile(path, new TextDecoder().decode(bytes), diagnostics, options);
   if (!file) return exit.failed;
   const given = parsed.positionals[0];
-  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics, lastValue(parsed, 'image'), given !== undefined));
+  const input = beside ?? (await readInput(given ?? file.module, terminal, diagnostics, parsed, given !== undefined));
   if (typeof input === 'number') return given === undefined && input === exit.usage ? exit.failed : input;
   report.notes.push(`launch from ${path}`);
   return { input, request, plan: file };

@@ -63,8 +63,8 @@ export function carryValues(kernel: Kernel, detours: readonly Detour[], entries:
   const carried = new Map(detours.map(({ resume, through }) => [resume.id, registers.get(through)!]));
   const state: State = { kernel, cfg, home, liveIn, carried };
   const names = new Map([...new Set([...needs.values()].flat())].map((value) => [value, nameEverywhere(state, value)]));
-  for (const block of kernel.blocks)
-    mapBlock(kernel.insts, block, (value) => (home[value] === block.id ? value : (names.get(value)?.get(block.id) ?? value)));
+  // A value is not live into the block that defines it, and so has no other name there.
+  for (const block of kernel.blocks) mapBlock(kernel.insts, block, (value) => names.get(value)?.get(block.id) ?? value);
   passJoins(state, names);
   return new Map(
     detours.map(({ leave, through, resume }) => {

@@ -1,7 +1,7 @@
 /**
  * The code section: every address of 64 bits is looked at and cut to 32, right before the instruction that uses it. The memory is a window of
- * 4 GiB in the addresses of 64 bits. An address outside it goes to a function of the host, if the program imports one, and stops the program otherwise;
- * it never reaches another byte.
+ * 4 GiB in the addresses of 64 bits. An address outside it goes to a function of the host, if the program imports one, and otherwise stops the
+ * program; it never reaches another byte.
  */
 import { ByteWriter } from '../../base/bytes.ts';
 import { signed, unsigned } from '../../wasm/leb.ts';

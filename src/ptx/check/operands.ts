@@ -212,8 +212,9 @@ function checkSource(place: Place, slot: OperandSlot, node: Operand, type: PtxTy
   if (held !== undefined && acceptsConstant(node, type) && immediateBits(node, held) !== undefined) return true;
   const summed = registerInSum(node, place.scope);
   if (summed) {
-    if (hasType(place, slot, node, summed.declared, type))
-      place.diagnostics.report('CM2049', { operand: printOperand(node), why: 'a sum with a register' }, { span: node.span });
+    if (!hasType(place, slot, node, summed.declared, type)) return false;
+    if (!isFloatType(type) && !isFloatType(summed.declared)) return true;
+    place.diagnostics.report('CM2049', { operand: printOperand(node), why: 'a sum with a register of a float' }, { span: node.span });
     return false;
   }
   mismatch(
@@ -234,7 +235,7 @@ function checkConstant(place: Place, [min, max]: readonly [number, number], node
 
 const isNarrow = (type: PtxType): boolean => bitsOfType(type) === 16 && !isFloatType(type);
 
-/** `%r + 1` as a value: ptxas accepts it, although the manual does not have it. */
+/** `%r + 1` as a value: ptxas accepts it, although the manual does not have it. The sum is modulo the width, as an NVIDIA H200 computes it. */
 function registerInSum(node: Operand, scope: Scope): Register | undefined {
   if (node.kind !== 'binary' || node.operator !== '+' || node.left.kind !== 'name') return undefined;
   const symbol = lookUp(scope, node.left.name);

@@ -10,6 +10,8 @@ const ordered = { ptx: 6, sm: 70 } as const;
 const sem = ['relaxed'] as const;
 /** Orders that are implemented by fences around the atomic. */
 const order = ['acquire', 'release', 'acq_rel'] as const;
+const anyOrder = ['relaxed', ...order] as const;
+const hinted = { ptx: 7.4, sm: 80 } as const;
 const scope = fenceScopes;
 const space = ['global', 'shared', 'shared::cta'] as const;
 const apple =
@@ -30,6 +32,13 @@ interface Words {
 
 const update = (ir: RowBuilder, a: AddressOperand, b: Value, m: Words): Value =>
   ir.atomic(ir.pointer(a, spaceOf(m.space)), b, { rmw: rmwOf(m.op, m.type) });
+
+/** The words of an operation with a cache policy, which is for global memory or generic addresses. */
+const inGlobal = ({ global, op, type }: { readonly global?: true; readonly op: string; readonly type: string }): Words => ({
+  op,
+  type,
+  ...(global ? { space: 'global' } : {}),
+});
 
 /** Operations with their types. */
 const forms = [
@@ -53,6 +62,28 @@ export const atomicRows = (): readonly Row[] => [
       source: '9.7.13.5',
       status: 'exact',
       lower: ({ a, b }, m, ir) => update(ir, a, b, m),
+      cases: () => [],
+    }),
+    row({
+      syntax: 'atom{.sem}{.scope}{.global}.op.L2::cache_hint.type d, [a], b, policy',
+      values: { sem: anyOrder, scope, op, type },
+      types: { policy: 'b64' },
+      since: hinted,
+      doc: `${doc} d is the old value. The cache policy does not affect results and is ignored. ${inOrder} ${apple}`,
+      source: '9.7.13.5',
+      status: 'exact',
+      lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope, m.sem, () => update(ir, a, b, inGlobal(m))),
+      cases: () => [],
+    }),
+    row({
+      syntax: 'red{.sem}{.scope}{.global}.op.L2::cache_hint.type [a], b, policy',
+      values: { sem: ['relaxed', 'release'], scope, op: op.filter((each) => each !== 'exch'), type },
+      types: { policy: 'b64' },
+      since: hinted,
+      doc: `${doc} The cache policy does not affect results and is ignored. ${inOrder} ${apple}`,
+      source: '9.7.13.6',
+      status: 'exact',
+      lower: ({ a, b }, m, ir) => void fenceAround(ir, m.scope, m.sem, () => update(ir, a, b, inGlobal(m))),
       cases: () => [],
     }),
     row({

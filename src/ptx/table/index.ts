@@ -31,6 +31,7 @@ import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
 import { orderedRows } from './ordered.ts';
 import { pairedRows } from './pairs.ts';
+import { policyRows } from './policies.ts';
 import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
 import { videoRows } from './video.ts';
@@ -61,6 +62,7 @@ export const chapters: readonly Chapter[] = [
   eager(approximateRows),
   eager(moveRows),
   eager(orderedRows),
+  eager(policyRows),
   lazy(lazyOpcodes.hints, hintRows),
   lazy(lazyOpcodes.asyncCopies, asyncCopyRows),
   lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows()]),

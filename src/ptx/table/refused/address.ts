@@ -39,38 +39,6 @@ const cacheRows = (): readonly Row[] => [
     source: '9.7.9.17',
     status: dropped,
   }),
-  row({
-    syntax: 'createpolicy.fractional.primary{.secondary}.b64 d{, fraction}',
-    values: {
-      primary: ['L2::evict_last', 'L2::evict_normal', 'L2::evict_first', 'L2::evict_unchanged'],
-      secondary: ['L2::evict_first', 'L2::evict_unchanged'],
-    },
-    types: { d: 'b64', fraction: 'f32' },
-    since: ampere,
-    doc: 'Creates a cache policy for a fraction of the accesses.',
-    source: '9.7.9.18',
-    status: hint,
-  }),
-  row({
-    syntax: 'createpolicy.range{.global}.primary{.secondary}.b64 d, [a], first, total',
-    values: {
-      primary: ['L2::evict_last', 'L2::evict_normal', 'L2::evict_first', 'L2::evict_unchanged'],
-      secondary: ['L2::evict_first', 'L2::evict_unchanged'],
-    },
-    types: { d: 'b64', first: 'b32', total: 'b32' },
-    since: ampere,
-    doc: 'Creates a cache policy for a range of addresses.',
-    source: '9.7.9.18',
-    status: hint,
-  }),
-  row({
-    syntax: 'createpolicy.cvt.L2.b64 d, a',
-    types: { d: 'b64', a: 'b64' },
-    since: ampere,
-    doc: "Creates a cache policy from the host's access property.",
-    source: '9.7.9.18',
-    status: hint,
-  }),
 ];
 
 const spaceRows = (): readonly Row[] => [

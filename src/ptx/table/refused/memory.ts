@@ -164,8 +164,8 @@ const orderedRows = (): readonly Row[] => [
 
 const hintedRows = (): readonly Row[] => [
   row({
-    syntax: 'ld{.weak}{.global}{.cop}{.evict}.L2::cache_hint{.prefetch}{.vec}.type d, [a], policy',
-    values: { cop: loadHints, evict: evictions, prefetch: prefetches, vec: vectors, type: types },
+    syntax: 'ld{.weak}{.global}{.cop}{.evict}.L2::cache_hint{.prefetch}.vec.type d, [a], policy',
+    values: { cop: loadHints, evict: evictions, prefetch: prefetches, vec: ['v8'], type: types },
     excludes: [{ cop: loadHints, evict: evictions }, tooWide],
     types: { policy: 'b64' },
     vectors: { d: 'elements' },
@@ -175,8 +175,8 @@ const hintedRows = (): readonly Row[] => [
     status: withPolicy,
   }),
   row({
-    syntax: 'ld.global{.cop}.nc{.evict}.L2::cache_hint{.prefetch}{.vec}.type d, [a], policy',
-    values: { cop: ['ca', 'cg', 'cs'], evict: evictions, prefetch: prefetches, vec: vectors, type: types },
+    syntax: 'ld.global{.cop}.nc{.evict}.L2::cache_hint{.prefetch}.vec.type d, [a], policy',
+    values: { cop: ['ca', 'cg', 'cs'], evict: evictions, prefetch: prefetches, vec: ['v8'], type: types },
     excludes: [{ cop: ['ca', 'cg', 'cs'], evict: evictions }, tooWide],
     types: { policy: 'b64' },
     vectors: { d: 'elements' },
@@ -186,8 +186,8 @@ const hintedRows = (): readonly Row[] => [
     status: withPolicy,
   }),
   row({
-    syntax: 'st{.weak}{.global}{.cop}{.evict}.L2::cache_hint{.vec}.type [a], b, policy',
-    values: { cop: storeHints, evict: evictions, vec: vectors, type: types },
+    syntax: 'st{.weak}{.global}{.cop}{.evict}.L2::cache_hint.vec.type [a], b, policy',
+    values: { cop: storeHints, evict: evictions, vec: ['v8'], type: types },
     excludes: [{ cop: storeHints, evict: evictions }, tooWide],
     types: { policy: 'b64' },
     vectors: { b: 'elements' },

@@ -1,0 +1,43 @@
+// Reductions of a group. Source: CUDA C++ Programming Guide, "Group Collectives", "reduce".
+#ifndef __CUMETAL_COOPERATIVE_GROUPS_REDUCE_H__
+#define __CUMETAL_COOPERATIVE_GROUPS_REDUCE_H__
+
+#include "../cooperative_groups.h"
+
+namespace cooperative_groups {
+
+#define __cumetal_operation(name, expression) \
+  template <class T = void> struct name { \
+    __device__ T operator()(T a, T b) const { return expression; } \
+  }; \
+  template <> struct name<void> { \
+    template <class T> __device__ T operator()(T a, T b) const { return expression; } \
+  };
+__cumetal_operation(plus, a + b)
+__cumetal_operation(less, b < a ? b : a)
+__cumetal_operation(greater, a < b ? b : a)
+__cumetal_operation(bit_and, a &b)
+__cumetal_operation(bit_or, a | b)
+__cumetal_operation(bit_xor, a ^ b)
+#undef __cumetal_operation
+
+// Halves of the ranks are folded until one is left, which all get: any count of members.
+template <class Group, class T, class F> __cumetal_device T reduce(const Group &group, T value, F &&f) {
+  unsigned int rank = group.thread_rank(), count = group.size();
+  for (unsigned int width = count; width > 1;) {
+    unsigned int half = (width + 1) / 2;
+    T other = group.shfl(value, (int)(rank + half < width ? rank + half : rank));
+    if (rank + half < width) value = f(value, other);
+    width = half;
+  }
+  return group.shfl(value, 0);
+}
+template <class Group, class Address, class T, class F>
+__cumetal_device void reduce_store_async(const Group &group, Address *to, T value, F &&f) {
+  T total = reduce(group, value, f);
+  if (group.thread_rank() == 0) *to = total;
+}
+
+} // namespace cooperative_groups
+
+#endif

@@ -1,0 +1,15 @@
+/** Reads the headers of `cuda/include`. Runs while the program is built, or where it runs from its sources. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The text of each header by its path below the folder. */
+export function readHeaders(): Record<string, string> {
+  const folder = join(import.meta.dirname, '../../cuda/include');
+  const found: Record<string, string> = {};
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) {
+      const path = join(entry.parentPath, entry.name);
+      found[path.slice(folder.length + 1)] = readFileSync(path, 'utf8');
+    }
+  return found;
+}
