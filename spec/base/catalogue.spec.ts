@@ -29,7 +29,6 @@ function provoked(): Set<string> {
 
 /** Codes that no spec provokes, and why. */
 const unprovoked: Readonly<Record<string, string>> = {
-  CM4052: 'no spec yet: needs a library with damaged metadata',
   CM5003: 'no spec yet: needs a library without kernels',
   CM6018: 'no spec yet: needs a launch whose paths fill 1 GiB',
   CM5050: 'spec/cli/run-report.spec.ts provokes it by its words',

@@ -31,6 +31,8 @@ const rooms: Record<string, readonly string[]> = {
   // What is thrown there is worded below; CUDA's names are a thin layer over it.
   api: ['base', 'compile', 'device', 'runtime'],
   cudart: ['base', 'api'],
+  // The host half of a program calls the devices themselves, because its calls are done when they return.
+  program: ['base', 'wasm', 'device', 'api'],
   cli: ['*'],
   'index.ts': ['base', 'ir', 'ptx', 'lower', 'bitcode', '~air', 'metallib', 'wasm', 'compile', 'ffi', 'device', 'runtime', 'api'],
 };
@@ -85,6 +87,7 @@ const layers: Record<string, readonly string[]> = {
     'simd/emit',
     'index.ts',
   ],
+  program: ['lower', 'lower/index.ts', 'memory.ts', 'wasi', 'wasi/index.ts', 'cudart', 'cudart/index.ts', 'host', 'run.ts', 'index.ts'],
   ffi: ['.', 'metal', 'cuda', 'index.ts'],
   device: [
     '.',
@@ -132,7 +135,8 @@ const layers: Record<string, readonly string[]> = {
 };
 
 /** Where the outside world may be touched. */
-const mayTouchTheWorld = (file: string): boolean => /^(cli|device|ffi|cache|files|toolchain)\//.test(file) || file === 'runtime/io.ts';
+const mayTouchTheWorld = (file: string): boolean =>
+  /^(cli|device|ffi|cache|files|toolchain|program\/host)\//.test(file) || file === 'runtime/io.ts';
 
 /** Lines a file may have. Tables are long because they say everything once. */
 const budget = 400;

@@ -123,4 +123,23 @@ export const api = entries({
     message: 'the buffer holds {wanted}, but the data is {given}',
     page: 'The data is a typed array of the buffer’s element type, a list of numbers, or bytes (`Uint8Array`), which are copied verbatim. Numbers are rounded to floats, and integers must be in the range of their type. f16 and bf16 data is also a `Float32Array` of numbers or a `Uint16Array` of bits.',
   },
+  CM5080: {
+    severity: 'error',
+    title: 'function without an implementation',
+    message: 'the program calls `{name}`, which is not implemented',
+    page: 'Functions that no file of a program defines are imports of its host half. Those of the CUDA runtime that are implemented are given to it; any other stops the program where it is called, since its result could only be guessed.',
+  },
+  CM5081: {
+    severity: 'error',
+    title: 'illegal access by the host',
+    message: 'the host code of the program accessed {address}, which is {what}',
+    help: 'copy device memory with `cudaMemcpy`, or allocate it with `cudaMallocManaged`',
+    page: 'Host code reads and writes memory of the host and managed memory. Device memory has other addresses, so that following a device pointer on the host is found as on a machine with a GPU of its own.',
+  },
+  CM5082: {
+    severity: 'error',
+    title: 'program failed',
+    message: 'the host code of the program failed: {why}',
+    page: 'The host half of a program stops where it divides by zero, reads outside its memory, calls through a wrong pointer, uses up its stack, calls `abort`, or throws an exception that nothing catches.',
+  },
 });

@@ -110,6 +110,25 @@ export const formats = entries({
     message: 'no translation to PTX for {what}, in `{name}` at {where}',
     page: 'The device half of a `.cu` file becomes LLVM IR, which this compiler translates to PTX. Constructs without a translation are refused: variadic functions, arrays of variable size in local memory, functions that no file defines.',
   },
+  CM4090: {
+    severity: 'error',
+    title: 'unreadable program',
+    message: 'this WebAssembly module cannot be run as a program (offset {offset}): {why}',
+    page: 'The host half of a CUDA program is a linked WebAssembly module for `wasm64`, whose memory is lowered to 32 bits while pointers keep 64. The module has one memory, and instructions of C and C++ compilers: those of the core specification 2.0, exceptions, threads, SIMD and tail calls. Others are refused, because what follows their opcodes is not known.',
+  },
+  CM4091: {
+    severity: 'error',
+    title: 'program that the engine refuses',
+    message: 'this WebAssembly module is refused by the engine that would run it: {why}',
+    page: 'The engine of Bun or Node checks a module before it runs. Host halves need exceptions, bulk memory, and numbers of 64 bits in imports, which Node 20 and Bun have.',
+  },
+  CM4092: {
+    severity: 'error',
+    title: 'not a program',
+    message: 'the WebAssembly module is no program: it does not export {names}',
+    help: 'link it with `--export=malloc --export=free --export-table` and the start file of the sysroot',
+    page: 'A program exports its memory, `_start`, and the functions by which the CUDA runtime allocates host memory in it.',
+  },
   CM4072: {
     severity: 'error',
     title: 'unreadable LLVM text',

@@ -1,0 +1,176 @@
+/** Allocation in every kind, and what host and device see of each other's memory. */
+import { Diagnostics } from '../../base/diagnostic.ts';
+import { isHostPointer } from '../memory.ts';
+import type { Allocation } from './allocations.ts';
+import { must, type Row, row } from './row.ts';
+import { type CudaState, fail } from './state.ts';
+
+/** Memory for the host's side is aligned as CUDA aligns allocations. */
+const hostAlignment = 256n;
+/** Rows of two-dimensional allocations start at multiples of this. */
+const pitchAlignment = 512;
+
+/** Allocates memory of the device; of one byte at least, so that every allocation has an address of its own. */
+function allocate(state: CudaState, bytes: number, host?: Allocation['host']): Allocation {
+  const diagnostics = new Diagnostics();
+  const size = Math.max(1, bytes);
+  const buffer = state.options.device.allocate(size, diagnostics);
+  if (!buffer) fail('cudaErrorMemoryAllocation');
+  // Kernels may read its address from memory.
+  const allocation = { address: buffer!.deviceAddress(), size, buffer: buffer!, host };
+  state.allocations.add(allocation);
+  return allocation;
+}
+
+/** Memory of the program, aligned. Its pointer is what `free` takes. */
+function allocateHost(state: CudaState, bytes: number): { readonly pointer: bigint; readonly start: bigint } {
+  const start = BigInt.asUintN(64, state.exports.malloc(BigInt(bytes) + hostAlignment));
+  if (start === 0n) fail('cudaErrorMemoryAllocation');
+  return { start, pointer: (start + hostAlignment - 1n) & -hostAlignment };
+}
+
+/** Where the program has managed memory: pointers that the device knows, and the copy that the host reads and writes. */
+const managedStarts = new WeakMap<Allocation, bigint>();
+
+function allocateManaged(state: CudaState, bytes: number): Allocation {
+  const { pointer, start } = allocateHost(state, Math.max(1, bytes));
+  state.memory.slice(pointer, Math.max(1, bytes))?.fill(0);
+  const allocation = allocate(state, bytes, { pointer, kind: 'managed' });
+  managedStarts.set(allocation, start);
+  return allocation;
+}
+
+/** The device's view of host memory that was allocated or registered for it. */
+export function mapHostMemory(state: CudaState, pointer: bigint): { readonly allocation: Allocation; readonly offset: number } {
+  const known = state.allocations.mapping(pointer);
+  if (known) return { allocation: known, offset: Number(pointer - known.host!.pointer) };
+  for (const [start, { bytes }] of state.pinned)
+    if (pointer >= start && pointer < start + BigInt(Math.max(1, bytes))) {
+      const allocation = allocate(state, bytes, { pointer: start, kind: 'mapped' });
+      return { allocation, offset: Number(pointer - start) };
+    }
+  return fail('cudaErrorIllegalAddress');
+}
+
+/** Gives the device what the host has written to memory of both. */
+export function syncToDevice(state: CudaState): void {
+  for (const { buffer, host, size } of state.allocations.shared()) {
+    const bytes = state.memory.slice(host!.pointer, size);
+    if (bytes) buffer.write(bytes);
+  }
+}
+
+/** Gives the host what the device has written to memory of both. */
+export function syncToHost(state: CudaState): void {
+  for (const { buffer, host, size } of state.allocations.shared()) state.memory.slice(host!.pointer, size)?.set(bytesOfBuffer(buffer));
+}
+
+/** The bytes of a buffer to be read at once. */
+export const bytesOfBuffer = (buffer: Allocation['buffer']): Uint8Array => buffer.view?.() ?? buffer.read();
+
+/** The index in the program's memory of managed memory at an address. */
+export function managedIndex(state: CudaState, address: bigint, bytes: number): number | undefined {
+  const found = state.allocations.find(address);
+  if (found?.allocation.host === undefined || found.offset + bytes > found.allocation.size) return undefined;
+  return state.memory.index(found.allocation.host.pointer + BigInt(found.offset), bytes);
+}
+
+function free(state: CudaState, pointer: bigint): void {
+  if (pointer === 0n) return;
+  const found = state.allocations.find(pointer);
+  if (found?.offset !== 0 || found.allocation.host?.kind === 'mapped') fail('cudaErrorInvalidValue');
+  release(state, found!.allocation);
+}
+
+function release(state: CudaState, allocation: Allocation): void {
+  state.allocations.remove(allocation);
+  allocation.buffer.free();
+  const start = managedStarts.get(allocation);
+  if (start !== undefined) state.exports.free(start);
+}
+
+/** Pointers that `cudaFreeHost` gives to `free`. */
+const pinnedStarts = new WeakMap<CudaState, Map<bigint, bigint>>();
+
+function allocatePinned(state: CudaState, to: bigint, bytes: number, flags: number): void {
+  const { pointer, start } = allocateHost(state, Math.max(1, bytes));
+  state.memory.slice(pointer, bytes)?.fill(0);
+  state.pinned.set(pointer, { bytes, flags });
+  const starts = pinnedStarts.get(state) ?? new Map<bigint, bigint>();
+  pinnedStarts.set(state, starts.set(pointer, start));
+  must(state.memory.putU64(to, pointer));
+}
+
+function unpin(state: CudaState, pointer: bigint): void {
+  if (!state.pinned.delete(pointer)) fail('cudaErrorInvalidValue');
+  const mapped = state.allocations.mapping(pointer);
+  if (mapped) release(state, mapped);
+}
+
+const malloc = row(['pointer', 'size'], (state, to, bytes) =>
+  must(state.memory.putU64(to, bytes === 0 ? 0n : allocate(state, bytes).address)),
+);
+
+/** What a pointer is of. Source: `cudaMemoryType`. */
+const memoryTypes = { unregistered: 0, host: 1, device: 2, managed: 3 } as const;
+
+function pointerAttributes(state: CudaState, to: bigint, pointer: bigint): void {
+  const found = state.allocations.find(pointer);
+  const isPinned = [...state.pinned].some(([start, { bytes }]) => pointer >= start && pointer < start + BigInt(bytes));
+  const deviceType = found?.allocation.host?.kind === 'managed' ? memoryTypes.managed : memoryTypes.device;
+  const type = found ? deviceType : isPinned ? memoryTypes.host : memoryTypes.unregistered;
+  must(state.memory.putU32(to, type) && state.memory.putU32(to + 4n, 0));
+  must(state.memory.putU64(to + 8n, type === memoryTypes.unregistered ? 0n : pointer));
+  must(state.memory.putU64(to + 16n, type === memoryTypes.device ? 0n : pointer));
+}
+
+/** Bytes of memory that the device says it has. */
+const totalBytes = ({ options }: CudaState): number => Number(options.device.info.properties?.totalGlobalMem ?? 2 ** 32);
+
+export const deviceMemory: Readonly<Record<string, Row>> = {
+  cudaMalloc: malloc,
+  cudaMallocAsync: malloc,
+  cudaMallocFromPoolAsync: malloc,
+  cudaMallocManaged: row(['pointer', 'size', 'uint'], (state, to, bytes) => {
+    if (bytes === 0) fail('cudaErrorInvalidValue');
+    must(state.memory.putU64(to, allocateManaged(state, bytes).address));
+  }),
+  cudaMallocPitch: row(['pointer', 'pointer', 'size', 'size'], (state, to, pitchTo, width, height) => {
+    const pitch = Math.ceil(width / pitchAlignment) * pitchAlignment;
+    must(state.memory.putU64(pitchTo, pitch) && state.memory.putU64(to, allocate(state, pitch * height).address));
+  }),
+  cudaFree: row(['pointer'], free),
+  cudaFreeAsync: row(['pointer'], free),
+  cudaMallocHost: row(['pointer', 'size'], (state, to, bytes) => allocatePinned(state, to, bytes, 0)),
+  cudaHostAlloc: row(['pointer', 'size', 'uint'], allocatePinned),
+  cudaFreeHost: row(['pointer'], (state, pointer) => {
+    if (pointer === 0n) return;
+    const start = pinnedStarts.get(state)?.get(pointer);
+    unpin(state, pointer);
+    if (start === undefined) fail('cudaErrorInvalidValue');
+    state.exports.free(start!);
+  }),
+  cudaHostRegister: row(['pointer', 'size', 'uint'], (state, pointer, bytes, flags) => {
+    if (!state.memory.slice(pointer, bytes)) fail('cudaErrorInvalidValue');
+    state.pinned.set(pointer, { bytes, flags });
+  }),
+  cudaHostUnregister: row(['pointer'], unpin),
+  cudaHostGetDevicePointer: row(['pointer', 'pointer', 'uint'], (state, to, pointer) => {
+    const { allocation, offset } = mapHostMemory(state, pointer);
+    must(state.memory.putU64(to, allocation.address + BigInt(offset)));
+  }),
+  cudaHostGetFlags: row(['pointer', 'pointer'], (state, to, pointer) => {
+    must(state.memory.putU32(to, (state.pinned.get(pointer) ?? fail('cudaErrorInvalidValue')).flags));
+  }),
+  cudaMemGetInfo: row(['pointer', 'pointer'], (state, freeTo, totalTo) => {
+    const total = totalBytes(state);
+    must(state.memory.putU64(freeTo, Math.max(0, total - state.allocations.bytes)) && state.memory.putU64(totalTo, total));
+  }),
+  cudaPointerGetAttributes: row(['pointer', 'pointer'], pointerAttributes),
+  // Hints: managed memory is copied at launches whatever is said of it.
+  cudaMemAdvise: row(['pointer', 'size', 'int', 'int'], () => undefined),
+  cudaMemPrefetchAsync: row(['pointer', 'size', 'int', 'pointer'], (state, pointer) => {
+    if (!isHostPointer(pointer) && !state.allocations.find(pointer)) fail('cudaErrorInvalidValue');
+  }),
+  cudaStreamAttachMemAsync: row(['pointer', 'pointer', 'size', 'uint'], () => undefined),
+};

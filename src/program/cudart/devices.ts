@@ -1,0 +1,189 @@
+/** The device, its properties, limits and errors. There is one, with the number 0. */
+import { cudaErrorNumbered } from '../../api/cuda-errors.ts';
+import { cBytes } from '../memory.ts';
+import { must, plainRow, type Row, row } from './row.ts';
+import { type CudaState, fail } from './state.ts';
+import { deviceProperties, putStruct } from './structs.ts';
+
+/** What programs are compiled for: `sm_80`. */
+const capability = [8, 0] as const;
+/** The release of CUDA whose functions these are. */
+const cudaVersion = 12_080;
+
+type Values = Readonly<Record<string, string | number | readonly number[]>>;
+
+/** The properties of the device, by the names of `cudaDeviceProp`. Sizes that the device does not know are those of an A100. */
+function propertiesOf({ options: { device } }: CudaState): Values {
+  const { info } = device;
+  const shared = info.limits.maxThreadgroupBytes;
+  return {
+    totalGlobalMem: 2 ** 32,
+    regsPerBlock: 65_536,
+    memPitch: 2 ** 31 - 1,
+    clockRate: 1_410_000,
+    totalConstMem: 65_536,
+    major: capability[0],
+    minor: capability[1],
+    textureAlignment: 512,
+    texturePitchAlignment: 32,
+    multiProcessorCount: 1,
+    canMapHostMemory: 1,
+    concurrentKernels: 1,
+    asyncEngineCount: 1,
+    memoryClockRate: 1_215_000,
+    memoryBusWidth: 5120,
+    l2CacheSize: 41_943_040,
+    maxThreadsPerMultiProcessor: 1024,
+    sharedMemPerMultiprocessor: shared,
+    sharedMemPerBlockOptin: shared,
+    regsPerMultiprocessor: 65_536,
+    managedMemory: 1,
+    hostRegisterSupported: 1,
+    memoryPoolsSupported: 1,
+    maxBlocksPerMultiProcessor: 1,
+    ...info.properties,
+    name: info.name,
+  };
+}
+
+/** Numbers of `cudaDeviceAttr` and the properties that they ask for; a number behind a period is a place in a list. */
+const attributes: Readonly<Record<number, string>> = {
+  1: 'maxThreadsPerBlock',
+  2: 'maxThreadsDim.0',
+  3: 'maxThreadsDim.1',
+  4: 'maxThreadsDim.2',
+  5: 'maxGridSize.0',
+  6: 'maxGridSize.1',
+  7: 'maxGridSize.2',
+  8: 'sharedMemPerBlock',
+  9: 'totalConstMem',
+  10: 'warpSize',
+  11: 'memPitch',
+  12: 'regsPerBlock',
+  13: 'clockRate',
+  14: 'textureAlignment',
+  15: 'deviceOverlap',
+  16: 'multiProcessorCount',
+  17: 'kernelExecTimeoutEnabled',
+  18: 'integrated',
+  19: 'canMapHostMemory',
+  20: 'computeMode',
+  31: 'concurrentKernels',
+  32: 'ECCEnabled',
+  33: 'pciBusID',
+  34: 'pciDeviceID',
+  35: 'tccDriver',
+  36: 'memoryClockRate',
+  37: 'memoryBusWidth',
+  38: 'l2CacheSize',
+  39: 'maxThreadsPerMultiProcessor',
+  40: 'asyncEngineCount',
+  41: 'unifiedAddressing',
+  50: 'pciDomainID',
+  75: 'major',
+  76: 'minor',
+  78: 'streamPrioritiesSupported',
+  81: 'sharedMemPerMultiprocessor',
+  82: 'regsPerMultiprocessor',
+  83: 'managedMemory',
+  84: 'isMultiGpuBoard',
+  86: 'hostNativeAtomicSupported',
+  88: 'pageableMemoryAccess',
+  89: 'concurrentManagedAccess',
+  90: 'computePreemptionSupported',
+  91: 'canUseHostPointerForRegisteredMem',
+  95: 'cooperativeLaunch',
+  97: 'sharedMemPerBlockOptin',
+  99: 'hostRegisterSupported',
+  106: 'maxBlocksPerMultiProcessor',
+  111: 'reservedSharedMemPerBlock',
+  115: 'memoryPoolsSupported',
+};
+
+function attributeOf(state: CudaState, attribute: number): number {
+  const [name = '', place] = (attributes[attribute] ?? fail('cudaErrorInvalidValue')).split('.');
+  const value = propertiesOf(state)[name] ?? 0;
+  return Number(place === undefined ? value : (value as readonly number[])[Number(place)]);
+}
+
+function assertDevice(device: number): void {
+  if (device !== 0) fail('cudaErrorInvalidDevice');
+}
+
+/** A text of the program that lives as long as it. */
+function keptText(state: CudaState, text: string): bigint {
+  const known = state.texts.get(text);
+  if (known !== undefined) return known;
+  const bytes = cBytes(text);
+  const pointer = BigInt.asUintN(64, state.exports.malloc(BigInt(bytes.length)));
+  state.memory.put(pointer, bytes);
+  state.texts.set(text, pointer);
+  return pointer;
+}
+
+const done = row([], () => undefined);
+const properties = row(['pointer', 'int'], (state, to, device) => {
+  assertDevice(device);
+  putStruct(state.memory, to, deviceProperties, propertiesOf(state));
+});
+
+function lastError(state: CudaState, isKept: boolean): number {
+  const number = state.note(state.sticky ?? state.last);
+  if (!isKept && state.sticky === undefined) state.last = 'cudaSuccess';
+  return number;
+}
+
+/** Limits by number, with the values of NVIDIA's devices. Source: `cudaLimit`. */
+const limits: Readonly<Record<number, number>> = { 0: 1024, 1: 1_048_576, 2: 8_388_608, 3: 2, 4: 2048, 5: 128 };
+
+export const devices: Readonly<Record<string, Row>> = {
+  cudaGetDeviceCount: row(['pointer'], (state, to) => must(state.memory.putU32(to, 1))),
+  cudaSetDevice: row(['int'], (_state, device) => assertDevice(device)),
+  cudaGetDevice: row(['pointer'], (state, to) => must(state.memory.putU32(to, 0))),
+  cudaSetDeviceFlags: row(['uint'], () => undefined),
+  cudaGetDeviceFlags: row(['pointer'], (state, to) => must(state.memory.putU32(to, 0))),
+  cudaInitDevice: row(['int', 'uint', 'uint'], (_state, device) => assertDevice(device)),
+  cudaGetDeviceProperties: properties,
+  cudaGetDeviceProperties_v2: properties,
+  cudaDeviceGetAttribute: row(['pointer', 'int', 'int'], (state, to, attribute, device) => {
+    assertDevice(device);
+    must(state.memory.putU32(to, attributeOf(state, attribute)));
+  }),
+  cudaDeviceSynchronize: done,
+  cudaThreadSynchronize: done,
+  cudaDeviceReset: plainRow([], 'uint', (state) => {
+    for (const { buffer } of state.allocations.all()) buffer.free();
+    for (const allocation of [...state.allocations.all()]) state.allocations.remove(allocation);
+    for (const image of state.images.values()) {
+      image.module?.close();
+      image.module = undefined;
+    }
+    state.streams.clear();
+    state.events.clear();
+    state.last = 'cudaSuccess';
+    state.sticky = undefined;
+    return 0;
+  }),
+  cudaDeviceSetCacheConfig: row(['int'], () => undefined),
+  cudaDeviceSetSharedMemConfig: row(['int'], () => undefined),
+  cudaDeviceSetLimit: row(['int', 'size'], (_state, limit) => void (limits[limit] ?? fail('cudaErrorInvalidValue'))),
+  cudaDeviceGetLimit: row(['pointer', 'int'], (state, to, limit) => {
+    must(state.memory.putU64(to, limits[limit] ?? fail('cudaErrorInvalidValue')));
+  }),
+  cudaDeviceGetStreamPriorityRange: row(['pointer', 'pointer'], (state, least, greatest) => {
+    must(state.memory.putU32(least, 0) && state.memory.putU32(greatest, -5 >>> 0));
+  }),
+  cudaDeviceCanAccessPeer: row(['pointer', 'int', 'int'], (state, to) => must(state.memory.putU32(to, 0))),
+  cudaDriverGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, cudaVersion))),
+  cudaRuntimeGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, cudaVersion))),
+  cudaProfilerStart: done,
+  cudaProfilerStop: done,
+  cudaGetLastError: plainRow([], 'uint', (state) => lastError(state, false)),
+  cudaPeekAtLastError: plainRow([], 'uint', (state) => lastError(state, true)),
+  cudaGetErrorName: plainRow(['int'], 'pointer', (state, number) =>
+    keptText(state, cudaErrorNumbered(number)?.name ?? 'unrecognized error code'),
+  ),
+  cudaGetErrorString: plainRow(['int'], 'pointer', (state, number) =>
+    keptText(state, cudaErrorNumbered(number)?.text ?? 'unrecognized error code'),
+  ),
+};

@@ -1,0 +1,29 @@
+/**
+ * The CUDA runtime as imports of a program: one table of functions, over the interface of every device. Calls are done when they return, since
+ * the program cannot be suspended. A function that is not in the table stops the program where it is called, by its name.
+ */
+import { copies } from './copies.ts';
+import { deviceMemory } from './device-memory.ts';
+import { devices } from './devices.ts';
+import { launches } from './launches.ts';
+import { registration } from './registration.ts';
+import { importOf, type Row } from './row.ts';
+import type { CudaState } from './state.ts';
+import { streams } from './streams.ts';
+
+export { managedIndex } from './device-memory.ts';
+export { type CudaOptions, CudaState } from './state.ts';
+
+/** Every function of the runtime that programs can call, by name. */
+export const cudaFunctions: Readonly<Record<string, Row>> = {
+  ...registration,
+  ...launches,
+  ...deviceMemory,
+  ...copies,
+  ...streams,
+  ...devices,
+};
+
+/** The imports `env` of a program that are of CUDA. */
+export const cudaImports = (state: CudaState): Record<string, (...args: (bigint | number)[]) => bigint | number | undefined> =>
+  Object.fromEntries(Object.entries(cudaFunctions).map(([name, row]) => [name, importOf(state, row)]));

@@ -1,0 +1,126 @@
+/** The state of the CUDA runtime of one program: its device, its code, its memory, its streams and events, and its errors. */
+import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
+import { errorOf } from '../../api/failures.ts';
+import { Diagnostics } from '../../base/diagnostic.ts';
+import type { Device, DeviceModule } from '../../device/index.ts';
+import type { ProgramMemory } from '../memory.ts';
+import { Allocations } from './allocations.ts';
+
+/** The name of an error. */
+export type CudaErrorName = CudaError['name'];
+
+/** Thrown inside this room by a function that fails, and caught where it was called, which returns the number. */
+export class CudaFailure extends Error {
+  readonly cuda: CudaErrorName;
+  constructor(cuda: CudaErrorName) {
+    super(cuda);
+    this.cuda = cuda;
+  }
+}
+
+/** Fails with an error of CUDA. */
+export function fail(cuda: CudaErrorName): never {
+  throw new CudaFailure(cuda);
+}
+
+/** Device code of one file of the program, loaded when it is first used. */
+export interface CodeImage {
+  /** PTX. */
+  readonly text: string;
+  module: DeviceModule | undefined;
+}
+
+/** What a stub or a variable on the host stands for. */
+export interface Named {
+  readonly name: string;
+  readonly image: CodeImage;
+}
+
+/** A variable on the device; `unused` holds the contents of one that no kernel names. */
+export interface Variable extends Named {
+  readonly size: number;
+  readonly unused: Uint8Array;
+}
+
+export interface LaunchShape {
+  readonly grid: readonly [number, number, number];
+  readonly block: readonly [number, number, number];
+  readonly sharedBytes: number;
+  readonly stream: bigint;
+}
+
+/** What the program gives to the runtime: its memory, and functions that it exports. */
+export interface ProgramExports {
+  malloc(bytes: bigint): bigint;
+  free(pointer: bigint): void;
+  /** The function at a place of the program's table. */
+  function(pointer: bigint): ((...args: (bigint | number)[]) => unknown) | undefined;
+}
+
+export interface CudaOptions {
+  readonly device: Device;
+  /** Loads PTX on the device. Undefined after reporting. */
+  load(ptx: string, diagnostics: Diagnostics): DeviceModule | undefined;
+  /** Receives diagnostics of code and of launches. */
+  report(diagnostics: Diagnostics): void;
+  /** Receives what kernels print. */
+  print(text: Uint8Array): void;
+  /** Milliseconds since some moment. */
+  now(): number;
+}
+
+export class CudaState {
+  readonly options: CudaOptions;
+  readonly allocations = new Allocations();
+  readonly kernels = new Map<bigint, Named>();
+  readonly variables = new Map<bigint, Variable>();
+  readonly images = new Map<bigint, CodeImage>();
+  readonly configurations: LaunchShape[] = [];
+  readonly streams = new Map<bigint, { readonly flags: number; readonly priority: number }>();
+  readonly events = new Map<bigint, { at: number | undefined; readonly isTimed: boolean }>();
+  /** Memory of the host that was allocated or registered for copies: bytes by pointer. */
+  readonly pinned = new Map<bigint, { readonly bytes: number; readonly flags: number }>();
+  /** Most dynamic shared memory, by kernel, where the program has set it. */
+  readonly texts = new Map<string, bigint>();
+  memory!: ProgramMemory;
+  exports!: ProgramExports;
+  /** The error of the last call that failed. */
+  last: CudaErrorName = 'cudaSuccess';
+  /** The error that all later calls return. */
+  sticky: CudaErrorName | undefined;
+  #handles = 0n;
+
+  constructor(options: CudaOptions) {
+    this.options = options;
+  }
+
+  /** A number for an opaque pointer, which is no address of the host or of a device. */
+  newHandle(): bigint {
+    this.#handles += 16n;
+    return (1n << 48n) + this.#handles;
+  }
+
+  /** The loaded code of an image. */
+  moduleOf(image: CodeImage): DeviceModule {
+    if (image.module) return image.module;
+    const diagnostics = new Diagnostics();
+    const module = this.options.load(image.text, diagnostics);
+    if (!module) this.failWith(diagnostics);
+    image.module = module;
+    return module!;
+  }
+
+  /** Reports diagnostics, and fails with the error of CUDA that they stand for. */
+  failWith(diagnostics: Diagnostics): never {
+    this.options.report(diagnostics);
+    const { name, isSticky } = errorOf(diagnostics).cuda;
+    if (isSticky) this.sticky ??= name;
+    fail(name);
+  }
+
+  /** The number of an error, which becomes the last one. */
+  note(cuda: CudaErrorName): number {
+    if (cuda !== 'cudaSuccess') this.last = cuda;
+    return (cudaErrors as Readonly<Record<string, CudaError>>)[cuda]!.number;
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * The host half of a CUDA program: a WebAssembly module with 64-bit pointers, as clang makes it of the host code of `.cu` files. `lower/` gives
+ * it a memory of 32 bits, `wasi/` files, streams and clocks, `cudart/` the CUDA runtime over a device, and `host/` the machine under Bun and
+ * Node. Start at `run.ts`.
+ */
+export { type CudaOptions, cudaFunctions } from './cudart/index.ts';
+export { type HostOptions, machineHost } from './host/index.ts';
+export { type LowerOptions, lowerMemory } from './lower/index.ts';
+export { programWindow } from './memory.ts';
+export { type RunOptions, runProgram, stoppedCode } from './run.ts';
+export type { Folder, OpenFile, OpenFlags, ProgramHost, Status } from './wasi/host.ts';

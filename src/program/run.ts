@@ -1,0 +1,169 @@
+/** Runs the host half of a CUDA program: lowers its memory, gives it WASI and the CUDA runtime, and calls its start. */
+import { closest } from '../base/closest.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
+import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedIndex } from './cudart/index.ts';
+import { lowerMemory } from './lower/index.ts';
+import { ProgramMemory, programWindow } from './memory.ts';
+import type { ProgramHost } from './wasi/host.ts';
+import { newWasi, type WasiState, wasiImports } from './wasi/index.ts';
+
+/** Exit codes besides a program's own, as a shell reports them: of a program that stopped itself, and of one that a signal ended. */
+export const stoppedCode = 134;
+
+export interface RunOptions extends CudaOptions {
+  readonly host: ProgramHost;
+}
+
+/** Thrown through the program to stop it, after its reason has been reported. */
+class Stopped extends Error {}
+
+/** What a module must export to be a program. */
+interface Exports {
+  readonly memory?: WebAssembly.Memory;
+  readonly _start?: () => void;
+  readonly malloc?: (bytes: bigint) => bigint;
+  readonly free?: (pointer: bigint) => void;
+  readonly __indirect_function_table?: WebAssembly.Table;
+}
+
+/**
+ * Runs a linked program: `wasm64`, its data linked into the window of `programWindow`. Returns its exit code. Undefined after reporting CM4090
+ * to CM4092 for what is no such program; a program that stops in the middle is reported (CM5080, CM5081) and gives `stoppedCode`.
+ */
+export function runProgram(bytes: Uint8Array, options: RunOptions): number | undefined {
+  const diagnostics = new Diagnostics();
+  const lowered = lowerMemory(bytes, diagnostics, { window: programWindow });
+  const module = lowered && compiled(lowered, diagnostics);
+  if (!module) {
+    options.report(diagnostics);
+    return undefined;
+  }
+  return new Program(module, options).run();
+}
+
+function compiled(bytes: Uint8Array, diagnostics: Diagnostics): WebAssembly.Module | undefined {
+  try {
+    return new WebAssembly.Module(bytes as Uint8Array<ArrayBuffer>);
+  } catch (error) {
+    diagnostics.report('CM4091', { why: error instanceof Error ? error.message : String(error) });
+    return undefined;
+  }
+}
+
+class Program {
+  readonly #module: WebAssembly.Module;
+  readonly #options: RunOptions;
+  readonly #cuda: CudaState;
+  readonly #wasi: WasiState;
+  /** Whether the reason of the end has been reported. */
+  #isReported = false;
+
+  constructor(module: WebAssembly.Module, options: RunOptions) {
+    this.#module = module;
+    this.#options = options;
+    this.#cuda = new CudaState(options);
+    this.#wasi = newWasi(options.host) as WasiState;
+  }
+
+  run(): number | undefined {
+    const diagnostics = new Diagnostics();
+    const exports = this.#instantiate(diagnostics);
+    if (!exports) {
+      this.#options.report(diagnostics);
+      return undefined;
+    }
+    try {
+      exports._start!();
+      return this.#wasi.exitCode ?? 0;
+    } catch (error) {
+      return this.#codeOf(error);
+    } finally {
+      this.#wasi.descriptors.closeAll();
+    }
+  }
+
+  #instantiate(diagnostics: Diagnostics): Exports | undefined {
+    let exports: Exports;
+    try {
+      exports = new WebAssembly.Instance(this.#module, this.#imports()).exports as Exports;
+    } catch (error) {
+      diagnostics.report('CM4091', { why: error instanceof Error ? error.message : String(error) });
+      return undefined;
+    }
+    const { memory, malloc, free, __indirect_function_table: table } = exports;
+    if (!(memory && malloc && free && exports._start)) {
+      diagnostics.report('CM4092', { names: ['memory', '_start', 'malloc', 'free'].filter((name) => !(name in exports)).join(', ') });
+      return undefined;
+    }
+    const own = new ProgramMemory(memory);
+    own.managed = (address, count) => managedIndex(this.#cuda, address, count);
+    this.#wasi.memory = own;
+    this.#cuda.memory = own;
+    this.#cuda.exports = {
+      malloc,
+      free,
+      function: (pointer) => (table && pointer < BigInt(table.length) ? (table.get(Number(pointer)) ?? undefined) : undefined),
+    };
+    return exports;
+  }
+
+  #imports(): WebAssembly.Imports {
+    const cuda: Record<string, WebAssembly.ImportValue> = cudaImports(this.#cuda);
+    const env = Object.fromEntries(
+      WebAssembly.Module.imports(this.#module)
+        .filter(({ module, kind }) => module === 'env' && kind === 'function')
+        .map(({ name }) => [name, cuda[name] ?? ((): never => this.#stop('CM5080', name))]),
+    );
+    // What C++ throws: the pointer to the exception.
+    if (typeof WebAssembly.Tag === 'function') Object.assign(env, { __cpp_exception: new WebAssembly.Tag({ parameters: ['i64'] }) });
+    return {
+      env,
+      wasi_snapshot_preview1: wasiImports(this.#wasi),
+      cumetal: { outside: (address: bigint) => this.#outside(BigInt.asUintN(64, address)) },
+    };
+  }
+
+  /** The index of managed memory. An access at -1 stops the program, as one at any address that is not there. */
+  #outside(address: bigint): number {
+    const index = managedIndex(this.#cuda, address, 1);
+    if (index !== undefined) return index;
+    const shown = `0x${address.toString(16)}`;
+    const isDevice = this.#cuda.allocations.find(address) !== undefined;
+    const what = address < 65_536n ? 'a null pointer' : isDevice ? 'device memory, which only kernels and copies can access' : 'no memory';
+    this.#report('CM5081', { address: shown, what });
+    return -1;
+  }
+
+  #report(code: 'CM5081', holes: { address: string; what: string }): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    const diagnostics = new Diagnostics();
+    diagnostics.report(code, holes);
+    this.#options.report(diagnostics);
+  }
+
+  #stop(code: 'CM5080', name: string): never {
+    if (!this.#isReported) {
+      this.#isReported = true;
+      const diagnostics = new Diagnostics();
+      const near = closest(name, Object.keys(cudaFunctions));
+      diagnostics.report(code, { name }, near ? { help: `\`${near}\` is there` } : {});
+      this.#options.report(diagnostics);
+    }
+    throw new Stopped(name);
+  }
+
+  /** How a program ended that did not return. */
+  #codeOf(error: unknown): number {
+    if (this.#wasi.exitCode !== undefined) return this.#wasi.exitCode;
+    if (this.#isReported) return stoppedCode;
+    const isTrap = error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+    const isThrown = typeof WebAssembly.Exception === 'function' && error instanceof WebAssembly.Exception;
+    if (!isTrap && !isThrown) throw error;
+    this.#isReported = true;
+    const diagnostics = new Diagnostics();
+    diagnostics.report('CM5082', { why: isThrown ? 'an exception that nothing caught' : (error as Error).message });
+    this.#options.report(diagnostics);
+    return stoppedCode;
+  }
+}
