@@ -9,6 +9,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { embeddedHeaders } from './embedded-headers.ts';
 import { signatureFault } from './macho-signature.ts';
 import { isSystem, otherBun, type System, systems } from './other-bun.ts';
 import { hashOf, sourcesOf } from './sources.ts';
@@ -26,7 +27,7 @@ async function build(system: System, outfile: string): Promise<void> {
     minify: true,
     bytecode: true,
     define: { CUMETAL_BUILD: JSON.stringify(id) },
-    plugins: [await embeddedWorker()],
+    plugins: [embeddedHeaders, await embeddedWorker()],
     compile: { outfile, executablePath: otherBun(system), target: `bun-${system}` as never },
   });
   if (!success) throw new Error(logs.map(String).join('\n'));

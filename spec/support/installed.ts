@@ -33,6 +33,9 @@ const inputs = [
   'src',
   'scripts',
   'docs',
+  'man',
+  'schemas',
+  'cuda',
   'examples',
 ];
 

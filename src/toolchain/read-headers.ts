@@ -1,4 +1,4 @@
-/** Reads the headers of `cuda/include`. Runs while the program is built, or where it runs from its sources. */
+/** Reads the headers of `cuda/include`. In bundles their texts stand in the place of this module (`scripts/embedded-headers.ts`). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -26,7 +26,9 @@ __cumetal_device unsigned int umulhi(unsigned int a, unsigned int b) { return __
 __cumetal_device long long mul64hi(long long a, long long b) { return __mul64hi(a, b); }
 __cumetal_device int mul24(int a, int b) { return __mul24(a, b); }
 __cumetal_device unsigned int umul24(unsigned int a, unsigned int b) { return __umul24(a, b); }
-__cumetal_device unsigned int __sad(int a, int b, unsigned int c) { return (a < b ? (unsigned int)b - (unsigned int)a : (unsigned int)a - (unsigned int)b) + c; }
+__cumetal_device unsigned int __sad(int a, int b, unsigned int c) {
+  return (a < b ? (unsigned int)b - (unsigned int)a : (unsigned int)a - (unsigned int)b) + c;
+}
 __cumetal_device unsigned int __usad(unsigned int a, unsigned int b, unsigned int c) { return (a < b ? b - a : a - b) + c; }
 
 // Averages without overflow: `h` rounds down, `rh` up.

@@ -14,8 +14,11 @@ __cumetal_device unsigned long long grid_blocks() { return (unsigned long long)g
 class grid_group {
  public:
   __device__ bool is_valid() const { return true; }
-  // Every block of the grid has to run at once, as the launch promises.
+  // Every block of the grid has to run at once, as a cooperative launch promises. Its register is read so that a device without such launches
+  // refuses the kernel instead of waiting for ever.
   __device__ void sync() const {
+    unsigned int launch;
+    __asm__ volatile("mov.b32 %0, %%envreg2;" : "=r"(launch));
     __syncthreads();
     if (__cumetal::rank_in_block() == 0) {
       __threadfence();

@@ -180,9 +180,13 @@ template <class T> __cumetal_both __cumetal_pair<T> __cumetal_atan_pair(__cumeta
     base = {F::halfPi, F::halfPiLo};
     t = __cumetal_over(__cumetal_pair<T>{(T)-1, (T)0}, a);
   } else if (point != 0) {
-    if (point == (T)0.5) base = sizeof(T) == 4 ? __cumetal_pair<T>{(T)0x1.dac670p-2, (T)0x1.586ed4p-28} : __cumetal_pair<T>{(T)0x1.dac670561bb4fp-2, (T)0x1.a2b7f222f65e2p-56};
+    if (point == (T)0.5)
+      base = sizeof(T) == 4 ? __cumetal_pair<T>{(T)0x1.dac670p-2, (T)0x1.586ed4p-28}
+                            : __cumetal_pair<T>{(T)0x1.dac670561bb4fp-2, (T)0x1.a2b7f222f65e2p-56};
     else if (point == (T)1) base = {F::halfPi / 2, F::halfPiLo / 2};
-    else base = sizeof(T) == 4 ? __cumetal_pair<T>{(T)0x1.f730bep-1, (T)-0x1.afc12cp-26} : __cumetal_pair<T>{(T)0x1.f730bd281f69bp-1, (T)0x1.007887af0cbbdp-56};
+    else
+      base = sizeof(T) == 4 ? __cumetal_pair<T>{(T)0x1.f730bep-1, (T)-0x1.afc12cp-26}
+                            : __cumetal_pair<T>{(T)0x1.f730bd281f69bp-1, (T)0x1.007887af0cbbdp-56};
     __cumetal_pair<T> product = __cumetal_times(a, {point, (T)0});
     t = __cumetal_over(__cumetal_plus(a, {-point, (T)0}), __cumetal_plus(product, {(T)1, (T)0}));
   }

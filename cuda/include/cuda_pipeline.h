@@ -1,0 +1,2 @@
+// Pipeline primitives: they are in cuda_runtime.h. Source: CUDA C++ Programming Guide, "Pipeline Primitives Interface".
+#include "cuda_runtime.h"
