@@ -20,6 +20,7 @@ const emulation = ['SIGNAL', 'MMAN', 'GETPID', 'PROCESS_CLOCKS'].map((name) => `
 const cxxIncludes = ['-internal-isystem', '/usr/include/c++/v1'];
 const includes = ['-internal-isystem', '/usr/include', '-internal-isystem', '/sysroot/include'];
 const common = [
+  '-D_GNU_SOURCE',
   '-disable-free',
   '-fgnuc-version=4.2.1',
   '-resource-dir',

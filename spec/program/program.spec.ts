@@ -340,6 +340,7 @@ test('wrong copies are refused, and nothing is written', () => {
     [1n << 40n, at(1000), 16n, 1, 1],
     [data, at(16 * 65_536), 1n, 1, 1],
     [0n, at(1000), 4n, 1, 1],
+    [data, data + 8n, 4n, 1, 1],
   ];
   for (const [to, from, bytes, kind, error] of wrong) assert.is(call.cudaMemcpy!(to, from, bytes, kind), error);
   assert.is(call.cudaMemcpyToSymbol!(at(19), at(1000), 4n, 0n, 1), 13);
