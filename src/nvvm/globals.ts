@@ -12,8 +12,11 @@ const spaces: Readonly<Record<number, string>> = { 1: '.global', 3: '.shared', 4
 /** Variables that are for the compiler alone. */
 const isForCompiler = ({ name }: GlobalVariable): boolean => name.startsWith('llvm.');
 
-/** Declarations of the module's variables. */
+/** Declarations of the module's variables. Nothing runs before a kernel, so that variables with constructors are refused. */
 export function globalTexts(module: ModuleState, isUsed: (global: GlobalVariable) => boolean): string[] {
+  for (const { name, init } of module.module.globals)
+    if (/^llvm\.global_[cd]tors$/.test(name) && init && init.type.kind === 'array' && init.type.count > 0)
+      refuse('code that runs before or after all kernels');
   return module.module.globals
     .filter((global) => !isForCompiler(global) && !isMissing(global) && isUsed(global))
     .map((global) => globalText(module, global));

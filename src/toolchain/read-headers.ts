@@ -1,4 +1,4 @@
-/** Reads the headers of `cuda/include`. In bundles their texts stand in the place of this module (`scripts/embedded-headers.ts`). */
+/** Reads the headers of `cuda/include`. A bundle contains their texts instead of this module (`scripts/embedded-headers.ts`). */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
