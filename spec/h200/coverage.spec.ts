@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { type Row, refusalOf } from '../../src/ptx/model/row.ts';
 import { allRows } from '../../src/ptx/table/index.ts';
 import { countedRows, recordedRows } from '../support/sweep/coverage.ts';
+import { isOfPolicies } from '../support/sweep/forms.ts';
 import { formsOf } from '../support/sweep/words.ts';
 
 const test = suite('h200/coverage');
@@ -18,6 +19,7 @@ const reasons: readonly { readonly applies: (row: Row) => boolean; readonly word
     applies: ({ name }) => name === 'trap',
     why: 'it ends the launch, and with it what the driver does for the process: spec/device/stop.spec.ts',
   },
+  { applies: isOfPolicies, why: 'a cache policy is a hint and no number, so that results are those without it: spec/ptx/policies.spec.ts' },
   {
     applies: ({ name }) => name === 'cvta',
     word: 'u32',

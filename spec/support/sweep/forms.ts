@@ -22,12 +22,18 @@ export interface SweepForm {
   readonly ptx: string;
 }
 
+/** Whether a row makes a cache policy, or needs one. */
+export const isOfPolicies = ({ name, operands }: Row): boolean =>
+  name === 'createpolicy' || operands.some((operand) => operand.name === 'policy' && !operand.isOptional);
+
 /** The newest architecture in the sweep. */
 const newest = 90;
 
 /** The kernel of a form, or the reason why there is none. */
 function codeOf(form: Worded, at: number): Code | undefined {
   const { row } = form;
+  // A policy is no number, and an access with one does what the same access without does: `spec/ptx/policies.spec.ts`.
+  if (isOfPolicies(row)) return undefined;
   const other = otherCode[row.syntax];
   if (other) return form.opcode.endsWith('.u32') && row.name === 'cvta' ? undefined : other(form, at);
   if (row.name === 'atom' || row.name === 'red') return atomicCode(form, at);
