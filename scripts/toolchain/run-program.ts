@@ -14,7 +14,7 @@ const [file = '', ...args] = process.argv.slice(2);
 const opening = new Diagnostics();
 const device = openDevice('cpu', opening);
 if (!device) throw new Error(opening.list.map(({ message }) => message).join('\n'));
-const host = machineHost({ args: [file, ...args] });
+const host = machineHost({ args: [file, ...args], folders: process.env.CUMETAL_FOLDERS?.split(':') ?? ['.'] });
 const code = runProgram(new Uint8Array(readFileSync(file)), {
   device,
   host,
