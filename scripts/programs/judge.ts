@@ -9,13 +9,15 @@
  * programs whose objects and results are there are not run again but with `--again`. `--table=FILE.md` writes the table of reasons.
  *
  * Only programs that check themselves count, and by default only those that need nothing but the CUDA runtime (`--needs=none`).
- * A job of its own: not a spec, and not part of CI. `--seconds=30` is the limit of CPU time of a run.
+ * A job of its own: not a spec, and not part of CI. `--seconds=30` is the limit of CPU time of a run. `--clang=BIN --usr=FOLDER` takes a clang
+ * of this machine, of the release of `@yowasp/clang`, whose headers are in FOLDER: programs are the same, and compile sooner.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openToolchain, treeOf } from '../toolchain/clang.ts';
+import { nativeToolchain } from '../toolchain/native.ts';
 import { buildProgram, type Setup } from '../toolchain/program.ts';
 import { argumentLists } from './arguments.ts';
 import { type Recipe, recipeOf } from './make.ts';
@@ -40,6 +42,8 @@ const { positionals, values } = parseArgs({
     table: text,
     cache: { type: 'string', default: '.cache/programs' },
     seconds: { type: 'string', default: '30' },
+    clang: text,
+    usr: text,
     again: flag,
     list: flag,
   },
@@ -114,11 +118,10 @@ function setupDigest(): string {
 }
 
 async function openSetup(): Promise<Setup> {
-  return {
-    toolchain: await openToolchain(),
-    sysroot: treeOf(process.env.CUMETAL_SYSROOT ?? join(repository, '.cache/sysroot')),
-    cuda: treeOf(join(repository, 'cuda/include')),
-  };
+  const sysroot = process.env.CUMETAL_SYSROOT ?? join(repository, '.cache/sysroot');
+  const cuda = join(repository, 'cuda/include');
+  if (!values.clang) return { toolchain: await openToolchain(), sysroot: treeOf(sysroot), cuda: treeOf(cuda) };
+  return { toolchain: nativeToolchain(values.clang, { usr: resolve(values.usr ?? ''), sysroot, cuda, src: root }), sysroot: {}, cuda: {} };
 }
 
 /** The first line of messages that says what is wrong, without places of this machine. */
