@@ -36,6 +36,8 @@ export function argumentLists(args: readonly string[], source: string): string[]
     if (head && repetition.test(head) && Number(value) > 1) return `${head}1`;
     return isRepeated[i] && isNumber(word) ? '1' : word;
   });
-  const lists = [once, ...[8, 64, 1024].map((by) => once.map((word, i) => (isRepeated[i] ? word : divided(word, by))))];
+  // Some programs want a few repetitions.
+  const few = once.map((word, i) => (isRepeated[i] && word === '1' && Number(args[i]) >= 10 ? '10' : word));
+  const lists = [once, ...[8, 64, 1024].map((by) => once.map((word, i) => (isRepeated[i] ? word : divided(word, by)))), few];
   return lists.filter((list, i) => lists.findIndex((each) => each.join(' ') === list.join(' ')) === i);
 }

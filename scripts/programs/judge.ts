@@ -22,7 +22,7 @@ import { buildProgram, type Setup } from '../toolchain/program.ts';
 import { argumentLists } from './arguments.ts';
 import { type Recipe, recipeOf } from './make.ts';
 import { needsOf } from './needs.ts';
-import { runFile } from './run.ts';
+import { type Ran, runFile } from './run.ts';
 import { sourcesOf, treeOfFiles } from './sources.ts';
 import { type Result, tableOf } from './table.ts';
 import { checksItself, verdictOf } from './verdict.ts';
@@ -106,12 +106,13 @@ const digest = (parts: Iterable<string | Uint8Array>): string => {
 /** What every program is compiled by, as text: headers, sysroot, and the translation. */
 function setupDigest(): string {
   const folders = [join(repository, 'cuda'), join(repository, 'src/nvvm'), join(repository, 'src/bitcode/read')];
-  const files = folders.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)),
-  );
+  const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)));
   const library = join(process.env.CUMETAL_SYSROOT ?? join(repository, '.cache/sysroot'), 'lib/libc.a');
   return digest([
-    ...files.filter((path) => statSync(path).isFile()).sort().map((path) => readFileSync(path)),
+    ...files
+      .filter((path) => statSync(path).isFile())
+      .sort()
+      .map((path) => readFileSync(path)),
     readFileSync(join(repository, 'scripts/toolchain/program.ts')),
     readFileSync(library),
   ]);
@@ -132,7 +133,7 @@ function firstError(messages: string): string {
 }
 
 async function built(program: Program, recipe: Recipe, setup: Setup, common: string): Promise<string | Pick<Result, 'stage' | 'reason'>> {
-  const key = digest([common, JSON.stringify(recipe), ...[...program.files].sort().flatMap(([path, bytes]) => [path, bytes])]);
+  const key = digest([common, JSON.stringify(recipe), ...[...program.files].sort().flat()]);
   const path = join(cache, `${program.name}-${key}.wasm`);
   const failure = `${path}.json`;
   if (existsSync(path)) return path;
@@ -160,30 +161,42 @@ async function judged(program: Program, setup: Setup, common: string): Promise<R
   const path = await built(program, recipe, setup, common);
   const compileSeconds = (performance.now() - start) / 1000;
   if (typeof path !== 'string') return { ...about, ...path, compileSeconds };
-  let last: Result | undefined;
-  for (const args of argumentLists(recipe.args, program.texts.join('\n'))) {
+  const source = program.texts.join('\n');
+  // Smaller arguments may be wrong ones: of runs that do not pass, the first counts.
+  let first: Result | undefined;
+  for (const args of argumentLists(recipe.args, source)) {
     const ran = await runFile(path, args, { cwd: program.folder, root: dirname(root), seconds: Number(values.seconds) });
     writeFileSync(`${path}.out`, ran.output + ran.errors);
-    const more = { ...about, args, compileSeconds, runSeconds: ran.seconds };
-    if (ran.ending === 'time') {
-      last = { ...more, stage: 'time', reason: `ran longer than ${values.seconds} s` };
-      continue;
-    }
-    const missing = /the program calls `(\w+)`/.exec(ran.errors)?.[1];
-    if (missing !== undefined) return { ...more, stage: 'missing function', reason: missing };
-    const verdict = verdictOf(ran.output);
-    if (ran.ending !== 0) {
-      const said = firstError(ran.errors) || ran.output.trim().split('\n').at(-1)!;
-      // Smaller arguments may be wrong ones: what larger ones gave counts.
-      return last ?? { ...more, stage: verdict === 'fail' ? 'wrong' : 'run', reason: `exit ${ran.ending}: ${said.slice(0, 240)}` };
-    }
-    if (verdict === 'pass') return { ...more, stage: 'pass', reason: '' };
-    if (verdict === undefined) return { ...more, stage: 'silent', reason: ran.output.trim().split('\n').at(-1)!.slice(0, 160) };
-    if (last) return last;
-    const line = ran.output.split('\n').find((each) => verdictOf(each) === 'fail') ?? '';
-    return { ...more, stage: 'wrong', reason: line.trim().slice(0, 160) };
+    const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
+    if (result.stage === 'pass') return result;
+    first ??= result;
+    if (['missing function', 'wrong', 'silent'].includes(result.stage) && first === result) return withoutData(program, result);
   }
-  return last!;
+  return withoutData(program, first!);
+}
+
+/** Where a run ended, and why. */
+function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'> {
+  if (ending === 'time') return { stage: 'time', reason: `ran longer than ${values.seconds} s` };
+  const missing = /the program calls `(\w+)`/.exec(errors)?.[1];
+  if (missing !== undefined) return { stage: 'missing function', reason: missing };
+  const verdict = verdictOf(output);
+  const lastLine = output.trim().split('\n').at(-1)!.slice(0, 200);
+  if (ending !== 0) {
+    const reason = `exit ${ending}: ${firstError(errors) || lastLine}`;
+    return { stage: /CM\d{4}/.test(errors) || typeof ending === 'string' ? 'run' : verdict === 'fail' ? 'wrong' : 'run', reason };
+  }
+  if (verdict === 'pass') return { stage: 'pass', reason: '' };
+  if (verdict === undefined) return { stage: 'silent', reason: lastLine };
+  return { stage: 'wrong', reason: (output.split('\n').find((each) => verdictOf(each) === 'fail') ?? '').trim().slice(0, 200) };
+}
+
+/** A program whose data the checkout lacks cannot be judged: it says that a file is not there. */
+function withoutData({ folder }: Program, result: Result): Result {
+  const says = /no such file|open|read|load|file/i.test(result.reason);
+  const lacks = readdirSync(folder).some((name) => name.endsWith('.dvc')) || result.args?.some((word) => /^\.\.\/data\//.test(word));
+  const isLost = (result.stage === 'run' || result.stage === 'wrong') && says && lacks;
+  return isLost ? { ...result, stage: 'no data' } : result;
 }
 
 const all = readdirSync(root)
@@ -191,12 +204,16 @@ const all = readdirSync(root)
   .sort();
 const only = values.only?.split(',').map((name) => `${name}${values.suffix}`);
 const programs = (only ?? all).map(programOf);
-const counted = only ? programs : programs.filter(({ checks, needs }) => checks !== undefined && (values.needs === 'all' || needs.length === 0));
+const counted = only
+  ? programs
+  : programs.filter(({ checks, needs }) => checks !== undefined && (values.needs === 'all' || needs.length === 0));
 const seen = new Set(values.not ? (JSON.parse(readFileSync(values.not, 'utf8')) as Result[]).map(({ name }) => name) : []);
 const unseen = counted.filter(({ name }) => !seen.has(name));
 const chosen = values.sample ? sampled(unseen, Number(values.sample), Number(values.seed)) : unseen;
 const stating = programs.filter(({ checks }) => checks !== undefined);
-console.log(`${programs.length} programs; ${stating.length} check themselves; ${counted.length} of them counted; ${chosen.length} chosen, seed ${values.seed}`);
+console.log(
+  `${programs.length} programs; ${stating.length} check themselves; ${counted.length} of them counted; ${chosen.length} chosen, seed ${values.seed}`,
+);
 if (values.list) {
   for (const { name, checks, needs } of programs) console.log([name, checks ?? '-', needs.join(', ')].join('\t'));
   process.exit(0);

@@ -1,6 +1,6 @@
 /** What a Makefile would do: `make -n` prints the commands, which are read here and not run. */
 import { spawnSync } from 'node:child_process';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { languageOf, type Unit } from '../toolchain/program.ts';
 
 /** A program as its Makefile builds and runs it; paths are absolute. */
@@ -15,7 +15,20 @@ export interface Recipe {
 
 const compilers = /^(?:\S*\/)?(?:nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpicc)$/;
 /** Options of nvcc and gcc whose next word is their value. */
-const withValue = new Set(['-o', '-x', '-arch', '-gencode', '-Xcompiler', '-Xptxas', '-Xlinker', '-ccbin', '-maxrregcount', '-code', '-MF', '-t']);
+const withValue = new Set([
+  '-o',
+  '-x',
+  '-arch',
+  '-gencode',
+  '-Xcompiler',
+  '-Xptxas',
+  '-Xlinker',
+  '-ccbin',
+  '-maxrregcount',
+  '-code',
+  '-MF',
+  '-t',
+]);
 const taken = new Set(['-I', '-D', '-U', '-include', '-isystem', '-l', '-L', '-std']);
 
 /** Words of a shell command. */
@@ -29,22 +42,23 @@ interface Command {
   readonly flags: string[];
   readonly includes: string[];
   readonly libraries: string[];
-  isObject: boolean;
+}
+
+/** Takes an option with its value: `-I x`, `-Ix`, `-std=x`. */
+function takeOption(command: Command, head: string, value: string, folder: string): void {
+  if (head === '-I' || head === '-isystem') command.includes.push(resolve(folder, value));
+  else if (head === '-l') command.libraries.push(value);
+  else if (head === '-std') command.flags.push(`-std=${value.replace(/^=/, '')}`);
+  else if (head === '-include') command.flags.push('-include', value);
+  else if (head !== '-L') command.flags.push(`${head}${value}`);
 }
 
 function compilation(list: readonly string[], folder: string): Command {
-  const command: Command = { sources: [], flags: [], includes: [], libraries: [], isObject: false };
+  const command: Command = { sources: [], flags: [], includes: [], libraries: [] };
   for (let i = 0; i < list.length; i++) {
     const word = list[i]!;
-    const head = [...taken].find((each) => word.startsWith(each) && !(each === '-l' && word.startsWith('-lineinfo')));
-    if (head !== undefined) {
-      const value = word === head ? (list[++i] ?? '') : word.slice(head.length).replace(/^=/, head === '-std' ? '' : '=');
-      if (head === '-I' || head === '-isystem') command.includes.push(resolve(folder, value));
-      else if (head === '-l') command.libraries.push(value);
-      else if (head === '-std') command.flags.push(`-std=${value.replace(/^=/, '')}`);
-      else if (head === '-include') command.flags.push('-include', value);
-      else if (head !== '-L') command.flags.push(`${head}${value}`);
-    } else if (word === '-c' || word === '-dc') command.isObject = true;
+    const head = [...taken].find((each) => word.startsWith(each) && !word.startsWith('-lineinfo'));
+    if (head !== undefined) takeOption(command, head, word === head ? (list[++i] ?? '') : word.slice(head.length), folder);
     else if (withValue.has(word)) i++;
     else if (!word.startsWith('-') && languageOf(word)) command.sources.push(resolve(folder, word));
   }
@@ -87,6 +101,3 @@ export function recipeOf(folder: string, goals: readonly string[] = ['run']): Re
     args: args ?? [],
   };
 }
-
-/** The folder of a program of a collection. */
-export const folderOf = (root: string, name: string): string => join(root, name);

@@ -8,7 +8,8 @@ const needs: Readonly<Record<string, RegExp>> = {
   cuFFT: /#\s*include\s*[<"]cufft/,
   cuSPARSE: /#\s*include\s*[<"]cusparse/,
   cuSOLVER: /#\s*include\s*[<"]cusolver/,
-  'another library': /#\s*include\s*[<"](cudnn|nccl|mpi\.h|nvrtc|gsl\/|boost\/|opencv|cutlass|cute\/|zlib|png\.h|hdf5|nvml|npp|nvjpeg|GL\/|Kokkos|mkl|openblas|cblas|tbb\/)/,
+  'another library':
+    /#\s*include\s*[<"](cudnn|nccl|mpi\.h|nvrtc|gsl\/|boost\/|opencv|cutlass|cute\/|zlib|png\.h|hdf5|nvml|npp|nvjpeg|GL\/|Kokkos|mkl|openblas|cblas|tbb\/)/,
   textures: /\btex[123]D\w*\s*[<(]|\btexture\s*<|cudaTextureObject_t|\bsurf[123]D\w*\s*\(/,
   'grid synchronisation': /\bthis_grid\s*\(|grid_group\b|cudaLaunchCooperativeKernel/,
   'dynamic parallelism': /cudaLaunchDevice|cudaStreamFireAndForget/,

@@ -45,7 +45,10 @@ export function treeOfFiles(files: ReadonlyMap<string, Uint8Array>, root: string
     const parts = relative(root, path).split('/');
     if (parts[0] === '..') continue;
     let at = tree;
-    for (const part of parts.slice(0, -1)) at = (at[part] ??= {}) as Tree;
+    for (const part of parts.slice(0, -1)) {
+      at[part] ??= {};
+      at = at[part] as Tree;
+    }
     at[parts.at(-1)!] = bytes;
   }
   return { src: tree };

@@ -2,7 +2,7 @@
 
 export interface Result {
   readonly name: string;
-  /** `pass`, or where it ended: make, device compile, translation, host compile, link, missing function, run, wrong, silent, time. */
+  /** `pass`, or where it ended: make, device compile, translation, host compile, link, missing function, run, wrong, silent, time, no data. */
   readonly stage: string;
   readonly reason: string;
   /** What says that it is right: the word PASS, other words, or nothing. */
@@ -19,7 +19,9 @@ export function tableOf(results: readonly Result[]): string {
   const counts = new Map<string, number>();
   for (const { stage } of results) counts.set(stage, (counts.get(stage) ?? 0) + 1);
   const byCount = [...counts].sort(([, a], [, b]) => b - a);
-  const rest = results.filter(({ stage }) => stage !== 'pass').sort((a, b) => a.stage.localeCompare(b.stage) || a.name.localeCompare(b.name));
+  const rest = results
+    .filter(({ stage }) => stage !== 'pass')
+    .sort((a, b) => a.stage.localeCompare(b.stage) || a.name.localeCompare(b.name));
   const cell = (words: string): string => words.replaceAll('|', '\\|').replaceAll('\n', ' ');
   return [
     `${counts.get('pass') ?? 0} of ${results.length} pass.`,

@@ -20,10 +20,7 @@ const files: Tree = {};
 const folders = [...new Set(given.map((path) => dirname(path)))];
 const included = flags.filter((each) => each.startsWith('-I')).map((each) => resolve(each.slice(2)));
 for (const [i, folder] of [...folders, ...included].entries()) files[`src${i}`] = treeOf(folder);
-const userFlags = [
-  ...[...folders, ...included].map((_, i) => `-I/src${i}`),
-  ...flags.filter((each) => /^-(D|std=)/.test(each)),
-];
+const userFlags = [...[...folders, ...included].map((_, i) => `-I/src${i}`), ...flags.filter((each) => /^-(D|std=)/.test(each))];
 const setup = {
   toolchain: await openToolchain(),
   sysroot: treeOf(process.env.CUMETAL_SYSROOT ?? join(root, '.cache/sysroot')),

@@ -12,7 +12,18 @@ const emulation = ['SIGNAL', 'MMAN', 'GETPID', 'PROCESS_CLOCKS'].map((name) => `
 const cxxIncludes = ['-internal-isystem', '/usr/include/c++/v1'];
 const includes = ['-internal-isystem', '/usr/include', '-internal-isystem', '/sysroot/include'];
 const common = [
-  ...['-D_GNU_SOURCE', '-disable-free', '-fgnuc-version=4.2.1', '-resource-dir', '/usr', '-O2', '-w', '-Wno-register', '-ferror-limit', '8'],
+  ...[
+    '-D_GNU_SOURCE',
+    '-disable-free',
+    '-fgnuc-version=4.2.1',
+    '-resource-dir',
+    '/usr',
+    '-O2',
+    '-w',
+    '-Wno-register',
+    '-ferror-limit',
+    '8',
+  ],
   ...emulation,
 ];
 const exceptions = [
@@ -120,8 +131,7 @@ export async function buildProgram(setup: Setup, units: readonly Unit[], files: 
   const builder = new Builder(setup, files);
   const objects: Tree = {};
   try {
-    for (const [i, unit] of units.entries())
-      objects[`${i}_${basename(unit.path).replace(/\W/g, '_')}.o`] = await builder.object(unit);
+    for (const [i, unit] of units.entries()) objects[`${i}_${basename(unit.path).replace(/\W/g, '_')}.o`] = await builder.object(unit);
     const link = ['wasm-ld', ...linkFlags, ...Object.keys(objects), '-lc++', '-lc++abi', '-lc'];
     return { wasm: await builder.run('link', link, objects, 'out.wasm'), ptx: builder.ptx };
   } catch (error) {

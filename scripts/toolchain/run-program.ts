@@ -18,7 +18,7 @@ const host = machineHost({ args: [file, ...args], folders: process.env.CUMETAL_F
 const code = runProgram(new Uint8Array(readFileSync(file)), {
   device,
   host,
-  load: (ptx, diagnostics) => loadSource(device, ptx, {}, diagnostics),
+  load: (ptx, diagnostics) => loadSource(device, ptx, { compile: { target: 'cpu' } }, diagnostics),
   report({ list }) {
     for (const { severity, code, message, help, notes } of list)
       if (severity === 'error')
