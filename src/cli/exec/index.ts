@@ -1,0 +1,158 @@
+/** `cumetal exec`: runs a program of the machine, whose calls of CUDA a second process of this command line serves. */
+import { accessSync, constants, readFileSync, readSync, statSync, writeSync } from 'node:fs';
+import { machine, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { loadSource } from '../../api/load.ts';
+import { Diagnostics } from '../../base/diagnostic.ts';
+import { printableText } from '../../base/printable.ts';
+import { SourceFile } from '../../base/source.ts';
+import { openDevice } from '../../device/index.ts';
+import { buildShim, programFacts, serveProgram, shimSource, superviseProgram } from '../../exec/index.ts';
+import { type Context, lastValue } from '../command/command.ts';
+import { storeOf } from '../command/compile-cache.ts';
+import { usageError } from '../command/usage-error.ts';
+import { type ExitCode, exit } from '../terminal/exit.ts';
+import { renderAll, writeDiagnostics } from '../terminal/render.ts';
+
+/** Set for the process that serves. */
+const serving = 'CUMETAL_EXEC_SERVE';
+
+/** Exit codes of programs that cannot be run. Source: POSIX, Shell Command Language, 2.8.2. */
+const [cannotRun, notFound] = [126, 127];
+
+/** Runs the command. The result is the program's exit code. */
+export async function execute(context: Context): Promise<ExitCode> {
+  const { parsed, terminal } = context;
+  const threads = lastValue(parsed, 'threads');
+  if (threads !== undefined && !/^[1-9]\d{0,2}$/.test(threads))
+    return usageError(`invalid value \`${threads}\` for \`--threads\`: expected 1 to 999`, 'cumetal exec --help', terminal);
+  if (terminal.env[serving] !== undefined) return serve(context);
+  return (await supervise(context)) as ExitCode;
+}
+
+async function supervise({ parsed, terminal, command }: Context): Promise<number> {
+  const diagnostics = new Diagnostics();
+  const [name = '', ...args] = parsed.positionals;
+  const path = findProgram(name, terminal.env.PATH ?? '');
+  if (typeof path === 'number') {
+    terminal.err(`cumetal ${command.name}: ${name}: ${path === notFound ? 'not found' : 'permission denied'}\n`);
+    return path;
+  }
+  const wanted = checkProgram(path, diagnostics);
+  const compiler = terminal.env.CC || 'cc';
+  const shim = wanted && buildShim(shimSource(wanted), shimFolder(terminal.env), compiler);
+  if (shim && 'why' in shim) diagnostics.report('CM4094', shim);
+  if (!shim || 'why' in shim) {
+    writeDiagnostics(diagnostics.list, terminal);
+    return cannotRun;
+  }
+  const result = await superviseProgram({
+    path,
+    args: [name, ...args],
+    env: terminal.env,
+    shim,
+    temporary: tmpdir(),
+    server: [...ownWords(), command.name, ...optionsOf(parsed.options), '--', name],
+    serverEnv: { ...terminal.env, [serving]: '1' },
+  });
+  if (typeof result === 'number') return result;
+  terminal.err(`cumetal ${command.name}: ${name}: ${result.message}\n`);
+  return cannotRun;
+}
+
+const optionsOf = (options: Context['parsed']['options']): string[] =>
+  [...options].flatMap(([name, values]) => values.map((value) => (value === true ? `--${name}` : `--${name}=${value}`)));
+
+/** The words that start this command line. A single-file program has no file of its own to name. */
+function ownWords(): string[] {
+  const [, main = ''] = process.argv;
+  return main.startsWith('/$bunfs/') ? [process.execPath] : [process.execPath, main];
+}
+
+/** The path of a program as `execvp` finds it; the exit code where there is none. */
+function findProgram(name: string, path: string): string | number {
+  const places = name.includes('/') ? [name] : path.split(delimiter).map((folder) => join(folder || '.', name));
+  let result = notFound;
+  for (const place of places) {
+    if (!statSync(place, { throwIfNoEntry: false })?.isFile()) continue;
+    try {
+      accessSync(place, constants.X_OK);
+      return place;
+    } catch {
+      result = cannotRun;
+    }
+  }
+  return result;
+}
+
+/** e_machine by the machine's name. */
+const machines: Readonly<Record<string, number>> = { x86_64: 62, aarch64: 183 };
+
+/** The functions of CUDA that a program takes from libraries; undefined after reporting CM4093. */
+function checkProgram(path: string, diagnostics: Diagnostics): readonly string[] | undefined {
+  const refuse = (why: string, help?: string): undefined => void diagnostics.report('CM4093', { path, why }, help ? { help } : {});
+  if (process.platform !== 'linux') return refuse('this needs Linux');
+  const facts = programFacts(new Uint8Array(readFileSync(path)));
+  if (facts.kind === 'script') return [];
+  if (facts.kind === 'other') return refuse('it is neither a 64-bit ELF program nor a script');
+  if (facts.machine !== machines[machine()]) return refuse('it is for another processor');
+  if (!facts.isDynamic) return refuse('it is linked statically, so that no library can be loaded with it', 'link it without `-static`');
+  const isServed = facts.hasRuntime || facts.wanted.length > 0 || !facts.hasDeviceCode;
+  if (isServed) return facts.wanted;
+  return refuse(
+    'it has NVIDIA’s runtime inside, and no symbols by which it could be replaced',
+    'relink with `-cudart shared`, or do not strip it',
+  );
+}
+
+function shimFolder(env: Context['terminal']['env']): string {
+  const found = storeOf({ env });
+  return 'folder' in found ? found.folder : join(tmpdir(), `cumetal-exec-${process.getuid?.() ?? 0}`);
+}
+
+// ── the process that serves ──
+
+/** Serves the program that standard input names, by the folder of its pipes and its process number. */
+function serve({ parsed }: Context): ExitCode {
+  const [folder = '', pid = ''] = readLines();
+  if (folder === '') return exit.ok;
+  const opening = new Diagnostics();
+  const device = openDevice('cpu', opening, engineOf(lastValue(parsed, 'engine'), lastValue(parsed, 'threads')));
+  if (!device) {
+    report(opening);
+    return exit.noDevice;
+  }
+  let modules = 0;
+  serveProgram({
+    folder,
+    pid: Number(pid),
+    device,
+    load: (ptx, diagnostics) => loadSource(device, new SourceFile(`module ${modules++} of ${parsed.positionals[0]} (PTX)`, ptx), {}, diagnostics),
+    report,
+    now: () => performance.now(),
+  });
+  // Workers of the device are none of the program's business any more.
+  process.exit(exit.ok);
+}
+
+const engineOf = (engine: string | undefined, threads: string | undefined): Parameters<typeof openDevice>[2] => ({
+  ...(engine === undefined ? {} : { engine: engine as 'auto' }),
+  ...(threads === undefined ? {} : { threads: Number(threads) }),
+});
+
+/** Whole standard input, in lines. */
+function readLines(): string[] {
+  const bytes = new Uint8Array(4096);
+  let at = 0;
+  for (;;) {
+    const done = readSync(0, bytes, at, bytes.length - at, null);
+    if (done === 0) return new TextDecoder().decode(bytes.subarray(0, at)).split('\n');
+    at += done;
+  }
+}
+
+/** Writes at once: this process may be ended at any time. */
+function report({ list }: Diagnostics): void {
+  const errors = list.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) writeSync(2, printableText(renderAll(errors)));
+}
