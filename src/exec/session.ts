@@ -1,10 +1,11 @@
 /** Serves a program: the CUDA runtime of `src/program`, with a process of the machine as the program. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { Device } from '../device/index.ts';
-import { type CudaOptions, CudaState, cudaFunctions, cudaImports } from '../program/index.ts';
-import { readFatbinary } from './fatbinary.ts';
+import { type CudaOptions, CudaState, CudaFailure, importOf } from '../program/index.ts';
+import { Images } from './fatbinary.ts';
 import { endOfLowMemory, NativeMemory } from './native-memory.ts';
 import { Ended, kind, Link, type Message } from './protocol.ts';
+import { nativeFunctions } from './shim/functions.ts';
 
 export interface SessionOptions extends Omit<CudaOptions, 'print' | 'readImage'> {
   /** The folder of the pipes. */
@@ -33,6 +34,7 @@ const readAndWrite = 3n;
 class Session {
   readonly #link: Link;
   readonly #pid: number;
+  readonly #images = new Images();
   readonly #state: CudaState;
   readonly #calls: ((...args: (bigint | number)[]) => bigint | number | undefined)[];
 
@@ -42,10 +44,10 @@ class Session {
     this.#state = new CudaState({
       ...options,
       print: (text) => void this.#ask(kind.print, text),
-      readImage: (memory, pointer) => readFatbinary(memory, pointer, options.report),
+      readImage: (memory, pointer) => this.#images.read(memory, pointer),
+      load: (ptx, diagnostics) => this.#images.check(ptx, diagnostics) && options.load(ptx, diagnostics),
     });
-    const imports = cudaImports(this.#state);
-    this.#calls = Object.keys(cudaFunctions).map((name) => imports[name]!);
+    this.#calls = Object.values(nativeFunctions).map((row) => importOf(this.#state, row));
     this.#state.exports = {
       malloc: (bytes) => this.#askWords(kind.malloc, [bytes]),
       free: (pointer) => void this.#askWords(kind.free, [pointer]),
@@ -69,7 +71,8 @@ class Session {
       options.report(diagnostics);
       throw new Ended();
     }
-    if (hello.kind === kind.hello) this.#keepApart(endOfLowMemory(this.#pid), options.device);
+    this.#state.version = Number(hello.bytes.getBigUint64(8, true)) || undefined;
+    this.#keepApart(endOfLowMemory(this.#pid), options.device);
     this.#link.sendWords(kind.return, [0n, 0n]);
     for (;;) this.#serve(this.#link.read());
   }
@@ -95,9 +98,19 @@ class Session {
     if (what !== kind.call) throw new Ended();
     const count = bytes.getUint32(4, true);
     const args = Array.from({ length: count }, (_, i) => bytes.getBigUint64(8 + 8 * i, true));
-    const value = this.#calls[bytes.getUint32(0, true)]!(...args) ?? 0;
+    const value = this.#called(bytes.getUint32(0, true), args);
     const { sticky } = this.#state;
-    this.#link.sendWords(kind.return, [BigInt(value), BigInt(sticky ? this.#state.note(sticky) : 0)]);
+    this.#link.sendWords(kind.return, [value, BigInt(sticky ? this.#state.note(sticky) : 0)]);
+  }
+
+  #called(number: number, args: readonly bigint[]): bigint {
+    try {
+      return BigInt(this.#calls[number]!(...args) ?? 0);
+    } catch (error) {
+      // A function that returns no error has failed; a later one says what is missing.
+      if (error instanceof CudaFailure) return 0n;
+      throw error;
+    }
   }
 
   #askWords(what: number, words: readonly bigint[]): bigint {

@@ -3,7 +3,7 @@
  * it a memory of 32 bits, `wasi/` files, streams and clocks, `cudart/` the CUDA runtime over a device, and `host/` the machine under Bun and
  * Node. Start at `run.ts`.
  */
-export { type CudaOptions, CudaState, cudaFunctions, cudaImports } from './cudart/index.ts';
+export { CudaFailure, type CudaOptions, CudaState, cudaFunctions, importOf, must, plainRow, type Row } from './cudart/index.ts';
 export { type HostOptions, machineHost } from './host/index.ts';
 export { type LowerOptions, lowerMemory } from './lower/index.ts';
 export { type HostMemory, programWindow } from './memory.ts';

@@ -61,7 +61,7 @@ export function buildShim({ shim, included }: ShimSource, folder: string, compil
 
 function compile(folder: string, compiler: string): string | undefined {
   const common = ['-shared', '-fPIC', '-O2', '-w'];
-  const first = call(compiler, [...common, '-fvisibility=hidden', '-pthread', '-o', preloadName, 'shim.c'], folder);
+  const first = call(compiler, [...common, '-fvisibility=hidden', '-Wl,-z,defs', '-pthread', '-o', preloadName, 'shim.c'], folder);
   if (first !== undefined) return first;
   writeFileSync(join(folder, 'empty.c'), '');
   for (const [name, version] of Object.entries(libraries)) {

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +132,21 @@ static int cm_wait_for_device(int replies, pid_t *device) {
 
 static u64 cm_await(u64 lost);
 
+static int cm_version_of(struct dl_phdr_info *info, size_t size, void *to) {
+  (void)size;
+  const char *found = info->dlpi_name ? strstr(info->dlpi_name, "/libcudart.so.") : NULL;
+  if (!found) return 0;
+  *(int *)to = atoi(found + strlen("/libcudart.so."));
+  return 1;
+}
+// The release of the runtime that the program is linked to.
+static int cm_inner_version;
+static int cm_version(void) {
+  int version = cm_inner_version;
+  dl_iterate_phdr(cm_version_of, &version);
+  return version;
+}
+
 static int cm_connect(void) {
   char requests[128], replies[128], line[32];
   int pid = getpid();
@@ -162,7 +178,7 @@ static int cm_connect(void) {
   unlink(replies);
   if (failed) return -1;
   cm.state = s_open;
-  u64 about[2] = {(u64)pid, 0};
+  u64 about[2] = {(u64)pid, (u64)cm_version()};
   if (cm_send(m_hello, about, sizeof about)) return -1;
   cm_await(0);
   return cm.state == s_open ? 0 : -1;
@@ -295,7 +311,22 @@ CM_EXPORT void **__cudaRegisterFatBinary(void *wrapper) {
   return (void **)cm_remember(cm_fn___cudaRegisterFatBinary, 1, args);
 }
 CM_EXPORT void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
-CM_EXPORT char __cudaInitModule(void **handle) { (void)handle; return 1; }
+static int cm_has_managed;
+CM_EXPORT void __cudaRegisterManagedVar(void **handle, void **pointer, char *address, const char *name, int external, size_t size, int constant,
+                                        int global) {
+  (void)address, (void)external, (void)constant, (void)global;
+  u64 args[4] = {(u64)handle, (u64)pointer, (u64)name, size};
+  cm_remember(cm_fn___cudaRegisterManagedVar, 4, args);
+  cm_has_managed = 1;
+}
+// Called before the program uses a managed variable for the first time.
+CM_EXPORT char __cudaInitModule(void **handle) {
+  (void)handle;
+  int count;
+  u64 args[1] = {(u64)&count};
+  if (cm_has_managed) cm_call(cm_fn_cudaGetDeviceCount, 1, args, 0);
+  return 1;
+}
 CM_EXPORT void __cudaUnregisterFatBinary(void **handle) {
   cm_pending *entry = (cm_pending *)handle;
   // At the end of a process nothing is left to be told.
@@ -430,6 +461,7 @@ static void cm_patch_symbols(const char *file, u64 size) {
   if (head->e_shentsize != sizeof(Elf64_Shdr) || head->e_shoff > size || (size - head->e_shoff) / sizeof(Elf64_Shdr) < head->e_shnum) return;
   const Elf64_Shdr *sections = (const void *)(file + head->e_shoff);
   u64 base = 0;
+  int hasOld = 0, found = 0;
   dl_iterate_phdr(cm_first_object, &base);
   for (int i = 0; i < head->e_shnum; i++) {
     const Elf64_Shdr *table = &sections[i];
@@ -442,10 +474,14 @@ static void cm_patch_symbols(const char *file, u64 size) {
       if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_shndx == SHN_UNDEF || symbol->st_name >= names->sh_size) continue;
       const char *name = file + names->sh_offset + symbol->st_name;
       if (strncmp(name, "cuda", 4) != 0 && strncmp(name, "__cuda", 6) != 0) continue;
+      if (strcmp(name, "cudaGetDeviceProperties_v2") == 0) hasOld = 1;
       void *target = cm_find(name);
+      found |= target != NULL;
       if (target || cm_is_api(name)) cm_put_jump((unsigned char *)(base + symbol->st_value), symbol->st_size, name, target);
     }
   }
+  // Release 12 alone has two functions for properties.
+  if (found) cm_inner_version = hasOld ? 12 : 13;
 }
 
 static void cm_patch_program(void) {

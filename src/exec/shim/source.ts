@@ -2,14 +2,14 @@
  * The C of the shim that is made from the table of the CUDA runtime: a function for each row, which sends its arguments to the process of the
  * device. Numbers of functions are places in the table, so that both sides of one build agree.
  */
-import { cudaFunctions } from '../../program/index.ts';
+import { nativeFunctions } from './functions.ts';
 import { runtimeNames } from './names.ts';
 import shim from './shim.c' with { type: 'text' };
 
 /** The names of functions by their numbers. */
-export const functionNames: readonly string[] = Object.keys(cudaFunctions);
+export const functionNames: readonly string[] = Object.keys(nativeFunctions);
 
-type Row = (typeof cudaFunctions)[string];
+type Row = (typeof nativeFunctions)[string];
 
 const types = { pointer: 'void *', long: 'long long', size: 'size_t', int: 'int', uint: 'unsigned', float: 'float' } as const;
 
@@ -56,7 +56,7 @@ export function shimSource(wanted: readonly string[] = []): ShimSource {
   for (const [other] of aliases) known.add(other);
   const missing = [...new Set(wanted)].filter((name) => !known.has(name) && /^\w+$/.test(name));
   const stubs = [
-    ...made.map((name) => stubOf(name, cudaFunctions[name]!)),
+    ...made.map((name) => stubOf(name, nativeFunctions[name]!)),
     ...aliases.map(([other, name]) => `extern __typeof(${name}) ${other} CM_EXPORT __attribute__((alias("${name}")));`),
     ...missing.map((name) => `CM_EXPORT int ${name}(void) { return cm_unsupported("${name}"); }`),
     'static const cm_entry cm_table[] = {',
