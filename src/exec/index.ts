@@ -7,4 +7,4 @@ export { type ProgramFacts, programFacts } from './program-file.ts';
 export { type SessionOptions, serveProgram } from './session.ts';
 export { buildShim, type Shim, type ShimFailure } from './shim/build.ts';
 export { type ShimSource, shimSource } from './shim/source.ts';
-export { codeOfEnd, type Supervision, superviseProgram } from './supervise.ts';
+export { codeOfEnd, removeAbandoned, type Supervision, superviseProgram } from './supervise.ts';

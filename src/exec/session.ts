@@ -1,7 +1,7 @@
 /** Serves a program: the CUDA runtime of `src/program`, with a process of the machine as the program. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { Device } from '../device/index.ts';
-import { type CudaOptions, CudaState, CudaFailure, importOf } from '../program/index.ts';
+import { CudaFailure, type CudaOptions, CudaState, importOf } from '../program/index.ts';
 import { Images } from './fatbinary.ts';
 import { endOfLowMemory, NativeMemory } from './native-memory.ts';
 import { Ended, kind, Link, type Message } from './protocol.ts';

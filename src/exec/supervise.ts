@@ -3,7 +3,7 @@
  * however it ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { constants as os } from 'node:os';
 import { kind } from './protocol.ts';
@@ -41,6 +41,22 @@ export async function superviseProgram(options: Supervision): Promise<number | N
   }
 }
 
+/** Folders of sessions, by the number of the process that made them. */
+const folderName = 'cumetal-exec-';
+
+/** Removes what sessions left that were killed. */
+export function removeAbandoned(temporary: string): void {
+  for (const name of readdirSync(temporary)) {
+    const pid = name.startsWith(folderName) ? Number.parseInt(name.slice(folderName.length), 10) : Number.NaN;
+    if (!Number.isInteger(pid) || existsSync(`/proc/${pid}`)) continue;
+    try {
+      rmSync(`${temporary}/${name}`, { recursive: true, force: true });
+    } catch {
+      // It is somebody else's.
+    }
+  }
+}
+
 class Session {
   readonly #options: Supervision;
   readonly #folder: string;
@@ -51,7 +67,7 @@ class Session {
 
   constructor(options: Supervision) {
     this.#options = options;
-    this.#folder = mkdtempSync(`${options.temporary}/cumetal-${process.pid}-`);
+    this.#folder = mkdtempSync(`${options.temporary}/${folderName}${process.pid}-`);
     this.#server = createServer((socket) => {
       socket.once('data', (line) => this.#serve(Number.parseInt(String(line), 10)));
       socket.on('error', () => {});

@@ -1,18 +1,14 @@
 /** `cumetal exec`: runs a program of the machine, whose calls of CUDA a second process of this command line serves. */
-import { accessSync, constants, readFileSync, readSync, statSync, writeSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { machine, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { loadSource } from '../../api/load.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import { printableText } from '../../base/printable.ts';
-import { SourceFile } from '../../base/source.ts';
-import { openDevice } from '../../device/index.ts';
-import { buildShim, programFacts, serveProgram, shimSource, superviseProgram } from '../../exec/index.ts';
+import { buildShim, programFacts, removeAbandoned, shimSource, superviseProgram } from '../../exec/index.ts';
 import { type Context, lastValue } from '../command/command.ts';
 import { storeOf } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
-import { type ExitCode, exit } from '../terminal/exit.ts';
-import { renderAll, writeDiagnostics } from '../terminal/render.ts';
+import type { ExitCode } from '../terminal/exit.ts';
+import { writeDiagnostics } from '../terminal/render.ts';
 
 /** Set for the process that serves. */
 const serving = 'CUMETAL_EXEC_SERVE';
@@ -26,7 +22,7 @@ export async function execute(context: Context): Promise<ExitCode> {
   const threads = lastValue(parsed, 'threads');
   if (threads !== undefined && !/^[1-9]\d{0,2}$/.test(threads))
     return usageError(`invalid value \`${threads}\` for \`--threads\`: expected 1 to 999`, 'cumetal exec --help', terminal);
-  if (terminal.env[serving] !== undefined) return serve(context);
+  if (terminal.env[serving] !== undefined) return (await import('./serve.ts')).serve(context);
   return (await supervise(context)) as ExitCode;
 }
 
@@ -46,6 +42,7 @@ async function supervise({ parsed, terminal, command }: Context): Promise<number
     writeDiagnostics(diagnostics.list, terminal);
     return cannotRun;
   }
+  removeAbandoned(tmpdir());
   const result = await superviseProgram({
     path,
     args: [name, ...args],
@@ -69,7 +66,7 @@ function ownWords(): string[] {
   return main.startsWith('/$bunfs/') ? [process.execPath] : [process.execPath, main];
 }
 
-/** The path of a program as `execvp` finds it; the exit code where there is none. */
+/** The path of a program as `execvp` finds it; the exit code if there is none. */
 function findProgram(name: string, path: string): string | number {
   const places = name.includes('/') ? [name] : path.split(delimiter).map((folder) => join(folder || '.', name));
   let result = notFound;
@@ -101,58 +98,11 @@ function checkProgram(path: string, diagnostics: Diagnostics): readonly string[]
   if (isServed) return facts.wanted;
   return refuse(
     'it has NVIDIA’s runtime inside, and no symbols by which it could be replaced',
-    'relink with `-cudart shared`, or do not strip it',
+    'relink with `-cudart shared`, or leave the symbols in it',
   );
 }
 
 function shimFolder(env: Context['terminal']['env']): string {
   const found = storeOf({ env });
   return 'folder' in found ? found.folder : join(tmpdir(), `cumetal-exec-${process.getuid?.() ?? 0}`);
-}
-
-// ── the process that serves ──
-
-/** Serves the program that standard input names, by the folder of its pipes and its process number. */
-function serve({ parsed }: Context): ExitCode {
-  const [folder = '', pid = ''] = readLines();
-  if (folder === '') return exit.ok;
-  const opening = new Diagnostics();
-  const device = openDevice('cpu', opening, engineOf(lastValue(parsed, 'engine'), lastValue(parsed, 'threads')));
-  if (!device) {
-    report(opening);
-    return exit.noDevice;
-  }
-  let modules = 0;
-  serveProgram({
-    folder,
-    pid: Number(pid),
-    device,
-    load: (ptx, diagnostics) => loadSource(device, new SourceFile(`module ${modules++} of ${parsed.positionals[0]} (PTX)`, ptx), {}, diagnostics),
-    report,
-    now: () => performance.now(),
-  });
-  // Workers of the device are none of the program's business any more.
-  process.exit(exit.ok);
-}
-
-const engineOf = (engine: string | undefined, threads: string | undefined): Parameters<typeof openDevice>[2] => ({
-  ...(engine === undefined ? {} : { engine: engine as 'auto' }),
-  ...(threads === undefined ? {} : { threads: Number(threads) }),
-});
-
-/** Whole standard input, in lines. */
-function readLines(): string[] {
-  const bytes = new Uint8Array(4096);
-  let at = 0;
-  for (;;) {
-    const done = readSync(0, bytes, at, bytes.length - at, null);
-    if (done === 0) return new TextDecoder().decode(bytes.subarray(0, at)).split('\n');
-    at += done;
-  }
-}
-
-/** Writes at once: this process may be ended at any time. */
-function report({ list }: Diagnostics): void {
-  const errors = list.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) writeSync(2, printableText(renderAll(errors)));
 }

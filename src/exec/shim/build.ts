@@ -60,7 +60,7 @@ export function buildShim({ shim, included }: ShimSource, folder: string, compil
 }
 
 function compile(folder: string, compiler: string): string | undefined {
-  const common = ['-shared', '-fPIC', '-O2', '-w'];
+  const common = ['-shared', '-fPIC', '-O1', '-w'];
   const first = call(compiler, [...common, '-fvisibility=hidden', '-Wl,-z,defs', '-pthread', '-o', preloadName, 'shim.c'], folder);
   if (first !== undefined) return first;
   writeFileSync(join(folder, 'empty.c'), '');
@@ -75,7 +75,12 @@ function compile(folder: string, compiler: string): string | undefined {
 }
 
 function call(compiler: string, args: readonly string[], cwd: string): string | undefined {
-  const { status, error, stderr } = spawnSync(compiler, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'], timeout: 120_000 });
+  const { status, error, stderr } = spawnSync(compiler, args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 120_000,
+  });
   if (error) return (error as NodeJS.ErrnoException).code === 'ENOENT' ? `there is no \`${compiler}\` on this machine` : error.message;
   return status === 0 ? undefined : stderr.trim().split('\n').slice(0, 5).join('\n') || `exit code ${status}`;
 }

@@ -403,7 +403,7 @@ CM_EXPORT int cuGetExportTable(const void **table, const void *id) {
   *table = NULL;
   if (!__sync_lock_test_and_set(&said, 1))
     cm_say("cumetal exec: NVIDIA's runtime is inside this program, and the program has no symbols by which it could be replaced: relink it with "
-           "`-cudart shared`, or do not strip it\n");
+           "`-cudart shared`, or leave its symbols in it\n");
   return 500;
 }
 

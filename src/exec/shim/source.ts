@@ -52,7 +52,11 @@ export interface ShimSource {
 export function shimSource(wanted: readonly string[] = []): ShimSource {
   const made = functionNames.filter((name) => !own.includes(name));
   const known = new Set([...own, ...made]);
-  const aliases = [...known].flatMap((name) => otherNames(name).filter((other) => !known.has(other)).map((other) => [other, name] as const));
+  const aliases = [...known].flatMap((name) =>
+    otherNames(name)
+      .filter((other) => !known.has(other))
+      .map((other) => [other, name] as const),
+  );
   for (const [other] of aliases) known.add(other);
   const missing = [...new Set(wanted)].filter((name) => !known.has(name) && /^\w+$/.test(name));
   const stubs = [

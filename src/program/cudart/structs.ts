@@ -35,7 +35,10 @@ export const deviceProperties = fields(`text:name*256 bytes:uuid*16 bytes:luid*8
   int:unifiedFunctionPointers int:reserved*63`);
 
 /** The fields before release 12. */
-export const deviceProperties11 = deviceProperties.slice(0, deviceProperties.findIndex(([name]) => name === 'hostRegisterSupported'));
+export const deviceProperties11 = deviceProperties.slice(
+  0,
+  deviceProperties.findIndex(([name]) => name === 'hostRegisterSupported'),
+);
 
 /** Fields that release 13 has no more. */
 const removed = new Set(
