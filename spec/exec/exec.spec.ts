@@ -8,8 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { openDevice } from '../../src/device/index.ts';
 import { NativeMemory } from '../../src/exec/native-memory.ts';
 import { programFacts } from '../../src/exec/program-file.ts';
+import { kind } from '../../src/exec/protocol.ts';
+import { serveProgram } from '../../src/exec/session.ts';
 import { shimSource } from '../../src/exec/shim/source.ts';
 import { commandLine } from '../support/command-line.ts';
 import { fatbinaryOf } from '../support/hostile/container.ts';
@@ -144,6 +148,24 @@ test('every function of the table is in the shim once, by C’s own conventions'
   const defined = [...stubs.matchAll(/^CM_EXPORT [\w ]+?\**\s?(\w+)\(/gm)].map(([, name]) => name);
   assert.is(new Set(defined).size, defined.length);
   assert.is(defined.filter((name) => name === 'cudaWanted').length, 1);
+});
+
+test('a process whose memory is out of reach is refused', () => {
+  // No process has this number; files stand for its pipes.
+  const pid = 2 ** 30;
+  const words = new DataView(new ArrayBuffer(24));
+  words.setUint32(0, kind.hello, true);
+  words.setUint32(4, 16, true);
+  writeFileSync(join(folder, `${pid}.requests`), new Uint8Array(words.buffer));
+  writeFileSync(join(folder, `${pid}.replies`), '');
+  const diagnostics = new Diagnostics();
+  const device = openDevice('cpu', diagnostics)!;
+  serveProgram({ folder, pid, device, load: () => undefined, report: ({ list }) => diagnostics.addAll(list), now: () => 0 });
+  device.close();
+  assert.equal(
+    diagnostics.list.map(({ code }) => code),
+    ['CM6080'],
+  );
 });
 
 native('the memory of a process is read and written, and what is not there is refused', () => {
