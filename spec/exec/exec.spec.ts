@@ -47,7 +47,7 @@ function prepare(): void {
 
 const cumetal = [process.execPath, join(here, '../../src/cli/start.ts')] as const;
 /** The folders of sessions are made here, so that what is left of them is seen. */
-const env = { ...process.env, TMPDIR: folder, CUMETAL_CACHE_PATH: join(folder, 'cache') };
+const env = { ...process.env, TMPDIR: folder, CUMETAL_CACHE_PATH: join(folder, 'cache'), CUMETAL_CACHE_DISABLE: '0' };
 const sessions = (): string[] => readdirSync(folder).filter((name) => name.startsWith('cumetal-exec-'));
 
 const run = (...words: string[]) => {

@@ -1,9 +1,9 @@
 /** `cumetal exec`: runs a program of the machine, whose calls of CUDA a second process of this command line serves. */
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { machine, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import { buildShim, programFacts, removeAbandoned, shimSource, superviseProgram } from '../../exec/index.ts';
+import { buildShim, programFacts, removeAbandoned, type Shim, shimSource, superviseProgram } from '../../exec/index.ts';
 import { type Context, lastValue } from '../command/command.ts';
 import { storeOf } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
@@ -28,20 +28,31 @@ export async function execute(context: Context): Promise<ExitCode> {
 
 async function supervise({ parsed, terminal, command }: Context): Promise<number> {
   const diagnostics = new Diagnostics();
-  const [name = '', ...args] = parsed.positionals;
+  const [name = ''] = parsed.positionals;
   const path = findProgram(name, terminal.env.PATH ?? '');
   if (typeof path === 'number') {
     terminal.err(`cumetal ${command.name}: ${name}: ${path === notFound ? 'not found' : 'permission denied'}\n`);
     return path;
   }
   const wanted = checkProgram(path, diagnostics);
-  const compiler = terminal.env.CC || 'cc';
-  const shim = wanted && buildShim(shimSource(wanted), shimFolder(terminal.env), compiler);
-  if (shim && 'why' in shim) diagnostics.report('CM4094', shim);
-  if (!shim || 'why' in shim) {
+  const place = shimPlace(terminal.env);
+  try {
+    const shim = wanted && buildShim(shimSource(wanted), place.folder, terminal.env.CC || 'cc');
+    if (shim && !('why' in shim)) return await start({ shim, path }, { parsed, terminal, command });
+    if (shim) diagnostics.report('CM4094', shim);
     writeDiagnostics(diagnostics.list, terminal);
     return cannotRun;
+  } finally {
+    place.remove();
   }
+}
+
+/** Starts a program, and waits for its end. */
+async function start(
+  { shim, path }: { readonly shim: Shim; readonly path: string },
+  { parsed, terminal, command }: Context,
+): Promise<number> {
+  const [name = '', ...args] = parsed.positionals;
   removeAbandoned(tmpdir());
   const result = await superviseProgram({
     path,
@@ -102,7 +113,10 @@ function checkProgram(path: string, diagnostics: Diagnostics): readonly string[]
   );
 }
 
-function shimFolder(env: Context['terminal']['env']): string {
+/** The cache; a folder for this run alone if there is none, because what lies in a folder of others would run with the rights of the user. */
+function shimPlace(env: Context['terminal']['env']): { readonly folder: string; remove(): void } {
   const found = storeOf({ env });
-  return 'folder' in found ? found.folder : join(tmpdir(), `cumetal-exec-${process.getuid?.() ?? 0}`);
+  if ('folder' in found) return { folder: found.folder, remove: () => {} };
+  const folder = mkdtempSync(join(tmpdir(), 'cumetal-shim-'));
+  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
