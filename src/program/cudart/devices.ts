@@ -3,7 +3,7 @@ import { cudaErrorNumbered } from '../../api/cuda-errors.ts';
 import { cBytes } from '../memory.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
-import { deviceProperties, putStruct } from './structs.ts';
+import { deviceProperties, deviceProperties11, deviceProperties13, putStruct } from './structs.ts';
 
 /** Most shared memory of a block that does not ask for more, on devices of NVIDIA. */
 export const usualShared = 49_152;
@@ -12,6 +12,8 @@ export const usualShared = 49_152;
 const capability = [8, 0] as const;
 /** The release of CUDA whose functions these are. */
 export const cudaVersion = 12_080;
+
+const versionOf = ({ version }: CudaState): number => (version === undefined || version === 12 ? cudaVersion : version * 1000);
 
 type Values = Readonly<Record<string, string | number | readonly number[]>>;
 
@@ -132,6 +134,13 @@ const properties = row(['pointer', 'int'], (state, to, device) => {
   assertDevice(device);
   putStruct(state.memory, to, deviceProperties, propertiesOf(state));
 });
+/** The struct had fewer fields before release 12, whose header gives the function another name, and has fewer again since 13. */
+const namedProperties = row(['pointer', 'int'], (state, to, device) => {
+  assertDevice(device);
+  const { version } = state;
+  const fields = version === undefined ? deviceProperties : version >= 13 ? deviceProperties13 : deviceProperties11;
+  putStruct(state.memory, to, fields, propertiesOf(state));
+});
 
 function lastError(state: CudaState, isKept: boolean): number {
   const number = state.note(state.sticky ?? state.last);
@@ -167,7 +176,7 @@ export const devices: Readonly<Record<string, Row>> = {
   cudaSetDeviceFlags: row(['uint'], () => undefined),
   cudaGetDeviceFlags: row(['pointer'], (state, to) => must(state.memory.putU32(to, 0))),
   cudaInitDevice: row(['int', 'uint', 'uint'], (_state, device) => assertDevice(device)),
-  cudaGetDeviceProperties: properties,
+  cudaGetDeviceProperties: namedProperties,
   cudaGetDeviceProperties_v2: properties,
   cudaDeviceGetAttribute: row(['pointer', 'int', 'int'], (state, to, attribute, device) => {
     assertDevice(device);
@@ -217,8 +226,8 @@ export const devices: Readonly<Record<string, Row>> = {
     must(state.memory.putU32(least, 0) && state.memory.putU32(greatest, -5 >>> 0));
   }),
   cudaDeviceCanAccessPeer: row(['pointer', 'int', 'int'], (state, to) => must(state.memory.putU32(to, 0))),
-  cudaDriverGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, cudaVersion))),
-  cudaRuntimeGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, cudaVersion))),
+  cudaDriverGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, versionOf(state)))),
+  cudaRuntimeGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, versionOf(state)))),
   cudaProfilerStart: done,
   cudaProfilerStop: done,
   cudaGetLastError: plainRow([], 'uint', (state) => lastError(state, false)),

@@ -131,6 +131,8 @@ export class CudaState {
   usesRuntime = false;
   /** Texts of the runtime in memory of the program, which live as long as it. */
   readonly texts = new Map<string, bigint>();
+  /** The release of the runtime that a program of the machine is linked to: 11 to 13. Undefined for programs with headers of this package. */
+  version: number | undefined;
   memory!: HostMemory;
   exports!: ProgramExports;
   /** The error of the last call that failed. */
