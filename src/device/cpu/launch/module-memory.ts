@@ -39,6 +39,13 @@ const symbolAt = (
     write: (bytes: Uint8Array, offset = 0) => memory.view(address, size).set(bytes, offset),
     read: () => memory.view(address, size).slice(),
   };
-  const buffer: CpuBuffer = { ...access, owner: memory, address, isFree: false, deviceAddress: () => BigInt(address), free: () => undefined };
+  const buffer: CpuBuffer = {
+    ...access,
+    owner: memory,
+    address,
+    isFree: false,
+    deviceAddress: () => BigInt(address),
+    free: () => undefined,
+  };
   return { name, ...access, buffer };
 };
