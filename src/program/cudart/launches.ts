@@ -58,7 +58,17 @@ function launch(state: CudaState, stub: bigint, { grid, block, sharedBytes }: La
   const args = argumentsOf(state, kernel, list);
   const diagnostics = new Diagnostics();
   syncToDevice(state);
-  const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, timeoutMs: 0, print: state.options.print };
+  const { print, instruments } = state.options;
+  const request = {
+    kernel: kernel.name,
+    grid,
+    block,
+    dynamicSharedBytes: sharedBytes,
+    args,
+    timeoutMs: 0,
+    print,
+    ...instruments?.(module),
+  };
   const result = module.launch(request, diagnostics);
   syncToHost(state);
   if (!result) state.failWith(diagnostics);

@@ -2,7 +2,7 @@
 import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
 import { errorOf } from '../../api/failures.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceModule } from '../../device/index.ts';
+import type { Device, DeviceModule, LaunchRequest } from '../../device/index.ts';
 import type { ProgramMemory } from '../memory.ts';
 import { Allocations } from './allocations.ts';
 
@@ -63,6 +63,8 @@ export interface CudaOptions {
   load(ptx: string, diagnostics: Diagnostics): DeviceModule | undefined;
   /** Receives diagnostics of code and of launches. */
   report(diagnostics: Diagnostics): void;
+  /** What launches of a module are run with: limits, and instruments that report. */
+  instruments?(module: DeviceModule): Partial<Pick<LaunchRequest, 'timeoutMs' | 'sanitize' | 'schedule' | 'profile' | 'trace'>>;
   /** Receives what kernels print. */
   print(text: Uint8Array): void;
   /** Milliseconds since some moment. */
