@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { loadSource } from '../../src/api/load.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { openDevice } from '../../src/device/index.ts';
-import { type CudaOptions, CudaState, cudaImports, managedIndex } from '../../src/program/cudart/index.ts';
+import { type CudaOptions, CudaState, cudaImports, managedPointer } from '../../src/program/cudart/index.ts';
 import { deviceProperties, funcAttributes, sizeOfStruct } from '../../src/program/cudart/structs.ts';
 import { machineHost } from '../../src/program/host/index.ts';
 import { cBytes, ProgramMemory } from '../../src/program/memory.ts';
@@ -254,7 +254,10 @@ function cuda(): Cuda {
   const memory = newMemory(16);
   let heap = 500_000;
   state.memory = memory;
-  memory.managed = (address, bytes) => managedIndex(state, address, bytes);
+  memory.managed = (address, bytes) => {
+    const pointer = managedPointer(state, address, bytes);
+    return pointer === undefined ? undefined : memory.index(pointer, bytes);
+  };
   state.exports = {
     malloc(bytes) {
       heap += Number(bytes);

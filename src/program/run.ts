@@ -1,7 +1,7 @@
 /** Runs the host half of a CUDA program: lowers its memory, gives it WASI and the CUDA runtime, and calls its start. */
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedIndex } from './cudart/index.ts';
+import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedPointer } from './cudart/index.ts';
 import { lowerMemory } from './lower/index.ts';
 import { ProgramMemory, programWindow } from './memory.ts';
 import type { ProgramHost } from './wasi/host.ts';
@@ -55,6 +55,7 @@ class Program {
   readonly #options: RunOptions;
   readonly #cuda: CudaState;
   readonly #wasi: WasiState;
+  #memory: ProgramMemory | undefined;
   /** Whether the reason of the end has been reported. */
   #isReported = false;
 
@@ -96,7 +97,11 @@ class Program {
       return undefined;
     }
     const own = new ProgramMemory(memory);
-    own.managed = (address, count) => managedIndex(this.#cuda, address, count);
+    own.managed = (address, count) => {
+      const pointer = managedPointer(this.#cuda, address, count);
+      return pointer === undefined ? undefined : own.index(pointer, count);
+    };
+    this.#memory = own;
     this.#wasi.memory = own;
     this.#cuda.memory = own;
     this.#cuda.exports = {
@@ -125,7 +130,7 @@ class Program {
 
   /** The index of managed memory. An access at -1 stops the program, as one at any address that is not there. */
   #outside(address: bigint): number {
-    const index = managedIndex(this.#cuda, address, 1);
+    const index = this.#memory?.managed(address, 1);
     if (index !== undefined) return index;
     const shown = `0x${address.toString(16)}`;
     const isDevice = this.#cuda.allocations.find(address) !== undefined;

@@ -1,5 +1,4 @@
 /** Copies and fills. All are done when the call returns, which every order of streams allows. */
-import { isHostPointer } from '../memory.ts';
 import type { Allocation } from './allocations.ts';
 import { bytesOfBuffer } from './device-memory.ts';
 import { must, type Row, row } from './row.ts';
@@ -16,7 +15,7 @@ interface Side {
 
 /** The bytes at a pointer: of the program, or of the device. Fails if there are fewer than `bytes`, or if the copy's direction says otherwise. */
 function side(state: CudaState, pointer: bigint, bytes: number, wanted: 'host' | 'device' | 'any'): Side {
-  if (isHostPointer(pointer)) {
+  if (state.memory.isOwn(pointer)) {
     if (wanted === 'device' && !isPinned(state, pointer)) fail('cudaErrorInvalidValue');
     return hostSide(state, pointer, bytes);
   }
@@ -33,9 +32,11 @@ const isPinned = ({ pinned }: CudaState, pointer: bigint): boolean =>
   [...pinned].some(([start, { bytes }]) => pointer >= start && pointer < start + BigInt(Math.max(1, bytes)));
 
 function hostSide(state: CudaState, pointer: bigint, bytes: number): Side {
-  const all = state.memory.slice(pointer, bytes);
-  if (!all) fail('cudaErrorInvalidValue');
-  return { read: (offset, count) => all!.subarray(offset, offset + count), write: (offset, from) => all!.set(from, offset) };
+  if (!state.memory.has(pointer, bytes)) fail('cudaErrorInvalidValue');
+  return {
+    read: (offset, count) => state.memory.slice(pointer + BigInt(offset), count) ?? fail('cudaErrorInvalidValue'),
+    write: (offset, from) => must(state.memory.put(pointer + BigInt(offset), from)),
+  };
 }
 
 const deviceSide = ({ buffer }: Allocation, start: number): Side => ({
@@ -80,7 +81,7 @@ function copyRectangle(state: CudaState, { to, toPitch, from, fromPitch, width, 
 
 function fill(state: CudaState, pointer: bigint, value: number, bytes: number): void {
   if (bytes === 0) return;
-  if (isHostPointer(pointer) && !isPinned(state, pointer)) fail('cudaErrorInvalidValue');
+  if (state.memory.isOwn(pointer) && !isPinned(state, pointer)) fail('cudaErrorInvalidValue');
   side(state, pointer, bytes, 'any').write(0, new Uint8Array(bytes).fill(value));
 }
 

@@ -11,7 +11,7 @@ import { importOf, type Row } from './row.ts';
 import type { CudaState } from './state.ts';
 import { streams } from './streams.ts';
 
-export { managedIndex } from './device-memory.ts';
+export { managedPointer } from './device-memory.ts';
 export { type CudaOptions, CudaState } from './state.ts';
 
 /** Every function of the runtime that programs can call, by name. */

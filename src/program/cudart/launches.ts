@@ -2,7 +2,6 @@
 import { estimate } from '../../api/occupancy.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { DeviceModule, LaunchArgument } from '../../device/index.ts';
-import { isHostPointer } from '../memory.ts';
 import { mapHostMemory, syncToDevice, syncToHost } from './device-memory.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, fail, type LaunchShape } from './state.ts';
@@ -32,7 +31,7 @@ function dims(state: CudaState, pointer: bigint): [number, number, number] {
 /** The argument of a pointer parameter. */
 function pointerArgument(state: CudaState, value: bigint): LaunchArgument {
   if (value === 0n) return { kind: 'null' };
-  if (isHostPointer(value)) {
+  if (state.memory.isOwn(value)) {
     const mapped = mapHostMemory(state, value);
     return { kind: 'buffer', buffer: mapped.allocation.buffer, offset: mapped.offset };
   }

@@ -3,7 +3,7 @@ import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
 import { errorOf } from '../../api/failures.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceModule, LaunchRequest } from '../../device/index.ts';
-import type { ProgramMemory } from '../memory.ts';
+import type { HostMemory } from '../memory.ts';
 import { Allocations } from './allocations.ts';
 
 /** The name of an error. */
@@ -53,6 +53,13 @@ export interface LaunchShape {
 export interface ProgramExports {
   malloc(bytes: bigint): bigint;
   free(pointer: bigint): void;
+  /**
+   * Gives the program memory at an address of the device, if it can have memory there: managed memory has then one address for both.
+   * Without this function, the program follows addresses of managed memory through its own memory.
+   */
+  share?(address: bigint, bytes: number): boolean;
+  /** Takes that memory away. */
+  unshare?(address: bigint, bytes: number): void;
   /** The function at a place of the program's table. */
   function(pointer: bigint): ((...args: (bigint | number)[]) => unknown) | undefined;
 }
@@ -61,6 +68,8 @@ export interface CudaOptions {
   readonly device: Device;
   /** Loads PTX on the device. Undefined after reporting. */
   load(ptx: string, diagnostics: Diagnostics): DeviceModule | undefined;
+  /** The PTX that a fat binary has at a pointer of the program; text with a zero byte behind it by default. */
+  readImage?(memory: HostMemory, pointer: bigint): string | undefined;
   /** Receives diagnostics of code and of launches. */
   report(diagnostics: Diagnostics): void;
   /** What launches of a module are run with: limits, and instruments that report. */
@@ -84,7 +93,7 @@ export class CudaState {
   readonly pinned = new Map<bigint, { readonly bytes: number; readonly flags: number }>();
   /** Most dynamic shared memory, by kernel, where the program has set it. */
   readonly texts = new Map<string, bigint>();
-  memory!: ProgramMemory;
+  memory!: HostMemory;
   exports!: ProgramExports;
   /** The error of the last call that failed. */
   last: CudaErrorName = 'cudaSuccess';

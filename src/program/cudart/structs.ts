@@ -1,5 +1,5 @@
 /** Structures of the runtime API that functions fill. Source: CUDA Runtime API 12, data structures; fields in their order. */
-import type { ProgramMemory } from '../memory.ts';
+import type { HostMemory } from '../memory.ts';
 import { fail } from './state.ts';
 
 /** A field: `char` and a count of bytes of text, `int`, `size` or a list of `int`. */
@@ -49,7 +49,7 @@ export function sizeOfStruct(list: readonly Field[]): number {
 
 /** Fills a structure: fields without a value are 0. */
 export function putStruct(
-  memory: ProgramMemory,
+  memory: HostMemory,
   to: bigint,
   list: readonly Field[],
   values: Readonly<Record<string, string | number | readonly number[]>>,
