@@ -18,8 +18,8 @@ export function wholeProgram({ parsed, terminal }: Context): Whole | undefined {
   const files = parsed.positionals;
   const [first] = files;
   if (first === undefined || parsed.options.has('launch')) return undefined;
-  if (files.length > 1 || isHostFile(first)) return { files };
-  if (isModuleFile(first) || conflictingOption(parsed) !== undefined) return undefined;
+  if (files.some(isHostFile) || (files.length > 1 && files.some((path) => /\.(cu|o)$/.test(path)))) return { files };
+  if (files.length > 1 || isModuleFile(first) || conflictingOption(parsed) !== undefined) return undefined;
   return first.endsWith('.cu') ? ofSource(first, terminal) : ofLinked(first, terminal);
 }
 
