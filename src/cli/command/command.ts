@@ -35,6 +35,8 @@ export interface Command {
   /** The minimum and maximum number of positional arguments. */
   readonly positionals: readonly [min: number, max: number];
   readonly options: readonly Option[];
+  /** Whether everything behind the first positional argument is one too: the command line of another program. */
+  readonly endsAtFirst?: boolean;
   readonly examples: readonly Example[];
   /** A paragraph or a list below the options. */
   readonly details?: string;
@@ -78,7 +80,7 @@ export function parseArguments(command: Command, argv: readonly string[]): Parse
   const known = [...command.options, ...commonOptions];
   const positionals: string[] = [];
   const found = new Map<string, (string | true)[]>();
-  for (const token of tokensOf(argv, known)) {
+  for (const token of tokensOf(argv, known, command.endsAtFirst)) {
     if (token.rawName === undefined) {
       positionals.push(token.value);
       continue;
@@ -109,20 +111,23 @@ export function tokenProblem({ rawName, option, value, isInline }: OptionToken, 
 
 /**
  * Tokens by the GNU conventions: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc` for flags; `-` and everything after
- * `--` are positional. `parseArgs` of node:util does the same and takes 2 ms to load, a fortieth of a short run.
+ * `--` are positional; with `endsAtFirst`, everything from the first positional argument on. `parseArgs` of node:util does the same and takes 2 ms to load, a fortieth of a short run.
  */
-export function tokensOf(argv: readonly string[], known: readonly Option[]): Token[] {
+export function tokensOf(argv: readonly string[], known: readonly Option[], endsAtFirst = false): Token[] {
   const tokens: Token[] = [];
   const rest = [...argv];
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const at = argv.length - rest.length - 1;
-    if (word === '--') return [...tokens, ...rest.map((value, i) => ({ at: at + 1 + i, rawName: undefined, value }))];
+    if (word === '--') return [...tokens, ...plain(rest, at + 1)];
+    if (endsAtFirst && !(word.startsWith('-') && word.length > 1)) return [...tokens, ...plain([word, ...rest], at)];
     if (word.startsWith('--')) tokens.push(longToken(word, at, rest, known));
     else if (word.startsWith('-') && word.length > 1) tokens.push(...shortTokens(word, at, rest, known));
     else tokens.push({ at, rawName: undefined, value: word });
   }
   return tokens;
 }
+
+const plain = (words: readonly string[], at: number): Token[] => words.map((value, i) => ({ at: at + i, rawName: undefined, value }));
 
 function longToken(word: string, at: number, rest: string[], known: readonly Option[]): Token {
   const equals = word.indexOf('=');

@@ -3,12 +3,14 @@ import { cudaErrorNumbered } from '../../api/cuda-errors.ts';
 import { cBytes } from '../memory.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
-import { deviceProperties, putStruct } from './structs.ts';
+import { deviceProperties, deviceProperties11, deviceProperties13, putStruct } from './structs.ts';
 
 /** What programs are compiled for: `sm_80`. */
 const capability = [8, 0] as const;
 /** The release of CUDA whose functions these are. */
 const cudaVersion = 12_080;
+
+const versionOf = ({ version }: CudaState): number => (version === undefined || version === 12 ? cudaVersion : version * 1000);
 
 type Values = Readonly<Record<string, string | number | readonly number[]>>;
 
@@ -126,6 +128,13 @@ const properties = row(['pointer', 'int'], (state, to, device) => {
   assertDevice(device);
   putStruct(state.memory, to, deviceProperties, propertiesOf(state));
 });
+/** The struct had fewer fields before release 12, whose header gives the function another name, and has fewer again since 13. */
+const namedProperties = row(['pointer', 'int'], (state, to, device) => {
+  assertDevice(device);
+  const { version } = state;
+  const fields = version === undefined ? deviceProperties : version >= 13 ? deviceProperties13 : deviceProperties11;
+  putStruct(state.memory, to, fields, propertiesOf(state));
+});
 
 function lastError(state: CudaState, isKept: boolean): number {
   const number = state.note(state.sticky ?? state.last);
@@ -143,7 +152,7 @@ export const devices: Readonly<Record<string, Row>> = {
   cudaSetDeviceFlags: row(['uint'], () => undefined),
   cudaGetDeviceFlags: row(['pointer'], (state, to) => must(state.memory.putU32(to, 0))),
   cudaInitDevice: row(['int', 'uint', 'uint'], (_state, device) => assertDevice(device)),
-  cudaGetDeviceProperties: properties,
+  cudaGetDeviceProperties: namedProperties,
   cudaGetDeviceProperties_v2: properties,
   cudaDeviceGetAttribute: row(['pointer', 'int', 'int'], (state, to, attribute, device) => {
     assertDevice(device);
@@ -174,8 +183,8 @@ export const devices: Readonly<Record<string, Row>> = {
     must(state.memory.putU32(least, 0) && state.memory.putU32(greatest, -5 >>> 0));
   }),
   cudaDeviceCanAccessPeer: row(['pointer', 'int', 'int'], (state, to) => must(state.memory.putU32(to, 0))),
-  cudaDriverGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, cudaVersion))),
-  cudaRuntimeGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, cudaVersion))),
+  cudaDriverGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, versionOf(state)))),
+  cudaRuntimeGetVersion: row(['pointer'], (state, to) => must(state.memory.putU32(to, versionOf(state)))),
   cudaProfilerStart: done,
   cudaProfilerStop: done,
   cudaGetLastError: plainRow([], 'uint', (state) => lastError(state, false)),

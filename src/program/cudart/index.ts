@@ -12,7 +12,8 @@ import type { CudaState } from './state.ts';
 import { streams } from './streams.ts';
 
 export { managedPointer } from './device-memory.ts';
-export { type CudaOptions, CudaState } from './state.ts';
+export { importOf, must, plainRow, type Row } from './row.ts';
+export { CudaFailure, type CudaOptions, CudaState } from './state.ts';
 
 /** Every function of the runtime that programs can call, by name. */
 export const cudaFunctions: Readonly<Record<string, Row>> = {

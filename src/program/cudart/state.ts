@@ -91,6 +91,8 @@ export class CudaState {
   readonly pinned = new Map<bigint, { readonly bytes: number; readonly flags: number }>();
   /** Most dynamic shared memory, by kernel, where the program has set it. */
   readonly texts = new Map<string, bigint>();
+  /** The release of the runtime that a program of the machine is linked to: 11 to 13. Undefined for programs with headers of this package. */
+  version: number | undefined;
   memory!: HostMemory;
   exports!: ProgramExports;
   /** The error of the last call that failed. */

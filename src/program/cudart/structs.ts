@@ -34,6 +34,19 @@ export const deviceProperties = fields(`text:name*256 bytes:uuid*16 bytes:luid*8
   int:memoryPoolSupportedHandleTypes int:deferredMappingCudaArraySupported int:ipcEventSupported int:clusterLaunch
   int:unifiedFunctionPointers int:reserved*63`);
 
+/** The fields before release 12. */
+export const deviceProperties11 = deviceProperties.slice(
+  0,
+  deviceProperties.findIndex(([name]) => name === 'hostRegisterSupported'),
+);
+
+/** Fields that release 13 has no more. */
+const removed = new Set(
+  `clockRate deviceOverlap kernelExecTimeoutEnabled computeMode maxTexture1DLinear memoryClockRate singleToDoublePrecisionPerfRatio
+  cooperativeMultiDeviceLaunch`.split(/\s+/),
+);
+export const deviceProperties13 = deviceProperties.filter(([name]) => !removed.has(name));
+
 export const funcAttributes = fields(`size:sharedSizeBytes size:constSizeBytes size:localSizeBytes int:maxThreadsPerBlock int:numRegs
   int:ptxVersion int:binaryVersion int:cacheModeCA int:maxDynamicSharedSizeBytes int:preferredShmemCarveout int:clusterDimMustBeSet
   int:requiredClusterWidth int:requiredClusterHeight int:requiredClusterDepth int:clusterSchedulingPolicyPreference
