@@ -94,8 +94,9 @@ export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape
     });
     const diagnostics = new Diagnostics();
     syncToDevice(state);
-    const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, timeoutMs: 0, print: state.options.print };
-    const result = module.launch(request, diagnostics);
+    const { print, instruments } = state.options;
+    const how = { timeoutMs: 0, print, ...instruments?.(module) };
+    const result = module.launch({ kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, ...how }, diagnostics);
     syncToHost(state);
     if (!result) state.failWith(diagnostics);
     if (diagnostics.list.length > 0) state.options.report(diagnostics);

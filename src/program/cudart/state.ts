@@ -2,7 +2,7 @@
 import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
 import { errorOf } from '../../api/failures.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceModule } from '../../device/index.ts';
+import type { Device, DeviceModule, LaunchRequest } from '../../device/index.ts';
 import type { HostMemory } from '../memory.ts';
 import { type Allocation, Allocations } from './allocations.ts';
 import type { Capture, Graph } from './graph-types.ts';
@@ -90,6 +90,8 @@ export interface CudaOptions {
   readFile?(path: string): Uint8Array | undefined;
   /** Receives diagnostics of code and of launches. */
   report(diagnostics: Diagnostics): void;
+  /** What launches of a module are run with: limits, and instruments that report. */
+  instruments?(module: DeviceModule): Partial<Pick<LaunchRequest, 'timeoutMs' | 'sanitize' | 'schedule' | 'profile' | 'trace'>>;
   /** Receives what kernels print. */
   print(text: Uint8Array): void;
   /** Milliseconds since some moment. */
