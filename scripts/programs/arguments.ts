@@ -22,7 +22,7 @@ function divided(word: string, by: number): string {
   return String(Math.max(Math.min(n, 16), Math.ceil(less / step) * step));
 }
 
-/** Argument lists from the largest to the smallest. */
+/** Argument lists in the order in which they are tried; as they were given at last. */
 export function argumentLists(args: readonly string[], source: string): string[][] {
   const names = namesOf(source);
   const byOption = args.map((_, i) => repetition.test(args[i - 1]?.startsWith('-') ? args[i - 1]! : ''));
@@ -38,6 +38,6 @@ export function argumentLists(args: readonly string[], source: string): string[]
   });
   // Some programs want a few repetitions.
   const few = once.map((word, i) => (isRepeated[i] && word === '1' && Number(args[i]) >= 10 ? '10' : word));
-  const lists = [once, ...[8, 64, 1024].map((by) => once.map((word, i) => (isRepeated[i] ? word : divided(word, by)))), few];
+  const lists = [once, ...[8, 64, 1024].map((by) => once.map((word, i) => (isRepeated[i] ? word : divided(word, by)))), few, [...args]];
   return lists.filter((list, i) => lists.findIndex((each) => each.join(' ') === list.join(' ')) === i);
 }

@@ -170,7 +170,7 @@ async function judged(program: Program, setup: Setup, common: string): Promise<R
     const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
     if (result.stage === 'pass') return result;
     first ??= result;
-    if (['missing function', 'wrong', 'silent'].includes(result.stage) && first === result) return withoutData(program, result);
+    if (result.stage === 'missing function' || result.stage === 'silent') return withoutData(program, first);
   }
   return withoutData(program, first!);
 }
