@@ -6,8 +6,9 @@ const transpiler = new Bun.Transpiler({ loader: 'ts' });
 
 /** Sources that a source names; those of types alone are none. */
 function importsOf(source: string): string[] {
+  if (!source.endsWith('.ts')) return [];
   const paths = transpiler.scanImports(readFileSync(source, 'utf8')).map(({ path }) => path);
-  return paths.filter((path) => /^\..*\.ts$/.test(path)).map((path) => join(dirname(source), path));
+  return paths.filter((path) => /^\..*\.(ts|c)$/.test(path)).map((path) => join(dirname(source), path));
 }
 
 /** All sources that one may load, itself included, as paths from where its own starts. */

@@ -20,6 +20,7 @@
 #include "cumetal/device/warp.h"
 #include "cumetal/device/system.h"
 #include "cumetal/device/atomics.h"
+#include "cumetal/device/ordered.h"
 #include "cumetal/math/all.h"
 
 // nvcc includes these as well, and programs rely on it.
@@ -31,8 +32,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <time.h>
 #include <utility>
+
+// Names that glibc's <stdlib.h> has.
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
 
 #include "cumetal/math/mixed.h"
 #include "cuda_runtime_api.h"

@@ -28,6 +28,17 @@ test('blocks of whole pages have different offsets modulo 4 KiB (4K aliasing)', 
   }
 });
 
+test('a block starts at a multiple that is asked for, and what is before it stays free', () => {
+  const memory = newMemory();
+  const first = memory.take(300)!;
+  const pages = [memory.take(5000, 4096)!, memory.take(5000, 65_536)!];
+  assert.equal([pages[0]! % 4096, pages[1]! % 65_536], [0, 0]);
+  const small = memory.take(300)!;
+  assert.ok(small > first && small < pages[0]!, 'the gap before the page is used');
+  for (const address of [...pages, first, small]) memory.give(address);
+  assert.is(memory.take(300), first);
+});
+
 test('a freed block is reused, and a live one is not', () => {
   const memory = newMemory();
   const [a, b] = [memory.take(1000)!, memory.take(1000)!];

@@ -1,20 +1,21 @@
 /** What the headers' recording and its spec share. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { Device } from '../../src/api/index.ts';
 
 export const includeFolder = join(import.meta.dirname, '../../cuda/include');
 export const headerFixtures = join(import.meta.dirname, '../../fixtures/cuda/headers');
 
 /** Fixtures that nvcc compiles as well: words that each thread of its kernels writes. */
-export const wordsPerThread: Readonly<Record<string, number>> = { intrinsics: 64, halves: 64, groups: 8 };
+export const wordsPerThread: Readonly<Record<string, number>> = { intrinsics: 64, halves: 64, formats: 64, matrices: 64, groups: 8 };
 const threads = 64;
 
 /** The headers by their names below the folder, sorted. */
 export function headerNames(): readonly string[] {
-  return readdirSync(includeFolder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(h|hpp|cuh)$|\/(atomic|barrier|pipeline)$/.test(name))
+  return readdirSync(includeFolder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(includeFolder, join(entry.parentPath, entry.name)))
     .sort();
 }
 

@@ -1,5 +1,5 @@
 /** Operands and parts of types, constants, instructions and metadata. */
-import type { Argument, Constant, Instruction, Metadata, Value } from './model.ts';
+import type { Argument, Block, Constant, Instruction, Metadata, Value } from './model.ts';
 import type { Type } from './types.ts';
 
 /** The component types of a type. */
@@ -129,6 +129,13 @@ function eachPart(inst: Extract<Instruction, { op: PartOp }>, visit: (value: Val
       visit(inst.b);
       return visit(inst.mask);
   }
+}
+
+/** The blocks that a terminator leads to, the default one of a switch first; none for other instructions. */
+export function successorsOf(end: Instruction): Block[] {
+  if (end.op === 'br') return [end.target];
+  if (end.op === 'condbr') return [end.ifTrue, end.ifFalse];
+  return end.op === 'switch' ? [end.defaultBlock, ...end.cases.map(({ block }) => block)] : [];
 }
 
 /** Metadata local to a function: one of its values. */

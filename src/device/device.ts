@@ -195,6 +195,8 @@ export interface DeviceSymbol {
   readonly size: number;
   write(bytes: Uint8Array, offset?: number): void;
   read(): Uint8Array;
+  /** The variable as a buffer, whose address kernels may be given and which lives as long as the module; absent where the device has none. */
+  readonly buffer?: DeviceBuffer;
 }
 
 /** A loaded library. */
@@ -235,8 +237,11 @@ export interface PtxModule {
 /** An open device. */
 export interface Device {
   readonly info: DeviceInfo;
-  /** Allocates zeroed memory; undefined after reporting CM6012. `isSeen`: memory that the host can access (`view`), if the device has several kinds. */
-  allocate(sizeBytes: number, diagnostics: Diagnostics, isSeen?: boolean): DeviceBuffer | undefined;
+  /**
+   * Allocates zeroed memory; undefined after reporting CM6012. `isSeen`: memory that the host can access (`view`), if the device has several
+   * kinds. `alignment`: a power of two of which the address is a multiple, on the CPU device; others have one of their own.
+   */
+  allocate(sizeBytes: number, diagnostics: Diagnostics, isSeen?: boolean, alignment?: number): DeviceBuffer | undefined;
   /** Reads and compiles a metallib; undefined after reporting CM40xx or CM20xx. */
   load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
   /** Loads PTX: the CUDA device only, which does not load metallibs. Undefined after reporting CM6041 or CM6012. */

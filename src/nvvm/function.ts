@@ -1,8 +1,8 @@
 /** One function: its parameters, its blocks in an order in which definitions come before uses, and its text. */
 import type { Argument, Block, Instruction, Function as LlvmFunction, Value } from '../bitcode/index.ts';
-import { operandsOf, spell } from '../bitcode/index.ts';
+import { operandsOf, spell, successorsOf } from '../bitcode/index.ts';
 import { selectIntrinsic } from './intrinsics/index.ts';
-import { partsOf, sizeOf } from './layout.ts';
+import { alignOf, sizeOf } from './layout.ts';
 import { Refused, refuse } from './refused.ts';
 import { selectGep } from './select/addresses.ts';
 import {
@@ -19,22 +19,21 @@ import { selectAsm } from './select/asm.ts';
 import { selectCompareAndSwap, selectFence, selectUpdate } from './select/atomics.ts';
 import { giveScalars, selectCall, takeScalars } from './select/calls.ts';
 import { selectCast } from './select/casts.ts';
-import { phisOf, selectBranch, selectSwitch, successorsOf } from './select/control.ts';
+import { phisOf, selectBranch, selectSwitch } from './select/control.ts';
 import { compareFloats, contractionOf, floatBinary, fusedProduct, negated } from './select/floats.ts';
 import { compareIntegers, compareWide, integerBinary, selected, wideBinary } from './select/integers.ts';
 import { loadParts, registersOf, selectLoad, selectStore, storeParts } from './select/memory.ts';
-import { boundsText, byValueOfArgument, headText, isKernel } from './signatures.ts';
+import { boundsText, byValueOfArgument, headText, isKernel, parameterName } from './signatures.ts';
 import { inferSpaces, spaceNumbers } from './spaces.ts';
 import { emit, type FunctionState, into, type ModuleState, newLabel, registerDeclarations } from './state.ts';
-import { addressIn, copyParts, nameOf, operand, partsFor, placeOf } from './values.ts';
+import { addressIn, nameOf, operand, partsFor, placeOf, registersFor } from './values.ts';
 
 /** The text of a function that the module defines. */
 export function functionText(module: ModuleState, fn: LlvmFunction): string {
   const name = nameOf(module, fn);
-  const params = new Map(fn.args.map((arg) => [arg, `${name}_param_${arg.index}`]));
-  const head = headText(fn, name, [...params.values()]);
+  const head = headText(fn, name);
   const order = reversePostorder(fn);
-  const s = newState(module, fn, params, order);
+  const s = newState(module, fn, order);
   takeParameters(s);
   const entry = s.text;
   const texts = new Map<Block, string[]>();
@@ -48,7 +47,7 @@ export function functionText(module: ModuleState, fn: LlvmFunction): string {
   return [head, ...bounds, '{', ...registerDeclarations(s), ...s.declarations, ...entry, ...body, '}', ''].join('\n');
 }
 
-function newState(module: ModuleState, fn: LlvmFunction, params: ReadonlyMap<Argument, string>, order: readonly Block[]): FunctionState {
+function newState(module: ModuleState, fn: LlvmFunction, order: readonly Block[]): FunctionState {
   const isEntry = isKernel(fn);
   const uses = new Map<Value, number>();
   for (const block of order)
@@ -72,7 +71,6 @@ function newState(module: ModuleState, fn: LlvmFunction, params: ReadonlyMap<Arg
     text: [],
     counts: new Map(),
     next: 0,
-    params: new Map(params),
   };
   for (const block of order) {
     s.labels.set(block, newLabel(s));
@@ -82,7 +80,7 @@ function newState(module: ModuleState, fn: LlvmFunction, params: ReadonlyMap<Arg
   return s;
 }
 
-/** Whether subnormals of 32 bits are flushed. Source: LLVM Language Reference, "denormal-fp-math-f32"; `denormal_fpenv` since version 22. */
+/** Whether subnormals of 32 bits are flushed. Source: LLVM Language Reference, "denormal-fp-math-f32", which clang 22 writes. */
 const flushes = (fn: LlvmFunction): boolean =>
   fn.attributes.function.some(
     (each) => each.form === 'string' && each.key === 'denormal-fp-math-f32' && (each.value ?? '').startsWith('preserve-sign'),
@@ -124,7 +122,7 @@ function reversePostorder(fn: LlvmFunction): Block[] {
 
 function takeParameters(s: FunctionState): void {
   for (const arg of s.fn.args) {
-    const name = s.params.get(arg)!;
+    const name = parameterName(nameOf(s.module, s.fn), arg.index);
     const byValue = byValueOfArgument(s.fn, arg);
     if (byValue) takeByValue(s, arg, name, byValue);
     else if (s.isKernel) s.parts.set(arg, takeKernelParameter(s, arg, name));
@@ -134,7 +132,7 @@ function takeParameters(s: FunctionState): void {
 
 /** Pointers that the host passes are generic, and point to global memory. */
 function takeKernelParameter(s: FunctionState, arg: Argument, name: string): readonly string[] {
-  const parts = loadParts(s, arg.type, { at: { base: name, offset: 0, space: spaceNumbers.param }, align: 16, order: '' });
+  const parts = loadParts(s, arg.type, { at: { base: name, offset: 0, space: spaceNumbers.param }, align: alignOf(arg.type), order: '' });
   if (arg.type.kind !== 'pointer' || arg.type.space !== 0) return parts;
   return [into(s, 'rd', 'cvta.to.global.u64', parts[0]!)];
 }
@@ -243,13 +241,7 @@ function selectTerminator(s: FunctionState, block: Block, inst: Instruction): bo
       selectSwitch(s, block, inst);
       return true;
     case 'ret':
-      if (inst.value)
-        giveScalars(
-          s,
-          inst.value.type,
-          partsFor(s, inst.value).map((text, i) => inReg(s, text, inst.value!, i)),
-          'func_retval0',
-        );
+      if (inst.value) giveScalars(s, inst.value.type, registersFor(s, inst.value), 'func_retval0');
       emit(s, 'ret');
       return true;
     case 'unreachable':
@@ -259,14 +251,6 @@ function selectTerminator(s: FunctionState, block: Block, inst: Instruction): bo
     default:
       return false;
   }
-}
-
-function inReg(s: FunctionState, text: string, value: Value, index: number): string {
-  if (text.startsWith('%')) return text;
-  const { part } = partsOf(value.type)[index]!;
-  const [register] = registersOf(s, value.type).slice(index);
-  copyParts(s, [register!], [text], [part]);
-  return register!;
 }
 
 function selectValue(s: FunctionState, inst: Instruction): readonly string[] {

@@ -8,10 +8,10 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import {
   type GlobalVariable,
-  type Instruction,
   type Function as LlvmFunction,
   type Module,
   operandsOf,
+  partsOf,
   readModule,
   type Value,
 } from '../bitcode/index.ts';
@@ -44,10 +44,10 @@ export function ptxOfModule(module: Module, diagnostics: Diagnostics): string | 
   const state: ModuleState = { module, names: nameSymbols(symbols), lines: newLines(), externs: new Map(), sm: architectureOf(module) };
   const used = usedSymbols(module);
   const defined = module.functions.filter((fn) => fn.blocks.length > 0 && used.has(fn));
-  const texts = defined.map((fn) => reported(state, fn, diagnostics));
-  const globals = reportedGlobals(state, used, diagnostics);
+  const texts = defined.map((fn) => unlessRefused(state, fn.name, diagnostics, () => functionText(state, fn)));
+  const globals = unlessRefused(state, 'a variable', diagnostics, () => globalTexts(state, (global) => used.has(global)));
   if (!globals || texts.includes(undefined)) return undefined;
-  const prototypes = defined.filter((fn) => !isKernel(fn)).map((fn) => `${prototypeOf(state, fn)};`);
+  const prototypes = defined.filter((fn) => !isKernel(fn)).map((fn) => `${headText(fn, nameOf(state, fn))};`);
   return [
     `.version ${ptxVersion}`,
     `.target sm_${state.sm}`,
@@ -63,15 +63,6 @@ export function ptxOfModule(module: Module, diagnostics: Diagnostics): string | 
   ].join('\n');
 }
 
-function prototypeOf(state: ModuleState, fn: LlvmFunction): string {
-  const name = nameOf(state, fn);
-  return headText(
-    fn,
-    name,
-    fn.args.map(({ index }) => `${name}_param_${index}`),
-  );
-}
-
 /** The architecture that clang compiled for: an attribute of each function. */
 function architectureOf(module: Module): number {
   for (const fn of module.functions)
@@ -81,23 +72,13 @@ function architectureOf(module: Module): number {
   return defaultArchitecture;
 }
 
-/** The text of a function; undefined after a report that names the instruction's line. */
-function reported(state: ModuleState, fn: LlvmFunction, diagnostics: Diagnostics): string | undefined {
+/** A text; undefined after reporting CM4080 in `name`, at the instruction's line where that is known. */
+function unlessRefused<T>({ module }: ModuleState, name: string, diagnostics: Diagnostics, make: () => T): T | undefined {
   try {
-    return functionText(state, fn);
+    return make();
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    diagnostics.report('CM4080', { where: error.where ?? state.module.sourceFilename, what: error.message, name: fn.name });
-    return undefined;
-  }
-}
-
-function reportedGlobals(state: ModuleState, used: ReadonlySet<unknown>, diagnostics: Diagnostics): string[] | undefined {
-  try {
-    return globalTexts(state, (global) => used.has(global));
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    diagnostics.report('CM4080', { where: state.module.sourceFilename, what: error.message, name: 'a variable' });
+    diagnostics.report('CM4080', { where: error.where ?? module.sourceFilename, what: error.message, name });
     return undefined;
   }
 }
@@ -111,15 +92,14 @@ function usedSymbols(module: Module): ReadonlySet<unknown> {
     if (value.kind === 'instruction' || value.kind === 'argument') return;
     used.add(value);
     if (value.kind === 'function' || value.kind === 'global') open.push(value);
-    else for (const part of constantOperands(value)) enter(part);
+    else for (const part of partsOf(value)) enter(part);
   };
   for (const fn of module.functions) if (isKernel(fn)) enter(fn);
   for (const global of module.globals) if (isVisible(global)) enter(global);
   for (let symbol = open.pop(); symbol; symbol = open.pop()) {
     if (symbol.kind === 'global') {
       if (symbol.init) enter(symbol.init);
-    } else
-      for (const block of symbol.blocks) for (const inst of block.body) for (const value of operandsOf(inst as Instruction)) enter(value);
+    } else for (const block of symbol.blocks) for (const inst of block.body) for (const value of operandsOf(inst)) enter(value);
   }
   return used;
 }
@@ -127,20 +107,3 @@ function usedSymbols(module: Module): ReadonlySet<unknown> {
 /** Variables that the host may name: those that it may initialize. */
 const isVisible = ({ linkage, init, externallyInitialized, name }: GlobalVariable): boolean =>
   !name.startsWith('llvm.') && init !== undefined && (externallyInitialized || (linkage !== 'internal' && linkage !== 'private'));
-
-function constantOperands(
-  value: Extract<Value, { kind: 'constant' }>,
-): readonly Extract<Value, { kind: 'constant' | 'global' | 'function' }>[] {
-  switch (value.form) {
-    case 'aggregate':
-      return value.elements;
-    case 'cast':
-      return [value.value];
-    case 'gep':
-      return [value.base, ...value.indices];
-    case 'binary':
-      return [value.a, value.b];
-    default:
-      return [];
-  }
-}

@@ -1,8 +1,9 @@
 /**
- * Sizes, alignments and scalar parts of LLVM types under the data layout of nvptx64.
+ * Scalar parts of LLVM types, and their places in memory.
  * Source: LLVM Language Reference, "Data Layout"; `computeDataLayout` of LLVM's NVPTX target.
  */
 import { spell, type Type, type TypeOf } from '../bitcode/index.ts';
+import { fieldOffset, hasMemoryForm, alignOf as naturalAlignment, sizeOf as stride } from '../bitcode/layout.ts';
 import { refuse } from './refused.ts';
 
 /** A scalar that one register holds. An integer of more than 64 bits has a part for each 64 bits, the lowest first. */
@@ -22,69 +23,22 @@ const limb = 64;
 const maxParts = 4096;
 const floatBytes = { half: 2, bfloat: 2, float: 4, double: 8 } as const;
 
-const roundUp = (n: number, to: number): number => Math.ceil(n / to) * to;
-const powerFrom = (n: number): number => 2 ** Math.ceil(Math.log2(n));
-
 /** Bytes that a load or store of an integer touches. */
 export const storeBytes = (bits: number): number => Math.ceil(bits / 8);
 
-/** The alignment of a type in bytes. */
-export function alignOf(type: Type): number {
-  switch (type.kind) {
-    case 'int':
-      return Math.min(32, powerFrom(storeBytes(type.bits)));
-    case 'float':
-      return floatBytes[type.name];
-    case 'pointer':
-      return 8;
-    case 'array':
-      return alignOf(type.element);
-    case 'vector':
-      return powerFrom(Math.max(1, vectorBytes(type)));
-    case 'struct':
-      return type.packed ? 1 : Math.max(1, ...(type.fields ?? []).map(alignOf));
-    default:
-      return refuse(`a value of type ${spell(type)}`);
-  }
-}
+/** A type with a size; others are refused. */
+const sized = (type: Type): Type => (hasMemoryForm(type) ? type : refuse(`a value of type ${spell(type)}`));
 
-const vectorBytes = ({ element, count }: TypeOf<'vector'>): number =>
-  element.kind === 'int' && element.bits < 8 ? Math.ceil((element.bits * count) / 8) : sizeOf(element) * count;
+/** The alignment of a type in bytes. */
+export const alignOf = (type: Type): number => naturalAlignment(sized(type));
 
 /** The size of a type in bytes, as the stride of an array. */
-export function sizeOf(type: Type): number {
-  switch (type.kind) {
-    case 'int':
-      return roundUp(storeBytes(type.bits), alignOf(type));
-    case 'float':
-      return floatBytes[type.name];
-    case 'pointer':
-      return 8;
-    case 'array':
-      return type.count * sizeOf(type.element);
-    case 'vector':
-      return roundUp(vectorBytes(type), alignOf(type));
-    case 'struct':
-      return roundUp(fieldOffsets(type).end, alignOf(type));
-    default:
-      return refuse(`a value of type ${spell(type)}`);
-  }
-}
-
-function fieldOffsets(type: TypeOf<'struct'>): { readonly offsets: readonly number[]; readonly end: number } {
-  let end = 0;
-  const offsets = (type.fields ?? refuse(`a value of type ${spell(type)}`)).map((field) => {
-    const start = type.packed ? end : roundUp(end, alignOf(field));
-    end = start + sizeOf(field);
-    return start;
-  });
-  return { offsets, end };
-}
+export const sizeOf = (type: Type): number => stride(sized(type));
 
 /** The byte offset of a field or element. */
 export function offsetOf(type: Type, index: number): number {
-  if (type.kind === 'struct') return fieldOffsets(type).offsets[index] ?? refuse(`field ${index} of ${spell(type)}`);
-  return index * sizeOf(elementOf(type, index));
+  const element = elementOf(type, index);
+  return type.kind === 'struct' ? fieldOffset(type, index) : index * sizeOf(element);
 }
 
 /** The type of a field or element. */

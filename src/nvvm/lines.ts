@@ -1,5 +1,5 @@
 /** Lines of the source: `.file` and `.loc` for the locations of instructions. Source: PTX ISA 9.0, 11.5. */
-import type { Instruction, Metadata, MetadataNode } from '../bitcode/index.ts';
+import { type Instruction, locationFields, locationOf, type Metadata, type MetadataNode } from '../bitcode/index.ts';
 
 /** A line and column, counted from 1, and the number of the file. */
 interface Location {
@@ -30,16 +30,16 @@ export function newLines(): Lines {
     return paths.length;
   };
   const locate = (node: MetadataNode): Location | undefined => {
-    const [line = 0, column = 0] = (node.debug?.values.slice(1, 3) ?? []).map(Number);
-    const path = node.debug?.name === 'DILocation' && line > 0 ? pathOf(node.operands[0]) : undefined;
+    const { line, column } = locationFields(node.debug?.values ?? []);
+    const path = line > 0 ? pathOf(node.operands[0]) : undefined;
     return path === undefined ? undefined : { file: numberOf(path), line, column: Math.max(1, column) };
   };
   return {
     at(inst) {
-      const node = inst.metadata?.find(({ kind }) => kind === 'dbg')?.node;
-      if (!node) return undefined;
-      if (!known.has(node)) known.set(node, locate(node));
-      return known.get(node);
+      const { location } = locationOf(inst);
+      if (!location) return undefined;
+      if (!known.has(location)) known.set(location, locate(location));
+      return known.get(location);
     },
     files: () => paths.map((path, i) => `.file ${i + 1} "${path.replace(/["\\\n]/g, '_')}"`),
     spell: ({ file, line, column }) => `${paths[file - 1]}:${line}:${column}`,

@@ -54,12 +54,15 @@ export function parameterText(type: Type, name: string, isOfKernel: boolean, byV
 
 const bytesText = (type: Type, align: number, name: string): string => `.param .align ${align} .b8 ${name}[${Math.max(1, sizeOf(type))}]`;
 
-/** A function's head without its body: linkage, result, name and parameters. `names`: those of the parameters. */
-export function headText(fn: LlvmFunction, name: string, names: readonly string[]): string {
+/** The name of a parameter of a function in PTX, as nvcc names it. */
+export const parameterName = (name: string, index: number): string => `${name}_param_${index}`;
+
+/** A function's head without its body: linkage, result, name and parameters. */
+export function headText(fn: LlvmFunction, name: string): string {
   const isEntry = isKernel(fn);
   const { result, vararg } = fn.functionType;
   if (vararg) return refuse(`the variadic function ${fn.name}`);
-  const params = fn.args.map((arg, i) => `\t${parameterText(arg.type, names[i]!, isEntry, byValueOfArgument(fn, arg))}`);
+  const params = fn.args.map((arg) => `\t${parameterText(arg.type, parameterName(name, arg.index), isEntry, byValueOfArgument(fn, arg))}`);
   const linkage =
     fn.linkage === 'internal' || fn.linkage === 'private'
       ? ''

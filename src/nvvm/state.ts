@@ -1,5 +1,5 @@
 /** The state of translating one function: registers, the text so far, and where values are. */
-import type { Argument, Block, Function as LlvmFunction, Module, Value } from '../bitcode/index.ts';
+import type { Block, Function as LlvmFunction, Module, Value } from '../bitcode/index.ts';
 import type { Part } from './layout.ts';
 import { registerBits } from './layout.ts';
 import type { Lines } from './lines.ts';
@@ -35,7 +35,7 @@ export interface FunctionState {
   readonly parts: Map<Value, readonly string[]>;
   readonly places: Map<Value, Place>;
   readonly labels: Map<Block, string>;
-  /** Results of intrinsics and multiplications that a later instruction contains, which are not computed on their own. */
+  /** Products that every use contains as a fused operation, so that they are not computed on their own. */
   readonly fused: Set<Value>;
   /** How many instructions use a value. */
   readonly uses: Map<Value, number>;
@@ -46,8 +46,6 @@ export interface FunctionState {
   readonly counts: Map<string, number>;
   /** The next number of a label or a local name. */
   next: number;
-  /** Names of the parameters of the function in PTX. */
-  readonly params: Map<Argument, string>;
 }
 
 /** The class of a register: its prefix and its type in a declaration. */
@@ -70,8 +68,6 @@ export function newRegister(s: FunctionState, prefix: string): string {
 }
 
 export const registerFor = (s: FunctionState, part: Part): string => newRegister(s, classOf(part));
-/** A new register of integers of 1, 16, 32 or 64 bits. */
-export const intRegister = (s: FunctionState, bits: number): string => newRegister(s, prefixOfBits(bits));
 
 /** Appends an instruction. */
 export function emit(s: FunctionState, instruction: string): void {

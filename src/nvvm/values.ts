@@ -4,7 +4,7 @@ import { spell } from '../bitcode/index.ts';
 import { elementOf, offsetOf, type Part, partsOf, registerBits, sizeOf } from './layout.ts';
 import { refuse } from './refused.ts';
 import { spaceNumbers, spaceWords } from './spaces.ts';
-import { emit, type FunctionState, into, type ModuleState, type Place } from './state.ts';
+import { type FunctionState, into, type ModuleState, type Place } from './state.ts';
 
 /** The operands of a value's parts: registers, or numbers where an instruction takes them. A pointer is generic unless its type names a space. */
 export function partsFor(s: FunctionState, value: Value): readonly string[] {
@@ -207,13 +207,6 @@ export function addressIn(s: FunctionState, at: Place, space: number): string {
   // The null pointer of every space is 0 in LLVM's IR.
   if (!generic.startsWith('%')) return generic;
   return into(s, 'rd', `cvta.to${spaceWords[space] ?? refuse(`state space ${space}`)}.u64`, generic);
-}
-
-/** Assigns the parts of a value to registers. */
-export function copyParts(s: FunctionState, to: readonly string[], from: readonly string[], parts: readonly Part[]): void {
-  to.forEach((register, i) => {
-    if (register !== from[i]) emit(s, `mov.${moveType(parts[i]!)} ${register}, ${from[i]}`);
-  });
 }
 
 /** The type of a move or a selection of a part. */

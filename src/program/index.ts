@@ -3,9 +3,10 @@
  * it a memory of 32 bits, `wasi/` files, streams and clocks, `cudart/` the CUDA runtime over a device, and `host/` the machine under Bun and
  * Node. Start at `run.ts`.
  */
-export { type CudaOptions, cudaFunctions } from './cudart/index.ts';
+export { CudaFailure, type CudaOptions, CudaState, cudaFunctions, importOf, must, plainRow, type Row } from './cudart/index.ts';
+export { imageOf, withDeviceCode } from './device-code.ts';
 export { type HostOptions, machineHost } from './host/index.ts';
 export { type LowerOptions, lowerMemory } from './lower/index.ts';
-export { programWindow } from './memory.ts';
+export { type HostMemory, programWindow } from './memory.ts';
 export { type RunOptions, runProgram, stoppedCode } from './run.ts';
 export type { Folder, OpenFile, OpenFlags, ProgramHost, Status } from './wasi/host.ts';

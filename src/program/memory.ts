@@ -7,7 +7,28 @@ const windowStart = BigInt(programWindow) << 32n;
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
-export class ProgramMemory {
+/**
+ * Memory of a program as the CUDA runtime uses it. Reads give undefined and writes false where the program has no such memory.
+ */
+export interface HostMemory {
+  /** Whether a number is a pointer to the program's own memory, and to none of a device. */
+  isOwn(pointer: bigint): boolean;
+  /** Whether all of the bytes may be there; false only where that is certainly not so. */
+  has(pointer: bigint, bytes: number): boolean;
+  /** The bytes at a pointer, to be read at once. */
+  slice(pointer: bigint, bytes: number): Uint8Array | undefined;
+  /** Text up to a zero byte. */
+  cString(pointer: bigint): string | undefined;
+  put(pointer: bigint, bytes: Uint8Array): boolean;
+  putU32(pointer: bigint, value: number): boolean;
+  putU64(pointer: bigint, value: bigint | number): boolean;
+  putF32(pointer: bigint, value: number): boolean;
+  u32(pointer: bigint): number | undefined;
+  u64(pointer: bigint): bigint | undefined;
+}
+
+/** The memory of a WebAssembly program. */
+export class ProgramMemory implements HostMemory {
   readonly #memory: WebAssembly.Memory;
   /** Bytes of managed memory at an address outside the window, if there are as many. */
   managed: (address: bigint, bytes: number) => number | undefined = () => undefined;
@@ -18,6 +39,14 @@ export class ProgramMemory {
     this.#memory = memory;
     this.#view = new DataView(memory.buffer);
     this.#bytes = new Uint8Array(memory.buffer);
+  }
+
+  isOwn(pointer: bigint): boolean {
+    return isHostPointer(pointer);
+  }
+
+  has(pointer: bigint, bytes: number): boolean {
+    return this.index(pointer, bytes) !== undefined;
   }
 
   /** The index of `bytes` bytes at a pointer; undefined if they are not all in memory. */
@@ -110,8 +139,8 @@ export class ProgramMemory {
   }
 }
 
-/** Whether a number is a pointer to the program's own memory. */
-export const isHostPointer = (pointer: bigint): boolean => pointer >> 32n === BigInt(programWindow);
+/** Whether a number is a pointer into the window of the program. */
+const isHostPointer = (pointer: bigint): boolean => pointer >> 32n === BigInt(programWindow);
 
 /** Text with a zero byte behind it. */
 export const cBytes = (text: string): Uint8Array => encoder.encode(`${text}\0`);

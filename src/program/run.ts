@@ -1,7 +1,8 @@
 /** Runs the host half of a CUDA program: lowers its memory, gives it WASI and the CUDA runtime, and calls its start. */
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedIndex } from './cudart/index.ts';
+import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedPointer } from './cudart/index.ts';
+import { deviceCodes } from './device-code.ts';
 import { lowerMemory } from './lower/index.ts';
 import { ProgramMemory, programWindow } from './memory.ts';
 import type { ProgramHost } from './wasi/host.ts';
@@ -38,7 +39,16 @@ export function runProgram(bytes: Uint8Array, options: RunOptions): number | und
     options.report(diagnostics);
     return undefined;
   }
-  return new Program(module, options).run();
+  return new Program(module, { readImage: imageReader(bytes), ...options }).run();
+}
+
+/** Reads device code: a text in memory, or what the text stands for. */
+function imageReader(bytes: Uint8Array): NonNullable<CudaOptions['readImage']> {
+  const codes = deviceCodes(bytes);
+  return (memory, pointer) => {
+    const text = memory.cString(pointer);
+    return text === undefined ? undefined : (codes.get(text) ?? text);
+  };
 }
 
 function compiled(bytes: Uint8Array, diagnostics: Diagnostics): WebAssembly.Module | undefined {
@@ -55,6 +65,7 @@ class Program {
   readonly #options: RunOptions;
   readonly #cuda: CudaState;
   readonly #wasi: WasiState;
+  #memory: ProgramMemory | undefined;
   /** Whether the reason of the end has been reported. */
   #isReported = false;
 
@@ -96,7 +107,11 @@ class Program {
       return undefined;
     }
     const own = new ProgramMemory(memory);
-    own.managed = (address, count) => managedIndex(this.#cuda, address, count);
+    own.managed = (address, count) => {
+      const pointer = managedPointer(this.#cuda, address, count);
+      return pointer === undefined ? undefined : own.index(pointer, count);
+    };
+    this.#memory = own;
     this.#wasi.memory = own;
     this.#cuda.memory = own;
     this.#cuda.exports = {
@@ -125,7 +140,7 @@ class Program {
 
   /** The index of managed memory. An access at -1 stops the program, as one at any address that is not there. */
   #outside(address: bigint): number {
-    const index = managedIndex(this.#cuda, address, 1);
+    const index = this.#memory?.managed(address, 1);
     if (index !== undefined) return index;
     const shown = `0x${address.toString(16)}`;
     const isDevice = this.#cuda.allocations.find(address) !== undefined;

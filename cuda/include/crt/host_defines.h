@@ -15,6 +15,10 @@
 #define __CUDACC_EXTENDED_LAMBDA__ 1
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 #define __CUMETAL__ 1
+// What nvcc says of the classes of lambdas that it rewrites: here they stay classes of C++, whose functions both sides see.
+#define __nv_is_extended_device_lambda_closure_type(...) false
+#define __nv_is_extended_host_device_lambda_closure_type(...) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))

@@ -29,6 +29,25 @@ __cumetal_host cudaError_t cudaMallocFromPoolAsync(T **ptr, size_t size, cudaMem
   return ::cudaMallocFromPoolAsync((void **)ptr, size, memPool, stream);
 }
 
+// A place by its kind, since CUDA 13.
+__cumetal_host int __cumetal_device_of(cudaMemLocation location) {
+  return location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
+}
+__cumetal_host cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, cudaMemLocation location, unsigned int flags,
+                                                cudaStream_t stream = 0) {
+  return flags ? cudaErrorInvalidValue : ::cudaMemPrefetchAsync(devPtr, count, __cumetal_device_of(location), stream);
+}
+__cumetal_host cudaError_t cudaMemPrefetchAsync_v2(const void *devPtr, size_t count, cudaMemLocation location, unsigned int flags,
+                                                   cudaStream_t stream = 0) {
+  return cudaMemPrefetchAsync(devPtr, count, location, flags, stream);
+}
+__cumetal_host cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice, cudaMemLocation location) {
+  return ::cudaMemAdvise(devPtr, count, advice, __cumetal_device_of(location));
+}
+__cumetal_host cudaError_t cudaMemAdvise_v2(const void *devPtr, size_t count, enum cudaMemoryAdvise advice, cudaMemLocation location) {
+  return cudaMemAdvise(devPtr, count, advice, location);
+}
+
 // Symbols by reference.
 template <class T>
 __cumetal_host cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *src, size_t count, size_t offset = 0,

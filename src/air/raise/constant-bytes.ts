@@ -1,6 +1,7 @@
 /** The memory representation of constants. */
+
+import { fieldOffset, sizeOf } from '../../bitcode/layout.ts';
 import type { Constant } from '../../bitcode/model.ts';
-import { fieldOffset, sizeOf } from '../layout.ts';
 import { Refused } from '../types.ts';
 
 /** The largest variable in bytes; far more than a GPU has for variables, and small enough for any host. */

@@ -2,11 +2,12 @@
  * The constant variables of a module: their initial bytes, with the caller's function constants, after the module's constructors have
  * computed others from them.
  */
+
+import { alignOf, hasMemoryForm, sizeOf } from '../../bitcode/layout.ts';
 import type { GlobalVariable, Function as LlvmFunction, Module } from '../../bitcode/model.ts';
 import { spell } from '../../bitcode/types.ts';
 import { addBlock, builder, emptyKernel, type Kernel, renumber, type Variable } from '../../ir/index.ts';
 import { interpret } from '../../ir/interpret.ts';
-import { alignOf, hasMemoryForm, sizeOf } from '../layout.ts';
 import { spaces } from '../targets.ts';
 import { Refused } from '../types.ts';
 import { inlineCall, raiseBlocks } from './blocks.ts';

@@ -1,8 +1,9 @@
 /** Raises loads, stores and stack memory. Aggregates are accessed scalar by scalar, unless one IR access covers the whole value. */
+
+import { alignOf, fieldOffset, hasMemoryForm, sizeOf } from '../../bitcode/layout.ts';
 import type { InstructionOf } from '../../bitcode/model.ts';
 import { type Type as LlvmType, spell } from '../../bitcode/types.ts';
 import { bytesOf, isPointer, type ScalarType, type Type, type Value, vectorOf } from '../../ir/index.ts';
-import { alignOf, fieldOffset, hasMemoryForm, sizeOf } from '../layout.ts';
 import { isMatrixType } from '../matrix-functions.ts';
 import { type Lanes, Refused, scalarType } from '../types.ts';
 import { maxVariableBytes } from './constant-bytes.ts';

@@ -2,9 +2,10 @@
  * Initial values of threadgroup variables. Apple's compiler emits them for `threadgroup float x[32] = {0}` in C++, although no rule says
  * whether a GPU applies them. They are applied here: a program without initial values cannot observe the difference.
  */
+
+import { sizeOf } from '../../bitcode/layout.ts';
 import type { Constant, GlobalVariable, Module } from '../../bitcode/model.ts';
 import { addBlock, type Value } from '../../ir/index.ts';
-import { sizeOf } from '../layout.ts';
 import { spaces } from '../targets.ts';
 import { Refused } from '../types.ts';
 import { fillConstant } from './constant-bytes.ts';

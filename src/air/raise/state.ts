@@ -1,8 +1,9 @@
 /** The state of raising one kernel: the builder, and the IR values of each LLVM value. */
+
+import { fieldOffset, hasMemoryForm, sizeOf } from '../../bitcode/layout.ts';
 import type { Argument, Constant, Instruction, InstructionOf, Function as LlvmFunction, Value as LlvmValue } from '../../bitcode/model.ts';
 import { type Type as LlvmType, spell } from '../../bitcode/types.ts';
 import type { Block, Builder, Kernel, Type, Value } from '../../ir/index.ts';
-import { fieldOffset, hasMemoryForm, sizeOf } from '../layout.ts';
 import { isMatrixType } from '../matrix-functions.ts';
 import { type Lanes, Refused, scalarType, typesOf } from '../types.ts';
 import { raiseBinary, raiseCast, resized, withSign } from './casts.ts';

@@ -3,11 +3,11 @@
  * by `cumetal validate`.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { sizeOf } from '../../bitcode/layout.ts';
 import type { Constant, Function as LlvmFunction, Module, Value } from '../../bitcode/model.ts';
 import { operandsOf, partsOf } from '../../bitcode/operands.ts';
 import { spell, type Type } from '../../bitcode/types.ts';
 import { hasSignature, intrinsicOf } from '../intrinsics.ts';
-import { sizeOf } from '../layout.ts';
 import { type KernelDescription, readKernels } from '../raise/read-metadata.ts';
 import { dataLayout, dialectOf, limits, spaces, targets } from '../targets.ts';
 import { type AirRule, containsType, driverRules, typeRule } from './driver-rules.ts';

@@ -185,6 +185,13 @@ export const device = entries({
     message: 'the CUDA driver refuses {what} in `{call}`: {why}',
     page: 'A driver call that a launch needs has failed. The name is that of `CUresult`, which the CUDA Driver API manual documents.',
   },
+  CM6080: {
+    severity: 'error',
+    title: 'memory of the program out of reach',
+    message: 'the memory of the program cannot be read and written: {why}',
+    help: 'in a container, allow processes of one user to read each other (`--cap-add SYS_PTRACE`)',
+    page: 'Copies between host and device go through `/proc/PID/mem` of the program. The kernel refuses it for programs with more rights than their user, and some sandboxes refuse it always.',
+  },
   CM6044: {
     severity: 'warning',
     title: 'CUDA driver warning',

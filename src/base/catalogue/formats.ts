@@ -122,6 +122,19 @@ export const formats = entries({
     message: 'this WebAssembly module is refused by the engine that would run it: {why}',
     page: 'The engine of Bun or Node checks a module before it runs. Host halves need exceptions, bulk memory, and numbers of 64 bits in imports, which Node 20 and Bun have.',
   },
+  CM4093: {
+    severity: 'error',
+    title: 'program that cannot be served',
+    message: '`{path}` cannot be run by `cumetal exec`: {why}',
+    page: 'A program of the machine gets the functions of CUDA from a library that is loaded before it. That takes Linux, a program that is linked dynamically, for the processor of this machine, and either NVIDIA\u2019s runtime as a shared library (`nvcc -cudart shared`) or its symbols inside the program, as nvcc leaves them there.',
+  },
+  CM4094: {
+    severity: 'error',
+    title: 'no C compiler',
+    message: 'the library that serves programs cannot be compiled by `{compiler}`: {why}',
+    help: 'install a C compiler (`apt install gcc libc6-dev`), or name one: `CC=clang cumetal exec \u2026`',
+    page: 'The library between a program and the device is C, compiled once by the C compiler of the machine and kept in the cache.',
+  },
   CM4092: {
     severity: 'error',
     title: 'not a program',

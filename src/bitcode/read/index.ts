@@ -27,6 +27,17 @@ export function readModule(bytes: Uint8Array, diagnostics: Diagnostics, dialect:
   }
 }
 
+/** The target of raw or wrapped bitcode, without a look at its types and functions; undefined for what is no bitcode. */
+export function tripleOf(bytes: Uint8Array): string | undefined {
+  try {
+    const module = openStream(unwrap(bytes), walked).top.find(({ id }) => id === blocks.module.id);
+    return module && textIn(module, blocks.module.records.triple);
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error;
+    return undefined;
+  }
+}
+
 /** Large blocks, which are walked without keeping their records. */
 const walked: ReadonlySet<number> = new Set([blocks.function.id, blocks.constants.id]);
 

@@ -3,6 +3,7 @@ import { addTo } from '../../base/group.ts';
 import { predicateName } from '../codes.ts';
 import type { Atomicity, Block, Instruction, InstructionOf, Function as LlvmFunction, Value } from '../model.ts';
 import { conventionText } from '../names.ts';
+import { successorsOf } from '../operands.ts';
 import { spell, spellName, types } from '../types.ts';
 import { commentText, type Groups, inlineAttributes } from './attributes.ts';
 import { constantText, quoted } from './constants.ts';
@@ -88,16 +89,10 @@ function predecessorsOf(fn: LlvmFunction): Map<Block, Block[]> {
   const found = new Map<Block, Block[]>();
   for (const block of fn.blocks) {
     const end = block.body[block.body.length - 1];
-    for (const target of end ? targetsOf(end) : []) addTo(found, target, block);
+    for (const target of end ? successorsOf(end) : []) addTo(found, target, block);
   }
   for (const list of found.values()) list.reverse();
   return found;
-}
-
-function targetsOf(end: Instruction): Block[] {
-  if (end.op === 'br') return [end.target];
-  if (end.op === 'condbr') return [end.ifTrue, end.ifFalse];
-  return end.op === 'switch' ? [end.defaultBlock, ...end.cases.map((c) => c.block)] : [];
 }
 
 function instructionText(inst: Instruction, names: Namer, around: Around): string {

@@ -2,17 +2,18 @@
 
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { SourceFile } from '../../base/source.ts';
-import { parseModules, readModule } from '../../bitcode/index.ts';
+import { parseModules, tripleOf } from '../../bitcode/index.ts';
 import { metallibOfBitcode, metallibOfModules } from '../../compile/index.ts';
-import { ptxOfModule } from '../../nvvm/index.ts';
+import { ptxOfBitcode } from '../../nvvm/index.ts';
 import { hostHash } from '../command/host-hash.ts';
 import { binaryDiagnostics } from './binary.ts';
 
-/** The PTX of a module of LLVM's NVPTX target; `refused` after reporting CM4080, undefined for modules of other targets. */
+/** The PTX of a module of LLVM's NVPTX target; `refused` after reporting CM4002 or CM4080, undefined for modules of other targets. */
 export function readNvvm(path: string, bytes: Uint8Array, diagnostics: Diagnostics): SourceFile | 'refused' | undefined {
-  const module = readModule(bytes, new Diagnostics(), 'latest');
-  if (!module?.triple.startsWith('nvptx')) return undefined;
-  const ptx = ptxOfModule(module, diagnostics);
+  if (!tripleOf(bytes)?.startsWith('nvptx')) return undefined;
+  const own = binaryDiagnostics(path);
+  const ptx = ptxOfBitcode(bytes, own);
+  diagnostics.addAll(own.list);
   return ptx === undefined ? 'refused' : new SourceFile(`${path} (PTX)`, ptx);
 }
 

@@ -39,7 +39,7 @@ export function openCpuDevice({ inBackground = false, ...options }: OpenOptions 
   const choice = { ...options, threads, isShared: memory.isShared };
   return {
     info: cpuInfo,
-    allocate: (size, diagnostics) => allocate(memory, allocations, size, diagnostics),
+    allocate: (size, diagnostics, _isSeen, alignment) => allocate({ memory, allocations }, size, alignment, diagnostics),
     load: (metallib, diagnostics, what) => load({ memory, allocations }, metallib, diagnostics, { ...choice, ...what }),
     close() {
       cancelAll(memory);
@@ -49,9 +49,14 @@ export function openCpuDevice({ inBackground = false, ...options }: OpenOptions 
   };
 }
 
-function allocate(memory: DeviceMemory, allocations: Allocations, size: number, diagnostics: Diagnostics): CpuBuffer | undefined {
+interface Owner {
+  readonly memory: DeviceMemory;
+  readonly allocations: Allocations;
+}
+
+function allocate({ memory, allocations }: Owner, size: number, alignment = 1, diagnostics: Diagnostics): CpuBuffer | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= cpuInfo.limits.maxBufferBytes;
-  const address = isSize ? memory.take(size) : undefined;
+  const address = isSize ? memory.take(size, alignment) : undefined;
   if (address === undefined) {
     diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
     return undefined;
@@ -84,7 +89,7 @@ function allocate(memory: DeviceMemory, allocations: Allocations, size: number, 
 }
 
 function load(
-  { memory, allocations }: { readonly memory: DeviceMemory; readonly allocations: Allocations },
+  { memory, allocations }: Owner,
   metallib: Uint8Array,
   diagnostics: Diagnostics,
   options: CompileChoice & LoadOptions,

@@ -23,8 +23,8 @@ export interface DeviceMemory {
   readonly memory: WebAssembly.Memory;
   /** Whether workers can share it. */
   readonly isShared: boolean;
-  /** Allocates a block; undefined if memory is exhausted. */
-  take(bytes: number): number | undefined;
+  /** Allocates a block, whose address is a multiple of a power of two; undefined if memory is exhausted. */
+  take(bytes: number, atMultipleOf?: number): number | undefined;
   /** Frees a block by the address that `take` returned. */
   give(address: number): void;
   /** A view of the bytes, valid until the next `take`. */
@@ -50,13 +50,16 @@ export function newMemory(isShared = false): DeviceMemory {
   return {
     memory,
     isShared,
-    take(bytes) {
+    take(bytes, atMultipleOf = 1) {
       const size = sizeOf(bytes);
-      const span = free.find(({ start, end }) => end - start >= size) ?? grow(memory, free, size);
+      const place = ({ start }: Span): number => Math.ceil(start / atMultipleOf) * atMultipleOf;
+      const fits = (span: Span): boolean => span.end - place(span) >= size;
+      const span = free.find(fits) ?? grow(memory, free, size + atMultipleOf - 1);
       if (!span) return undefined;
-      const address = span.start;
-      span.start += size;
+      const [address, { start }] = [place(span), span];
+      span.start = address + size;
       if (span.start === span.end) free.splice(free.indexOf(span), 1);
+      if (start < address) insert(free, { start, end: address });
       taken.set(address, size);
       return address;
     },

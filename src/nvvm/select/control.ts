@@ -1,5 +1,5 @@
 /** Branches, switches and returns. Values that phis take are copied at the end of each predecessor, or on the edge. */
-import type { Block, Instruction, InstructionOf } from '../../bitcode/index.ts';
+import type { Block, InstructionOf } from '../../bitcode/index.ts';
 import { partsOf } from '../layout.ts';
 import { refuse } from '../refused.ts';
 import { classOf, emit, type FunctionState, newLabel, newRegister, place } from '../state.ts';
@@ -9,20 +9,6 @@ import { compareIntegers } from './integers.ts';
 /** The phis of a block. */
 export const phisOf = (block: Block): InstructionOf<'phi'>[] =>
   block.body.filter((inst): inst is InstructionOf<'phi'> => inst.op === 'phi');
-
-/** The blocks that a terminator leads to. */
-export function successorsOf(end: Instruction): readonly Block[] {
-  switch (end.op) {
-    case 'br':
-      return [end.target];
-    case 'condbr':
-      return [end.ifTrue, end.ifFalse];
-    case 'switch':
-      return [end.defaultBlock, ...end.cases.map(({ block }) => block)];
-    default:
-      return [];
-  }
-}
 
 const labelOf = (s: FunctionState, block: Block): string => s.labels.get(block) ?? refuse('a branch to a block of another function');
 

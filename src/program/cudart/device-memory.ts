@@ -1,6 +1,6 @@
 /** Allocation in every kind, and what host and device see of each other's memory. */
 import { Diagnostics } from '../../base/diagnostic.ts';
-import { isHostPointer } from '../memory.ts';
+import type { DeviceBuffer } from '../../device/index.ts';
 import type { Allocation } from './allocations.ts';
 import { must, type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
@@ -8,18 +8,21 @@ import { type CudaState, fail } from './state.ts';
 /** Memory for the host's side is aligned as CUDA aligns allocations. */
 const hostAlignment = 256n;
 /** Rows of two-dimensional allocations start at multiples of this. */
-const pitchAlignment = 512;
+export const pitchAlignment = 512;
 
 /** Allocates memory of the device; of one byte at least, so that every allocation has an address of its own. */
-function allocate(state: CudaState, bytes: number, host?: Allocation['host']): Allocation {
-  const diagnostics = new Diagnostics();
+export function allocate(state: CudaState, bytes: number, more: Pick<Partial<Allocation>, 'host' | 'isVariable'> = {}): Allocation {
   const size = Math.max(1, bytes);
-  const buffer = state.options.device.allocate(size, diagnostics);
-  if (!buffer) fail('cudaErrorMemoryAllocation');
+  const buffer = allocateBuffer(state, size);
   // Kernels may read its address from memory.
-  const allocation = { address: buffer!.deviceAddress(), size, buffer: buffer!, host };
+  const allocation: Allocation = { address: buffer.deviceAddress(), size, buffer, host: undefined, ...more };
   state.allocations.add(allocation);
   return allocation;
+}
+
+function allocateBuffer(state: CudaState, bytes: number, alignment?: number): DeviceBuffer {
+  const diagnostics = new Diagnostics();
+  return state.options.device.allocate(bytes, diagnostics, true, alignment) ?? fail('cudaErrorMemoryAllocation');
 }
 
 /** Memory of the program, aligned. Its pointer is what `free` takes. */
@@ -32,10 +35,35 @@ function allocateHost(state: CudaState, bytes: number): { readonly pointer: bigi
 /** Where the program has managed memory: pointers that the device knows, and the copy that the host reads and writes. */
 const managedStarts = new WeakMap<Allocation, bigint>();
 
-function allocateManaged(state: CudaState, bytes: number): Allocation {
+/** Pages of programs, and the most places that are tried for memory at one address for both. */
+const [pageBytes, maxPlaces] = [4096, 64];
+
+/** Managed memory at the address that the device has for it. */
+function allocateShared(state: CudaState, bytes: number): Allocation {
+  const size = Math.ceil(bytes / pageBytes) * pageBytes;
+  const taken: DeviceBuffer[] = [];
+  try {
+    for (let tries = 0; tries < maxPlaces; tries++) {
+      const buffer = allocateBuffer(state, size, pageBytes);
+      const address = buffer.deviceAddress();
+      if (state.exports.share!(address, size)) {
+        const allocation: Allocation = { address, size, buffer, host: { pointer: address, kind: 'managed' } };
+        state.allocations.add(allocation);
+        return allocation;
+      }
+      taken.push(buffer);
+    }
+  } finally {
+    for (const buffer of taken) buffer.free();
+  }
+  return fail('cudaErrorMemoryAllocation');
+}
+
+export function allocateManaged(state: CudaState, bytes: number): Allocation {
+  if (state.exports.share) return allocateShared(state, bytes);
   const { pointer, start } = allocateHost(state, Math.max(1, bytes));
-  state.memory.slice(pointer, Math.max(1, bytes))?.fill(0);
-  const allocation = allocate(state, bytes, { pointer, kind: 'managed' });
+  state.memory.put(pointer, new Uint8Array(Math.max(1, bytes)));
+  const allocation = allocate(state, bytes, { host: { pointer, kind: 'managed' } });
   managedStarts.set(allocation, start);
   return allocation;
 }
@@ -46,7 +74,7 @@ export function mapHostMemory(state: CudaState, pointer: bigint): { readonly all
   if (known) return { allocation: known, offset: Number(pointer - known.host!.pointer) };
   for (const [start, { bytes }] of state.pinned)
     if (pointer >= start && pointer < start + BigInt(Math.max(1, bytes))) {
-      const allocation = allocate(state, bytes, { pointer: start, kind: 'mapped' });
+      const allocation = allocate(state, bytes, { host: { pointer: start, kind: 'mapped' } });
       return { allocation, offset: Number(pointer - start) };
     }
   return fail('cudaErrorIllegalAddress');
@@ -62,23 +90,24 @@ export function syncToDevice(state: CudaState): void {
 
 /** Gives the host what the device has written to memory of both. */
 export function syncToHost(state: CudaState): void {
-  for (const { buffer, host, size } of state.allocations.shared()) state.memory.slice(host!.pointer, size)?.set(bytesOfBuffer(buffer));
+  for (const { buffer, host } of state.allocations.shared()) state.memory.put(host!.pointer, bytesOfBuffer(buffer));
 }
 
 /** The bytes of a buffer to be read at once. */
 export const bytesOfBuffer = (buffer: Allocation['buffer']): Uint8Array => buffer.view?.() ?? buffer.read();
 
-/** The index in the program's memory of managed memory at an address. */
-export function managedIndex(state: CudaState, address: bigint, bytes: number): number | undefined {
+/** Where the program has managed memory at an address of the device. */
+export function managedPointer(state: CudaState, address: bigint, bytes: number): bigint | undefined {
   const found = state.allocations.find(address);
   if (found?.allocation.host === undefined || found.offset + bytes > found.allocation.size) return undefined;
-  return state.memory.index(found.allocation.host.pointer + BigInt(found.offset), bytes);
+  return found.allocation.host.pointer + BigInt(found.offset);
 }
 
-function free(state: CudaState, pointer: bigint): void {
+export function free(state: CudaState, pointer: bigint): void {
   if (pointer === 0n) return;
   const found = state.allocations.find(pointer);
-  if (found?.offset !== 0 || found.allocation.host?.kind === 'mapped') fail('cudaErrorInvalidValue');
+  if (found?.offset !== 0 || found.allocation.host?.kind === 'mapped' || found.allocation.isVariable) fail('cudaErrorInvalidValue');
+  state.pools.noteFree(pointer);
   release(state, found!.allocation);
 }
 
@@ -87,14 +116,15 @@ function release(state: CudaState, allocation: Allocation): void {
   allocation.buffer.free();
   const start = managedStarts.get(allocation);
   if (start !== undefined) state.exports.free(start);
+  else if (allocation.host?.kind === 'managed') state.exports.unshare?.(allocation.address, allocation.size);
 }
 
 /** Pointers that `cudaFreeHost` gives to `free`. */
 const pinnedStarts = new WeakMap<CudaState, Map<bigint, bigint>>();
 
-function allocatePinned(state: CudaState, to: bigint, bytes: number, flags: number): void {
+export function allocatePinned(state: CudaState, to: bigint, bytes: number, flags: number): void {
   const { pointer, start } = allocateHost(state, Math.max(1, bytes));
-  state.memory.slice(pointer, bytes)?.fill(0);
+  state.memory.put(pointer, new Uint8Array(bytes));
   state.pinned.set(pointer, { bytes, flags });
   const starts = pinnedStarts.get(state) ?? new Map<bigint, bigint>();
   pinnedStarts.set(state, starts.set(pointer, start));
@@ -125,12 +155,10 @@ function pointerAttributes(state: CudaState, to: bigint, pointer: bigint): void 
 }
 
 /** Bytes of memory that the device says it has. */
-const totalBytes = ({ options }: CudaState): number => Number(options.device.info.properties?.totalGlobalMem ?? 2 ** 32);
+export const totalBytes = ({ options }: CudaState): number => Number(options.device.info.properties?.totalGlobalMem ?? 2 ** 32);
 
 export const deviceMemory: Readonly<Record<string, Row>> = {
   cudaMalloc: malloc,
-  cudaMallocAsync: malloc,
-  cudaMallocFromPoolAsync: malloc,
   cudaMallocManaged: row(['pointer', 'size', 'uint'], (state, to, bytes) => {
     if (bytes === 0) fail('cudaErrorInvalidValue');
     must(state.memory.putU64(to, allocateManaged(state, bytes).address));
@@ -140,7 +168,6 @@ export const deviceMemory: Readonly<Record<string, Row>> = {
     must(state.memory.putU64(pitchTo, pitch) && state.memory.putU64(to, allocate(state, pitch * height).address));
   }),
   cudaFree: row(['pointer'], free),
-  cudaFreeAsync: row(['pointer'], free),
   cudaMallocHost: row(['pointer', 'size'], (state, to, bytes) => allocatePinned(state, to, bytes, 0)),
   cudaHostAlloc: row(['pointer', 'size', 'uint'], allocatePinned),
   cudaFreeHost: row(['pointer'], (state, pointer) => {
@@ -151,7 +178,7 @@ export const deviceMemory: Readonly<Record<string, Row>> = {
     state.exports.free(start!);
   }),
   cudaHostRegister: row(['pointer', 'size', 'uint'], (state, pointer, bytes, flags) => {
-    if (!state.memory.slice(pointer, bytes)) fail('cudaErrorInvalidValue');
+    if (!state.memory.has(pointer, bytes)) fail('cudaErrorInvalidValue');
     state.pinned.set(pointer, { bytes, flags });
   }),
   cudaHostUnregister: row(['pointer'], unpin),
@@ -170,7 +197,7 @@ export const deviceMemory: Readonly<Record<string, Row>> = {
   // Hints: managed memory is copied at launches whatever is said of it.
   cudaMemAdvise: row(['pointer', 'size', 'int', 'int'], () => undefined),
   cudaMemPrefetchAsync: row(['pointer', 'size', 'int', 'pointer'], (state, pointer) => {
-    if (!isHostPointer(pointer) && !state.allocations.find(pointer)) fail('cudaErrorInvalidValue');
+    if (!state.memory.isOwn(pointer) && !state.allocations.find(pointer)) fail('cudaErrorInvalidValue');
   }),
   cudaStreamAttachMemAsync: row(['pointer', 'pointer', 'size', 'uint'], () => undefined),
 };

@@ -12,7 +12,8 @@ const wrapperHead = 8n;
 export const registration: Readonly<Record<string, Row>> = {
   __cudaRegisterFatBinary: plainRow(['pointer'], 'pointer', (state, wrapper) => {
     const code = state.memory.u64(wrapper + wrapperHead);
-    const text = code === undefined ? undefined : state.memory.cString(code);
+    const { readImage = (memory, pointer) => memory.cString(pointer) } = state.options;
+    const text = code === undefined ? undefined : readImage(state.memory, code);
     if (text === undefined) fail('cudaErrorInvalidKernelImage');
     const handle = state.newHandle();
     state.images.set(handle, { text: text!, module: undefined });

@@ -1,5 +1,5 @@
 /** Structures of the runtime API that functions fill. Source: CUDA Runtime API 12, data structures; fields in their order. */
-import type { ProgramMemory } from '../memory.ts';
+import type { HostMemory } from '../memory.ts';
 import { fail } from './state.ts';
 
 /** A field: `char` and a count of bytes of text, `int`, `size` or a list of `int`. */
@@ -34,6 +34,19 @@ export const deviceProperties = fields(`text:name*256 bytes:uuid*16 bytes:luid*8
   int:memoryPoolSupportedHandleTypes int:deferredMappingCudaArraySupported int:ipcEventSupported int:clusterLaunch
   int:unifiedFunctionPointers int:reserved*63`);
 
+/** The fields before release 12. */
+export const deviceProperties11 = deviceProperties.slice(
+  0,
+  deviceProperties.findIndex(([name]) => name === 'hostRegisterSupported'),
+);
+
+/** Fields that release 13 has no more. */
+const removed = new Set(
+  `clockRate deviceOverlap kernelExecTimeoutEnabled computeMode maxTexture1DLinear memoryClockRate singleToDoublePrecisionPerfRatio
+  cooperativeMultiDeviceLaunch`.split(/\s+/),
+);
+export const deviceProperties13 = deviceProperties.filter(([name]) => !removed.has(name));
+
 export const funcAttributes = fields(`size:sharedSizeBytes size:constSizeBytes size:localSizeBytes int:maxThreadsPerBlock int:numRegs
   int:ptxVersion int:binaryVersion int:cacheModeCA int:maxDynamicSharedSizeBytes int:preferredShmemCarveout int:clusterDimMustBeSet
   int:requiredClusterWidth int:requiredClusterHeight int:requiredClusterDepth int:clusterSchedulingPolicyPreference
@@ -49,7 +62,7 @@ export function sizeOfStruct(list: readonly Field[]): number {
 
 /** Fills a structure: fields without a value are 0. */
 export function putStruct(
-  memory: ProgramMemory,
+  memory: HostMemory,
   to: bigint,
   list: readonly Field[],
   values: Readonly<Record<string, string | number | readonly number[]>>,

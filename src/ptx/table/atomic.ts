@@ -3,7 +3,7 @@ import type { AtomicOp, Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { isSignedType } from '../model/types.ts';
 import { fenceAround, fenceScopes, systemScopeNote } from './order.ts';
-import { spaceOf } from './spaces.ts';
+import { globalOrGeneric, spaceOf } from './spaces.ts';
 
 const since = { ptx: 1.2, sm: 20 } as const;
 const ordered = { ptx: 6, sm: 70 } as const;
@@ -32,13 +32,6 @@ interface Words {
 
 const update = (ir: RowBuilder, a: AddressOperand, b: Value, m: Words): Value =>
   ir.atomic(ir.pointer(a, spaceOf(m.space)), b, { rmw: rmwOf(m.op, m.type) });
-
-/** The words of an operation with a cache policy, which is for global memory or generic addresses. */
-const inGlobal = ({ global, op, type }: { readonly global?: true; readonly op: string; readonly type: string }): Words => ({
-  op,
-  type,
-  ...(global ? { space: 'global' } : {}),
-});
 
 /** Operations with their types. */
 const forms = [
@@ -72,7 +65,7 @@ export const atomicRows = (): readonly Row[] => [
       doc: `${doc} d is the old value. The cache policy does not affect results and is ignored. ${inOrder} ${apple}`,
       source: '9.7.13.5',
       status: 'exact',
-      lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope, m.sem, () => update(ir, a, b, inGlobal(m))),
+      lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope, m.sem, () => update(ir, a, b, { ...m, ...globalOrGeneric(m) })),
       cases: () => [],
     }),
     row({
@@ -83,7 +76,7 @@ export const atomicRows = (): readonly Row[] => [
       doc: `${doc} The cache policy does not affect results and is ignored. ${inOrder} ${apple}`,
       source: '9.7.13.6',
       status: 'exact',
-      lower: ({ a, b }, m, ir) => void fenceAround(ir, m.scope, m.sem, () => update(ir, a, b, inGlobal(m))),
+      lower: ({ a, b }, m, ir) => void fenceAround(ir, m.scope, m.sem, () => update(ir, a, b, { ...m, ...globalOrGeneric(m) })),
       cases: () => [],
     }),
     row({

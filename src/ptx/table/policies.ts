@@ -5,6 +5,7 @@
 import { type RowBuilder, row } from '../model/row.ts';
 import { load, memoryTypes, store } from './memory-access.ts';
 import { type FenceWord, fenceAround, fenceScopes } from './order.ts';
+import { globalOrGeneric } from './spaces.ts';
 
 const since = { ptx: 7.4, sm: 80 } as const;
 const evict = ['L1::evict_normal', 'L1::evict_unchanged', 'L1::evict_first', 'L1::evict_last', 'L1::no_allocate'] as const;
@@ -64,7 +65,7 @@ export const policyRows = [
     doc: `Loads from global memory with a cache policy. ${ignored}`,
     source: '9.7.9.8',
     status: 'exact',
-    lower: ({ a }, m, ir) => load(ir, a, inGlobal(m), false),
+    lower: ({ a }, m, ir) => load(ir, a, { ...m, ...globalOrGeneric(m) }, false),
     cases: () => [],
   }),
   row({
@@ -92,7 +93,7 @@ export const policyRows = [
     doc: `Stores to global memory with a cache policy. ${ignored}`,
     source: '9.7.9.11',
     status: 'exact',
-    lower: ({ a, b }, m, ir) => store(ir, a, b, inGlobal(m), false),
+    lower: ({ a, b }, m, ir) => store(ir, a, b, { ...m, ...globalOrGeneric(m) }, false),
     cases: () => [],
   }),
   row({
@@ -105,7 +106,7 @@ export const policyRows = [
     doc: `Loads with a memory order, a scope and a cache policy. ${ignored}`,
     source: '9.7.9.8',
     status: 'exact',
-    lower: ({ a }, m, ir) => fenceAround(ir, m.scope as FenceWord, m.order, () => load(ir, a, inGlobal(m), true)),
+    lower: ({ a }, m, ir) => fenceAround(ir, m.scope as FenceWord, m.order, () => load(ir, a, { ...m, ...globalOrGeneric(m) }, true)),
     cases: () => [],
   }),
   row({
@@ -118,12 +119,8 @@ export const policyRows = [
     doc: `Stores with a memory order, a scope and a cache policy. ${ignored}`,
     source: '9.7.9.11',
     status: 'exact',
-    lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope as FenceWord, m.order, () => store(ir, a, b, inGlobal(m), true)),
+    lower: ({ a, b }, m, ir) =>
+      fenceAround(ir, m.scope as FenceWord, m.order, () => store(ir, a, b, { ...m, ...globalOrGeneric(m) }, true)),
     cases: () => [],
   }),
 ];
-
-/** An access as those without a policy are described: its space is a word, or absent for a generic address. */
-function inGlobal<M extends { readonly global?: true; readonly type: string; readonly vec?: string }>({ global, type, vec }: M) {
-  return { type, ...(global ? { space: 'global' } : {}), ...(vec === undefined ? {} : { vec }) };
-}

@@ -14,3 +14,7 @@ const spaces: Readonly<Record<string, AccessSpace>> = {
 };
 /** The space with a name. */
 export const spaceOf = (word: string | undefined): AccessSpace => (word === undefined ? 'generic' : spaces[word]!);
+
+/** The space of an access whose word `.global` may be left out: without it the address is generic. */
+export const globalOrGeneric = ({ global }: { readonly global?: true }): { readonly space?: 'global' } =>
+  global ? { space: 'global' } : {};

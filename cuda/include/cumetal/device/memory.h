@@ -44,6 +44,8 @@ __cumetal_device unsigned int __isGlobal(const void *pointer) { return __nvvm_is
 __cumetal_device unsigned int __isShared(const void *pointer) { return __nvvm_isspacep_shared(pointer); }
 __cumetal_device unsigned int __isLocal(const void *pointer) { return __nvvm_isspacep_local(pointer); }
 __cumetal_device unsigned int __isConstant(const void *pointer) { return __nvvm_isspacep_const(pointer); }
+// Parameters of kernels are copied to local memory where their address is taken.
+__cumetal_device unsigned int __isGridConstant(const void *) { return 0; }
 __cumetal_device size_t __cvta_generic_to_shared(const void *pointer) {
   return (size_t)(__attribute__((address_space(3))) const void *)pointer;
 }

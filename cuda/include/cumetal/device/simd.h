@@ -121,6 +121,18 @@ __cumetal_relus(s16x2, unsigned int, __vmaxs2, __vmins2, __vadd2)
 __cumetal_which(s32, int)
 __cumetal_which(u32, unsigned int)
 
+// The same for each element: two predicates, that of the upper element first.
+#define __cumetal_which_pair(name, T, operation) \
+  __cumetal_device unsigned int name(unsigned int a, unsigned int b, bool *high, bool *low) { \
+    *high = (T)(a >> 16) operation (T)(b >> 16); \
+    *low = (T)a operation (T)b; \
+    return ((*high ? a : b) & 0xffff0000u) | ((*low ? a : b) & 0xffffu); \
+  }
+__cumetal_which_pair(__vibmax_s16x2, short, >=)
+__cumetal_which_pair(__vibmax_u16x2, unsigned short, >=)
+__cumetal_which_pair(__vibmin_s16x2, short, <=)
+__cumetal_which_pair(__vibmin_u16x2, unsigned short, <=)
+#undef __cumetal_which_pair
 #undef __cumetal_which
 #undef __cumetal_extremes
 #undef __cumetal_relus

@@ -1,7 +1,7 @@
-/** Sizes and alignments of LLVM types under AIR's data layout. */
+/** Sizes and alignments of LLVM types under the data layouts of AIR and of nvptx64, which agree: each type has its natural alignment. */
 import { bug } from '../base/bug.ts';
 import { alignUp } from '../base/bytes.ts';
-import type { Type } from '../bitcode/types.ts';
+import type { Type } from './types.ts';
 
 /** Alignment in bytes: vectors are aligned to their size rounded up to a power of two. */
 export function alignOf(type: Type): number {

@@ -1,0 +1,185 @@
+/**
+ * Programs of the machine under `cumetal exec`: compiled here by the machine's C compiler, with the calls that NVIDIA's compiler writes and PTX in
+ * a fatbinary. Each prints what it computes; the expectations are arithmetic and CUDA's manual.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { openDevice } from '../../src/device/index.ts';
+import { NativeMemory } from '../../src/exec/native-memory.ts';
+import { programFacts } from '../../src/exec/program-file.ts';
+import { kind } from '../../src/exec/protocol.ts';
+import { serveProgram } from '../../src/exec/session.ts';
+import { shimSource } from '../../src/exec/shim/source.ts';
+import { commandLine } from '../support/command-line.ts';
+import { fatbinaryOf } from '../support/hostile/container.ts';
+import { needing } from '../support/need.ts';
+
+const test = suite('exec/exec');
+const native = needing(test, ['linux-cc']);
+const here = import.meta.dirname;
+const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-exec-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
+
+const cc = (...words: string[]): void => {
+  const { status, stderr } = spawnSync('cc', words, { cwd: folder, encoding: 'utf8' });
+  assert.is(status, 0, stderr);
+};
+
+/** A library with the names of a release of CUDA's runtime, for linking, and the fatbinary of the kernels. */
+function prepare(): void {
+  if (existsSync(join(folder, 'image.h'))) return;
+  for (const name of ['cuda.h', 'program.c', 'inside.c']) copyFileSync(join(here, name), join(folder, name));
+  const text = readFileSync(join(here, 'kernels.ptx'));
+  const image = fatbinaryOf(new Uint8Array(Bun.zstdCompressSync(text)), { flags: 0x8011, size: text.length });
+  writeFileSync(join(folder, 'image.h'), `static const unsigned char image[] __attribute__((aligned(8))) = {${image}};\n`);
+  const names = [...readFileSync(join(here, 'cuda.h'), 'utf8').matchAll(/\b((?:__)?cuda\w+)\(/g)].map(([, name]) => name);
+  writeFileSync(join(folder, 'stub.c'), names.map((name) => `void ${name}(void) {}\n`).join(''));
+  writeFileSync(join(folder, 'versions'), 'libcudart.so.12 { global: *; };\n');
+  mkdirSync(join(folder, 'lib'));
+  const versions = ['-Wl,-soname,libcudart.so.12', '-Wl,--version-script=versions'];
+  cc('-shared', '-fPIC', '-w', '-o', 'lib/libcudart.so.12', 'stub.c', ...versions);
+}
+
+const cumetal = [process.execPath, join(here, '../../src/cli/start.ts')] as const;
+/** The folders of sessions are made here, so that what is left of them is seen. */
+const env = { ...process.env, TMPDIR: folder, CUMETAL_CACHE_PATH: join(folder, 'cache'), CUMETAL_CACHE_DISABLE: '0' };
+const sessions = (): string[] => readdirSync(folder).filter((name) => name.startsWith('cumetal-exec-'));
+
+const run = (...words: string[]) => {
+  const { status, stdout, stderr } = spawnSync(cumetal[0], [cumetal[1], ...words], { cwd: folder, encoding: 'utf8', env });
+  return { status, stdout, stderr };
+};
+
+native('a program of the shared runtime computes on the CPU device', () => {
+  prepare();
+  cc('-O1', '-pthread', '-o', 'program', 'program.c', 'lib/libcudart.so.12');
+  const { status, stdout, stderr } = run('exec', '--threads=1', './program');
+  assert.equal(stdout.split('\n'), [
+    'count 1',
+    'scale cudaSuccess 3 2997',
+    'managed 6 5994',
+    // (5 + 1) * 2 + 1
+    'variable 13',
+    'threads 0',
+    'callback 0 1',
+    'pointers 1 1',
+    'properties 0 32 85',
+    // cudaErrorNotSupported
+    'missing 801',
+    // cudaErrorInitializationError: a context does not go over a fork.
+    'child none',
+    'child 3',
+    'parent 5 0',
+    '',
+  ]);
+  assert.is(stderr, 'cumetal exec: cudaNoSuchFunction is not supported\n');
+  assert.is(status, 7);
+  assert.equal(sessions(), []);
+});
+
+/** Processes whose environment names this folder. */
+const processesHere = (): string[] =>
+  readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name) || name === String(process.pid)) return false;
+    try {
+      return readFileSync(`/proc/${name}/environ`, 'utf8').includes(`CUMETAL_CACHE_PATH=${folder}/`);
+    } catch {
+      return false;
+    }
+  });
+
+native('a signal ends a program that waits for a kernel that never ends, and nothing is left', async () => {
+  const child = spawn(cumetal[0], [cumetal[1], 'exec', './program', 'forever'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const said = await new Promise((resolve) => child.stdout.once('data', resolve));
+  assert.is(String(said), 'waiting\n');
+  child.kill('SIGTERM');
+  assert.is(await ended, 128 + 15);
+  assert.equal(sessions(), []);
+  // What was killed is gone a moment later.
+  for (let tries = 0; tries < 200 && processesHere().length > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(processesHere(), []);
+});
+
+native('a program with a runtime inside is served by its symbols, and refused without them', () => {
+  cc('-O1', '-o', 'inside', 'inside.c');
+  const { status, stdout, stderr } = run('exec', './inside');
+  assert.equal(stdout.split('\n'), ['count 0 1', 'malloc 0 1', 'texture 801', 'own 3', '']);
+  assert.is(stderr, 'cumetal exec: cudaCreateTextureObject is not supported\n');
+  assert.is(status, 4);
+  const facts = programFacts(new Uint8Array(readFileSync(join(folder, 'inside'))));
+  assert.equal({ ...facts }, { kind: 'elf', machine: 62, isDynamic: true, wanted: [], hasDeviceCode: false, hasRuntime: true });
+});
+
+native('what cannot be served is refused before it runs', async () => {
+  const sectioned = 'const char device_code[16] __attribute__((section(".nv_fatbin"))) = "x"; int main(void) { return device_code[1]; }\n';
+  writeFileSync(join(folder, 'stripped.c'), sectioned);
+  cc('-O1', '-s', '-o', 'stripped', 'stripped.c');
+  cc('-O1', '-static', '-nostdlib', '-Wl,-e,main', '-o', 'static', 'stripped.c');
+  writeFileSync(join(folder, 'text'), 'no program', { mode: 0o755 });
+  const tried = async (...words: string[]) => {
+    const { code, err } = await commandLine(['exec', ...words], {}, { PATH: '/usr/bin' });
+    return [code, /error\[(\w+)\]|: (not found|permission denied)/.exec(err)?.slice(1).join('')];
+  };
+  assert.equal(await tried(join(folder, 'stripped')), [126, 'CM4093']);
+  assert.equal(await tried(join(folder, 'static')), [126, 'CM4093']);
+  assert.equal(await tried(join(folder, 'text')), [126, 'CM4093']);
+  assert.equal(await tried(join(folder, 'nothing')), [127, 'not found']);
+  assert.equal(await tried(join(folder, 'stripped.c')), [126, 'permission denied']);
+  assert.equal(await tried('--threads', '0', 'x'), [2, undefined]);
+  const { code, err } = await commandLine(['exec', join(folder, 'inside')], {}, { CC: 'no-such-compiler', CUMETAL_CACHE_PATH: folder });
+  assert.equal([code, err.includes('CM4094') && err.includes('no-such-compiler')], [126, true]);
+});
+
+test('options end at the program: what follows is its own', async () => {
+  const { code, err } = await commandLine(['exec', 'no-such-program-here', '--help', '--threads', 'x'], {}, { PATH: '' });
+  assert.equal([code, err], [127, 'cumetal exec: no-such-program-here: not found\n']);
+});
+
+test('every function of the table is in the shim once, by C’s own conventions', () => {
+  const { included } = shimSource(['cudaWanted', 'cudaMalloc', 'cudaWanted']);
+  const stubs = included['stubs.h']!;
+  assert.match(stubs, 'CM_EXPORT int cudaMalloc(void * a0, size_t a1) {');
+  const defined = [...stubs.matchAll(/^CM_EXPORT [\w ]+?\**\s?(\w+)\(/gm)].map(([, name]) => name);
+  assert.is(new Set(defined).size, defined.length);
+  assert.is(defined.filter((name) => name === 'cudaWanted').length, 1);
+});
+
+test('a process whose memory is out of reach is refused', () => {
+  // No process has this number; files stand for its pipes.
+  const pid = 2 ** 30;
+  const words = new DataView(new ArrayBuffer(24));
+  words.setUint32(0, kind.hello, true);
+  words.setUint32(4, 16, true);
+  writeFileSync(join(folder, `${pid}.requests`), new Uint8Array(words.buffer));
+  writeFileSync(join(folder, `${pid}.replies`), '');
+  const diagnostics = new Diagnostics();
+  const device = openDevice('cpu', diagnostics)!;
+  serveProgram({ folder, pid, device, load: () => undefined, report: ({ list }) => diagnostics.addAll(list), now: () => 0 });
+  device.close();
+  assert.equal(
+    diagnostics.list.map(({ code }) => code),
+    ['CM6080'],
+  );
+});
+
+native('the memory of a process is read and written, and what is not there is refused', () => {
+  // This process is a program too; its own memory needs an address that is known.
+  const memory = new NativeMemory(process.pid, (pointer) => pointer === 0x5000_0000n);
+  assert.equal([memory.isOwn(0n), memory.isOwn(0x5000_0000n), memory.isOwn(0x7000_0000_0000n)], [false, false, true]);
+  const end = BigInt(`0x${/-([0-9a-f]+) rw-p .*\[stack\]$/m.exec(readFileSync('/proc/self/maps', 'utf8'))![1]}`);
+  // The first thread's stack ends with eight zeros. Source: Linux, fs/exec.c.
+  assert.is(memory.u64(end - 8n), 0n);
+  assert.is(memory.u64(end), undefined);
+  assert.is(memory.slice(end - 4n, 8), undefined);
+  assert.is(memory.putU32(0n, 1), false);
+  assert.is(memory.put(end - 8n, new Uint8Array(8)), true);
+  assert.is(memory.cString(end - 8n), '');
+});
+
+test.run();

@@ -1,0 +1,26 @@
+/** `cumetal exec` as a value. */
+import type { Command, Option } from '../command/command.ts';
+import { run } from '../run/command.ts';
+
+const shared: readonly Option[] = run.options.filter(({ name }) => name === 'engine' || name === 'threads');
+
+export const exec: Command = {
+  name: 'exec',
+  summary: 'run a program that nvcc built on the CPU device',
+  usage: ['[options] PROGRAM [ARGUMENT…]'],
+  positionals: [1, Number.POSITIVE_INFINITY],
+  endsAtFirst: true,
+  options: shared,
+  examples: [
+    { line: 'cumetal exec ./a.out 1000', does: 'run a program of CUDA without an NVIDIA GPU' },
+    { line: 'cumetal exec --threads 1 ./a.out', does: 'the same with one thread for kernels' },
+  ],
+  details: `Linux only. Standard streams, arguments, environment and exit code are the program's own; signals reach it. 127 is a program that is not
+found, 126 one that cannot be run, and 128 and the signal's number one that a signal ended.
+
+The PTX in the program is compiled when a kernel of it is first used; a program with machine code alone is refused at its first kernel:
+build it with \`-gencode arch=compute_80,code=compute_80\`. NVIDIA's runtime may be a shared library (\`nvcc -cudart shared\`) or inside
+the program, as by default, if the program has its symbols. The library that serves the program is compiled once, by \`cc\` or \`$CC\`.
+Libraries such as cuBLAS are not served.`,
+  run: async (context) => (await import('./index.ts')).execute(context),
+};

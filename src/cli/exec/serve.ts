@@ -1,0 +1,56 @@
+/** The process beside a program: it has the device, and answers the program's calls of CUDA. */
+import { readSync, writeSync } from 'node:fs';
+import { loadSource } from '../../api/load.ts';
+import { Diagnostics } from '../../base/diagnostic.ts';
+import { printableText } from '../../base/printable.ts';
+import { SourceFile } from '../../base/source.ts';
+import { openDevice } from '../../device/index.ts';
+import { serveProgram } from '../../exec/index.ts';
+import { type Context, lastValue } from '../command/command.ts';
+import { type ExitCode, exit } from '../terminal/exit.ts';
+import { renderAll } from '../terminal/render.ts';
+
+/** Serves the program that standard input names, by the folder of its pipes and its process number. */
+export function serve({ parsed }: Context): ExitCode {
+  const [folder = '', pid = ''] = readLines();
+  if (folder === '') return exit.ok;
+  const opening = new Diagnostics();
+  const device = openDevice('cpu', opening, engineOf(lastValue(parsed, 'engine'), lastValue(parsed, 'threads')));
+  if (!device) {
+    report(opening);
+    return exit.noDevice;
+  }
+  let modules = 0;
+  serveProgram({
+    folder,
+    pid: Number(pid),
+    device,
+    load: (ptx, diagnostics) => loadSource(device, new SourceFile(`${parsed.positionals[0]} (PTX ${++modules})`, ptx), {}, diagnostics),
+    report,
+    now: () => performance.now(),
+  });
+  // Nothing that the device still does is of use to anybody.
+  process.exit(exit.ok);
+}
+
+const engineOf = (engine: string | undefined, threads: string | undefined): Parameters<typeof openDevice>[2] => ({
+  ...(engine === undefined ? {} : { engine: engine as 'auto' }),
+  ...(threads === undefined ? {} : { threads: Number(threads) }),
+});
+
+/** Whole standard input, in lines. */
+function readLines(): string[] {
+  const bytes = new Uint8Array(4096);
+  let at = 0;
+  for (;;) {
+    const done = readSync(0, bytes, at, bytes.length - at, null);
+    if (done === 0) return new TextDecoder().decode(bytes.subarray(0, at)).split('\n');
+    at += done;
+  }
+}
+
+/** Writes at once: this process may be ended at any time. */
+function report({ list }: Diagnostics): void {
+  const errors = list.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) writeSync(2, printableText(renderAll(errors)));
+}
