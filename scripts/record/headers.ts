@@ -1,5 +1,6 @@
 /**
- * Compiles the fixtures of the headers and records what nvcc's code of the same sources gives on the CPU device.
+ * Compiles the fixtures of the headers and records what nvcc's code of the same sources gives on the CPU device, and which numbers nvcc's
+ * headers have for the names of ours; it stops where ours differ.
  *
  * `bun scripts/record/headers.ts CLANG`, where CLANG is the folder of the npm package `@yowasp/clang`; needs nvcc.
  */
@@ -9,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { headerDigests, headerFixtures, headersHash, includeFolder, wordsPerThread } from '../../spec/support/headers.ts';
+import { headerExpressions } from './header-names.ts';
 
 type Tree = { [name: string]: Tree | Uint8Array };
 
@@ -26,17 +28,35 @@ const options =
   '-internal-isystem inc -internal-isystem /usr/include/wasm32-wasip1/c++/v1 -internal-isystem /usr/include/c++/v1 -internal-isystem /usr/include ' +
   '-internal-isystem /usr/include/wasm32-wasip1 -std=c++17 -w -include cuda_runtime.h -emit-llvm-bc';
 
-/** Writes the bitcode of each fixture and `recorded.json`. */
+const prelude = ['cuda_runtime.h', 'cuda.h', 'device_types.h', 'nvtx3/nvToolsExt.h'].map((name) => `#include <${name}>`);
+
+/** What nvcc's headers say of the numbers of ours, by name. Needs no GPU: the program has no device code. */
+function numbersOfNvcc(folder: string): Readonly<Record<string, number>> {
+  const lines = [...headerExpressions()].map(([name, value]) => `  printf("%s\\n  \\"${name}\\": %lld", comma, ${value}), comma = ",";`);
+  const text = [...prelude, '#include <cstdio>', 'int main() {', '  const char *comma = "{";', ...lines, '  printf("\\n}\\n");', '}', ''];
+  const [source, program] = [join(folder, 'numbers.cu'), join(folder, 'numbers')];
+  writeFileSync(source, text.join('\n'));
+  const { status, stderr } = spawnSync('nvcc', ['-w', '-o', program, source]);
+  if (status !== 0) throw new Error(String(stderr));
+  return JSON.parse(String(spawnSync(program).stdout)) as Record<string, number>;
+}
+
+/** Writes the bitcode of each fixture, `numbers.json` and `recorded.json`. */
 async function main(clang: string): Promise<void> {
   const { runLLVM } = await import(join(clang, 'gen/bundle.js'));
   const inc = treeOf(includeFolder);
+  const folder = mkdtempSync(join(tmpdir(), 'headers-'));
+  const numbers = numbersOfNvcc(folder);
+  const claims = [...headerExpressions()].map(([name, value]) => `static_assert(${value} == ${numbers[name]}, "${name}");`);
+  const asserts = { 'numbers.cu': new TextEncoder().encode([...prelude, ...claims, ''].join('\n')) };
+  await runLLVM(['clang++', ...options.split(' '), '-o', 'out.bc', '-x', 'cuda', 'numbers.cu'], { ...asserts, inc });
+  writeFileSync(join(headerFixtures, 'numbers.json'), `${JSON.stringify(numbers, undefined, 1)}\n`);
   for (const name of [...Object.keys(wordsPerThread), 'math', 'random']) {
     const source = { [`${name}.cu`]: new Uint8Array(readFileSync(join(headerFixtures, `${name}.cu`))) };
     const args = ['clang++', ...options.split(' '), '-o', 'out.bc', '-x', 'cuda', `${name}.cu`];
     const files = await runLLVM(args, { ...source, inc });
     writeFileSync(join(headerFixtures, `${name}.bc.gz`), gzipSync(files['out.bc'], { level: 9 }));
   }
-  const folder = mkdtempSync(join(tmpdir(), 'headers-'));
   const digests: Record<string, Record<string, string[]>> = {};
   for (const [name, words] of Object.entries(wordsPerThread)) {
     const ptx = join(folder, `${name}.ptx`);

@@ -120,7 +120,14 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   'libc-top-half/musl/arch/wasm32/bits/posix.h': [[/ILP32_OFFBIG/g, 'LP64_OFF64']],
   // `runtime/absent.c` has these, which fail: libc++ names them.
   'libc-top-half/musl/include/sys/stat.h': [['#ifdef __wasilibc_unmodified_upstream /* WASI has no chmod */', '#if 1']],
-  'libc-top-half/musl/include/stdlib.h': [[/#ifdef __wasilibc_unmodified_upstream.*\n(?=char \*realpath)/, '#if 1\n']],
+  'libc-top-half/musl/include/stdlib.h': [
+    [/#ifdef __wasilibc_unmodified_upstream.*\n(?=char \*realpath)/, '#if 1\n'],
+    // As that of GNU: programs rely on `uint` and others.
+    [
+      '#include <bits/alltypes.h>\n',
+      '#include <bits/alltypes.h>\n#if defined(_GNU_SOURCE) || defined(_BSD_SOURCE)\n#include <sys/types.h>\n#endif\n',
+    ],
+  ],
   // Types as those of the functions in `runtime/pthread.c`.
   'libc-top-half/musl/include/pthread.h': [['#if defined(__wasilibc_unmodified_upstream) || defined(_REENTRANT)', '#if 1']],
   ...Object.fromEntries(

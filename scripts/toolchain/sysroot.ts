@@ -4,12 +4,12 @@
  *
  *     bun scripts/toolchain/sysroot.ts [FOLDER]
  *
- * The folder is `.cache/sysroot` by default; sources and objects stay beside it, and objects that are there are not compiled again. The same
+ * The folder is that of the package `cumetal-cuda` by default; sources and objects stay in `.cache/toolchain`, and objects that are there are not compiled again. The same
  * sources and the same compiler give the same bytes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileIn, openToolchain, type Toolchain, type Tree, treeOf } from './clang.ts';
 import { libcHeaders, libcTree, libcUnits, llvmTree, type Unit } from './libc.ts';
 import { abiUnits, arithmeticUnits, cxxUnits } from './libcxx.ts';
@@ -157,4 +157,4 @@ async function main(to: string): Promise<void> {
   console.log(`${String(sizeOf(join(to, 'include'))).padStart(10)} include\n${String(sizeOf(to)).padStart(10)} ${to}`);
 }
 
-await main(process.argv[2] ?? join(dirname(cache), 'sysroot'));
+await main(process.argv[2] ?? join(root, 'packages/cumetal-cuda/sysroot'));

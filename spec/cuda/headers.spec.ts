@@ -41,6 +41,25 @@ for (const [name, words] of Object.entries(wordsPerThread))
       );
   });
 
+test("enumerators have the numbers of nvcc's headers", () => {
+  const numbers = JSON.parse(readFileSync(join(headerFixtures, 'numbers.json'), 'utf8')) as Readonly<Record<string, number>>;
+  let count = 0;
+  for (const file of ['driver_types.h', 'cuda.h', 'device_types.h', 'attributes', 'errors', 'graph_types', 'texture_types']) {
+    const text = readFileSync(join(includeFolder, file.endsWith('.h') ? file : `cumetal/${file}.h`), 'utf8');
+    for (const [, name, value] of text.matchAll(/\b((?:cu|CU)\w+) = (-?\d+|0x[\da-f]+)\b/g)) {
+      assert.is(Number(value), numbers[name!], name);
+      count++;
+    }
+  }
+  assert.ok(count > 450);
+});
+
+test('managed variables are those of PTX', () => {
+  const { length } = translated('intrinsics').match(/\.managed/g) ?? [];
+  assert.is(length, 1);
+  assert.match(translated('intrinsics'), /\n\.visible \.global \.attribute\(\.managed\) \.align 4 \.b8 both\[8\] = \{30, 0, 0, 0, 41\};/);
+});
+
 type Row = readonly [x: string, y: string, value: string, rest: number];
 const reference = JSON.parse(String(gunzipSync(readFileSync(join(headerFixtures, 'math.json.gz'))))) as Readonly<
   Record<string, { readonly limit: number; readonly rows: readonly Row[] }>

@@ -1,5 +1,6 @@
 /** Every command as a value. Help, `docs/cli.md` and usage errors derive from this list. */
 import { bug } from '../base/bug.ts';
+import { cc } from './cc/command.ts';
 import type { Command, Option } from './command/command.ts';
 import { compiling, emitChoices, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
 import { exec, record } from './exec/command.ts';
@@ -238,6 +239,7 @@ const completions: Command = {
 
 export const commands: readonly Command[] = [
   run,
+  cc,
   exec,
   record,
   build,

@@ -17,12 +17,42 @@ export function globalTexts(module: ModuleState, isUsed: (global: GlobalVariable
   for (const { name, init } of module.module.globals)
     if (/^llvm\.global_[cd]tors$/.test(name) && init && init.type.kind === 'array' && init.type.count > 0)
       refuse('code that runs before or after all kernels');
+  const managed = managedVariables(module);
   return module.module.globals
     .filter((global) => !isForCompiler(global) && !isMissing(global) && isUsed(global))
-    .map((global) => globalText(module, global));
+    .map((global) => globalText(module, global, managed.has(global)));
 }
 
-function globalText(module: ModuleState, global: GlobalVariable): string {
+/**
+ * Variables that the host sees as well: those with this annotation, as LLVM has no attribute for them. PTX has one, from which whoever loads
+ * the code knows them.
+ */
+const managedAnnotation = 'cumetal.managed';
+
+function managedVariables(module: ModuleState): ReadonlySet<unknown> {
+  const list = module.module.globals.find(({ name }) => name === 'llvm.global.annotations')?.init;
+  const entries = list?.kind === 'constant' && list.form === 'aggregate' ? list.elements : [];
+  return new Set(
+    entries.flatMap((entry) => {
+      if (entry.kind !== 'constant' || entry.form !== 'aggregate') return [];
+      const [variable, text] = entry.elements.map(withoutCasts);
+      return text?.kind === 'global' && textOf(text.init) === managedAnnotation ? [variable] : [];
+    }),
+  );
+}
+
+const withoutCasts = (value: Constant): Constant =>
+  value.kind === 'constant' && value.form === 'cast' ? withoutCasts(value.value) : value;
+
+/** The text of a C string. */
+const textOf = (value: Constant | undefined): string =>
+  value?.kind === 'constant' && value.form === 'aggregate'
+    ? String.fromCharCode(
+        ...value.elements.slice(0, -1).map((each) => (each.kind === 'constant' && each.form === 'int' ? Number(each.value) : 0)),
+      )
+    : '';
+
+function globalText(module: ModuleState, global: GlobalVariable, isManaged: boolean): string {
   const space = spaceOfGlobal(global);
   const word = spaces[space] ?? refuse(`the variable ${global.name} in address space ${space}`);
   const align = Math.max(global.align, alignOf(global.valueType));
@@ -33,8 +63,9 @@ function globalText(module: ModuleState, global: GlobalVariable): string {
     return isOutside ? `.extern .shared .align ${align} .b8 ${name}[];` : `.shared .align ${align} .b8 ${name}[${Math.max(1, size)}];`;
   const isOwn = global.linkage === 'internal' || global.linkage === 'private';
   const linkage = isOutside ? '.extern ' : isOwn ? '' : '.visible ';
-  if (isOutside || !global.init) return `${linkage}${word} .align ${align} .b8 ${name}[${Math.max(1, size)}];`;
-  return `${linkage}${word} .align ${align} ${initialText(module, global, name, Math.max(1, size))};`;
+  const attribute = isManaged ? ' .attribute(.managed)' : '';
+  if (isOutside || !global.init) return `${linkage}${word}${attribute} .align ${align} .b8 ${name}[${Math.max(1, size)}];`;
+  return `${linkage}${word}${attribute} .align ${align} ${initialText(module, global, name, Math.max(1, size))};`;
 }
 
 /** Bytes of an initial value, and the words of 8 bytes that are addresses. */

@@ -84,12 +84,16 @@ enum cudaDeviceAttr {
   cudaDevAttrMemoryPoolSupportedHandleTypes = 119,
   cudaDevAttrClusterLaunch = 120,
   cudaDevAttrDeferredMappingCudaArraySupported = 121,
-  cudaDevAttrIpcEventSupport = 122,
-  cudaDevAttrMemSyncDomainCount = 123,
-  cudaDevAttrNumaConfig = 129,
-  cudaDevAttrNumaId = 130,
-  cudaDevAttrMpsEnabled = 131,
-  cudaDevAttrHostNumaId = 132,
+  cudaDevAttrIpcEventSupport = 125,
+  cudaDevAttrMemSyncDomainCount = 126,
+  cudaDevAttrNumaConfig = 130,
+  cudaDevAttrNumaId = 131,
+  cudaDevAttrMpsEnabled = 133,
+  cudaDevAttrHostNumaId = 134,
+  cudaDevAttrD3D12CigSupported = 135,
+  cudaDevAttrGpuPciDeviceId = 139,
+  cudaDevAttrGpuPciSubsystemId = 140,
+  cudaDevAttrHostNumaMultinodeIpcSupported = 143,
 };
 
 #endif
