@@ -39,11 +39,9 @@ export const record: Command = {
   ],
   examples: [
     { line: 'cumetal record -o launches ./a.out 1000', does: 'record the first 100 launches' },
-    { line: 'cumetal run --launch launches/000000-scale.launch.json --sanitize', does: 'run one of them again, with the sanitizer' },
-    { line: 'cumetal diff launches --devices cpu:lane,cpu:simd', does: 'compare devices on all of them' },
   ],
   details: `The program runs as under \`cumetal exec\`. A launch file names the PTX, the arguments, and the contents of memory and variables before
 the launch; what memory holds after it is the expected result of a later run. Pointers into one allocation stay pointers into one.
-Equal contents are one file.`,
+Equal contents are one file. \`cumetal run --launch FILE\` runs one again, and \`cumetal diff FOLDER\` all of them.`,
   run: async (context) => (await import('./index.ts')).execute(context),
 };
