@@ -34,7 +34,7 @@ const rooms: Record<string, readonly string[]> = {
   // The host half of a program calls the devices themselves, because its calls are done when they return.
   program: ['base', 'wasm', 'device', 'api'],
   // Programs of the machine have their own containers of PTX.
-  exec: ['base', 'ptx', 'device', 'program'],
+  exec: ['base', 'ptx', 'device', 'runtime', 'program'],
   cli: ['*'],
   'index.ts': ['base', 'ir', 'ptx', 'lower', 'bitcode', '~air', 'metallib', 'wasm', 'compile', 'ffi', 'device', 'runtime', 'api'],
 };
@@ -102,7 +102,7 @@ const layers: Record<string, readonly string[]> = {
     'run.ts',
     'index.ts',
   ],
-  exec: ['shim', '.', 'index.ts'],
+  exec: ['record', 'shim', '.', 'index.ts'],
   ffi: ['.', 'metal', 'cuda', 'index.ts'],
   device: [
     '.',
