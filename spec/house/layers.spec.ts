@@ -34,7 +34,7 @@ const rooms: Record<string, readonly string[]> = {
   // The host half of a program calls the devices themselves, because its calls are done when they return.
   program: ['base', 'wasm', 'device', 'api'],
   // Programs of the machine have their own containers of PTX.
-  exec: ['base', 'ptx', 'device', 'program'],
+  exec: ['base', 'ptx', 'device', 'runtime', 'program'],
   cli: ['*'],
   'index.ts': ['base', 'ir', 'ptx', 'lower', 'bitcode', '~air', 'metallib', 'wasm', 'compile', 'ffi', 'device', 'runtime', 'api'],
 };
@@ -89,8 +89,20 @@ const layers: Record<string, readonly string[]> = {
     'simd/emit',
     'index.ts',
   ],
-  program: ['lower', 'lower/index.ts', 'memory.ts', 'wasi', 'wasi/index.ts', 'cudart', 'cudart/index.ts', 'host', 'run.ts', 'index.ts'],
-  exec: ['shim', '.', 'index.ts'],
+  program: [
+    'lower',
+    'lower/index.ts',
+    'device-code.ts',
+    'memory.ts',
+    'wasi',
+    'wasi/index.ts',
+    'cudart',
+    'cudart/index.ts',
+    'host',
+    'run.ts',
+    'index.ts',
+  ],
+  exec: ['record', 'shim', '.', 'index.ts'],
   ffi: ['.', 'metal', 'cuda', 'index.ts'],
   device: [
     '.',

@@ -2,6 +2,7 @@
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedPointer } from './cudart/index.ts';
+import { deviceCodes } from './device-code.ts';
 import { lowerMemory } from './lower/index.ts';
 import { ProgramMemory, programWindow } from './memory.ts';
 import type { ProgramHost } from './wasi/host.ts';
@@ -41,7 +42,16 @@ export function runProgram(bytes: Uint8Array, options: RunOptions): number | und
     options.report(diagnostics);
     return undefined;
   }
-  return new Program(module, options).run();
+  return new Program(module, { readImage: imageReader(bytes), ...options }).run();
+}
+
+/** Reads device code: a text in memory, or what the text stands for. */
+function imageReader(bytes: Uint8Array): NonNullable<CudaOptions['readImage']> {
+  const codes = deviceCodes(bytes);
+  return (memory, pointer) => {
+    const text = memory.cString(pointer);
+    return text === undefined ? undefined : (codes.get(text) ?? text);
+  };
 }
 
 function compiled(bytes: Uint8Array, diagnostics: Diagnostics): WebAssembly.Module | undefined {

@@ -26,19 +26,19 @@ const hostArguments = [
   ...['-ffunction-sections', '-fdata-sections', '-mthread-model', 'single'],
 ];
 const output = 'out.o';
-const codeName = 'device.ptx';
+const imageName = 'image';
 
-/** Everything that determines an object beside the sources, the device code and the versions of the compiler and the sysroot. */
+/** Everything that determines an object beside the sources and the versions of the compiler and the sysroot. */
 export const hostKey = (language: Language, options: SourceOptions): string =>
   JSON.stringify([hostArguments, exceptions, frontEndArguments(language, options)]);
 
-/** Compiles the host half of a source; that of a `.cu` file contains its PTX, as a text with a zero byte behind it. */
-export async function compileHost(clang: Clang, language: Language, options: SourceOptions, ptx?: string): Promise<Made> {
+/** Compiles the host half of a source; that of a `.cu` file contains `image`, which stands for its device code, with a zero byte behind it. */
+export async function compileHost(clang: Clang, language: Language, options: SourceOptions, image?: string): Promise<Made> {
   const files = filesOf(options);
-  if (ptx !== undefined) putFile(files, codeName, new TextEncoder().encode(`${ptx}\0`));
+  if (image !== undefined) putFile(files, imageName, new TextEncoder().encode(`${image}\0`));
   const args = [
     ...[language === 'c' ? 'clang' : 'clang++', '-cc1', ...hostArguments, ...(language === 'c' ? [] : exceptions)],
-    ...(ptx === undefined ? [] : ['-aux-triple', deviceTriple, '-fcuda-include-gpubinary', codeName]),
+    ...(image === undefined ? [] : ['-aux-triple', deviceTriple, '-fcuda-include-gpubinary', imageName]),
     ...[...frontEndArguments(language, options), '-o', output, ...sourceArguments(language, options.path)],
   ];
   return made(await clang(args, files), output);

@@ -1,6 +1,5 @@
 /** `cumetal cc`: sources to objects, PTX, archives or a program, in the words of nvcc. */
-import { basename, dirname, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename } from 'node:path';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { writeBytes } from '../../runtime/index.ts';
@@ -9,6 +8,7 @@ import type { Context } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
 import { version } from '../command/version.ts';
 import { buildProgram, objectName, objectsOf, type ProgramWords } from '../cuda/build.ts';
+import { ownCommand } from '../cuda/children.ts';
 import { Compilations, compileSource, languageOf, sourceOptions } from '../cuda/compile.ts';
 import { findProgramToolchain } from '../cuda/find.ts';
 import { programFile } from '../cuda/program-file.ts';
@@ -170,11 +170,4 @@ class Driver {
     const to = named ?? `${(this.#output ?? objectName(basename(this.#line.files[0]!.path))).replace(/\.[^.]*$/, '')}.d`;
     return writeBytes(this.#context.terminal, to, new TextEncoder().encode(text), this.#diagnostics) ? exit.ok : exit.failed;
   }
-}
-
-/** The launcher of this program, or the single-file program itself. */
-function ownCommand(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const launcher = ['../../../bin/cumetal', '../../bin/cumetal'].map((path) => resolve(here, path)).find(exists);
-  return launcher ?? process.execPath;
 }

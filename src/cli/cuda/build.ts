@@ -6,7 +6,16 @@ import { printable } from '../../base/printable.ts';
 import { cudaFunctions, programWindow } from '../../program/index.ts';
 import { type Language, link } from '../../toolchain/index.ts';
 import { exists } from '../terminal/index.ts';
-import { type Compilations, type CompiledObject, compileSource, languageOf, readObject, type SourceWords } from './compile.ts';
+import {
+  type Compilations,
+  type CompiledObject,
+  compileSource,
+  languageOf,
+  readObject,
+  type SourceWords,
+  sourceKey,
+  sourceOptions,
+} from './compile.ts';
 
 /** A source, object or archive; its language where its name does not say it. */
 export interface ProgramPart {
@@ -78,6 +87,19 @@ export const objectName = (path: string): string => path.replace(/\.(cu|cpp|cc|c
 /** Libraries of CUDA that are part of what runs the program, so that no file has their names. */
 const isBuiltIn = /^(cuda|cudart|cudart_static|cudadevrt|culibos|nvToolsExt|nvToolsExt64|stdc\+\+|gcc|gcc_s|gomp|c|c\+\+|c\+\+abi)$/;
 
+/** The linked program from the cache. */
+export function knownProgram(compilations: Compilations, words: ProgramWords): Uint8Array | undefined {
+  const keys: string[] = [];
+  for (const { path, language = languageOf(path) } of [...words.files, ...archivesOf(words)]) {
+    if (!exists(path)) return undefined;
+    keys.push(language ? sourceKey(compilations, language, sourceOptions(compilations, path, words)) : readObject(path).key);
+  }
+  return compilations.read(programKey(compilations, keys, words));
+}
+
+const programKey = (compilations: Compilations, objects: readonly string[], { libraries, libraryFolders }: ProgramWords): string =>
+  compilations.keyOf('program', [objects, libraries, libraryFolders]);
+
 /** The linked program; undefined after messages or reports. */
 export async function buildProgram(
   compilations: Compilations,
@@ -88,7 +110,8 @@ export async function buildProgram(
   if (!objects) return undefined;
   const libraries = librariesOf(compilations, words);
   if (!libraries) return undefined;
-  const key = compilations.keyOf('program', [objects.map((object) => object.key), libraries]);
+  const keys = objects.map((object) => object.key);
+  const key = programKey(compilations, keys, words);
   const known = compilations.read(key);
   if (known) return known;
   compilations.terminal.status?.('linking');

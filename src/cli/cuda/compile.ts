@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { hexOf } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { imageOf, withDeviceCode } from '../../program/index.ts';
 import {
   type Clang,
   compileDevice,
   compileHost,
+  type DeviceCode,
   deviceKey,
   hostKey,
   includedFiles,
@@ -18,6 +20,7 @@ import { buildId } from '../command/build-id.ts';
 import { storeOf } from '../command/compile-cache.ts';
 import { hostHash } from '../command/host-hash.ts';
 import type { Terminal } from '../terminal/index.ts';
+import { type ChildResult, compileAside, hasSecondCore } from './children.ts';
 import type { ProgramToolchain } from './find.ts';
 
 /** How sources are compiled. */
@@ -85,6 +88,12 @@ export function languageOf(path: string): Language | undefined {
   return path.endsWith('.c') ? 'c' : undefined;
 }
 
+/** The key of the object of a source. */
+export function sourceKey(compilations: Compilations, language: Language, options: SourceOptions): string {
+  const sources = [...options.files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, bytes]) => [name, hashOf(bytes)]);
+  return compilations.keyOf('object', [sources, language, language === 'cuda' ? deviceKey(options) : '', hostKey(language, options)]);
+}
+
 /** The object of a source; undefined after messages or reports. */
 export async function compileSource(
   compilations: Compilations,
@@ -94,27 +103,57 @@ export async function compileSource(
   diagnostics: Diagnostics,
 ): Promise<CompiledObject | undefined> {
   const options = sourceOptions(compilations, path, words);
-  const sources = [...options.files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, bytes]) => [name, hashOf(bytes)]);
-  const deviceWords = language === 'cuda' ? deviceKey(options) : '';
-  const key = compilations.keyOf('object', [sources, language, deviceWords, hostKey(language, options)]);
+  const key = sourceKey(compilations, language, options);
   const known = compilations.read(key);
   if (known) return { bytes: known, key };
   compilations.terminal.status?.(`compiling ${path}`);
-  const clang = await compilations.clang();
-  let ptx: string | undefined;
-  if (language === 'cuda') {
-    const device = await compileDevice(clang, options, diagnostics);
-    compilations.say(device.messages);
-    if (device.ptx === undefined) return undefined;
-    ptx = device.ptx;
-  }
-  const { bytes, messages } = await compileHost(clang, language, options, ptx);
-  // The device half has said the same.
-  compilations.say(bytes && ptx !== undefined ? '' : messages);
+  const bytes =
+    language === 'cuda'
+      ? await bothHalves(compilations, key, options, words, diagnostics)
+      : await hostHalf(compilations, language, options);
   if (!bytes) return undefined;
   compilations.write(key, bytes);
   return { bytes, key };
 }
+
+async function hostHalf(compilations: Compilations, language: Language, options: SourceOptions): Promise<Uint8Array | undefined> {
+  const { bytes, messages } = await compileHost(await compilations.clang(), language, options);
+  compilations.say(messages);
+  return bytes;
+}
+
+/** An object with host code and device code, which are compiled at the same time if there is a second core. */
+async function bothHalves(
+  compilations: Compilations,
+  key: string,
+  options: SourceOptions,
+  words: SourceWords,
+  diagnostics: Diagnostics,
+): Promise<Uint8Array | undefined> {
+  const { terminal } = compilations;
+  const aside = hasSecondCore() ? compileAside(['-ptx', '-x', 'cu', ...wordsOf(words), options.path], terminal) : undefined;
+  const host = aside && (await compileHost(await compilations.clang(), 'cuda', options, imageOf(key)));
+  const device = aside ? ofChild(await aside) : await compileDevice(await compilations.clang(), options, diagnostics);
+  compilations.say(device.messages);
+  if (device.ptx === undefined) return undefined;
+  const { bytes, messages } = host ?? (await compileHost(await compilations.clang(), 'cuda', options, imageOf(key)));
+  if (bytes) return withDeviceCode(bytes, key, device.ptx);
+  // The device half accepts some of what the host half refuses.
+  compilations.say(messages);
+  return undefined;
+}
+
+const ofChild = ({ bytes, messages }: ChildResult): DeviceCode => ({ ptx: bytes && new TextDecoder().decode(bytes), messages });
+
+/** The words of a command line that say the same. */
+export const wordsOf = ({ folders, defines, undefines, preIncludes = [], standard, isContracted = true }: SourceWords): string[] => [
+  ...folders.map((folder) => `-I${folder}`),
+  ...defines.map((define) => `-D${define}`),
+  ...undefines.map((name) => `-U${name}`),
+  ...preIncludes.flatMap((header) => ['-include', header]),
+  ...(standard === undefined ? [] : [`-std=${standard}`]),
+  ...(isContracted ? [] : ['-fmad=false']),
+];
 
 /** What the compiler is given for a source. */
 export function sourceOptions({ toolchain }: Compilations, path: string, words: SourceWords): SourceOptions {

@@ -13,9 +13,11 @@ import { machineHost, runProgram } from '../../program/index.ts';
 import { allValues, type Context, has, lastValue } from '../command/command.ts';
 import { ownCompileCache } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
-import { buildProgram } from '../cuda/build.ts';
-import { Compilations } from '../cuda/compile.ts';
+import { knownProgram } from '../cuda/build.ts';
+import { compileInstead } from '../cuda/children.ts';
+import { Compilations, wordsOf } from '../cuda/compile.ts';
 import { findProgramToolchain } from '../cuda/find.ts';
+import { moduleIn } from '../cuda/program-file.ts';
 import { exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
@@ -29,12 +31,12 @@ const allowed = new Set([
 ]);
 
 /** Runs the program of `files`, or the linked module. Returns its exit code, or one of `exit` where it did not start. */
-export async function runWhole(context: Context, files: readonly string[], module?: Uint8Array): Promise<number> {
+export function runWhole(context: Context, files: readonly string[], module?: Uint8Array): number {
   const { terminal, parsed } = context;
   const diagnostics = new Diagnostics();
   const request = requestOf(context, diagnostics);
   if (typeof request === 'string') return usageError(request, 'cumetal run --help', terminal);
-  const linked = module ?? (await built(context, files, diagnostics));
+  const linked = module ?? built(context, files);
   writeDiagnostics(diagnostics.sorted(), terminal);
   if (typeof linked === 'number') return linked;
   const opening = new Diagnostics();
@@ -57,7 +59,8 @@ function requestOf({ parsed }: Context, diagnostics: Diagnostics): RunRequest | 
   return readRequest(parsed, diagnostics);
 }
 
-async function built({ terminal, parsed }: Context, files: readonly string[], diagnostics: Diagnostics): Promise<Uint8Array | number> {
+/** The program from the cache, or from a process that compiles it. */
+function built({ terminal, parsed }: Context, files: readonly string[]): Uint8Array | number {
   const toolchain = findProgramToolchain(terminal, files[0]!);
   if (!toolchain) return exit.usage;
   const words = {
@@ -69,7 +72,11 @@ async function built({ terminal, parsed }: Context, files: readonly string[], di
     libraryFolders: [],
     libraries: [],
   };
-  return (await buildProgram(new Compilations(toolchain, terminal, !has(parsed, 'no-cache')), words, diagnostics)) ?? exit.doesNotCompile;
+  const isCached = !has(parsed, 'no-cache');
+  const known = isCached ? knownProgram(new Compilations(toolchain, terminal, true), words) : undefined;
+  if (known) return known;
+  const made = compileInstead([...wordsOf(words), ...files], terminal, isCached);
+  return typeof made === 'number' ? made : (moduleIn(made) ?? exit.failed);
 }
 
 interface Surroundings {
