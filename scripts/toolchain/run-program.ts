@@ -14,11 +14,11 @@ const [file = '', ...args] = process.argv.slice(2);
 const opening = new Diagnostics();
 const device = openDevice('cpu', opening);
 if (!device) throw new Error(opening.list.map(({ message }) => message).join('\n'));
-const host = machineHost({ args: [file, ...args] });
+const host = machineHost({ args: [file, ...args], folders: process.env.CUMETAL_FOLDERS?.split(':') ?? ['.'] });
 const code = runProgram(new Uint8Array(readFileSync(file)), {
   device,
   host,
-  load: (ptx, diagnostics) => loadSource(device, ptx, {}, diagnostics),
+  load: (ptx, diagnostics) => loadSource(device, ptx, { compile: { target: 'cpu' } }, diagnostics),
   report({ list }) {
     for (const { severity, code, message, help, notes } of list)
       if (severity === 'error')

@@ -9,6 +9,7 @@ import * as assert from 'uvu/assert';
 import {
   type CudaErrorName,
   CumetalError,
+  cudaErrorNumbered,
   cudaErrors,
   Device,
   DeviceLostError,
@@ -42,6 +43,11 @@ all('numbers, names and texts are those of CUDA’s own library', () => {
     assert.equal([name, text], recorded.errors[number]);
     assert.equal([cuda.cudaGetErrorName(number), cuda.cudaGetErrorString(number)], recorded.errors[number]);
   }
+  const missing = Object.keys(recorded.errors).filter((number) => cudaErrorNumbered(Number(number)) === undefined);
+  assert.equal(
+    missing.filter((number) => recorded.errors[number]![0] !== 'unrecognized error code'),
+    [],
+  );
   assert.equal([cuda.cudaGetErrorName(12345), cuda.cudaGetErrorString(12345)], recorded.errors[12345]);
 });
 
@@ -94,7 +100,7 @@ type Provoke = (device: Device) => number | Promise<number>;
 const toDevice = cuda.cudaMemcpyKind.cudaMemcpyHostToDevice;
 
 /** How each error comes about. What has `with` runs on a device of its own. */
-const provoked: Readonly<Record<CudaErrorName, Provoke>> = {
+const provoked: Readonly<Partial<Record<CudaErrorName, Provoke>>> = {
   cudaSuccess: () => cuda.cudaMalloc(ref(), 16),
   cudaErrorInvalidValue: () => cuda.cudaMemcpy(memory(), memory(), 16, toDevice),
   cudaErrorMemoryAllocation: () => cuda.cudaMalloc(ref(), 2 ** 40),
@@ -198,6 +204,14 @@ const provoked: Readonly<Record<CudaErrorName, Provoke>> = {
     return cuda.cudaDeviceSynchronize();
   },
 };
+
+all('every error that a diagnostic stands for is provoked', () => {
+  const names = new Set(Object.values(failures).map(({ cuda: name }) => name));
+  assert.equal(
+    [...names].filter((name) => !(name in provoked)),
+    [],
+  );
+});
 
 const sticky = [
   'cudaErrorDevicesUnavailable',

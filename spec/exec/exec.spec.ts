@@ -55,10 +55,10 @@ const run = (...words: string[]) => {
   return { status, stdout, stderr };
 };
 
-native('a program of the shared runtime computes on the CPU device', () => {
+native('a program of the shared runtime computes on the CPU device, and its launches run again', async () => {
   prepare();
   cc('-O1', '-pthread', '-o', 'program', 'program.c', 'lib/libcudart.so.12');
-  const { status, stdout, stderr } = run('exec', '--threads=1', './program');
+  const { status, stdout, stderr } = run('record', '-o', 'launches', '--kernel=scale', '--threads=1', './program');
   assert.equal(stdout.split('\n'), [
     'count 1',
     'scale cudaSuccess 3 2997',
@@ -77,8 +77,14 @@ native('a program of the shared runtime computes on the CPU device', () => {
     'parent 5 0',
     '',
   ]);
-  assert.is(stderr, 'cumetal exec: cudaNoSuchFunction is not supported\n');
+  const launches = join(folder, 'launches');
+  assert.is(stderr, `cumetal exec: cudaNoSuchFunction is not supported\nnote: 2 launches recorded in ${launches}\n`);
   assert.is(status, 7);
+  const [first = '', second = ''] = readdirSync(launches).sort();
+  assert.equal([first, second], ['000000-scale.launch.json', '000001-scale.launch.json']);
+  const { code, out } = await commandLine(['run', '--launch', join(launches, first)]);
+  assert.is(code, 0, out);
+  assert.match(out, /check 0 p: pass, 1000 elements/);
   assert.equal(sessions(), []);
 });
 
@@ -94,10 +100,11 @@ const processesHere = (): string[] =>
   });
 
 native('a signal ends a program that waits for a kernel that never ends, and nothing is left', async () => {
-  const child = spawn(cumetal[0], [cumetal[1], 'exec', './program', 'forever'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(cumetal[0], [cumetal[1], 'exec', '--threads=1', './program', 'forever'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const said = await new Promise((resolve) => child.stdout.once('data', resolve));
   assert.is(String(said), 'waiting\n');
+  await new Promise((resolve) => setTimeout(resolve, 100));
   child.kill('SIGTERM');
   assert.is(await ended, 128 + 15);
   assert.equal(sessions(), []);

@@ -2,13 +2,15 @@
  * Kernels that Triton compiled for sm_80, with what an NVIDIA H200 made of them (fixtures/triton, `scripts/record/triton_kernels.py`). Each runs on
  * both engines of the CPU device; its launch file has the tolerance of each output, none for integers, moves and exact arithmetic.
  */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Engine } from '../../src/device/device.ts';
-import { cli } from '../support/cli.ts';
-import { root } from '../support/examples.ts';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { type Engine, openCpuDevice } from '../../src/device/index.ts';
+import { checkOutput, type LaunchFile, launch, type Output, readLaunchFile } from '../../src/runtime/index.ts';
+import { assertQuiet, diskIo, root } from '../support/examples.ts';
+import { compileRecorded } from '../support/producers.ts';
 
 const test = suite('h200/triton');
 
@@ -17,20 +19,41 @@ const names = readdirSync(folder).flatMap((name) => name.match(/^(.*)\.launch\.j
 
 test('kernels of every kind are recorded', () => assert.ok(names.length >= 25));
 
-interface Check {
-  readonly pass: boolean;
+function recordedLaunch(name: string): LaunchFile {
+  const path = join(folder, `${name}.launch.json`);
+  const diagnostics = new Diagnostics();
+  const file = readLaunchFile(path, readFileSync(path, 'utf8'), diagnostics);
+  assertQuiet(diagnostics);
+  return file!;
+}
+
+function outputsOn(engine: Engine, metallib: Uint8Array, plan: LaunchFile): readonly Output[] {
+  const diagnostics = new Diagnostics();
+  const device = openCpuDevice({ engine });
+  const module = device.load(metallib, diagnostics);
+  const outcome = module && launch(device, module, plan, { repeat: 1, timeoutMs: 60_000 }, { io: diskIo, diagnostics });
+  assertQuiet(diagnostics);
+  device.close();
+  return outcome!.outputs;
+}
+
+function assertExpected(output: Output): void {
+  const diagnostics = new Diagnostics();
+  const check = checkOutput(output, output.expect!, diskIo, diagnostics)!;
+  assertQuiet(diagnostics);
+  assert.ok(check.pass, `${check.mismatches} of ${check.count} elements of ${output.name}, the first at ${check.firstMismatch}`);
 }
 
 const engines: readonly Engine[] = ['simd', 'lane'];
 for (const name of names)
-  for (const engine of engines)
-    test(`${name}, engine ${engine}`, async () => {
-      const words = ['run', '--launch', join(folder, `${name}.launch.json`), '--device', 'cpu', '--engine', engine, '--json'];
-      const { code, out, err } = await cli(words);
-      assert.is(code, 0, err + out);
-      const { checks }: { readonly checks: readonly Check[] } = JSON.parse(out);
-      assert.ok(checks.length > 0);
-      assert.ok(checks.every(({ pass }) => pass));
-    });
+  test(name, () => {
+    const plan = recordedLaunch(name);
+    const { metallib } = compileRecorded({ name, ptx: readFileSync(join(folder, `${name}.ptx`), 'utf8') });
+    for (const engine of engines) {
+      const expected = outputsOn(engine, metallib, plan).filter(({ expect }) => expect);
+      assert.ok(expected.length > 0);
+      for (const output of expected) assertExpected(output);
+    }
+  });
 
 test.run();

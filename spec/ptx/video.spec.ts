@@ -14,7 +14,24 @@ const random = splitMix64(21n);
 const draw = (below: number): number => Number(random() % BigInt(below));
 const pick = <T>(list: readonly T[]): T => list[draw(list.length)]!;
 
-const edges = [0n, 1n, 0x7fn, 0x80n, 0xffn, 0x7fffn, 0x8000n, 0xffffn, 0x7fffffffn, 0x80000000n, 0xffffffffn, 0x80ff7f01n];
+const edges = [
+  0n,
+  1n,
+  7n,
+  31n,
+  32n,
+  33n,
+  0x7fn,
+  0x80n,
+  0xffn,
+  0x7fffn,
+  0x8000n,
+  0xffffn,
+  0x7fffffffn,
+  0x80000000n,
+  0xffffffffn,
+  0x80ff7f01n,
+];
 const word = (): bigint => (draw(2) === 0 ? pick(edges) : random() & 0xffffffffn);
 const rows = Array.from({ length: 60 }, () => [word(), word(), word()] as const);
 
@@ -95,7 +112,29 @@ function anyLanewise(): Form {
   return { text, model };
 }
 
-const forms = Array.from({ length: 200 }, anyLanewise);
+// ── shifts ──
+
+const partOf = (): string => pick(['', '', '.b0', '.b1', '.b2', '.b3', '.h0', '.h1']);
+
+/** A part that a selector names, or all bits. */
+function chosen(value: bigint, part: string, type: string): bigint {
+  const bits = part === '' ? 32 : part[1] === 'b' ? 8 : 16;
+  return field(value, bits * Number(part[2] ?? 0), bits, type);
+}
+
+function anyShift(): Form {
+  const [name, mode, atype] = [pick(['vshl', 'vshr']), pick(['clamp', 'wrap']), types()];
+  const [aPart, bPart, adds] = [partOf(), partOf(), draw(2) === 0];
+  const text = `${name}.${types()}.${atype}.u32.${mode}${adds ? '.add' : ''} d, a${aPart}, b${bPart}${adds ? ', c' : ''}`;
+  const model: Model = (a, b, c) => {
+    const [value, amount] = [chosen(a, aPart, atype), chosen(b, bPart, 'u32')];
+    const count = mode === 'wrap' ? amount & 31n : least(amount, 32n);
+    return (name === 'vshl' ? value << count : value >> count) + (adds ? c : 0n);
+  };
+  return { text, model };
+}
+
+const forms = [...Array.from({ length: 200 }, anyLanewise), ...Array.from({ length: 40 }, anyShift)];
 
 for (const { text, model } of forms)
   test(text, () => {

@@ -17,7 +17,7 @@ export async function commandLine(
 ): Promise<Ran> {
   let [out, err] = ['', ''];
   const written: Record<string, Uint8Array> = {};
-  const { readInput: _, ...own } = processTerminal();
+  const { readInput: _, makeExecutable: __, ...own } = processTerminal();
   const terminal: Terminal = {
     ...own,
     color: { out: false, err: false },

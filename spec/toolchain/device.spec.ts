@@ -74,7 +74,7 @@ test('the compiler gets the files below one folder, our headers below another, a
   assert.instance(at(tree, `host${folder}/lib/own.h`), Uint8Array);
   assert.instance(at(tree, 'cumetal/cuda_runtime.h'), Uint8Array);
   const line = args.join(' ');
-  assert.ok(line.includes(` -std=c++20 -I /host${folder}/lib -D A -D B=2 `));
+  assert.ok(line.includes(` -std=c++20 -I /host${folder}/lib -D A -D B=2 `), line);
   assert.ok(line.endsWith(` -x cuda /host${source}`));
   assert.ok(line.includes('-internal-isystem /cumetal '));
 });

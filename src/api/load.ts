@@ -13,19 +13,23 @@ export type ModuleSource = string | SourceFile | Uint8Array;
 export interface ModuleOptions extends LoadOptions {
   /** The compile options of PTX. */
   readonly compile?: CompileOptions;
+  /** The compiler of PTX, which may have a cache. */
+  readonly compiler?: Compiler;
 }
+
+type Compiler = typeof compile;
 
 /** Loads a module; undefined after reporting CM10xx to CM21xx, CM40xx, CM60xx. */
 export function loadSource(
   low: LowDevice,
   source: ModuleSource,
-  { compile: how = {}, ...options }: ModuleOptions,
+  { compile: how = {}, compiler = compile, ...options }: ModuleOptions,
   diagnostics: Diagnostics,
 ): DeviceModule | undefined {
   if (source instanceof Uint8Array) return low.load(source, diagnostics, options);
   const file = typeof source === 'string' ? new SourceFile('module.ptx', source) : source;
   if (low.loadPtx) return loadPtx(low, file, { ...onlyNamed(options), ...how }, diagnostics);
-  const compiled = compileFor(low, file, { hostTarget: hostTarget(), ...onlyNamed(options), ...how }, diagnostics);
+  const compiled = compileFor(low, file, { hostTarget: hostTarget(), ...onlyNamed(options), ...how }, compiler, diagnostics);
   return compiled && low.load(compiled.metallib, diagnostics, options);
 }
 
@@ -42,13 +46,19 @@ function loadPtx(low: LowDevice, file: SourceFile, options: CompileOptions, diag
 const onlyNamed = ({ kernels }: LoadOptions): CompileOptions => (kernels ? { entries: kernels } : {});
 
 /** Compiles PTX for a device. On the CPU device, a module that no Apple target supports is compiled for `cpu`. */
-function compileFor(low: LowDevice, file: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Compiled | undefined {
+function compileFor(
+  low: LowDevice,
+  file: SourceFile,
+  options: CompileOptions,
+  compiler: Compiler,
+  diagnostics: Diagnostics,
+): Compiled | undefined {
   const first = new Diagnostics(file);
-  const compiled = compile(file, options, first);
+  const compiled = compiler(file, options, first);
   const own =
     low.info.kind === 'cpu' && options.target === undefined && (!compiled ? beyondTarget(first) !== undefined : needsCpu(compiled, low));
   const second = new Diagnostics(file);
-  const forCpu = own ? compile(file, { ...options, target: 'cpu' }, second) : undefined;
+  const forCpu = own ? compiler(file, { ...options, target: 'cpu' }, second) : undefined;
   diagnostics.addAll((forCpu ? second : first).sorted());
   return forCpu ?? compiled;
 }

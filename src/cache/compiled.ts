@@ -27,6 +27,8 @@ export interface CompileCache {
     diagnostics: Diagnostics,
     load: () => Promise<Compile>,
   ): Promise<Compiled | undefined>;
+  /** The same with a compiler that has been loaded. */
+  compiledNow(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics, compile: Compile): Compiled | undefined;
 }
 
 /** The version of the entry format; incremented with every change of it. */
@@ -34,19 +36,24 @@ const format = 1;
 
 /** A compilation cache on top of a store. */
 export function compileCache({ store, build, sha256 }: CompileCacheOptions): CompileCache {
+  const keyOf = (source: SourceFile, options: CompileOptions): string => hexOf(sha256(keyText(source, options, build)));
+  const read = (key: string): Compiled | undefined => {
+    const entry = store.read(key);
+    return entry && unpacked(entry);
+  };
+  const compileInto: CompileCache['compiledNow'] = (source, options, diagnostics, compile) => {
+    const before = diagnostics.list.length;
+    const compiled = compile(source, options, diagnostics);
+    if (compiled && !options.afterPass && diagnostics.list.length === before) store.write(keyOf(source, options), packed(compiled));
+    return compiled;
+  };
+  // An observer of passes has to see them run.
+  const known = (source: SourceFile, options: CompileOptions) => (options.afterPass ? undefined : read(keyOf(source, options)));
   return {
     async compiled(source, options, diagnostics, load) {
-      // An observer of passes has to see them run.
-      if (options.afterPass) return (await load())(source, options, diagnostics);
-      const key = hexOf(sha256(keyText(source, options, build)));
-      const entry = store.read(key);
-      const cached = entry && unpacked(entry);
-      if (cached) return cached;
-      const before = diagnostics.list.length;
-      const compiled = (await load())(source, options, diagnostics);
-      if (compiled && diagnostics.list.length === before) store.write(key, packed(compiled));
-      return compiled;
+      return known(source, options) ?? compileInto(source, options, diagnostics, await load());
     },
+    compiledNow: (source, options, diagnostics, compile) => known(source, options) ?? compileInto(source, options, diagnostics, compile),
   };
 }
 

@@ -1,8 +1,9 @@
 /** Every command as a value. Help, `docs/cli.md` and usage errors derive from this list. */
 import { bug } from '../base/bug.ts';
+import { cc } from './cc/command.ts';
 import type { Command, Option } from './command/command.ts';
 import { compiling, emitChoices, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
-import { exec } from './exec/command.ts';
+import { exec, record } from './exec/command.ts';
 import { run } from './run/command.ts';
 
 /** Options of `run` that another command shares, in the order of their names here. */
@@ -238,7 +239,9 @@ const completions: Command = {
 
 export const commands: readonly Command[] = [
   run,
+  cc,
   exec,
+  record,
   build,
   check,
   inspect,

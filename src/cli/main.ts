@@ -11,7 +11,7 @@ import { type ExitCode, exit } from './terminal/exit.ts';
 import type { Terminal } from './terminal/index.ts';
 
 /** Runs one command line. */
-export async function main(argv: readonly string[], terminal: Terminal): Promise<ExitCode> {
+export async function main(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = argv;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') return help(rest[0], name === undefined, terminal);
   if (name === '--version' || name === '-V') {

@@ -195,6 +195,8 @@ export interface DeviceSymbol {
   readonly size: number;
   write(bytes: Uint8Array, offset?: number): void;
   read(): Uint8Array;
+  /** The variable as a buffer, whose address kernels may be given and which lives as long as the module; absent where the device has none. */
+  readonly buffer?: DeviceBuffer;
 }
 
 /** A loaded library. */

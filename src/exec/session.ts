@@ -5,12 +5,15 @@ import { CudaFailure, type CudaOptions, CudaState, importOf } from '../program/i
 import { Images } from './fatbinary.ts';
 import { endOfLowMemory, NativeMemory } from './native-memory.ts';
 import { Ended, kind, Link, type Message } from './protocol.ts';
+import type { Recorder } from './record/recorder.ts';
 import { nativeFunctions } from './shim/functions.ts';
 
 export interface SessionOptions extends Omit<CudaOptions, 'print' | 'readImage'> {
   /** The folder of the pipes. */
   readonly folder: string;
   readonly pid: number;
+  /** Records launches. */
+  readonly recorder?: Recorder;
 }
 
 /** Serves a program to its end. Reports CM6080 if its memory cannot be reached. */
@@ -45,8 +48,12 @@ class Session {
       ...options,
       print: (text) => void this.#ask(kind.print, text),
       readImage: (memory, pointer) => this.#images.read(memory, pointer),
-      load: (ptx, diagnostics) => this.#images.check(ptx, diagnostics) && options.load(ptx, diagnostics),
+      load: (ptx, diagnostics) => {
+        const module = this.#images.check(ptx, diagnostics) && options.load(ptx, diagnostics);
+        return module && options.recorder ? options.recorder.watch(module, ptx) : module;
+      },
     });
+    if (options.recorder) options.recorder.find = (address) => this.#state.allocations.find(address)?.allocation;
     this.#calls = Object.values(nativeFunctions).map((row) => importOf(this.#state, row));
     this.#state.exports = {
       malloc: (bytes) => this.#askWords(kind.malloc, [bytes]),

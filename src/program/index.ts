@@ -4,6 +4,7 @@
  * Node. Start at `run.ts`.
  */
 export { CudaFailure, type CudaOptions, CudaState, cudaFunctions, importOf, must, plainRow, type Row } from './cudart/index.ts';
+export { imageOf, withDeviceCode } from './device-code.ts';
 export { type HostOptions, machineHost } from './host/index.ts';
 export { type LowerOptions, lowerMemory } from './lower/index.ts';
 export { type HostMemory, programWindow } from './memory.ts';

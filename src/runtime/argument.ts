@@ -15,23 +15,39 @@ export interface Tolerance {
   readonly ulp: number;
 }
 
-/** A field of a struct that has the device address of a buffer argument. */
+/** Eight bytes of a struct or of a buffer that have an address within a buffer argument. */
 export interface PointerField {
   /** The byte at which the eight bytes of the address start. */
   readonly offset: number;
   /** The index of the buffer argument. */
   readonly argument: number;
+  /** The byte of that buffer; 0 by default. */
+  readonly at?: number;
 }
 
 /** One argument as the user specified it. `label` names it in messages: the text of `--arg`, or its entry in a launch file. */
 export type ArgumentSpec = { readonly label: string; readonly name?: string; readonly expect?: Expectation } & (
-  | { readonly kind: 'buffer'; readonly element: ElementType; readonly shape: readonly number[]; readonly init: Init }
+  | {
+      readonly kind: 'buffer';
+      readonly element: ElementType;
+      readonly shape: readonly number[];
+      readonly init: Init;
+      readonly pointers?: readonly PointerField[];
+    }
   /** A buffer from a file, which determines the shape if none is given. */
-  | { readonly kind: 'file'; readonly element: ElementType; readonly shape?: readonly number[]; readonly path: string }
+  | {
+      readonly kind: 'file';
+      readonly element: ElementType;
+      readonly shape?: readonly number[];
+      readonly path: string;
+      readonly pointers?: readonly PointerField[];
+    }
   | { readonly kind: 'scalar'; readonly element: ElementType; readonly value: ElementValue }
   | { readonly kind: 'bytes'; readonly path: string; readonly pointers?: readonly PointerField[] }
   /** The null pointer. */
   | { readonly kind: 'null' }
+  /** A pointer to a byte of another argument, a buffer. */
+  | { readonly kind: 'within'; readonly argument: number; readonly offset: number }
   /** A struct of zeros, in a default launch. */
   | { readonly kind: 'zero-bytes'; readonly size: number }
 );

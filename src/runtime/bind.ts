@@ -38,6 +38,8 @@ function bindArgument(spec: ArgumentSpec, io: Io, diagnostics: Diagnostics): Hos
     case 'scalar':
       return { label, kind: 'bytes', bytes: encodeValue(spec.element, spec.value) };
     case 'null':
+    // It gets its buffer when that has memory (`withPointers`).
+    case 'within':
       return { label, kind: 'null' };
     case 'zero-bytes':
       return { label, kind: 'bytes', bytes: new Uint8Array(spec.size) };

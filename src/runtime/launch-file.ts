@@ -150,9 +150,11 @@ function readArguments(json: unknown, place: Place): ArgumentSpec[] | undefined 
 
 function readArgument(json: unknown, place: Place): ArgumentSpec | undefined {
   if (!isObject(json)) return fault(place, `must be an object, found ${kindOf(json)}`);
-  const kinds = (['buffer', 'type', 'bytes', 'null'] as const).filter((key) => json[key] !== undefined);
-  if (kinds.length !== 1) return fault(place, 'must have one of `buffer` (with `shape`), `type` (with `value`), `bytes` and `null`');
+  const kinds = (['buffer', 'type', 'bytes', 'null', 'within'] as const).filter((key) => json[key] !== undefined);
+  if (kinds.length !== 1)
+    return fault(place, 'must have one of `buffer` (with `shape`), `type` (with `value`), `bytes`, `null` and `within`');
   if (kinds[0] === 'null') return readNull(json, place);
+  if (kinds[0] === 'within') return readWithin(json, place);
   if (kinds[0] === 'buffer') return readBuffer(json, place);
   return kinds[0] === 'type' ? readScalar(json, place) : readBytesArgument(json, place);
 }
@@ -166,15 +168,26 @@ function readNull(json: Json, place: Place): ArgumentSpec | undefined {
     : { label: name === undefined ? 'null' : `${name}: null`, ...(name === undefined ? {} : { name }), kind: 'null' };
 }
 
+function readWithin(json: Json, place: Place): ArgumentSpec | undefined {
+  if (!readObject(json, ['name', 'within', 'offset'], ['name', 'within'], place)) return undefined;
+  const name = readText(json.name, inside(place, 'name'));
+  const argument = readInteger(json.within, 0, inside(place, 'within'));
+  const offset = readInteger(json.offset ?? 0, 0, inside(place, 'offset'));
+  if (name === undefined || argument === undefined || offset === undefined) return undefined;
+  return { label: `${name}: byte ${offset} of argument ${argument}`, name, kind: 'within', argument, offset };
+}
+
 function readBuffer(json: Json, place: Place): ArgumentSpec | undefined {
-  if (!readObject(json, ['name', 'buffer', 'shape', 'init', 'expect'], ['name', 'buffer', 'shape'], place)) return undefined;
+  if (!readObject(json, ['name', 'buffer', 'shape', 'init', 'expect', 'pointers'], ['name', 'buffer', 'shape'], place)) return undefined;
   const name = readText(json.name, inside(place, 'name'));
   const element = readElement(json.buffer, inside(place, 'buffer'));
   const shape = readShape(json.shape, inside(place, 'shape'));
   const init = element && readInit(element, json.init, inside(place, 'init'));
   const expect = json.expect === undefined ? undefined : readExpect(json.expect, inside(place, 'expect'));
-  if (name === undefined || !element || !shape || !init) return undefined;
-  const common = { label: `${name}: ${element}:${shape.join('x')}`, name, element, shape, ...(expect ? { expect } : {}) };
+  const pointers = readPointers(json.pointers, inside(place, 'pointers'));
+  if (name === undefined || !element || !shape || !init || !pointers) return undefined;
+  const fields = pointers.length > 0 ? { pointers } : {};
+  const common = { label: `${name}: ${element}:${shape.join('x')}`, name, element, shape, ...(expect ? { expect } : {}), ...fields };
   return init.kind === 'file' ? { ...common, kind: 'file', path: init.path } : { ...common, kind: 'buffer', init };
 }
 
@@ -197,16 +210,18 @@ function readBytesArgument(json: Json, place: Place): ArgumentSpec | undefined {
   return { label: `${name}: bytes@${json.bytes}`, name, kind: 'bytes', path, ...fields };
 }
 
-/** The buffers whose addresses are in a struct. */
+/** The buffers whose addresses are in a struct or in a buffer. */
 function readPointers(json: unknown, place: Place): PointerField[] | undefined {
   if (json === undefined) return [];
   if (!Array.isArray(json)) return fault(place, `must be a list, found ${kindOf(json)}`);
   const fields = json.map((item, i) => {
     const at = inside(place, i);
-    const object = readObject(item, ['offset', 'argument'], ['offset', 'argument'], at);
+    const object = readObject(item, ['offset', 'argument', 'at'], ['offset', 'argument'], at);
     if (!object) return undefined;
     const [offset, argument] = (['offset', 'argument'] as const).map((key) => readInteger(object[key], 0, inside(at, key)));
-    return offset === undefined || argument === undefined ? undefined : { offset, argument };
+    const byte = readInteger(object.at ?? 0, 0, inside(at, 'at'));
+    if (offset === undefined || argument === undefined || byte === undefined) return undefined;
+    return { offset, argument, ...(byte > 0 ? { at: byte } : {}) };
   });
   return fields.every((field) => field !== undefined) ? fields : undefined;
 }

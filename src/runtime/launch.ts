@@ -117,7 +117,7 @@ export function launch(
   const allocated = host && allocateBuffers(device, host, diagnostics);
   if (!allocated) return undefined;
   try {
-    const args = withPointers(allocated, full, diagnostics);
+    const args = withPointers(allocated, host, full, diagnostics);
     if (!args) return undefined;
     const passed = args.length - reachedCount(full.args, kernel.params.length);
     const durationsMs = runTimes({ module, full, host, args, passed, options }, repeat, diagnostics);

@@ -1,11 +1,7 @@
 /** Runs clang as WebAssembly: arguments and files in, files and messages out. Source: the README of the package. */
 import { pathToFileURL } from 'node:url';
 import type { ToolchainPackage } from './locate.ts';
-
-/** A folder of files by their names. */
-export interface Tree {
-  [name: string]: Tree | Uint8Array;
-}
+import type { Tree } from './tree.ts';
 
 export interface Outcome {
   /** The exit code of the compiler. */

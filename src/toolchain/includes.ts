@@ -12,10 +12,10 @@ export type SourceFiles = ReadonlyMap<string, Uint8Array>;
 const maxFiles = 10_000;
 const directive = /^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)/gm;
 
-/** A source and what it includes from its own folder and from others, directly or not. */
-export function includedFiles(source: string, folders: readonly string[]): SourceFiles {
+/** A source, headers in front of it, and what they include from their own folders and from others, directly or not. */
+export function includedFiles(source: string, folders: readonly string[], preIncludes: readonly string[] = []): SourceFiles {
   const files = new Map<string, Uint8Array>();
-  const open = [resolve(source)];
+  const open = [resolve(source), ...preIncludes.filter(isFile)];
   for (let path = open.pop(); path !== undefined && files.size < maxFiles; path = open.pop()) {
     if (files.has(path)) continue;
     const bytes = new Uint8Array(readFileSync(path));

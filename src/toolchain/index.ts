@@ -1,8 +1,21 @@
 /**
  * CUDA C++ without an installed compiler: clang as WebAssembly from an npm package, our own CUDA headers, and the translation of its
- * bitcode to PTX. Knows neither launches nor devices.
+ * bitcode to PTX; host code as WebAssembly with the libraries of another package. Knows neither launches nor devices.
  */
-export { type Clang, loadClang, type Outcome, type Tree } from './clang.ts';
-export { compileDevice, type DeviceCode, type DeviceOptions, deviceKey } from './device.ts';
+export type { Language, SourceOptions } from './arguments.ts';
+export { type Clang, loadClang, type Outcome } from './clang.ts';
+export { compileDevice, type DeviceCode, deviceKey } from './device.ts';
+export { archive, compileHost, hostKey, type LinkOptions, link, type Made, preprocess } from './host.ts';
 export { includedFiles, type SourceFiles } from './includes.ts';
-export { findPackage, locatePackage, packageName, packageSize, type ToolchainPackage } from './locate.ts';
+export {
+  findPackage,
+  findSysroot,
+  locatePackage,
+  packageName,
+  packageSize,
+  programPackageName,
+  programPackageSize,
+  type ToolchainPackage,
+} from './locate.ts';
+export { type Sysroot, sysrootIn } from './sysroot.ts';
+export type { Tree } from './tree.ts';

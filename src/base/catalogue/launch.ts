@@ -75,10 +75,10 @@ export const launch = entries({
   },
   CM5017: {
     severity: 'error',
-    title: 'pointer in a struct',
+    title: 'pointer to a buffer',
     message: 'argument {index} of `{kernel}` cannot have the address of argument {target} at byte {offset}: {why}',
     help: 'write `bytes@FILE+OFFSET=&I`, where I is the index of a buffer argument',
-    page: 'A struct that is passed by value can contain pointers. `bytes@p.bin+48=&1` puts the device address of buffer argument 1 into the eight bytes at offset 48; in a launch file, `"pointers": [{ "offset": 48, "argument": 1 }]` does the same. The bytes must lie within the struct, and two pointers must not overlap. Buffers that are no parameters of the kernel follow the arguments of its parameters.',
+    page: 'A struct that is passed by value can contain pointers. `bytes@p.bin+48=&1` puts the device address of buffer argument 1 into the eight bytes at offset 48; in a launch file, `"pointers": [{ "offset": 48, "argument": 1 }]` does the same. The bytes must lie within the struct, and two pointers must not overlap. A buffer can contain pointers too, and `{ "name": "p", "within": 1, "offset": 64 }` is a pointer into argument 1, for kernels whose pointers share memory. Buffers that are no parameters of the kernel follow the arguments of its parameters.',
   },
   CM5020: {
     severity: 'error',

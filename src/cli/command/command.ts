@@ -1,7 +1,6 @@
 /** The shape of a command, and the parser of its options and arguments. */
 import { closest } from '../../base/closest.ts';
 import { addTo } from '../../base/group.ts';
-import type { ExitCode } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
 
 export interface Option {
@@ -34,13 +33,18 @@ export interface Command {
   readonly usage: readonly string[];
   /** The minimum and maximum number of positional arguments. */
   readonly positionals: readonly [min: number, max: number];
+  /** Words after `--` are the arguments of a program that the command runs. */
+  readonly isRunner?: boolean;
+  /** The command reads its words itself: all of them are positional. */
+  readonly isRaw?: boolean;
   readonly options: readonly Option[];
   /** Whether everything behind the first positional argument is one too: the command line of another program. */
   readonly endsAtFirst?: boolean;
   readonly examples: readonly Example[];
   /** A paragraph or a list below the options. */
   readonly details?: string;
-  run(context: Context): Promise<ExitCode>;
+  /** Returns the exit code: one of `exit`, or that of a program that the command has run. */
+  run(context: Context): Promise<number>;
 }
 
 export interface Context {
@@ -52,6 +56,8 @@ export interface Context {
 /** The arguments of a command line, split into options and positional arguments. */
 export interface ParsedArguments {
   readonly positionals: readonly string[];
+  /** What follows `--`, for a command that runs programs. */
+  readonly rest?: readonly string[];
   readonly options: ReadonlyMap<string, readonly (string | true)[]>;
 }
 
@@ -75,12 +81,18 @@ export const commonOptions: readonly Option[] = [
 export const launchLineOptions = (options: readonly Option[]): string =>
   options.flatMap(({ name, inLaunchLines }) => (inLaunchLines ? [`--${name}`] : [])).join(', ');
 
+const isHelp = (word: string): boolean => word === '--help' || word === '-h';
+
 /** Parses a command line by the command's options. Returns the usage error as a sentence where it is invalid. */
 export function parseArguments(command: Command, argv: readonly string[]): ParsedArguments | string {
+  if (command.isRaw) return { positionals: argv, options: new Map(argv.some(isHelp) ? [['help', [true]]] : []) };
   const known = [...command.options, ...commonOptions];
   const positionals: string[] = [];
   const found = new Map<string, (string | true)[]>();
-  for (const token of tokensOf(argv, known, command.endsAtFirst)) {
+  // Without a file before it, `--` only ends the options.
+  const end = command.isRunner ? argv.indexOf('--') : -1;
+  const isSplit = end >= 0 && tokensOf(argv.slice(0, end), known).some(({ rawName }) => rawName === undefined);
+  for (const token of tokensOf(isSplit ? argv.slice(0, end) : argv, known, command.endsAtFirst)) {
     if (token.rawName === undefined) {
       positionals.push(token.value);
       continue;
@@ -89,7 +101,7 @@ export function parseArguments(command: Command, argv: readonly string[]): Parse
     if (problem) return problem;
     addTo(found, token.option!.name, token.value ?? true);
   }
-  return { positionals, options: found };
+  return { positionals, ...(isSplit ? { rest: argv.slice(end + 1) } : {}), options: found };
 }
 
 /** A positional argument or an option. `at` is its index in the command line. */

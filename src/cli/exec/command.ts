@@ -24,3 +24,24 @@ the program, as by default, if the program has its symbols. The library that ser
 Libraries such as cuBLAS are not served.`,
   run: async (context) => (await import('./index.ts')).execute(context),
 };
+
+export const record: Command = {
+  name: 'record',
+  summary: 'run a program that nvcc built, and write each launch as a launch file',
+  usage: ['[options] PROGRAM [ARGUMENT…]'],
+  positionals: [1, Number.POSITIVE_INFINITY],
+  endsAtFirst: true,
+  options: [
+    { name: 'output', short: 'o', value: 'FOLDER', doc: 'The folder of the launch files, `launches` by default; a new or empty one.' },
+    { name: 'limit', value: 'N', doc: 'The most launches that are recorded, 100 by default; later ones run and are not written.' },
+    { name: 'kernel', value: 'NAME', doc: 'Only launches of this kernel, by its name in the PTX.' },
+    ...shared,
+  ],
+  examples: [
+    { line: 'cumetal record -o launches ./a.out 1000', does: 'record the first 100 launches' },
+  ],
+  details: `The program runs as under \`cumetal exec\`. A launch file names the PTX, the arguments, and the contents of memory and variables before
+the launch; what memory holds after it is the expected result of a later run. Pointers into one allocation stay pointers into one.
+Equal contents are one file. \`cumetal run --launch FILE\` runs one again, and \`cumetal diff FOLDER\` all of them.`,
+  run: async (context) => (await import('./index.ts')).execute(context),
+};

@@ -1,9 +1,9 @@
-/** `cumetal exec`: runs a program of the machine, whose calls of CUDA a second process of this command line serves. */
+/** `cumetal exec` and `cumetal record`: run a program of the machine, whose calls of CUDA a second process of this command line serves. */
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { machine, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import { buildShim, programFacts, removeAbandoned, type Shim, shimSource, superviseProgram } from '../../exec/index.ts';
+import { buildShim, countLaunches, programFacts, removeAbandoned, type Shim, shimSource, superviseProgram } from '../../exec/index.ts';
 import { type Context, lastValue } from '../command/command.ts';
 import { storeOf } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
@@ -21,9 +21,25 @@ export async function execute(context: Context): Promise<ExitCode> {
   const { parsed, terminal } = context;
   const threads = lastValue(parsed, 'threads');
   if (threads !== undefined && !/^[1-9]\d{0,2}$/.test(threads))
-    return usageError(`invalid value \`${threads}\` for \`--threads\`: expected 1 to 999`, 'cumetal exec --help', terminal);
+    return usageError(
+      `invalid value \`${threads}\` for \`--threads\`: expected 1 to 999`,
+      `cumetal ${context.command.name} --help`,
+      terminal,
+    );
+  const isRecording = context.command.name === 'record';
+  const limit = lastValue(parsed, 'limit') ?? '100';
+  if (!/^[1-9]\d{0,8}$/.test(limit))
+    return usageError(`invalid value \`${limit}\` for \`--limit\`: expected 1 or more`, 'cumetal record --help', terminal);
   if (terminal.env[serving] !== undefined) return (await import('./serve.ts')).serve(context);
-  return (await supervise(context)) as ExitCode;
+  if (!isRecording) return (await supervise(context)) as ExitCode;
+  const folder = resolve(lastValue(parsed, 'output') ?? 'launches');
+  const before = countLaunches(folder);
+  if (before > 0) return usageError(`\`${folder}\` has launches already`, 'cumetal record --help', terminal);
+  const options = new Map([...parsed.options, ['output', [folder]] as const, ['limit', [limit]] as const]);
+  const code = await supervise({ ...context, parsed: { ...parsed, options } });
+  const count = countLaunches(folder);
+  terminal.err(`note: ${count} ${count === 1 ? 'launch' : 'launches'} recorded in ${folder}\n`);
+  return code as ExitCode;
 }
 
 async function supervise({ parsed, terminal, command }: Context): Promise<number> {

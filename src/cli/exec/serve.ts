@@ -5,7 +5,7 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import { printableText } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
 import { openDevice } from '../../device/index.ts';
-import { serveProgram } from '../../exec/index.ts';
+import { Recorder, serveProgram, writeLaunch } from '../../exec/index.ts';
 import { type Context, lastValue } from '../command/command.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { renderAll } from '../terminal/render.ts';
@@ -21,7 +21,9 @@ export function serve({ parsed }: Context): ExitCode {
     return exit.noDevice;
   }
   let modules = 0;
+  const recorder = recorderOf(parsed, device.info.name);
   serveProgram({
+    ...(recorder ? { recorder } : {}),
     folder,
     pid: Number(pid),
     device,
@@ -31,6 +33,23 @@ export function serve({ parsed }: Context): ExitCode {
   });
   // Nothing that the device still does is of use to anybody.
   process.exit(exit.ok);
+}
+
+/** The recorder of `cumetal record`. Launches are numbered by process, of which most programs have one. */
+function recorderOf(parsed: Context['parsed'], device: string): Recorder | undefined {
+  const path = lastValue(parsed, 'output');
+  if (path === undefined) return undefined;
+  return new Recorder({
+    limit: Number(lastValue(parsed, 'limit')),
+    kernel: lastValue(parsed, 'kernel'),
+    write(launch, number) {
+      try {
+        writeLaunch({ path, device }, launch, number);
+      } catch (error) {
+        writeSync(2, `cumetal record: launch ${number} is not recorded: ${error instanceof Error ? error.message : error}\n`);
+      }
+    },
+  });
 }
 
 const engineOf = (engine: string | undefined, threads: string | undefined): Parameters<typeof openDevice>[2] => ({

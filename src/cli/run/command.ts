@@ -116,9 +116,10 @@ const options: readonly Option[] = [
 
 export const run: Command = {
   name: 'run',
-  summary: 'compile (if needed) and launch one kernel, print or save buffers, check expectations',
-  usage: ['FILE [options]', '--launch launch.json [options]'],
-  positionals: [0, 1],
+  summary: 'compile (if needed) and launch one kernel, print or save buffers, check expectations; or run a whole CUDA program',
+  usage: ['FILE [options]', '--launch launch.json [options]', 'PROGRAM.cu… [options] [-- ARGUMENTS]'],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  isRunner: true,
   options,
   examples: [
     { line: 'cumetal run examples/vector_add.ptx', does: 'launch with the arguments in the comment lines of the file' },
@@ -133,6 +134,7 @@ export const run: Command = {
     { line: 'cumetal run saxpy.ptx --profile=saxpy.html --roofline m2', does: 'write a page with the cost of each line' },
     { line: 'cumetal run saxpy.ptx --trace-thread 0,5', does: 'trace thread 5 of block 0, line by line' },
     { line: 'cumetal run saxpy.ptx --schedule rand:7', does: 'run blocks and threads in a seeded random order, to expose races' },
+    { line: 'cumetal run vector_add.cu -- 5000', does: 'compile and run a whole program with the argument 5000' },
     { line: 'cumetal run --launch case/launch.json --json', does: 'launch from a file and check its expectations' },
     { line: 'cumetal run --launch case/launch.json --device cuda --record', does: 'record the expected files on an NVIDIA GPU' },
     { line: 'cumetal run kernel.metallib --arg f32@in.npy --arg f32:64x64 --out 1=result.npy', does: 'read and write NumPy files' },
@@ -140,6 +142,10 @@ export const run: Command = {
   details: `FILE is PTX, a metallib, an AIR module (.air, .bc, .ll of \`build --emit\`), a fatbinary, cubin, object file or program that
 contains PTX, or \`-\`. A .cu file is compiled by nvcc or clang, if one is on the PATH, else by clang
 as WebAssembly, if the npm package @yowasp/clang is installed; findings name lines of the .cu file.
+
+A .cu file with a function \`main\`, other sources, or several files are a whole program: host code is compiled to WebAssembly, by the npm
+package cumetal-cuda, and runs here with the CUDA runtime over the device; words after \`--\` are its arguments. Its output and its exit
+code are the program's own. With launch options such as --kernel, the file is a module of kernels all the same.
 
 Arguments:
   f32:1024            a buffer of 1024 zeros; f32:32x32 has two dimensions

@@ -18,10 +18,13 @@ import { launchFault, loadTask } from './load-task.ts';
 import { conflictingOption, type RunRequest } from './options.ts';
 import { finishLaunch, type Report, reportHuman, reportJson } from './report.ts';
 import { readTask, type Task } from './task.ts';
+import { wholeProgram } from './whole.ts';
 
 /** Runs the command. */
-export async function run(context: Context): Promise<ExitCode> {
+export async function run(context: Context): Promise<number> {
   const { terminal, parsed } = context;
+  const whole = wholeProgram(context);
+  if (whole) return (await import('./program.ts')).runWhole(context, whole.files, whole.module);
   const problem = problemOf(parsed);
   if (problem) return usageError(problem, 'cumetal run --help', terminal);
   const diagnostics = new Diagnostics();
@@ -106,6 +109,8 @@ function problemOf(parsed: ParsedArguments): string | undefined {
   const conflict = has(parsed, 'launch') ? conflictingOption(parsed) : undefined;
   if (conflict) return `\`--${conflict}\` conflicts with \`--launch\`: the launch file specifies it`;
   if (!has(parsed, 'launch') && parsed.positionals.length === 0) return '`cumetal run` requires a file: `cumetal run FILE`';
+  if (parsed.positionals.length > 1) return `unexpected argument \`${parsed.positionals[1]}\` for \`cumetal run\``;
+  if (parsed.rest) return `words after \`--\` are arguments of a whole program, and \`${parsed.positionals[0]}\` is a module of kernels`;
   return undefined;
 }
 

@@ -22,6 +22,8 @@ export interface Terminal extends Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a file that the user names as the input, which may be a pipe or `-`, standard input; `readFile` where absent. */
   readInput?(path: string): Promise<Uint8Array | IoFailure>;
+  /** Lets everyone run a file that was written who may read it. */
+  makeExecutable?(path: string): IoFailure | undefined;
   /** Resolves when all output has been written. */
   settled?(): Promise<void>;
   /** Whether only results and errors are wanted. */
@@ -50,11 +52,18 @@ export function processTerminal(): Terminal {
     realPath,
     availableMemory: () => process.availableMemory?.() ?? Number.POSITIVE_INFINITY,
     writeFile: (path, bytes) => attempt(path, () => writeFile(path, bytes)) ?? undefined,
+    makeExecutable: (path) => attempt(path, () => addExecution(path)) ?? undefined,
     whyNotWritable(path) {
       const error = whyNotWritable(path);
       return error === undefined ? undefined : failureOf(path, error);
     },
   };
+}
+
+function addExecution(path: string): void {
+  const { chmodSync, statSync } = files();
+  const { mode } = statSync(path);
+  chmodSync(path, mode | ((mode & 0o444) >> 2));
 }
 
 /** File descriptors. Creating `process.stdout` would take a tenth of a short run. */

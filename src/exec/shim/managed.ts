@@ -11,21 +11,15 @@ function registerManaged(state: CudaState, handle: bigint, pointerTo: bigint, de
   const image = state.images.get(handle);
   const name = state.memory.cString(deviceName);
   const symbol = image && state.moduleOf(image).symbols.find((each) => each.name === name);
-  if (!symbol) return;
+  if (!symbol?.buffer) return;
   const bytes = Math.ceil(size / pageBytes) * pageBytes;
   // An address that is of this variable alone.
   const place = state.options.device.allocate(bytes, new Diagnostics(), true, pageBytes);
   if (!place) return;
   const address = place.deviceAddress();
   if (!state.exports.share?.(address, bytes)) return;
-  const buffer = {
-    size,
-    write: (from: Uint8Array, offset = 0) => symbol.write(from, offset),
-    read: () => symbol.read(),
-    deviceAddress: () => address,
-    free: () => place.free(),
-  };
-  state.allocations.add({ address, size, buffer, host: { pointer: address, kind: 'managed' } });
+  // Kernels that are given this address get that of the variable.
+  state.allocations.add({ address, size, buffer: symbol.buffer, host: { pointer: address, kind: 'managed' }, isVariable: true });
   must(state.memory.put(address, symbol.read()) && state.memory.putU64(pointerTo, address));
 }
 

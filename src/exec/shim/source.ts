@@ -32,6 +32,8 @@ function stubOf(name: string, { args, result }: Row): string {
   const given = `${args.length}, (u64[]){${values || '0'}}`;
   const number = `cm_fn_${name}`;
   if (result === 'error') return `CM_EXPORT int ${name}(${params}) { return cm_error_call(${number}, ${given}); }`;
+  // Functions of the driver note no last error.
+  if (result === 'driver') return `CM_EXPORT int ${name}(${params}) { return (int)cm_call(${number}, ${given}, cm_devices_unavailable); }`;
   if (result === 'void') return `CM_EXPORT void ${name}(${params}) { cm_call(${number}, ${given}, 0); }`;
   return `CM_EXPORT ${types[result]} ${name}(${params}) { return (${types[result]})cm_call(${number}, ${given}, 0); }`;
 }

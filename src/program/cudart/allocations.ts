@@ -10,6 +10,8 @@ export interface Allocation {
    * launches; a launch copies them to the device before it and back after it.
    */
   readonly host: { readonly pointer: bigint; readonly kind: 'managed' | 'mapped' } | undefined;
+  /** Whether it is a variable of a module, which the program cannot free. */
+  readonly isVariable?: true;
 }
 
 export class Allocations {
@@ -24,7 +26,7 @@ export class Allocations {
 
   add(allocation: Allocation): void {
     this.#list.splice(this.#firstAbove(allocation.address), 0, allocation);
-    this.#bytes += allocation.size;
+    if (!allocation.isVariable) this.#bytes += allocation.size;
   }
 
   /** The allocation that an address is in, with the offset. */
@@ -46,7 +48,7 @@ export class Allocations {
     const at = this.#list.indexOf(allocation);
     if (at < 0) return;
     this.#list.splice(at, 1);
-    this.#bytes -= allocation.size;
+    if (!allocation.isVariable) this.#bytes -= allocation.size;
   }
 
   /** Those that the host sees as well. */

@@ -1,20 +1,21 @@
 /** Copies and fills. All are done when the call returns, which every order of streams allows. */
 import type { Allocation } from './allocations.ts';
 import { bytesOfBuffer } from './device-memory.ts';
-import { must, type Row, row } from './row.ts';
-import { type CudaState, fail, type Variable } from './state.ts';
+import { must, type Row } from './row.ts';
+import { type CudaState, fail } from './state.ts';
+import { plainWorkRow, workRow } from './work.ts';
 
 /** Directions. Source: `cudaMemcpyKind`. */
-const kinds = { hostToHost: 0, hostToDevice: 1, deviceToHost: 2, deviceToDevice: 3, infer: 4 } as const;
+export const kinds = { hostToHost: 0, hostToDevice: 1, deviceToHost: 2, deviceToDevice: 3, infer: 4 } as const;
 
 /** Bytes on one side of a copy. */
-interface Side {
+export interface Side {
   read(offset: number, bytes: number): Uint8Array;
   write(offset: number, bytes: Uint8Array): void;
 }
 
 /** The bytes at a pointer: of the program, or of the device. Fails if there are fewer than `bytes`, or if the copy's direction says otherwise. */
-function side(state: CudaState, pointer: bigint, bytes: number, wanted: 'host' | 'device' | 'any'): Side {
+export function side(state: CudaState, pointer: bigint, bytes: number, wanted: 'host' | 'device' | 'any'): Side {
   if (state.memory.isOwn(pointer)) {
     if (wanted === 'device' && !isPinned(state, pointer)) fail('cudaErrorInvalidValue');
     return hostSide(state, pointer, bytes);
@@ -39,7 +40,7 @@ function hostSide(state: CudaState, pointer: bigint, bytes: number): Side {
   };
 }
 
-const deviceSide = ({ buffer }: Allocation, start: number): Side => ({
+export const deviceSide = ({ buffer }: Allocation, start: number): Side => ({
   read: (offset, count) => bytesOfBuffer(buffer).subarray(start + offset, start + offset + count),
   // Of the same memory perhaps, which may overlap.
   write: (offset, from) => buffer.write(from, start + offset),
@@ -53,7 +54,7 @@ const wantedOf = (kind: number): readonly ['host' | 'device' | 'any', 'host' | '
   return kind === kinds.infer ? ['any', 'any'] : fail('cudaErrorInvalidMemcpyDirection');
 };
 
-function copy(state: CudaState, to: bigint, from: bigint, bytes: number, kind: number): void {
+export function copy(state: CudaState, to: bigint, from: bigint, bytes: number, kind: number): void {
   const [wantedTo, wantedFrom] = wantedOf(kind);
   if (bytes === 0) return;
   const source = side(state, from, bytes, wantedFrom);
@@ -85,63 +86,68 @@ function fill(state: CudaState, pointer: bigint, value: number, bytes: number): 
   side(state, pointer, bytes, 'any').write(0, new Uint8Array(bytes).fill(value));
 }
 
-// ── variables ──
-
-/** The variable of a symbol: that of the device, or what stands for one that no kernel names. */
-function symbolSide(state: CudaState, symbol: bigint, offset: number, bytes: number): Side {
-  const variable: Variable = state.variables.get(symbol) ?? fail('cudaErrorInvalidSymbol');
-  if (offset + bytes > variable.size) fail('cudaErrorInvalidValue');
-  const found = state.moduleOf(variable.image).symbols.find(({ name }) => name === variable.name);
-  if (found)
-    return {
-      read: (at, count) => found.read().subarray(offset + at, offset + at + count),
-      write: (at, from) => found.write(from, offset + at),
-    };
-  const { unused } = variable;
-  return { read: (at, count) => unused.subarray(offset + at, offset + at + count), write: (at, from) => unused.set(from, offset + at) };
+/** Fills with elements of more than a byte; `count` of them. */
+export function fillWords(state: CudaState, pointer: bigint, value: number, size: 2 | 4, count: number): void {
+  if (count === 0) return;
+  if (pointer % BigInt(size) !== 0n) fail('cudaErrorInvalidValue');
+  const bytes = size === 2 ? new Uint16Array(count).fill(value) : new Uint32Array(count).fill(value);
+  side(state, pointer, bytes.byteLength, 'any').write(0, new Uint8Array(bytes.buffer));
 }
 
-const toSymbol = row(['pointer', 'pointer', 'size', 'size', 'int'], (state, symbol, from, bytes, offset, kind) => {
-  if (kind === kinds.deviceToHost || kind === kinds.hostToHost) fail('cudaErrorInvalidMemcpyDirection');
-  symbolSide(state, symbol, offset, bytes).write(0, side(state, from, bytes, kind === kinds.hostToDevice ? 'host' : 'any').read(0, bytes));
-});
-const fromSymbol = row(['pointer', 'pointer', 'size', 'size', 'int'], (state, to, symbol, bytes, offset, kind) => {
-  if (kind === kinds.hostToDevice || kind === kinds.hostToHost) fail('cudaErrorInvalidMemcpyDirection');
-  side(state, to, bytes, kind === kinds.deviceToHost ? 'host' : 'any').write(0, symbolSide(state, symbol, offset, bytes).read(0, bytes));
-});
+/** Planes of rows: pitches are bytes of a row, heights rows of a plane. */
+export interface Box {
+  readonly to: bigint;
+  readonly toPitch: number;
+  readonly toHeight: number;
+  readonly from: bigint;
+  readonly fromPitch: number;
+  readonly fromHeight: number;
+  readonly width: number;
+  readonly height: number;
+  readonly depth: number;
+}
 
-const copyRow = row(['pointer', 'pointer', 'size', 'int'], copy);
-const fillRow = row(['pointer', 'int', 'size'], fill);
-const copy2D = row(
-  ['pointer', 'size', 'pointer', 'size', 'size', 'size', 'int'],
-  (state, to, toPitch, from, fromPitch, width, height, kind) => copyRectangle(state, { to, toPitch, from, fromPitch, width, height }, kind),
-);
-const fill2D = row(['pointer', 'size', 'int', 'size', 'size'], (state, pointer, pitch, value, width, height) => {
-  if (width > pitch) fail('cudaErrorInvalidValue');
+export function copyBox(state: CudaState, box: Box, kind: number): void {
+  const { to, toPitch, toHeight, from, fromPitch, fromHeight, width, height, depth } = box;
+  if (depth > 1 && (height > toHeight || height > fromHeight)) fail('cudaErrorInvalidValue');
+  for (let z = 0; z < depth; z++) {
+    const [atTo, atFrom] = [to + BigInt(z * toPitch * toHeight), from + BigInt(z * fromPitch * fromHeight)];
+    copyRectangle(state, { to: atTo, toPitch, from: atFrom, fromPitch, width, height }, kind);
+  }
+}
+
+export function fillRectangle(state: CudaState, pointer: bigint, pitch: number, value: number, width: number, height: number): void {
+  if (width > pitch && height > 1) fail('cudaErrorInvalidValue');
   for (let y = 0; y < height; y++) fill(state, pointer + BigInt(pitch * y), value, width);
-});
+}
 
-const peerRow = row(['pointer', 'int', 'pointer', 'int', 'size'], (state, to, toDevice, from, fromDevice, bytes) => {
+type CopyArguments = readonly ['pointer', 'pointer', 'size', 'int'];
+const copyArguments: CopyArguments = ['pointer', 'pointer', 'size', 'int'];
+const copyLater = (state: CudaState, to: bigint, from: bigint, bytes: number, kind: number) => () => copy(state, to, from, bytes, kind);
+const fillLater = (state: CudaState, pointer: bigint, value: number, bytes: number) => () => fill(state, pointer, value, bytes);
+const rectangle = ['pointer', 'size', 'pointer', 'size', 'size', 'size', 'int'] as const;
+const copy2D =
+  (state: CudaState, ...[to, toPitch, from, fromPitch, width, height, kind]: [bigint, number, bigint, number, number, number, number]) =>
+  () =>
+    copyRectangle(state, { to, toPitch, from, fromPitch, width, height }, kind);
+const fill2D = (state: CudaState, pointer: bigint, pitch: number, value: number, width: number, height: number) => () =>
+  fillRectangle(state, pointer, pitch, value, width, height);
+const fillArguments = ['pointer', 'size', 'int', 'size', 'size'] as const;
+const peerArguments = ['pointer', 'int', 'pointer', 'int', 'size'] as const;
+const peer = (state: CudaState, to: bigint, toDevice: number, from: bigint, fromDevice: number, bytes: number) => () => {
   if (toDevice !== 0 || fromDevice !== 0) fail('cudaErrorInvalidDevice');
   copy(state, to, from, bytes, kinds.infer);
-});
+};
 
 export const copies: Readonly<Record<string, Row>> = {
-  cudaMemcpy: copyRow,
-  cudaMemcpyAsync: copyRow,
-  cudaMemcpyPeer: peerRow,
-  cudaMemcpyPeerAsync: peerRow,
-  cudaMemset: fillRow,
-  cudaMemsetAsync: fillRow,
-  cudaMemcpy2D: copy2D,
-  cudaMemcpy2DAsync: copy2D,
-  cudaMemset2D: fill2D,
-  cudaMemset2DAsync: fill2D,
-  cudaMemcpyToSymbol: toSymbol,
-  cudaMemcpyToSymbolAsync: toSymbol,
-  cudaMemcpyFromSymbol: fromSymbol,
-  cudaMemcpyFromSymbolAsync: fromSymbol,
-  cudaGetSymbolSize: row(['pointer', 'pointer'], (state, to, symbol) => {
-    must(state.memory.putU64(to, (state.variables.get(symbol) ?? fail('cudaErrorInvalidSymbol')).size));
-  }),
+  cudaMemcpy: plainWorkRow(copyArguments, 'copy', copyLater),
+  cudaMemcpyAsync: workRow(copyArguments, 'copy', copyLater),
+  cudaMemcpyPeer: plainWorkRow(peerArguments, 'copy', peer),
+  cudaMemcpyPeerAsync: workRow(peerArguments, 'copy', peer),
+  cudaMemset: plainWorkRow(['pointer', 'int', 'size'], 'fill', fillLater),
+  cudaMemsetAsync: workRow(['pointer', 'int', 'size'], 'fill', fillLater),
+  cudaMemcpy2D: plainWorkRow(rectangle, 'copy', copy2D),
+  cudaMemcpy2DAsync: workRow(rectangle, 'copy', copy2D),
+  cudaMemset2D: plainWorkRow(fillArguments, 'fill', fill2D),
+  cudaMemset2DAsync: workRow(fillArguments, 'fill', fill2D),
 };

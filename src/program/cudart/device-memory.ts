@@ -8,14 +8,14 @@ import { type CudaState, fail } from './state.ts';
 /** Memory for the host's side is aligned as CUDA aligns allocations. */
 const hostAlignment = 256n;
 /** Rows of two-dimensional allocations start at multiples of this. */
-const pitchAlignment = 512;
+export const pitchAlignment = 512;
 
 /** Allocates memory of the device; of one byte at least, so that every allocation has an address of its own. */
-function allocate(state: CudaState, bytes: number, host?: Allocation['host']): Allocation {
+export function allocate(state: CudaState, bytes: number, more: Pick<Partial<Allocation>, 'host' | 'isVariable'> = {}): Allocation {
   const size = Math.max(1, bytes);
   const buffer = allocateBuffer(state, size);
   // Kernels may read its address from memory.
-  const allocation = { address: buffer.deviceAddress(), size, buffer, host };
+  const allocation: Allocation = { address: buffer.deviceAddress(), size, buffer, host: undefined, ...more };
   state.allocations.add(allocation);
   return allocation;
 }
@@ -59,11 +59,11 @@ function allocateShared(state: CudaState, bytes: number): Allocation {
   return fail('cudaErrorMemoryAllocation');
 }
 
-function allocateManaged(state: CudaState, bytes: number): Allocation {
+export function allocateManaged(state: CudaState, bytes: number): Allocation {
   if (state.exports.share) return allocateShared(state, bytes);
   const { pointer, start } = allocateHost(state, Math.max(1, bytes));
   state.memory.put(pointer, new Uint8Array(Math.max(1, bytes)));
-  const allocation = allocate(state, bytes, { pointer, kind: 'managed' });
+  const allocation = allocate(state, bytes, { host: { pointer, kind: 'managed' } });
   managedStarts.set(allocation, start);
   return allocation;
 }
@@ -74,7 +74,7 @@ export function mapHostMemory(state: CudaState, pointer: bigint): { readonly all
   if (known) return { allocation: known, offset: Number(pointer - known.host!.pointer) };
   for (const [start, { bytes }] of state.pinned)
     if (pointer >= start && pointer < start + BigInt(Math.max(1, bytes))) {
-      const allocation = allocate(state, bytes, { pointer: start, kind: 'mapped' });
+      const allocation = allocate(state, bytes, { host: { pointer: start, kind: 'mapped' } });
       return { allocation, offset: Number(pointer - start) };
     }
   return fail('cudaErrorIllegalAddress');
@@ -103,10 +103,11 @@ export function managedPointer(state: CudaState, address: bigint, bytes: number)
   return found.allocation.host.pointer + BigInt(found.offset);
 }
 
-function free(state: CudaState, pointer: bigint): void {
+export function free(state: CudaState, pointer: bigint): void {
   if (pointer === 0n) return;
   const found = state.allocations.find(pointer);
-  if (found?.offset !== 0 || found.allocation.host?.kind === 'mapped') fail('cudaErrorInvalidValue');
+  if (found?.offset !== 0 || found.allocation.host?.kind === 'mapped' || found.allocation.isVariable) fail('cudaErrorInvalidValue');
+  state.pools.noteFree(pointer);
   release(state, found!.allocation);
 }
 
@@ -121,7 +122,7 @@ function release(state: CudaState, allocation: Allocation): void {
 /** Pointers that `cudaFreeHost` gives to `free`. */
 const pinnedStarts = new WeakMap<CudaState, Map<bigint, bigint>>();
 
-function allocatePinned(state: CudaState, to: bigint, bytes: number, flags: number): void {
+export function allocatePinned(state: CudaState, to: bigint, bytes: number, flags: number): void {
   const { pointer, start } = allocateHost(state, Math.max(1, bytes));
   state.memory.put(pointer, new Uint8Array(bytes));
   state.pinned.set(pointer, { bytes, flags });
@@ -154,12 +155,10 @@ function pointerAttributes(state: CudaState, to: bigint, pointer: bigint): void 
 }
 
 /** Bytes of memory that the device says it has. */
-const totalBytes = ({ options }: CudaState): number => Number(options.device.info.properties?.totalGlobalMem ?? 2 ** 32);
+export const totalBytes = ({ options }: CudaState): number => Number(options.device.info.properties?.totalGlobalMem ?? 2 ** 32);
 
 export const deviceMemory: Readonly<Record<string, Row>> = {
   cudaMalloc: malloc,
-  cudaMallocAsync: malloc,
-  cudaMallocFromPoolAsync: malloc,
   cudaMallocManaged: row(['pointer', 'size', 'uint'], (state, to, bytes) => {
     if (bytes === 0) fail('cudaErrorInvalidValue');
     must(state.memory.putU64(to, allocateManaged(state, bytes).address));
@@ -169,7 +168,6 @@ export const deviceMemory: Readonly<Record<string, Row>> = {
     must(state.memory.putU64(pitchTo, pitch) && state.memory.putU64(to, allocate(state, pitch * height).address));
   }),
   cudaFree: row(['pointer'], free),
-  cudaFreeAsync: row(['pointer'], free),
   cudaMallocHost: row(['pointer', 'size'], (state, to, bytes) => allocatePinned(state, to, bytes, 0)),
   cudaHostAlloc: row(['pointer', 'size', 'uint'], allocatePinned),
   cudaFreeHost: row(['pointer'], (state, pointer) => {

@@ -5,17 +5,20 @@ import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
 import { deviceProperties, deviceProperties11, deviceProperties13, putStruct } from './structs.ts';
 
+/** Most shared memory of a block that does not ask for more, on devices of NVIDIA. */
+export const usualShared = 49_152;
+
 /** What programs are compiled for: `sm_80`. */
 const capability = [8, 0] as const;
 /** The release of CUDA whose functions these are. */
-const cudaVersion = 12_080;
+export const cudaVersion = 12_080;
 
 const versionOf = ({ version }: CudaState): number => (version === undefined || version === 12 ? cudaVersion : version * 1000);
 
 type Values = Readonly<Record<string, string | number | readonly number[]>>;
 
 /** The properties of the device, by the names of `cudaDeviceProp`. Sizes that the device does not know are those of an A100. */
-function propertiesOf({ options: { device } }: CudaState): Values {
+export function propertiesOf({ options: { device } }: CudaState): Values {
   const { info } = device;
   const shared = info.limits.maxThreadgroupBytes;
   return {
@@ -44,6 +47,9 @@ function propertiesOf({ options: { device } }: CudaState): Values {
     memoryPoolsSupported: 1,
     maxBlocksPerMultiProcessor: 1,
     ...info.properties,
+    // What every device of NVIDIA has, where this one has as much.
+    sharedMemPerBlock: Math.min(usualShared, Number(info.properties?.sharedMemPerBlockOptin ?? shared)),
+    cooperativeLaunch: 1,
     name: info.name,
   };
 }
@@ -102,7 +108,7 @@ const attributes: Readonly<Record<number, string>> = {
   115: 'memoryPoolsSupported',
 };
 
-function attributeOf(state: CudaState, attribute: number): number {
+export function attributeOf(state: CudaState, attribute: number): number {
   const [name = '', place] = (attributes[attribute] ?? fail('cudaErrorInvalidValue')).split('.');
   const value = propertiesOf(state)[name] ?? 0;
   return Number(place === undefined ? value : (value as readonly number[])[Number(place)]);
@@ -113,7 +119,7 @@ function assertDevice(device: number): void {
 }
 
 /** A text of the program that lives as long as it. */
-function keptText(state: CudaState, text: string): bigint {
+export function keptText(state: CudaState, text: string): bigint {
   const known = state.texts.get(text);
   if (known !== undefined) return known;
   const bytes = cBytes(text);
@@ -142,8 +148,26 @@ function lastError(state: CudaState, isKept: boolean): number {
   return number;
 }
 
+/** Where the device would be among those of a machine. */
+const busId = '0000:00:00.0';
+
 /** Limits by number, with the values of NVIDIA's devices. Source: `cudaLimit`. */
-const limits: Readonly<Record<number, number>> = { 0: 1024, 1: 1_048_576, 2: 8_388_608, 3: 2, 4: 2048, 5: 128 };
+const limits: Readonly<Record<number, number>> = { 0: 1024, 1: 1_048_576, 2: 8_388_608, 3: 2, 4: 2048, 5: 128, 6: 0 };
+
+const resetRow = plainRow([], 'uint', (state) => {
+  for (const { buffer } of state.allocations.all()) buffer.free();
+  for (const allocation of [...state.allocations.all()]) state.allocations.remove(allocation);
+  for (const image of state.images.values()) {
+    image.module?.close();
+    image.module = undefined;
+  }
+  for (const map of [state.streams, state.events, state.captures, state.graphs, state.executables, state.limits]) map.clear();
+  for (const map of [state.modules, state.functions, state.dynamicShared, state.placed]) map.clear();
+  state.pools.clear();
+  state.last = 'cudaSuccess';
+  state.sticky = undefined;
+  return 0;
+});
 
 export const devices: Readonly<Record<string, Row>> = {
   cudaGetDeviceCount: row(['pointer'], (state, to) => must(state.memory.putU32(to, 1))),
@@ -160,25 +184,44 @@ export const devices: Readonly<Record<string, Row>> = {
   }),
   cudaDeviceSynchronize: done,
   cudaThreadSynchronize: done,
-  cudaDeviceReset: plainRow([], 'uint', (state) => {
-    for (const { buffer } of state.allocations.all()) buffer.free();
-    for (const allocation of [...state.allocations.all()]) state.allocations.remove(allocation);
-    for (const image of state.images.values()) {
-      image.module?.close();
-      image.module = undefined;
-    }
-    state.streams.clear();
-    state.events.clear();
-    state.last = 'cudaSuccess';
-    state.sticky = undefined;
-    return 0;
-  }),
+  cudaDeviceReset: resetRow,
+  cudaThreadExit: resetRow,
   cudaDeviceSetCacheConfig: row(['int'], () => undefined),
   cudaDeviceSetSharedMemConfig: row(['int'], () => undefined),
-  cudaDeviceSetLimit: row(['int', 'size'], (_state, limit) => void (limits[limit] ?? fail('cudaErrorInvalidValue'))),
-  cudaDeviceGetLimit: row(['pointer', 'int'], (state, to, limit) => {
-    must(state.memory.putU64(to, limits[limit] ?? fail('cudaErrorInvalidValue')));
+  cudaDeviceGetCacheConfig: row(['pointer'], (state, to) => must(state.memory.putU32(to, 0))),
+  cudaDeviceGetSharedMemConfig: row(['pointer'], (state, to) => must(state.memory.putU32(to, 1))),
+  cudaCtxResetPersistingL2Cache: done,
+  cudaDeviceSetLimit: row(['int', 'size'], (state, limit, value) => {
+    if (limits[limit] === undefined) fail('cudaErrorUnsupportedLimit');
+    state.limits.set(limit, value);
   }),
+  cudaDeviceGetLimit: row(['pointer', 'int'], (state, to, limit) => {
+    must(state.memory.putU64(to, state.limits.get(limit) ?? limits[limit] ?? fail('cudaErrorUnsupportedLimit')));
+  }),
+  cudaChooseDevice: row(['pointer', 'pointer'], (state, to) => must(state.memory.putU32(to, 0))),
+  cudaSetValidDevices: row(['pointer', 'int'], (state, list, count) => {
+    for (let i = 0; i < count; i++) if (state.memory.u32(list + BigInt(4 * i)) !== 0) fail('cudaErrorInvalidDevice');
+  }),
+  cudaDeviceGetPCIBusId: row(['pointer', 'int', 'int'], (state, to, room, device) => {
+    assertDevice(device);
+    const bytes = cBytes(busId);
+    if (room < bytes.length) fail('cudaErrorInvalidValue');
+    must(state.memory.put(to, bytes));
+  }),
+  cudaDeviceGetByPCIBusId: row(['pointer', 'pointer'], (state, to, text) => {
+    if (!/^(0000:)?00:00(\.0)?$/.test(state.memory.cString(text) ?? '')) fail('cudaErrorInvalidDevice');
+    must(state.memory.putU32(to, 0));
+  }),
+  // A device is no peer of its own, and there is no other.
+  cudaDeviceEnablePeerAccess: row(['int', 'uint'], () => fail('cudaErrorInvalidDevice')),
+  cudaDeviceDisablePeerAccess: row(['int'], () => fail('cudaErrorInvalidDevice')),
+  cudaDeviceGetP2PAttribute: row(['pointer', 'int', 'int', 'int'], () => fail('cudaErrorInvalidDevice')),
+  // Memory of other processes.
+  cudaIpcGetMemHandle: row(['pointer', 'pointer'], () => fail('cudaErrorNotSupported')),
+  cudaIpcOpenMemHandle: row(['pointer', 'pointer', 'uint'], () => fail('cudaErrorNotSupported')),
+  cudaIpcCloseMemHandle: row(['pointer'], () => fail('cudaErrorNotSupported')),
+  cudaIpcGetEventHandle: row(['pointer', 'pointer'], () => fail('cudaErrorNotSupported')),
+  cudaIpcOpenEventHandle: row(['pointer', 'pointer'], () => fail('cudaErrorNotSupported')),
   cudaDeviceGetStreamPriorityRange: row(['pointer', 'pointer'], (state, least, greatest) => {
     must(state.memory.putU32(least, 0) && state.memory.putU32(greatest, -5 >>> 0));
   }),

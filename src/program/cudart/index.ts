@@ -2,14 +2,19 @@
  * The CUDA runtime as imports of a program: one table of functions, over the interface of every device. Calls are done when they return, since
  * the program cannot be suspended. A function that is not in the table stops the program where it is called, by its name.
  */
+import { boxes } from './boxes.ts';
 import { copies } from './copies.ts';
 import { deviceMemory } from './device-memory.ts';
 import { devices } from './devices.ts';
+import { driver } from './driver.ts';
+import { graphs } from './graphs.ts';
 import { launches } from './launches.ts';
+import { pools } from './pools.ts';
 import { registration } from './registration.ts';
 import { importOf, type Row } from './row.ts';
 import type { CudaState } from './state.ts';
 import { streams } from './streams.ts';
+import { symbols } from './symbols.ts';
 
 export { managedPointer } from './device-memory.ts';
 export { importOf, must, plainRow, type Row } from './row.ts';
@@ -20,8 +25,13 @@ export const cudaFunctions: Readonly<Record<string, Row>> = {
   ...registration,
   ...launches,
   ...deviceMemory,
+  ...pools,
   ...copies,
+  ...boxes,
+  ...symbols,
   ...streams,
+  ...graphs,
+  ...driver,
   ...devices,
 };
 

@@ -1,28 +1,40 @@
 /** Launches, and what is known of kernels. */
 import { estimate } from '../../api/occupancy.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import type { DeviceModule, LaunchArgument } from '../../device/index.ts';
+import type { DeviceModule, LaunchArgument, LaunchRequest } from '../../device/index.ts';
+import { maxSharedOf } from '../../device/validate-launch.ts';
 import { mapHostMemory, syncToDevice, syncToHost } from './device-memory.ts';
+import { usualShared } from './devices.ts';
 import { must, plainRow, type Row, row } from './row.ts';
-import { type CudaState, fail, type LaunchShape } from './state.ts';
+import { type CudaState, type FailedLaunch, fail, type LaunchShape, type Named } from './state.ts';
 import { funcAttributes, putStruct } from './structs.ts';
+import { work } from './work.ts';
+
+export { usualShared };
 
 type Reflection = DeviceModule['kernels'][number];
 
-/** The kernel that a stub stands for. */
-function kernelOf(state: CudaState, stub: bigint): { readonly module: DeviceModule; readonly kernel: Reflection } {
-  const named = state.kernels.get(stub);
-  if (!named) fail('cudaErrorInvalidDeviceFunction');
-  const module = state.moduleOf(named!.image);
-  const kernel = module.kernels.find(({ name }) => name === named!.name);
+export interface LoadedKernel {
+  readonly module: DeviceModule;
+  readonly kernel: Reflection;
+}
+
+/** The kernel that a stub, or a function of the driver API, stands for. */
+export function kernelOf(state: CudaState, stub: bigint): LoadedKernel {
+  return kernelNamed(state, state.kernels.get(stub) ?? state.functions.get(stub) ?? fail('cudaErrorInvalidDeviceFunction'));
+}
+
+export function kernelNamed(state: CudaState, named: Named): LoadedKernel {
+  const module = state.moduleOf(named.image);
+  const kernel = module.kernels.find(({ name }) => name === named.name);
   if (kernel) return { module, kernel };
-  const why = module.refused?.get(named!.name);
+  const why = module.refused?.get(named.name);
   if (why) state.failWith(why);
   fail('cudaErrorInvalidDeviceFunction');
 }
 
 /** Three numbers of 32 bits. */
-function dims(state: CudaState, pointer: bigint): [number, number, number] {
+export function dims(state: CudaState, pointer: bigint): [number, number, number] {
   const all = [0n, 4n, 8n].map((at) => state.memory.u32(pointer + at));
   if (all.some((n) => n === undefined)) fail('cudaErrorInvalidValue');
   return all as [number, number, number];
@@ -40,38 +52,93 @@ function pointerArgument(state: CudaState, value: bigint): LaunchArgument {
   return { kind: 'buffer', buffer: found!.allocation.buffer, offset: found!.offset };
 }
 
+/** The bytes of each argument by its place. */
+export type ArgumentBytes = (i: number, bytes: number) => Uint8Array;
+
 /** Arguments from a list of pointers to values. */
-function argumentsOf(state: CudaState, { params }: Reflection, list: bigint): LaunchArgument[] {
-  return params.map(({ kind, size }, i): LaunchArgument => {
-    const at = state.memory.u64(list + BigInt(8 * i));
-    const bytes = at === undefined ? undefined : state.memory.slice(at, kind === 'buffer' ? 8 : size)?.slice();
-    if (!bytes) fail('cudaErrorInvalidValue');
-    if (kind === 'bytes') return { kind: 'bytes', bytes: bytes! };
-    return pointerArgument(state, new DataView(bytes!.buffer).getBigUint64(0, true));
-  });
+export const argumentsAt =
+  ({ memory }: CudaState, list: bigint): ArgumentBytes =>
+  (i, bytes) => {
+    const at = memory.u64(list + BigInt(8 * i));
+    return (at === undefined ? undefined : memory.slice(at, bytes)?.slice()) ?? fail('cudaErrorInvalidValue');
+  };
+
+/** Numbers of `cudaFuncAttribute` that can be set: most dynamic shared memory, and the part of the cache that is shared memory. */
+const [dynamicAttribute, carveoutAttribute] = [8, 9];
+
+/** Most shared memory that a kernel can have. */
+export const maxSharedBytesOf = ({ options: { device } }: CudaState, kernel: Reflection): number => maxSharedOf(device.info, kernel);
+
+function occupancy(state: CudaState, to: bigint, stub: bigint, threads: number, bytes: number): void {
+  const { kernel } = kernelOf(state, stub);
+  must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
 }
 
-function launch(state: CudaState, stub: bigint, { grid, block, sharedBytes }: LaunchShape, list: bigint): void {
+/** Most bytes of dynamic shared memory of a kernel: what the program has allowed, or what every kernel has. */
+function dynamicBytes(state: CudaState, kernel: Reflection, stub: bigint): number {
+  return state.dynamicShared.get(stub) ?? Math.max(0, usualShared - kernel.staticSharedBytes);
+}
+
+/** What a launch does, with its arguments as they are now. */
+export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape, arguments_: ArgumentBytes): () => void {
   const { module, kernel } = kernelOf(state, stub);
+  const { grid, block, sharedBytes } = shape;
   if ([...grid, ...block].some((n) => n === 0)) fail('cudaErrorInvalidConfiguration');
-  const args = argumentsOf(state, kernel, list);
-  const diagnostics = new Diagnostics();
-  syncToDevice(state);
-  const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, timeoutMs: 0, print: state.options.print };
-  const result = module.launch(request, diagnostics);
-  syncToHost(state);
-  if (!result) state.failWith(diagnostics);
-  if (diagnostics.list.length > 0) state.options.report(diagnostics);
+  if (sharedBytes > dynamicBytes(state, kernel, stub)) fail('cudaErrorInvalidValue');
+  const values = kernel.params.map(({ kind, size }, i) => arguments_(i, kind === 'buffer' ? 8 : size));
+  return () => {
+    // Memory of the host may have become memory of the device since.
+    const args = kernel.params.map(({ kind }, i): LaunchArgument => {
+      if (kind === 'bytes') return { kind, bytes: values[i]! };
+      return pointerArgument(state, new DataView(values[i]!.buffer).getBigUint64(0, true));
+    });
+    const diagnostics = new Diagnostics();
+    syncToDevice(state);
+    const { print, instruments } = state.options;
+    const how = { timeoutMs: 0, print, ...instruments?.(module) };
+    const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, ...how };
+    const result = module.launch(request, diagnostics);
+    syncToHost(state);
+    if (!result) {
+      const again: FailedLaunch['again'] = (other, more) => launchedAgain(other, { ...request, ...more }, module);
+      state.options.explainFault?.(diagnostics, { module, block, again });
+      state.failWith(diagnostics);
+    }
+    if (diagnostics.list.length > 0) state.options.report(diagnostics);
+  };
 }
 
-const launchRow = row(
-  ['pointer', 'pointer', 'pointer', 'pointer', 'size', 'pointer'],
-  (state, stub, grid, block, list, sharedBytes, stream) =>
-    launch(state, stub, { grid: dims(state, grid), block: dims(state, block), sharedBytes, stream }, list),
-);
+/** What a launch on another module of the same code reports, with the variables as this one has them. Nothing is printed. */
+function launchedAgain(other: DeviceModule, request: LaunchRequest, { symbols }: DeviceModule): Diagnostics {
+  for (const { name, read } of symbols) other.symbols.find((symbol) => symbol.name === name)?.write(read());
+  const diagnostics = new Diagnostics();
+  other.launch({ ...request, print: () => undefined }, diagnostics);
+  return diagnostics;
+}
 
-/** Attributes of a launch that change nothing here, by number: none, cooperative, priority. Source: `cudaLaunchAttributeID`. */
-const harmlessAttributes = new Set([0, 2, 8]);
+const launch = (state: CudaState, stub: bigint, shape: LaunchShape, list: bigint): void =>
+  work(state, shape.stream, 'kernel', prepareLaunch(state, stub, shape, argumentsAt(state, list)));
+
+/** The blocks of a cooperative launch run at the same time. */
+function launchTogether(state: CudaState, stub: bigint, shape: LaunchShape, list: bigint): void {
+  const { kernel } = kernelOf(state, stub);
+  const { info } = state.options.device;
+  const [blocks, threads] = [shape.grid, shape.block].map(([x, y, z]) => x * y * z) as [number, number];
+  const { blocksPerCore } = estimate(info, kernel, threads, shape.sharedBytes);
+  const cores = Number(info.properties?.multiProcessorCount ?? 1);
+  if (threads > 0 && blocks > blocksPerCore * cores) fail('cudaErrorCooperativeLaunchTooLarge');
+  launch(state, stub, shape, list);
+}
+
+type How = typeof launch;
+const launchRow = (how: How): Row =>
+  row(['pointer', 'pointer', 'pointer', 'pointer', 'size', 'pointer'], (state, stub, grid, block, list, sharedBytes, stream) =>
+    how(state, stub, { grid: dims(state, grid), block: dims(state, block), sharedBytes, stream }, list),
+  );
+
+/** Attributes of a launch by number. Those of the second list change nothing here. Source: `cudaLaunchAttributeID`. */
+const cooperative = 2;
+const harmlessAttributes = new Set([0, 1, 3, 6, 8]);
 
 export const launches: Readonly<Record<string, Row>> = {
   __cudaPushCallConfiguration: plainRow(['pointer', 'pointer', 'size', 'pointer'], 'uint', (state, grid, block, sharedBytes, stream) => {
@@ -85,14 +152,22 @@ export const launches: Readonly<Record<string, Row>> = {
       for (const [i, n] of list.entries()) must(state.memory.putU32(at + BigInt(4 * i), n));
     must(state.memory.putU64(sharedBytes, top!.sharedBytes) && state.memory.putU64(stream, top!.stream));
   }),
-  cudaLaunchKernel: launchRow,
+  cudaLaunchKernel: launchRow(launch),
+  cudaLaunchCooperativeKernel: launchRow(launchTogether),
   cudaLaunchKernelExC: row(['pointer', 'pointer', 'pointer'], (state, config, stub, list) => {
-    const sharedBytes = Number(state.memory.u64(config + 24n) ?? fail('cudaErrorInvalidValue'));
-    const attributes = state.memory.u64(config + 40n) ?? 0n;
-    const count = state.memory.u32(config + 48n) ?? 0;
-    for (let i = 0; i < count; i++)
-      if (!harmlessAttributes.has(state.memory.u32(attributes + BigInt(72 * i)) ?? -1)) fail('cudaErrorNotSupported');
-    launch(state, stub, { grid: dims(state, config), block: dims(state, config + 12n), sharedBytes, stream: 0n }, list);
+    const { memory } = state;
+    const sharedBytes = Number(memory.u64(config + 24n) ?? fail('cudaErrorInvalidValue'));
+    const stream = memory.u64(config + 32n) ?? fail('cudaErrorInvalidValue');
+    const attributes = memory.u64(config + 40n) ?? 0n;
+    const count = memory.u32(config + 48n) ?? 0;
+    let how = launch;
+    for (let i = 0; i < count; i++) {
+      const at = attributes + BigInt(72 * i);
+      const id = memory.u32(at);
+      if (id === cooperative && memory.u32(at + 8n) !== 0) how = launchTogether;
+      else if (id !== cooperative && !harmlessAttributes.has(id ?? -1)) fail('cudaErrorNotSupported');
+    }
+    how(state, stub, { grid: dims(state, config), block: dims(state, config + 12n), sharedBytes, stream }, list);
   }),
   cudaFuncGetAttributes: row(['pointer', 'pointer'], (state, to, stub) => {
     const { kernel } = kernelOf(state, stub);
@@ -103,23 +178,32 @@ export const launches: Readonly<Record<string, Row>> = {
       numRegs: 32,
       ptxVersion: 80,
       binaryVersion: 80,
-      maxDynamicSharedSizeBytes: Math.max(0, (kernel.maxSharedBytes ?? limits.maxThreadgroupBytes) - kernel.staticSharedBytes),
+      maxDynamicSharedSizeBytes: dynamicBytes(state, kernel, stub),
+      preferredShmemCarveout: -1,
     };
     putStruct(state.memory, to, funcAttributes, values);
   }),
-  // Sizes of shared memory are checked at launches, and caches are not divided here.
-  cudaFuncSetAttribute: row(['pointer', 'int', 'int'], (state, stub) => void kernelOf(state, stub)),
+  cudaFuncSetAttribute: row(['pointer', 'int', 'int'], (state, stub, attribute, value) => {
+    const { kernel } = kernelOf(state, stub);
+    if (attribute === dynamicAttribute) {
+      if (value < 0 || value + kernel.staticSharedBytes > maxSharedBytesOf(state, kernel)) fail('cudaErrorInvalidValue');
+      state.dynamicShared.set(stub, value);
+      // How caches are divided is a hint; clusters are of later devices.
+    } else if (attribute !== carveoutAttribute)
+      fail(attribute > carveoutAttribute && attribute < 16 ? 'cudaErrorNotSupported' : 'cudaErrorInvalidValue');
+  }),
   cudaFuncSetCacheConfig: row(['pointer', 'int'], (state, stub) => void kernelOf(state, stub)),
   cudaFuncSetSharedMemConfig: row(['pointer', 'int'], (state, stub) => void kernelOf(state, stub)),
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor: row(['pointer', 'pointer', 'int', 'size'], (state, to, stub, threads, bytes) => {
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor: row(['pointer', 'pointer', 'int', 'size'], occupancy),
+  cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags: row(['pointer', 'pointer', 'int', 'size', 'uint'], occupancy),
+  cudaOccupancyAvailableDynamicSMemPerBlock: row(['pointer', 'pointer', 'int', 'int'], (state, to, stub, blocks, threads) => {
     const { kernel } = kernelOf(state, stub);
-    must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
+    const { blocksPerCore, model } = estimate(state.options.device.info, kernel, threads, 0);
+    if (blocks < 1 || blocks > blocksPerCore) fail('cudaErrorInvalidValue');
+    const each = Math.floor(model.sharedBytes / blocks / model.sharedStep) * model.sharedStep - model.sharedOfBlock;
+    must(state.memory.putU64(to, Math.max(0, Math.min(each, maxSharedBytesOf(state, kernel)) - kernel.staticSharedBytes)));
   }),
-  cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags: row(
-    ['pointer', 'pointer', 'int', 'size', 'uint'],
-    (state, to, stub, threads, bytes) => {
-      const { kernel } = kernelOf(state, stub);
-      must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
-    },
-  ),
+  // Clusters of blocks are of later devices.
+  cudaOccupancyMaxActiveClusters: row(['pointer', 'pointer', 'pointer'], () => fail('cudaErrorNotSupported')),
+  cudaOccupancyMaxPotentialClusterSize: row(['pointer', 'pointer', 'pointer'], () => fail('cudaErrorNotSupported')),
 };

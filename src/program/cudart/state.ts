@@ -2,9 +2,11 @@
 import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
 import { errorOf } from '../../api/failures.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceModule } from '../../device/index.ts';
+import type { Device, DeviceModule, LaunchRequest } from '../../device/index.ts';
 import type { HostMemory } from '../memory.ts';
-import { Allocations } from './allocations.ts';
+import { type Allocation, Allocations } from './allocations.ts';
+import type { Capture, Graph } from './graph-types.ts';
+import { Pools } from './pool-list.ts';
 
 /** The name of an error. */
 export type CudaErrorName = CudaError['name'];
@@ -16,6 +18,12 @@ export class CudaFailure extends Error {
     super(cuda);
     this.cuda = cuda;
   }
+}
+
+/** The driver's number of an error. */
+export function driverNumberOf(cuda: CudaErrorName): number {
+  const { number, driverNumber = number } = (cudaErrors as Readonly<Record<string, CudaError>>)[cuda]!;
+  return driverNumber;
 }
 
 /** Fails with an error of CUDA. */
@@ -42,6 +50,14 @@ export interface Variable extends Named {
   readonly unused: Uint8Array;
 }
 
+export interface CudaEvent {
+  /** Milliseconds, once it is recorded. */
+  at: number | undefined;
+  readonly isTimed: boolean;
+  /** The capture that it was recorded in, and the node before it. */
+  captured: { readonly capture: Capture; readonly node: bigint | undefined } | undefined;
+}
+
 export interface LaunchShape {
   readonly grid: readonly [number, number, number];
   readonly block: readonly [number, number, number];
@@ -64,14 +80,28 @@ export interface ProgramExports {
   function(pointer: bigint): ((...args: (bigint | number)[]) => unknown) | undefined;
 }
 
+/** A launch that failed. */
+export interface FailedLaunch {
+  readonly module: DeviceModule;
+  readonly block: LaunchShape['block'];
+  /** Launches it once more, on a module of the same code. Returns what that reports. */
+  again(module: DeviceModule, how: Partial<LaunchRequest>): Diagnostics;
+}
+
 export interface CudaOptions {
   readonly device: Device;
   /** Loads PTX on the device. Undefined after reporting. */
   load(ptx: string, diagnostics: Diagnostics): DeviceModule | undefined;
   /** The PTX that a fat binary has at a pointer of the program; text with a zero byte behind it by default. */
   readImage?(memory: HostMemory, pointer: bigint): string | undefined;
+  /** The bytes of a file that the program may read. */
+  readFile?(path: string): Uint8Array | undefined;
+  /** Adds to the diagnostics of a kernel that accessed an address outside of memory where it did. */
+  explainFault?(fault: Diagnostics, launch: FailedLaunch): void;
   /** Receives diagnostics of code and of launches. */
   report(diagnostics: Diagnostics): void;
+  /** What launches of a module are run with: limits, and instruments that report. */
+  instruments?(module: DeviceModule): Partial<Pick<LaunchRequest, 'timeoutMs' | 'sanitize' | 'schedule' | 'profile' | 'trace'>>;
   /** Receives what kernels print. */
   print(text: Uint8Array): void;
   /** Milliseconds since some moment. */
@@ -83,13 +113,35 @@ export class CudaState {
   readonly allocations = new Allocations();
   readonly kernels = new Map<bigint, Named>();
   readonly variables = new Map<bigint, Variable>();
+  /** Where variables are whose addresses the program has asked for. */
+  readonly placed = new Map<bigint, Allocation>();
   readonly images = new Map<bigint, CodeImage>();
   readonly configurations: LaunchShape[] = [];
   readonly streams = new Map<bigint, { readonly flags: number; readonly priority: number }>();
-  readonly events = new Map<bigint, { at: number | undefined; readonly isTimed: boolean }>();
+  readonly events = new Map<bigint, CudaEvent>();
   /** Memory of the host that was allocated or registered for copies: bytes by pointer. */
   readonly pinned = new Map<bigint, { readonly bytes: number; readonly flags: number }>();
-  /** Most dynamic shared memory, by kernel, where the program has set it. */
+  /** Captures by stream, and graphs by handle. */
+  readonly captures = new Map<bigint, Capture>();
+  readonly graphs = new Map<bigint, Graph>();
+  readonly executables = new Map<bigint, Graph>();
+  /** How a capture treats other threads; kept for programs that ask. */
+  captureMode = 0;
+  readonly pools = new Pools();
+  /** Limits that the program has set, by number. */
+  readonly limits = new Map<number, number>();
+  /** Most dynamic shared memory that the program allows, by stub. */
+  readonly dynamicShared = new Map<bigint, number>();
+  /** Contexts of the driver API: the current one last. */
+  readonly contexts: bigint[] = [];
+  /** Modules and functions of the driver API by handle. */
+  readonly modules = new Map<bigint, CodeImage>();
+  readonly functions = new Map<bigint, Named>();
+  /** Whether the program has called `cuInit` or a function of the runtime. */
+  isInitialized = false;
+  /** Whether the program has called a function of the runtime, which uses the device's own context. */
+  usesRuntime = false;
+  /** Texts of the runtime in memory of the program, which live as long as it. */
   readonly texts = new Map<string, bigint>();
   /** The release of the runtime that a program of the machine is linked to: 11 to 13. Undefined for programs with headers of this package. */
   version: number | undefined;

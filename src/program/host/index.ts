@@ -1,6 +1,6 @@
 /** The machine under Bun and Node: its streams, clocks and random numbers, and the folders that a program is granted. */
 import * as fs from 'node:fs';
-import { resolve } from 'node:path';
+import { dirname, resolve, sep } from 'node:path';
 import { isatty } from 'node:tty';
 import type { ProgramHost } from '../wasi/host.ts';
 import { grantedFolder } from './files.ts';
@@ -31,12 +31,22 @@ function whenReady<T>(run: () => T): T | undefined {
   }
 }
 
+/** What relative paths call a folder and those above the current one that are in it: `.`, `..`, `../..`. Empty if the current one is elsewhere. */
+function relativeNames(absolute: string): [name: string, path: string][] {
+  const names: [string, string][] = [];
+  const isInside = (path: string): boolean => path === absolute || path.startsWith(absolute.endsWith(sep) ? absolute : absolute + sep);
+  for (let [name, path] = ['.', resolve('.')]; isInside(path); [name, path] = [name === '.' ? '..' : `${name}/..`, dirname(path)]) {
+    names.push([name, path]);
+    if (path === dirname(path)) break;
+  }
+  return names;
+}
+
 /** The machine for a program. Throws if a folder is not there. */
 export function machineHost({ args, env = process.env, folders = ['.'] }: HostOptions): ProgramHost {
   const granted = folders.flatMap((folder) => {
     const absolute = resolve(folder);
-    // The current folder has two names: relative paths begin there, and absolute ones may name it.
-    return [...(absolute === resolve('.') ? [grantedFolder('.', absolute)] : []), grantedFolder(absolute, absolute)];
+    return [...relativeNames(absolute).map(([name, path]) => grantedFolder(name, path)), grantedFolder(absolute, absolute)];
   });
   return {
     args,

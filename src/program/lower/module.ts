@@ -75,7 +75,7 @@ export function lowerModule(bytes: Uint8Array, window: number): Uint8Array {
 function isKept(section: ModuleReader): boolean {
   const name = section.text(section.u32Leb());
   if (/^(reloc\.|linking$|dylink)/.test(name)) throw new Unfit(section.offset, 'an object file or a shared library, not a linked program');
-  return !/^(\.debug_|metadata\.code\.|sourceMappingURL$|external_debug_info$)/.test(name);
+  return !/^(\.debug_|cumetal\.|metadata\.code\.|sourceMappingURL$|external_debug_info$)/.test(name);
 }
 
 /** Passes over `count` items, each lowered by `each`. */

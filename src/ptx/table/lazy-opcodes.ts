@@ -15,5 +15,5 @@ export const lazyOpcodes = {
   mma: 'mma',
   tiles: 'ldmatrix stmatrix movmatrix',
   fences: 'membar fence',
-  video: packedVideo,
+  video: `${packedVideo} vshl vshr`,
 } as const satisfies Record<string, string>;

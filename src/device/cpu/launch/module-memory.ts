@@ -2,6 +2,7 @@
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { DeviceSymbol } from '../../device.ts';
 import { fillModuleMemory, findModuleMemory } from '../../module-memory.ts';
+import type { CpuBuffer } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import type { LoadedKernel } from './library.ts';
 
@@ -32,9 +33,19 @@ const symbolAt = (
   memory: DeviceMemory,
   address: number,
   { name, size }: { readonly name: string; readonly size: number },
-): DeviceSymbol => ({
-  name,
-  size,
-  write: (bytes, offset = 0) => memory.view(address, size).set(bytes, offset),
-  read: () => memory.view(address, size).slice(),
-});
+): DeviceSymbol => {
+  const access = {
+    size,
+    write: (bytes: Uint8Array, offset = 0) => memory.view(address, size).set(bytes, offset),
+    read: () => memory.view(address, size).slice(),
+  };
+  const buffer: CpuBuffer = {
+    ...access,
+    owner: memory,
+    address,
+    isFree: false,
+    deviceAddress: () => BigInt(address),
+    free: () => undefined,
+  };
+  return { name, ...access, buffer };
+};

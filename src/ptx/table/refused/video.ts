@@ -1,7 +1,7 @@
 /**
  * Refused: scalar video instructions, on one part of a 32-bit value. The byte (`.b0` to `.b3`) or half (`.h0`, `.h1`) of an operand is a
  * suffix of the operand, not a modifier. The results of an H200 (recorded 2026) differ from the manual's pseudo-code if a part is merged,
- * saturated or combined. Source: PTX ISA 9.0, 9.7.18.
+ * saturated or combined. Shifts that do not saturate agree with it (`../video.ts`). Source: PTX ISA 9.0, 9.7.18.
  */
 import { type Row, row } from '../../model/row.ts';
 
@@ -49,20 +49,38 @@ const scalarRows = (): readonly Row[] => [
   ]),
   ...shifts.flatMap(([name, way]) => [
     row({
-      syntax: `${name as 'vshl'}.dtype.atype.u32{.sat}.mode d, a, b{, c}`,
+      syntax: `${name as 'vshl'}.dtype.atype.u32.sat.mode d, a, b{, c}`,
       values: { dtype: words, atype: words, mode: ['clamp', 'wrap'] },
       types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
       since: fermi,
-      doc: `Shifts a 32-bit value, byte or half to the ${way}. A partial result is merged into c.`,
+      doc: `Shifts a 32-bit value, byte or half to the ${way}, and saturates it. A partial result is merged into c.`,
       source: '9.7.18.2',
       status: video,
     }),
     row({
-      syntax: `${name as 'vshl'}.dtype.atype.u32{.sat}.mode.op d, a, b, c`,
+      syntax: `${name as 'vshl'}.dtype.atype.u32.mode d, a, b, c`,
+      values: { dtype: words, atype: words, mode: ['clamp', 'wrap'] },
+      types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
+      since: fermi,
+      doc: `Shifts a 32-bit value, byte or half to the ${way}, and merges the result into c.`,
+      source: '9.7.18.2',
+      status: video,
+    }),
+    row({
+      syntax: `${name as 'vshl'}.dtype.atype.u32.sat.mode.op d, a, b, c`,
       values: { dtype: words, atype: words, mode: ['clamp', 'wrap'], op: merges },
       types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
       since: fermi,
-      doc: `Shifts a 32-bit value, byte or half to the ${way}, and combines the result with c.`,
+      doc: `Shifts a 32-bit value, byte or half to the ${way}, saturates it, and combines it with c.`,
+      source: '9.7.18.2',
+      status: video,
+    }),
+    row({
+      syntax: `${name as 'vshl'}.dtype.atype.u32.mode.op d, a, b, c`,
+      values: { dtype: words, atype: words, mode: ['clamp', 'wrap'], op: ['min', 'max'] },
+      types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
+      since: fermi,
+      doc: `Shifts a 32-bit value, byte or half to the ${way}, and chooses between the result and c.`,
       source: '9.7.18.2',
       status: video,
     }),

@@ -1,0 +1,243 @@
+/**
+ * Compiles, runs and judges whole CUDA programs of others, by their own checks:
+ *
+ *     bun scripts/programs/judge.ts FOLDER [--only=NAME,…] [--sample=COUNT --seed=N] [--not=RESULTS.json] [--needs=none|all] [OPTION]…
+ *
+ * FOLDER has one folder with a Makefile for each program, as `src` of HeCBench (`--suffix=-cuda` by default) has. Commands come from
+ * `make -n run`; arguments are cut down for two cores, and smaller ones are tried where a run takes too long. Nothing of FOLDER is changed
+ * but what its programs write, and nothing of it belongs to this repository. Results go to `--out=RESULTS.json`, which is read again first:
+ * programs whose objects and results are there are not run again but with `--again`. `--table=FILE.md` writes the table of reasons.
+ *
+ * Only programs that check themselves count, and by default only those that need nothing but the CUDA runtime (`--needs=none`).
+ * A job of its own: not a spec, and not part of CI. `--seconds=30` is the limit of CPU time of a run. `--clang=BIN --usr=FOLDER` takes a clang
+ * of this machine, of the release of `@yowasp/clang`, whose headers are in FOLDER: programs are the same, and compile sooner.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openToolchain, treeOf } from '../toolchain/clang.ts';
+import { nativeToolchain } from '../toolchain/native.ts';
+import { buildProgram, type Setup } from '../toolchain/program.ts';
+import { argumentLists } from './arguments.ts';
+import { type Recipe, recipeOf } from './make.ts';
+import { needsOf } from './needs.ts';
+import { type Ran, runFile } from './run.ts';
+import { sourcesOf, treeOfFiles } from './sources.ts';
+import { type Result, tableOf } from './table.ts';
+import { checksItself, verdictOf } from './verdict.ts';
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean', default: false } as const;
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    only: text,
+    sample: text,
+    seed: { type: 'string', default: '1' },
+    not: text,
+    needs: { type: 'string', default: 'none' },
+    suffix: { type: 'string', default: '-cuda' },
+    out: { type: 'string', default: 'results.json' },
+    table: text,
+    cache: { type: 'string', default: '.cache/programs' },
+    seconds: { type: 'string', default: '30' },
+    clang: text,
+    usr: text,
+    again: flag,
+    list: flag,
+  },
+});
+const repository = join(import.meta.dirname, '../..');
+const root = resolve(positionals[0] ?? '.');
+const cache = resolve(repository, values.cache);
+
+interface Program {
+  readonly name: string;
+  readonly folder: string;
+  readonly recipe: Recipe | string;
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly texts: readonly string[];
+  readonly checks: ReturnType<typeof checksItself>;
+  readonly needs: readonly string[];
+}
+
+const isText = (path: string): boolean => !/\.(txt|dat|tab)$/.test(path);
+
+function programOf(name: string): Program {
+  const folder = join(root, name);
+  const recipe = recipeOf(folder);
+  const files = sourcesOf(folder, typeof recipe === 'string' ? [] : recipe.includes);
+  const own = [...files].filter(([path]) => isText(path)).map(([, bytes]) => new TextDecoder().decode(bytes));
+  return {
+    name: name.slice(0, name.length - values.suffix.length),
+    folder,
+    recipe,
+    files,
+    texts: own,
+    checks: checksItself(own),
+    needs: needsOf(own, typeof recipe === 'string' ? [] : recipe.libraries),
+  };
+}
+
+/** Numbers from 0 to 1 by a seed. Source: mulberry32. */
+function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function sampled<T>(list: readonly T[], count: number, seed: number): T[] {
+  const random = randomNumbers(seed);
+  const rest = [...list];
+  return Array.from({ length: Math.min(count, rest.length) }, () => rest.splice(Math.floor(random() * rest.length), 1)[0]!);
+}
+
+const digest = (parts: Iterable<string | Uint8Array>): string => {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part).update('\0');
+  return hash.digest('hex').slice(0, 24);
+};
+
+/** What every program is compiled by, as text: headers, sysroot, and the translation. */
+function setupDigest(): string {
+  const folders = [join(repository, 'cuda'), join(repository, 'src/nvvm'), join(repository, 'src/bitcode/read')];
+  const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)));
+  const library = join(process.env.CUMETAL_SYSROOT ?? join(repository, '.cache/sysroot'), 'lib/libc.a');
+  return digest([
+    ...files
+      .filter((path) => statSync(path).isFile())
+      .sort()
+      .map((path) => readFileSync(path)),
+    readFileSync(join(repository, 'scripts/toolchain/program.ts')),
+    readFileSync(library),
+  ]);
+}
+
+async function openSetup(): Promise<Setup> {
+  const sysroot = process.env.CUMETAL_SYSROOT ?? join(repository, '.cache/sysroot');
+  const cuda = join(repository, 'cuda/include');
+  if (!values.clang) return { toolchain: await openToolchain(), sysroot: treeOf(sysroot), cuda: treeOf(cuda) };
+  return { toolchain: nativeToolchain(values.clang, { usr: resolve(values.usr ?? ''), sysroot, cuda, src: root }), sysroot: {}, cuda: {} };
+}
+
+/** The first line of messages that says what is wrong, without places of this machine. */
+function firstError(messages: string): string {
+  const lines = messages.split('\n');
+  const line = lines.find((each) => /error:|undefined symbol|CM\d{4}/.test(each)) ?? lines.find((each) => each.trim() !== '') ?? '';
+  return line.replace(/\/src\//g, '').slice(0, 240);
+}
+
+async function built(program: Program, recipe: Recipe, setup: Setup, common: string): Promise<string | Pick<Result, 'stage' | 'reason'>> {
+  const key = digest([common, JSON.stringify(recipe), ...[...program.files].sort().flat()]);
+  const path = join(cache, `${program.name}-${key}.wasm`);
+  const failure = `${path}.json`;
+  if (existsSync(path)) return path;
+  if (existsSync(failure)) return JSON.parse(readFileSync(failure, 'utf8')) as Pick<Result, 'stage' | 'reason'>;
+  const inTree = (word: string): string => (word.startsWith('-I/') ? `-I/src/${relative(root, word.slice(2))}` : word);
+  const units = recipe.units.map((unit) => ({ ...unit, path: `/src/${relative(root, unit.path)}`, flags: unit.flags.map(inTree) }));
+  const made = await buildProgram(setup, units, treeOfFiles(program.files, root));
+  mkdirSync(cache, { recursive: true });
+  if ('stage' in made) {
+    const result = { stage: made.stage, reason: firstError(made.messages) };
+    writeFileSync(failure, JSON.stringify(result));
+    writeFileSync(`${path}.txt`, made.messages);
+    return result;
+  }
+  for (const [file, ptx] of made.ptx) writeFileSync(`${path}.${file.split('/').at(-1)}.ptx`, ptx);
+  writeFileSync(path, made.wasm);
+  return path;
+}
+
+async function judged(program: Program, setup: Setup, common: string): Promise<Result> {
+  const { name, recipe, needs, checks } = program;
+  const about = { name, needs, checks: checks ?? 'nothing' };
+  if (typeof recipe === 'string') return { ...about, stage: 'make', reason: recipe };
+  const start = performance.now();
+  const path = await built(program, recipe, setup, common);
+  const compileSeconds = (performance.now() - start) / 1000;
+  if (typeof path !== 'string') return { ...about, ...path, compileSeconds };
+  const source = program.texts.join('\n');
+  // Other arguments may be wrong ones: of runs that do not pass, the first counts.
+  let first: Result | undefined;
+  const { smaller, larger } = argumentLists(recipe.args, source);
+  const tried = new Set<string>();
+  const rest = [...smaller];
+  for (let args = rest.shift(); args; args = rest.shift()) {
+    if (tried.has(args.join(' '))) continue;
+    tried.add(args.join(' '));
+    const ran = await runFile(path, args, { cwd: program.folder, root: dirname(root), seconds: Number(values.seconds) });
+    writeFileSync(`${path}.out`, ran.output + ran.errors);
+    const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
+    if (result.stage === 'pass') return result;
+    if (first === undefined && (result.stage === 'run' || result.stage === 'wrong')) rest.splice(0, rest.length, ...larger);
+    first ??= result;
+    if (result.stage === 'missing function' || result.stage === 'silent') break;
+  }
+  return withoutData(program, first!);
+}
+
+/** Where a run ended, and why. */
+function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'> {
+  if (ending === 'time') return { stage: 'time', reason: `ran longer than ${values.seconds} s` };
+  const missing = /the program calls `(\w+)`/.exec(errors)?.[1];
+  if (missing !== undefined) return { stage: 'missing function', reason: missing };
+  const verdict = verdictOf(output);
+  const lastLine = output.trim().split('\n').at(-1)!.slice(0, 200);
+  if (ending !== 0) {
+    const reason = `exit ${ending}: ${firstError(errors) || lastLine}`;
+    return { stage: /CM\d{4}/.test(errors) || typeof ending === 'string' ? 'run' : verdict === 'fail' ? 'wrong' : 'run', reason };
+  }
+  if (verdict === 'pass') return { stage: 'pass', reason: '' };
+  if (verdict === undefined) return { stage: 'silent', reason: lastLine };
+  return { stage: 'wrong', reason: (output.split('\n').find((each) => verdictOf(each) === 'fail') ?? '').trim().slice(0, 200) };
+}
+
+/** A program whose data the checkout lacks cannot be judged: it says that a file is not there. */
+function withoutData({ folder }: Program, result: Result): Result {
+  const says = /no such file|open|read|load|file/i.test(result.reason);
+  const lacks = readdirSync(folder).some((name) => name.endsWith('.dvc')) || result.args?.some((word) => /^\.\.\/data\//.test(word));
+  const isLost = (result.stage === 'run' || result.stage === 'wrong') && says && lacks;
+  return isLost ? { ...result, stage: 'no data' } : result;
+}
+
+const all = readdirSync(root)
+  .filter((name) => name.endsWith(values.suffix) && statSync(join(root, name)).isDirectory())
+  .sort();
+const only = values.only?.split(',').map((name) => `${name}${values.suffix}`);
+const programs = (only ?? all).map(programOf);
+const counted = only
+  ? programs
+  : programs.filter(({ checks, needs }) => checks !== undefined && (values.needs === 'all' || needs.length === 0));
+const seen = new Set(values.not ? (JSON.parse(readFileSync(values.not, 'utf8')) as Result[]).map(({ name }) => name) : []);
+const unseen = counted.filter(({ name }) => !seen.has(name));
+const chosen = values.sample ? sampled(unseen, Number(values.sample), Number(values.seed)) : unseen;
+const stating = programs.filter(({ checks }) => checks !== undefined);
+console.log(
+  `${programs.length} programs; ${stating.length} check themselves; ${counted.length} of them counted; ${chosen.length} chosen, seed ${values.seed}`,
+);
+if (values.list) {
+  for (const { name, checks, needs } of programs) console.log([name, checks ?? '-', needs.join(', ')].join('\t'));
+  process.exit(0);
+}
+const results = new Map<string, Result>();
+if (existsSync(values.out)) for (const each of JSON.parse(readFileSync(values.out, 'utf8')) as Result[]) results.set(each.name, each);
+const common = setupDigest();
+const setup = await openSetup();
+for (const program of chosen) {
+  if (results.has(program.name) && !values.again && !only) continue;
+  const result = await judged(program, setup, common);
+  results.set(result.name, result);
+  const times = [result.compileSeconds, result.runSeconds].map((n) => (n === undefined ? '-' : n.toFixed(1))).join(' ');
+  console.log([result.stage.padEnd(16), result.name.padEnd(24), times, result.args?.join(' ') ?? '', result.reason].join(' | '));
+  writeFileSync(values.out, JSON.stringify([...results.values()], undefined, 1));
+}
+const shown = chosen.map(({ name }) => results.get(name)).filter((result) => result !== undefined);
+const table = tableOf(shown);
+if (values.table) writeFileSync(values.table, table);
+console.log(table.split('\n').slice(0, 16).join('\n'));
+process.exit(0);

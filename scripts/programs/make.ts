@@ -1,0 +1,103 @@
+/** What a Makefile would do: `make -n` prints the commands, which are read here and not run. */
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { languageOf, type Unit } from '../toolchain/program.ts';
+
+/** A program as its Makefile builds and runs it; paths are absolute. */
+export interface Recipe {
+  readonly units: readonly Unit[];
+  readonly includes: readonly string[];
+  /** Names behind `-l`. */
+  readonly libraries: readonly string[];
+  /** Arguments of the first command that runs the program. */
+  readonly args: readonly string[];
+}
+
+const compilers = /^(?:\S*\/)?(?:nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpicc)$/;
+/** Options of nvcc and gcc whose next word is their value. */
+const withValue = new Set([
+  '-o',
+  '-x',
+  '-arch',
+  '-gencode',
+  '-Xcompiler',
+  '-Xptxas',
+  '-Xlinker',
+  '-ccbin',
+  '-maxrregcount',
+  '-code',
+  '-MF',
+  '-t',
+]);
+const taken = new Set(['-I', '-D', '-U', '-include', '-isystem', '-l', '-L', '-std']);
+
+/** Words of a shell command. */
+function words(line: string): string[] {
+  const found = line.match(/(?:[^\s"'\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+/g) ?? [];
+  return found.map((word) => word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g, (_, a, b, c) => a?.replace(/\\(.)/g, '$1') ?? b ?? c));
+}
+
+interface Command {
+  readonly sources: string[];
+  readonly flags: string[];
+  readonly includes: string[];
+  readonly libraries: string[];
+}
+
+/** Takes an option with its value: `-I x`, `-Ix`, `-std=x`. */
+function takeOption(command: Command, head: string, value: string, folder: string): void {
+  if (head === '-I' || head === '-isystem') command.includes.push(resolve(folder, value));
+  else if (head === '-l') command.libraries.push(value);
+  else if (head === '-std') command.flags.push(`-std=${value.replace(/^=/, '')}`);
+  else if (head === '-include') command.flags.push('-include', value);
+  else if (head !== '-L') command.flags.push(`${head}${value}`);
+}
+
+function compilation(list: readonly string[], folder: string): Command {
+  const command: Command = { sources: [], flags: [], includes: [], libraries: [] };
+  for (let i = 0; i < list.length; i++) {
+    const word = list[i]!;
+    const head = [...taken].find((each) => word.startsWith(each) && !word.startsWith('-lineinfo'));
+    if (head !== undefined) takeOption(command, head, word === head ? (list[++i] ?? '') : word.slice(head.length), folder);
+    else if (withValue.has(word)) i++;
+    else if (!word.startsWith('-') && languageOf(word)) command.sources.push(resolve(folder, word));
+  }
+  return command;
+}
+
+/** Where the lines of a run of make are run: it says when it enters a folder. */
+function* commandsOf(text: string, folder: string): Generator<readonly [words: string[], folder: string]> {
+  const folders = [folder];
+  for (const line of text.replace(/\\\n/g, ' ').split('\n')) {
+    const [, verb, name] = /^make(?:\[\d+\])?: (Entering|Leaving) directory '(.*)'$/.exec(line) ?? [];
+    if (verb === 'Entering') folders.push(name!);
+    else if (verb === 'Leaving') folders.pop();
+    else for (const part of line.split(/&&|;/)) yield [words(part), folders.at(-1) ?? folder];
+  }
+}
+
+const unique = (list: readonly string[]): string[] => [...new Set(list)];
+
+/** The recipe of a folder with a Makefile; a text if make has none. */
+export function recipeOf(folder: string, goals: readonly string[] = ['run']): Recipe | string {
+  const { stdout, stderr, status } = spawnSync('make', ['-n', '-B', '-C', folder, ...goals], { encoding: 'utf8', timeout: 20_000 });
+  const commands: Command[] = [];
+  let args: string[] | undefined;
+  for (const [list, place] of commandsOf(stdout, folder)) {
+    const at = list.findIndex((word) => !/^\w+=/.test(word));
+    const name = list[at] ?? '';
+    if (compilers.test(name)) commands.push(compilation(list.slice(at + 1), place));
+    else if (/^\.\/\S+$/.test(name) && commands.length > 0) args ??= list.slice(at + 1).filter((word) => !/^(\d?>|<|\|)/.test(word));
+  }
+  const isMade = commands.some(({ sources }) => sources.length > 0);
+  if (!isMade) return status === 0 ? 'make compiles nothing' : (stderr.trim().split('\n').at(-1) ?? 'make failed');
+  const all = commands.flatMap(({ includes }) => includes);
+  return {
+    units: commands.flatMap(({ sources, flags, includes }) =>
+      sources.map((path) => ({ path, language: languageOf(path)!, flags: [...includes.map((each) => `-I${each}`), ...flags] })),
+    ),
+    includes: unique(all),
+    libraries: unique(commands.flatMap(({ libraries }) => libraries)),
+    args: args ?? [],
+  };
+}

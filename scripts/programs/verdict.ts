@@ -1,0 +1,24 @@
+/** Whether a program says that its results are right. */
+
+const good = /\b(PASS(ED)?|passed|pass|SUCCESS(FUL)?|succe(ss|ssful|ssfully|eded)|correct|verified|OK|valid(ated)?|match(es|ed)?)\b/i;
+const bad = /\b(FAIL(S|ED|URE)?|fail(s|ed|ure)?|incorrect|mismatch(es|ed)?|wrong|invalid|not (pass|correct|match)\w*|error)\b/i;
+/** Words of failure in lines that say that there was none. */
+const none =
+  /\b(no|0|zero|without|none)\b[^.,;]*\b(error|mismatch|fail)|\b(errors?|mismatch(es)?|failures?|failed)\s*(count|rate|num\w*)?\s*[:=(]*\s*0\b(?!\.\d*[1-9])|error (rate|bound|norm|tolerance)|(max|rms|mean|relative|absolute|average|l2|norm)\w*[ _-]*(\w+[ _-])?err/i;
+
+/** Whether the sources print a verdict: a text with a word of success. */
+export function checksItself(sources: Iterable<string>): 'PASS' | 'words' | undefined {
+  let found: 'words' | undefined;
+  for (const text of sources) {
+    if (/"[^"\n]*\bPASS(ED)?\b[^"\n]*"/.test(text)) return 'PASS';
+    if (/"[^"\n]*\b(passed|pass|success|successful|successfully|correct|verified)\b[^"\n]*"/i.test(text)) found = 'words';
+  }
+  return found;
+}
+
+/** The verdict of a program's output; undefined if it says nothing. */
+export function verdictOf(output: string): 'pass' | 'fail' | undefined {
+  const lines = output.split('\n');
+  if (lines.some((line) => bad.test(line) && !none.test(line) && !/\bPASS(ED)?\b/.test(line))) return 'fail';
+  return lines.some((line) => good.test(line)) ? 'pass' : undefined;
+}

@@ -1,0 +1,309 @@
+/** The parts of the CUDA runtime beyond copies and launches: boxes, symbols, pools, graphs, cooperative launches, and the driver API. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { cBytes } from '../../src/program/memory.ts';
+import { allocate, at, type Cuda, cuda, ptx, scale, words } from '../support/program-runtime.ts';
+
+const test = suite('program/cudart');
+
+const put = ({ memory }: Cuda, index: number, values: readonly (number | bigint)[]): bigint => {
+  for (const [i, value] of values.entries()) memory.putU64(at(index + 8 * i), value);
+  return at(index);
+};
+const putWords = ({ memory }: Cuda, index: number, values: readonly number[]): bigint => {
+  memory.put(at(index), new Uint8Array(new Uint32Array(values).buffer));
+  return at(index);
+};
+const handle = ({ memory }: Cuda): bigint => memory.u64(at(200))!;
+const stream = (one: Cuda, flags = 1): bigint => {
+  assert.is(one.call.cudaStreamCreateWithFlags!(at(200), flags), 0);
+  return handle(one);
+};
+const read = (one: Cuda, pointer: bigint, count: number): number[] => {
+  assert.is(one.call.cudaMemcpy!(at(1100), pointer, BigInt(4 * count), 2), 0);
+  return words(one, at(1100), count);
+};
+
+test('boxes: a part of a box goes to a part of another', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  assert.is(call.cudaMalloc3D!(at(200), put(one, 240, [8, 3, 2])), 0);
+  const [data, pitch, width, height] = [0, 8, 16, 24].map((offset) => memory.u64(at(200 + offset))!);
+  assert.equal([pitch! % 256n, width, height], [0n, 8n, 3n]);
+  assert.is(call.cudaMemset3D!(at(200), 0xee, put(one, 240, [8, 3, 2])), 0);
+  memory.put(
+    at(1000),
+    Uint8Array.from({ length: 24 }, (_, i) => i),
+  );
+  // From planes of 3 rows of 4 bytes, at (1, 1, 0), two by two by two, to (2, 1, 0).
+  put(one, 3000, [0, 1, 1, 0, at(1000), 4, 4, 3, 0, 2, 1, 0, data!, pitch!, 8, 3, 2, 2, 2, 1]);
+  assert.is(call.cudaMemcpy3D!(at(3000)), 0);
+  put(one, 3000, [0, 0, 0, 0, data!, pitch!, 8, 3, 0, 0, 0, 0, at(2000), 8, 8, 3, 8, 3, 2, 2]);
+  assert.is(call.cudaMemcpy3DAsync!(at(3000), 0n), 0);
+  const e = 0xee;
+  const rows = [
+    [e, e, e, e, e, e, e, e],
+    [e, e, 5, 6, e, e, e, e],
+    [e, e, 9, 10, e, e, e, e],
+    [e, e, e, e, e, e, e, e],
+    [e, e, 17, 18, e, e, e, e],
+    [e, e, 21, 22, e, e, e, e],
+  ];
+  assert.equal([...memory.slice(at(2000), 48)!], rows.flat());
+  memory.putU64(at(3000), 1n);
+  assert.is(call.cudaMemcpy3D!(at(3000)), 801, 'an array');
+});
+
+test('the address of a variable is one that copies and kernels take', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  assert.is(call.cudaGetSymbolSize!(at(200), at(18)), 0);
+  assert.is(handle(one), 4n);
+  assert.is(call.cudaGetSymbolAddress!(at(200), at(18)), 0);
+  const address = handle(one);
+  assert.is(call.cudaMemcpy!(address, putWords(one, 1000, [20]), 4n, 1), 0);
+  // The kernel multiplies the variable, and then counts its launch in it.
+  assert.is(scale(one, address, 1, 3), 0);
+  assert.is(call.cudaMemcpyFromSymbol!(at(1000), at(18), 4n, 0n, 2), 0);
+  assert.equal(words(one, at(1000), 1), [61]);
+  assert.is(call.cudaFree!(address), 1);
+  assert.is(call.cudaGetSymbolAddress!(at(200), at(19)), 13);
+  assert.is(memory.u64(at(200)), address);
+});
+
+test('pools: allocation in stream order, and what a pool knows of it', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const own = stream(one);
+  assert.is(call.cudaDeviceGetDefaultMemPool!(at(200), 0), 0);
+  const pool = handle(one);
+  assert.is(call.cudaMallocAsync!(at(208), 4096n, own), 0);
+  const data = memory.u64(at(208))!;
+  const attribute = (which: number): bigint => {
+    assert.is(call.cudaMemPoolGetAttribute!(pool, which, at(216)), 0);
+    return memory.u64(at(216))!;
+  };
+  assert.equal([7, 8].map(attribute), [4096n, 4096n]);
+  assert.is(call.cudaFreeAsync!(data, own), 0);
+  assert.equal([7, 8].map(attribute), [0n, 4096n]);
+  memory.putU64(at(216), 1n << 40n);
+  assert.is(call.cudaMemPoolSetAttribute!(pool, 4, at(216)), 0);
+  memory.putU64(at(216), 0n);
+  assert.is(attribute(4), 1n << 40n);
+  putWords(one, 300, [1, 0, 1, 0]);
+  assert.is(call.cudaMemPoolCreate!(at(200), at(300)), 0);
+  const other = handle(one);
+  assert.is(call.cudaMallocFromPoolAsync!(at(208), 64n, other, own), 0);
+  assert.is(attribute(7), 0n);
+  assert.is(call.cudaMemPoolDestroy!(other), 0);
+  assert.is(call.cudaMallocFromPoolAsync!(at(208), 64n, other, own), 1);
+  assert.is(call.cudaMemPoolDestroy!(pool), 1);
+});
+
+test('a captured stream does nothing until its graph is launched, and then each time', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const own = stream(one);
+  const data = allocate(one, 'cudaMalloc', 16);
+  assert.is(call.cudaMemcpy!(data, putWords(one, 1000, [1, 2, 3, 4]), 16n, 1), 0);
+  assert.is(call.cudaStreamBeginCapture!(own, 0), 0);
+  assert.is(scale(one, data, 4, 3, own), 0);
+  assert.is(call.cudaMemsetAsync!(data, 1, 4n, own), 0);
+  assert.is(call.cudaLaunchHostFunc!(own, 5n, 99n), 0);
+  assert.is(call.cudaStreamIsCapturing!(own, at(208)), 0);
+  assert.is(memory.u32(at(208)), 1);
+  assert.equal(words(one, at(0), 1), [0], 'the function was not called');
+  assert.is(call.cudaStreamEndCapture!(own, at(200)), 0);
+  const graph = handle(one);
+  assert.equal(read(one, data, 4), [1, 2, 3, 4]);
+  assert.is(call.cudaGraphGetNodes!(graph, 0n, at(208)), 0);
+  assert.is(memory.u64(at(208)), 3n);
+  assert.is(call.cudaGraphInstantiateWithFlags!(at(200), graph, 0n), 0);
+  const executable = handle(one);
+  // What was given has been read: the place of the arguments may be used for something else.
+  putWords(one, 400, [0, 0, 0, 0]);
+  assert.is(call.cudaGraphLaunch!(executable, own), 0);
+  assert.is(call.cudaGraphLaunch!(executable, own), 0);
+  assert.equal(read(one, data, 4), [0x01010101, 18, 27, 36]);
+  assert.is(memory.u32(at(0)), 99);
+  assert.is(call.cudaGraphDestroy!(graph), 0);
+  assert.is(call.cudaGraphExecDestroy!(executable), 0);
+  assert.is(call.cudaGraphLaunch!(executable, own), 1);
+});
+
+test('an event brings another stream into a capture, which has to come back', () => {
+  const one = cuda();
+  const { call } = one;
+  const [first, second] = [stream(one), stream(one)];
+  const data = allocate(one, 'cudaMalloc', 4);
+  assert.is(call.cudaMemcpy!(data, putWords(one, 1000, [1]), 4n, 1), 0);
+  assert.is(call.cudaEventCreate!(at(200)), 0);
+  const fork = handle(one);
+  assert.is(call.cudaEventCreate!(at(200)), 0);
+  const join = handle(one);
+  const capture = (isJoined: boolean): number => {
+    assert.is(call.cudaStreamBeginCapture!(first, 0), 0);
+    assert.is(scale(one, data, 1, 2, first), 0);
+    assert.is(call.cudaEventRecord!(fork, first), 0);
+    assert.is(call.cudaEventSynchronize!(fork), 907);
+    assert.is(call.cudaStreamWaitEvent!(second, fork, 0), 0);
+    assert.is(scale(one, data, 1, 5, second), 0);
+    assert.is(call.cudaEventRecord!(join, second), 0);
+    assert.is(call.cudaStreamEndCapture!(second, at(200)), 903);
+    if (isJoined) assert.is(call.cudaStreamWaitEvent!(first, join, 0), 0);
+    return call.cudaStreamEndCapture!(first, at(200));
+  };
+  assert.is(capture(false), 904);
+  assert.is(capture(true), 0);
+  assert.is(call.cudaGraphInstantiateWithFlags!(at(208), handle(one), 0n), 0);
+  assert.is(call.cudaGraphLaunch!(one.memory.u64(at(208))!, first), 0);
+  assert.equal(read(one, data, 1), [10]);
+});
+
+test('what would wait for a capture breaks it', () => {
+  const one = cuda();
+  const { call } = one;
+  const data = allocate(one, 'cudaMalloc', 4);
+  const [free, blocking] = [stream(one, 1), stream(one, 0)];
+  assert.is(call.cudaStreamBeginCapture!(0n, 0), 900);
+  assert.is(call.cudaStreamBeginCapture!(free, 0), 0);
+  assert.is(call.cudaMemset!(data, 0, 4n), 0, 'a stream that does not wait for the default one');
+  assert.is(call.cudaStreamSynchronize!(free), 900);
+  assert.is(call.cudaMemsetAsync!(data, 0, 4n, free), 901);
+  assert.is(call.cudaStreamEndCapture!(free, at(200)), 901);
+  assert.is(call.cudaStreamEndCapture!(free, at(200)), 401);
+  assert.is(call.cudaStreamBeginCapture!(blocking, 0), 0);
+  assert.is(call.cudaMemset!(data, 0, 4n), 906);
+  assert.is(call.cudaStreamEndCapture!(blocking, at(200)), 901);
+  assert.is(call.cudaMemset!(data, 0, 4n), 0);
+});
+
+test('graphs node by node run in the order of their dependencies', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const data = allocate(one, 'cudaMalloc', 8);
+  assert.is(call.cudaGraphCreate!(at(200), 0), 0);
+  const graph = handle(one);
+  // A kernel that comes first in making and last in order.
+  put(one, 500, [data]);
+  putWords(one, 508, [2, 7]);
+  put(one, 520, [at(500), at(508), at(512)]);
+  put(one, 600, [at(16)]);
+  putWords(one, 608, [1, 1, 1, 32, 1, 1, 0, 0]);
+  put(one, 640, [at(520), 0]);
+  assert.is(call.cudaGraphAddKernelNode!(at(200), graph, 0n, 0n, at(600)), 0);
+  const kernel = handle(one);
+  put(one, 700, [data, 0]);
+  putWords(one, 716, [3, 4]);
+  put(one, 724 + 4, [2, 1]);
+  putWords(one, 716, [3, 4]);
+  assert.is(call.cudaGraphAddMemsetNode!(at(200), graph, 0n, 0n, fillParameters(one, data, 3, 4, 2)), 0);
+  const fill = handle(one);
+  assert.is(call.cudaGraphAddDependencies!(graph, put(one, 800, [fill]), put(one, 808, [kernel]), 1n), 0);
+  assert.is(call.cudaGraphInstantiateWithFlags!(at(200), graph, 0n), 0);
+  const executable = handle(one);
+  assert.is(call.cudaGraphLaunch!(executable, 0n), 0);
+  assert.equal(read(one, data, 2), [21, 21]);
+  assert.is(call.cudaGraphNodeGetType!(fill, at(208)), 0);
+  assert.is(memory.u32(at(208)), 2);
+  // Other parameters for the executable graph alone.
+  putWords(one, 508, [1, 9]);
+  assert.is(call.cudaGraphExecKernelNodeSetParams!(executable, kernel, at(600)), 0);
+  assert.is(call.cudaGraphExecKernelNodeSetParams!(executable, fill, at(600)), 1);
+  assert.is(call.cudaGraphLaunch!(executable, 0n), 0);
+  assert.equal(read(one, data, 2), [27, 3]);
+  assert.is(call.cudaGraphExecUpdate!(executable, graph, at(900)), 0);
+  assert.is(call.cudaGraphLaunch!(executable, 0n), 0);
+  assert.equal(read(one, data, 2), [21, 21]);
+  // A circle cannot be run, and another shape is no update.
+  assert.is(call.cudaGraphAddDependencies!(graph, at(808), at(800), 1n), 0);
+  assert.is(call.cudaGraphInstantiateWithFlags!(at(200), graph, 0n), 1);
+  assert.is(call.cudaGraphCreate!(at(200), 0), 0);
+  assert.is(call.cudaGraphExecUpdate!(executable, handle(one), at(900)), 910);
+  assert.is(memory.u32(at(900)), 2);
+});
+
+/** A `cudaMemsetParams` of one row. */
+function fillParameters({ memory }: Cuda, pointer: bigint, value: number, size: number, width: number): bigint {
+  const start = 700;
+  memory.putU64(at(start), pointer);
+  memory.putU64(at(start + 8), 0);
+  memory.putU32(at(start + 16), value);
+  memory.putU32(at(start + 20), size);
+  memory.putU64(at(start + 24), width);
+  memory.putU64(at(start + 32), 1);
+  return at(start);
+}
+
+test('launches: cooperative ones fit the device, and shared memory has to be allowed', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const data = allocate(one, 'cudaMalloc', 4);
+  putWords(one, 340, [1, 1, 1]);
+  putWords(one, 360, [32, 1, 1]);
+  put(one, 400, [data]);
+  putWords(one, 408, [1, 2]);
+  put(one, 424, [at(400), at(408), at(412)]);
+  assert.is(call.cudaLaunchCooperativeKernel!(at(16), at(340), at(360), at(424), 0n, 0n), 0);
+  putWords(one, 340, [100_000, 1, 1]);
+  assert.is(call.cudaLaunchCooperativeKernel!(at(16), at(340), at(360), at(424), 0n, 0n), 720);
+  putWords(one, 340, [1, 1, 1]);
+  assert.is(call.cudaLaunchKernel!(at(16), at(340), at(360), at(424), 60_000n, 0n), 1);
+  assert.is(call.cudaFuncSetAttribute!(at(16), 8, 60_000), 0);
+  assert.is(call.cudaLaunchKernel!(at(16), at(340), at(360), at(424), 60_000n, 0n), 0);
+  assert.is(call.cudaFuncGetAttributes!(at(2000), at(16)), 0);
+  assert.is(memory.view.getInt32(2000 + 44, true), 60_000, 'maxDynamicSharedSizeBytes');
+  assert.is(call.cudaFuncSetAttribute!(at(16), 8, 1 << 30), 1);
+  assert.is(call.cudaFuncSetAttribute!(at(16), 99, 1), 1);
+  assert.is(call.cudaOccupancyAvailableDynamicSMemPerBlock!(at(200), at(16), 1, 32), 0);
+  assert.ok(handle(one) >= 60_000n);
+  assert.is(call.cudaDeviceEnablePeerAccess!(0, 0), 101);
+});
+
+test('driver API: a module of PTX, its function and its variable', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  assert.is(call.cuDeviceGetCount!(at(200)), 3, 'before cuInit');
+  assert.is(call.cuInit!(0), 0);
+  assert.is(call.cuMemAlloc_v2!(at(200), 16n), 201, 'without a context');
+  assert.is(call.cuDeviceGet!(at(200), 0), 0);
+  assert.is(call.cuDeviceGet!(at(200), 1), 101);
+  assert.is(call.cuCtxCreate_v2!(at(200), 0, 0), 0);
+  memory.put(at(100_000), cBytes(ptx));
+  assert.is(call.cuModuleLoadData!(at(200), at(100_000)), 0);
+  const module = handle(one);
+  memory.put(at(64), cBytes('scale'));
+  assert.is(call.cuModuleGetFunction!(at(200), module, at(64)), 0);
+  const fn = handle(one);
+  memory.put(at(80), cBytes('none'));
+  assert.is(call.cuModuleGetFunction!(at(200), module, at(80)), 500);
+  assert.is(call.cuMemAlloc_v2!(at(200), 16n), 0);
+  const data = handle(one);
+  assert.is(call.cuMemsetD32_v2!(data, 5, 4n), 0);
+  put(one, 400, [data]);
+  putWords(one, 408, [4, 3]);
+  put(one, 424, [at(400), at(408), at(412)]);
+  assert.is(call.cuLaunchKernel!(fn, 1, 1, 1, 32, 1, 1, 0, 0n, at(424), 0n), 0);
+  // The same by one buffer of all arguments.
+  put(one, 456, [16]);
+  put(one, 464, [1, at(400), 2, at(456), 0]);
+  assert.is(call.cuLaunchKernel!(fn, 1, 1, 1, 32, 1, 1, 0, 0n, 0n, at(464)), 0);
+  put(one, 456, [8]);
+  assert.is(call.cuLaunchKernel!(fn, 1, 1, 1, 32, 1, 1, 0, 0n, 0n, at(464)), 1, 'too few bytes');
+  assert.is(call.cuMemcpyDtoH_v2!(at(1000), data, 16n), 0);
+  assert.equal(words(one, at(1000), 4), [45, 45, 45, 45]);
+  memory.put(at(64), cBytes('total'));
+  assert.is(call.cuModuleGetGlobal_v2!(at(200), at(208), module, at(64)), 0);
+  assert.is(memory.u64(at(208)), 4n);
+  assert.is(call.cuMemcpyDtoH_v2!(at(1000), handle(one), 4n), 0);
+  // Threads of a warp add one at a time to what they have all read.
+  assert.equal(words(one, at(1000), 1), [2]);
+  assert.is(call.cuGetErrorName!(700, at(200)), 0);
+  assert.is(memory.cString(handle(one)), 'CUDA_ERROR_ILLEGAL_ADDRESS');
+  memory.put(at(100_000), cBytes('no PTX'));
+  assert.ok([200, 218].includes(call.cuModuleLoadData!(at(200), at(100_000))));
+  assert.is(call.cuModuleUnload!(module), 0);
+  assert.is(call.cuLaunchKernel!(fn, 1, 1, 1, 32, 1, 1, 0, 0n, at(424), 0n), 400);
+});
+
+test.run();

@@ -1,0 +1,173 @@
+/** `cumetal cc`: sources to objects, PTX, archives or a program, in the words of nvcc. */
+import { basename } from 'node:path';
+import { Diagnostics } from '../../base/diagnostic.ts';
+import { printable } from '../../base/printable.ts';
+import { writeBytes } from '../../runtime/index.ts';
+import { archive, compileDevice, type Language, preprocess } from '../../toolchain/index.ts';
+import type { Context } from '../command/command.ts';
+import { usageError } from '../command/usage-error.ts';
+import { version } from '../command/version.ts';
+import { buildProgram, objectName, objectsOf, type ProgramWords } from '../cuda/build.ts';
+import { ownCommand } from '../cuda/children.ts';
+import { Compilations, compileSource, languageOf, sourceOptions } from '../cuda/compile.ts';
+import { findProgramToolchain } from '../cuda/find.ts';
+import { programFile } from '../cuda/program-file.ts';
+import { exit } from '../terminal/exit.ts';
+import { exists } from '../terminal/index.ts';
+import { writeDiagnostics } from '../terminal/render.ts';
+import type { Effect } from './options.ts';
+import { type CompilerLine, parseLine } from './parse.ts';
+
+const helpCommand = 'cumetal cc --help';
+
+/** Runs the command. */
+export async function compilerDriver(context: Context): Promise<number> {
+  const { terminal, parsed } = context;
+  const line = parseLine(parsed.positionals);
+  if (typeof line === 'string') return usageError(line, helpCommand, terminal);
+  if (line.values('version').length > 0) {
+    // What build scripts look for is the second line.
+    terminal.out(`cumetal cc ${version}, in the words of nvcc\nCuda compilation tools, release 12.0, V12.0.0\n`);
+    return exit.ok;
+  }
+  if (line.files.length === 0) return usageError('`cumetal cc` requires a file: `cumetal cc FILE…`', helpCommand, terminal);
+  const toolchain = findProgramToolchain(terminal, line.files[0]!.path);
+  if (!toolchain) return exit.usage;
+  const diagnostics = new Diagnostics();
+  const code = await new Driver(context, line, new Compilations(toolchain, terminal, true), diagnostics).run();
+  terminal.status?.('');
+  writeDiagnostics(diagnostics.sorted(), terminal);
+  return code;
+}
+
+/** One run of the compiler driver. */
+class Driver {
+  readonly #context: Context;
+  readonly #line: CompilerLine;
+  readonly #compilations: Compilations;
+  readonly #diagnostics: Diagnostics;
+  readonly #words: ProgramWords;
+
+  constructor(context: Context, line: CompilerLine, compilations: Compilations, diagnostics: Diagnostics) {
+    this.#context = context;
+    this.#line = line;
+    this.#compilations = compilations;
+    this.#diagnostics = diagnostics;
+    this.#words = {
+      files: line.files,
+      folders: line.values('include'),
+      preIncludes: line.values('preInclude'),
+      defines: line.values('define'),
+      undefines: line.values('undefine'),
+      standard: line.values('standard').at(-1),
+      isContracted: line.values('contraction').at(-1) !== 'false',
+      libraryFolders: line.values('libraryFolder'),
+      libraries: line.values('library'),
+    };
+  }
+
+  async run(): Promise<number> {
+    const missing = this.#line.files.find(({ path }) => !exists(path));
+    if (missing) {
+      this.#context.terminal.err(`error: cannot read \`${printable(missing.path)}\`: no such file\n`);
+      return exit.usage;
+    }
+    if (this.#has('dependencies') || this.#has('dependenciesToo')) {
+      const code = this.#writeDependencies();
+      if (code !== exit.ok || this.#has('dependencies')) return code;
+    }
+    if (this.#has('ptx')) return this.#each('.ptx', (path) => this.#ptxOf(path));
+    if (this.#has('preprocess')) return this.#each(undefined, (path, language) => this.#preprocessed(path, language));
+    if (this.#has('compile')) return this.#each('.o', (path, language) => this.#objectOf(path, language));
+    return this.#has('archive') ? this.#archive() : this.#link();
+  }
+
+  #has(effect: Effect): boolean {
+    return this.#line.values(effect).length > 0;
+  }
+
+  get #output(): string | undefined {
+    return this.#line.values('output').at(-1);
+  }
+
+  /** Makes a file of each source, beside it in the current folder; the only one may have another name. `extension`: none prints them. */
+  async #each(extension: string | undefined, make: (path: string, language: Language) => Promise<Uint8Array | undefined>): Promise<number> {
+    const { files } = this.#line;
+    if (this.#output !== undefined && files.length > 1 && extension !== undefined)
+      return usageError(`\`-o ${this.#output}\` names one file, and ${files.length} are made`, helpCommand, this.#context.terminal);
+    let code: number = exit.ok;
+    for (const { path, language = languageOf(path) } of files) {
+      if (!language)
+        return usageError(`\`${path}\` is no source: \`-x cu\` before it says that it is`, helpCommand, this.#context.terminal);
+      const bytes = await make(path, language);
+      const to = this.#output ?? (extension && basename(path).replace(/\.[^.]*$/, '') + extension);
+      if (!bytes) code = exit.doesNotCompile;
+      else if (to === undefined) this.#context.terminal.outBytes(bytes);
+      else if (!writeBytes(this.#context.terminal, to, bytes, this.#diagnostics)) code = exit.failed;
+    }
+    return code;
+  }
+
+  async #ptxOf(path: string): Promise<Uint8Array | undefined> {
+    const { ptx, messages } = await compileDevice(
+      await this.#compilations.clang(),
+      sourceOptions(this.#compilations, path, this.#words),
+      this.#diagnostics,
+    );
+    this.#compilations.say(messages);
+    return ptx === undefined ? undefined : new TextEncoder().encode(ptx);
+  }
+
+  async #preprocessed(path: string, language: Language): Promise<Uint8Array | undefined> {
+    const options = sourceOptions(this.#compilations, path, this.#words);
+    const { bytes, messages } = await preprocess(await this.#compilations.clang(), language, options);
+    this.#compilations.say(messages);
+    return bytes;
+  }
+
+  async #objectOf(path: string, language: Language): Promise<Uint8Array | undefined> {
+    return (await compileSource(this.#compilations, path, language, this.#words, this.#diagnostics))?.bytes;
+  }
+
+  async #archive(): Promise<number> {
+    const objects = await objectsOf(this.#compilations, this.#words, this.#diagnostics);
+    if (!objects) return exit.doesNotCompile;
+    const { bytes, messages } = await archive(
+      await this.#compilations.clang(),
+      objects.map(({ name, bytes }) => ({ name: objectName(name), bytes })),
+    );
+    this.#compilations.say(messages);
+    if (!bytes) return exit.failed;
+    return writeBytes(this.#context.terminal, this.#output ?? 'a.a', bytes, this.#diagnostics) ? exit.ok : exit.failed;
+  }
+
+  async #link(): Promise<number> {
+    const { terminal } = this.#context;
+    const program = await buildProgram(this.#compilations, this.#words, this.#diagnostics);
+    if (!program) return exit.doesNotCompile;
+    const to = this.#output ?? 'a.out';
+    if (!writeBytes(terminal, to, programFile(program, ownCommand()), this.#diagnostics)) return exit.failed;
+    const failure = terminal.makeExecutable?.(to);
+    if (failure) this.#diagnostics.report('CM5031', { path: to, why: failure.why });
+    if (failure) return exit.failed;
+    if (!this.#has('run')) return exit.ok;
+    return (await import('../run/program.ts')).runWhole(this.#context, [to], program);
+  }
+
+  /** Writes the rule of Make of each source, or prints it. */
+  #writeDependencies(): number {
+    const rules = this.#line.files.map(({ path }) => {
+      const target = this.#line.values('dependencyTarget').at(-1) ?? objectName(basename(path));
+      const names = [...sourceOptions(this.#compilations, path, this.#words).files.keys()];
+      return `${target}: ${names.map((name) => name.replaceAll(' ', '\\ ')).join(' \\\n  ')}\n`;
+    });
+    const text = rules.join('');
+    const named = this.#line.values('dependencyFile').at(-1);
+    if (named === undefined && this.#has('dependencies')) {
+      this.#context.terminal.out(text);
+      return exit.ok;
+    }
+    const to = named ?? `${(this.#output ?? objectName(basename(this.#line.files[0]!.path))).replace(/\.[^.]*$/, '')}.d`;
+    return writeBytes(this.#context.terminal, to, new TextEncoder().encode(text), this.#diagnostics) ? exit.ok : exit.failed;
+  }
+}

@@ -1,0 +1,137 @@
+/** A program from its files: sources are compiled, objects and archives are taken as they are, and all of them are linked. */
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import { printable } from '../../base/printable.ts';
+import { cudaFunctions, programWindow } from '../../program/index.ts';
+import { type Language, link } from '../../toolchain/index.ts';
+import { exists } from '../terminal/index.ts';
+import {
+  type Compilations,
+  type CompiledObject,
+  compileSource,
+  languageOf,
+  readObject,
+  type SourceWords,
+  sourceKey,
+  sourceOptions,
+} from './compile.ts';
+
+/** A source, object or archive; its language where its name does not say it. */
+export interface ProgramPart {
+  readonly path: string;
+  readonly language?: Language;
+}
+
+export interface ProgramWords extends SourceWords {
+  readonly files: readonly ProgramPart[];
+  /** Folders with archives, and names of archives in them or of libraries. */
+  readonly libraryFolders: readonly string[];
+  readonly libraries: readonly string[];
+}
+
+/** The data of a program begin behind its null pointer. */
+const base = programWindow * 2 ** 32 + 65_536;
+
+/** Objects of files, in their order; undefined after messages or reports for the files that failed. */
+export async function objectsOf(
+  compilations: Compilations,
+  words: ProgramWords,
+  diagnostics: Diagnostics,
+): Promise<(CompiledObject & { readonly name: string })[] | undefined> {
+  const objects: (CompiledObject & { readonly name: string })[] = [];
+  let isWhole = true;
+  for (const part of [...words.files, ...archivesOf(words)]) {
+    const object = await objectOf(compilations, part, words, diagnostics);
+    if (object) objects.push({ ...object, name: part.path });
+    else isWhole = false;
+  }
+  return isWhole ? objects : undefined;
+}
+
+async function objectOf(
+  compilations: Compilations,
+  { path: name, language = languageOf(name) }: ProgramPart,
+  words: ProgramWords,
+  diagnostics: Diagnostics,
+): Promise<CompiledObject | undefined> {
+  if (!exists(name)) {
+    compilations.say(`error: cannot read \`${printable(name)}\`: no such file\n`);
+    return undefined;
+  }
+  if (language) return compileSource(compilations, name, language, words, diagnostics);
+  const object = readObject(name);
+  if (isLinkable(object.bytes)) return object;
+  compilations.say(`error: \`${printable(name)}\` is neither a source nor an object or archive that \`cumetal cc\` made\n`);
+  return undefined;
+}
+
+/** Modules of WebAssembly, and archives. */
+const isLinkable = (bytes: Uint8Array): boolean => {
+  const head = String.fromCharCode(...bytes.subarray(0, 8));
+  return head.startsWith('\0asm') || head === '!<arch>\n';
+};
+
+/** Archives that `-l` finds in folders of `-L`. */
+const archivesOf = ({ libraryFolders, libraries }: ProgramWords): ProgramPart[] =>
+  libraries.flatMap((name) =>
+    libraryFolders
+      .map((folder) => `${folder}/lib${name}.a`)
+      .filter(exists)
+      .map((path) => ({ path })),
+  );
+
+/** The name of the object of a source; other names stay. */
+export const objectName = (path: string): string => path.replace(/\.(cu|cpp|cc|cxx|c\+\+|C|c)$/, '.o');
+
+/** Libraries of CUDA that are part of what runs the program, so that no file has their names. */
+const isBuiltIn = /^(cuda|cudart|cudart_static|cudadevrt|culibos|nvToolsExt|nvToolsExt64|stdc\+\+|gcc|gcc_s|gomp|c|c\+\+|c\+\+abi)$/;
+
+/** The linked program from the cache. */
+export function knownProgram(compilations: Compilations, words: ProgramWords): Uint8Array | undefined {
+  const keys: string[] = [];
+  for (const { path, language = languageOf(path) } of [...words.files, ...archivesOf(words)]) {
+    if (!exists(path)) return undefined;
+    keys.push(language ? sourceKey(compilations, language, sourceOptions(compilations, path, words)) : readObject(path).key);
+  }
+  return compilations.read(programKey(compilations, keys, words));
+}
+
+const programKey = (compilations: Compilations, objects: readonly string[], { libraries, libraryFolders }: ProgramWords): string =>
+  compilations.keyOf('program', [objects, libraries, libraryFolders]);
+
+/** The linked program; undefined after messages or reports. */
+export async function buildProgram(
+  compilations: Compilations,
+  words: ProgramWords,
+  diagnostics: Diagnostics,
+): Promise<Uint8Array | undefined> {
+  const objects = await objectsOf(compilations, words, diagnostics);
+  if (!objects) return undefined;
+  const libraries = librariesOf(compilations, words);
+  if (!libraries) return undefined;
+  const keys = objects.map((object) => object.key);
+  const key = programKey(compilations, keys, words);
+  const known = compilations.read(key);
+  if (known) return known;
+  compilations.terminal.status?.('linking');
+  const { bytes, messages } = await link(await compilations.clang(), {
+    objects: objects.map(({ name, bytes }) => ({ name: objectName(name), bytes })),
+    libraries,
+    sysroot: compilations.toolchain.sysroot.tree(),
+    base,
+    imports: Object.keys(cudaFunctions),
+  });
+  compilations.say(messages);
+  if (bytes) compilations.write(key, bytes);
+  return bytes;
+}
+
+/** The libraries of the sysroot that are named; undefined after a message for one that is nowhere. */
+function librariesOf({ toolchain, terminal }: Compilations, { libraries, libraryFolders }: ProgramWords): string[] | undefined {
+  const known = new Set(readdirSync(`${toolchain.sysroot.folder}/lib`).map((file) => basename(file).replace(/^lib(.*)\.a$/, '$1')));
+  const isFound = (name: string): boolean => libraryFolders.some((folder) => exists(`${folder}/lib${name}.a`));
+  const missing = libraries.filter((name) => !(isBuiltIn.test(name) || known.has(name) || isFound(name)));
+  for (const name of missing) terminal.err(`error: there is no library \`${printable(name)}\`\n`);
+  return missing.length > 0 ? undefined : libraries.filter((name) => known.has(name) && !isBuiltIn.test(name));
+}

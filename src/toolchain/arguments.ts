@@ -1,0 +1,86 @@
+/**
+ * The arguments of clang's compiler for both halves of a program. They are those of `clang -cc1`, since the driver knows neither this
+ * sysroot nor these headers.
+ */
+import { headers } from './headers.ts';
+import type { SourceFiles } from './includes.ts';
+import type { Sysroot } from './sysroot.ts';
+import { putFile, type Tree } from './tree.ts';
+
+/** What is compiled, and how. */
+export interface SourceOptions {
+  /** The absolute path of the source; it is one of `files`. */
+  readonly path: string;
+  readonly files: SourceFiles;
+  /** Absolute folders of `#include <…>`, in front of the CUDA headers. */
+  readonly folders: readonly string[];
+  /** Definitions of macros, `NAME` or `NAME=VALUE`. */
+  readonly defines?: readonly string[];
+  /** Macros that are not defined, also where the compiler defines them. */
+  readonly undefines?: readonly string[];
+  /** Absolute paths of headers in front of the source. */
+  readonly preIncludes?: readonly string[];
+  /** Whether multiplications and additions become `fma`; true by default, as in nvcc. */
+  readonly isContracted?: boolean;
+  /** The language standard; that of nvcc by default. */
+  readonly standard?: string;
+  /** The libraries of host code, which a whole program is compiled with. Without them, only device code can be compiled. */
+  readonly sysroot?: Sysroot;
+}
+
+/** A language of source files. */
+export type Language = 'cuda' | 'c++' | 'c';
+
+const hostRoot = 'host';
+const headersRoot = 'cumetal';
+const sysrootName = 'sysroot';
+
+export const deviceTriple = 'nvptx64-nvidia-cuda';
+export const hostTriple = 'wasm64-unknown-wasip1';
+
+/** Where the compiler finds a file of the machine. */
+export const insideOf = (path: string): string => `/${hostRoot}${path}`;
+
+/** Messages with paths of the machine. */
+export const withOwnPaths = (messages: string): string => messages.replaceAll(`/${hostRoot}/`, '/');
+
+/** Functions of POSIX that the libraries have in a simple form. Source: wasi-libc, `libc-bottom-half`. */
+const emulated = ['SIGNAL', 'MMAN', 'GETPID', 'PROCESS_CLOCKS'].map((name) => `-D_WASI_EMULATED_${name}`);
+
+/** Folders of headers: those of the machine, which a whole program needs, or those that clang has. */
+const systemFolders = (sysroot: Sysroot | undefined, language: Language): string[] => {
+  const cxx = [...(sysroot ? [] : ['/usr/include/wasm32-wasip1/c++/v1']), '/usr/include/c++/v1'];
+  const c = sysroot ? ['/usr/include', `/${sysrootName}/include`] : ['/usr/include', '/usr/include/wasm32-wasip1'];
+  return [...(language === 'c' ? [] : [`/${headersRoot}`, ...cxx]), ...c].flatMap((folder) => ['-internal-isystem', folder]);
+};
+
+const defaultStandards: Readonly<Record<Language, string>> = { cuda: 'c++17', 'c++': 'c++17', c: 'gnu17' };
+
+/** Arguments of the front end, which are the same in both halves: declarations must not differ between them. */
+export function frontEndArguments(language: Language, options: SourceOptions): string[] {
+  const { folders, defines = [], undefines = [], preIncludes = [], isContracted = true, standard, sysroot } = options;
+  return [
+    ...['-fgnuc-version=4.2.1', '-D_GNU_SOURCE', ...emulated, '-Wno-register', '-disable-free', '-fmessage-length=0'],
+    ...['-resource-dir', '/usr', '-isysroot', '/usr', `-fdebug-prefix-map=/${hostRoot}=`, `-fmacro-prefix-map=/${hostRoot}=`],
+    ...(language === 'c' ? [] : ['-fcxx-exceptions', '-fexceptions']),
+    ...systemFolders(sysroot, language),
+    ...(language === 'cuda' ? ['-target-sdk-version=12.0', '-include', 'cuda_runtime.h'] : []),
+    `-std=${standard ?? defaultStandards[language]}`,
+    ...folders.flatMap((folder) => ['-I', insideOf(folder)]),
+    ...defines.flatMap((define) => ['-D', define]),
+    ...undefines.flatMap((name) => ['-U', name]),
+    ...preIncludes.flatMap((path) => ['-include', insideOf(path)]),
+    ...(isContracted ? [] : ['-ffp-contract=off']),
+  ];
+}
+
+/** The last arguments: what is compiled. */
+export const sourceArguments = (language: Language, path: string): string[] => ['-x', language, insideOf(path)];
+
+/** The files of a compilation. */
+export function filesOf({ files, sysroot }: Pick<SourceOptions, 'files' | 'sysroot'>): Tree {
+  const root: Tree = sysroot ? { [sysrootName]: sysroot.tree() } : {};
+  for (const [path, bytes] of files) putFile(root, insideOf(path), bytes);
+  for (const [path, text] of Object.entries(headers)) putFile(root, `${headersRoot}/${path}`, new TextEncoder().encode(text));
+  return root;
+}
