@@ -22,8 +22,8 @@ function divided(word: string, by: number): string {
   return String(Math.max(Math.min(n, 16), Math.ceil(less / step) * step));
 }
 
-/** Argument lists from the largest to the smallest. */
-export function argumentLists(args: readonly string[], source: string): string[][] {
+/** Argument lists in the order in which they are tried: smaller ones where a run takes too long, larger ones where it fails. */
+export function argumentLists(args: readonly string[], source: string): { readonly smaller: string[][]; readonly larger: string[][] } {
   const names = namesOf(source);
   const byOption = args.map((_, i) => repetition.test(args[i - 1]?.startsWith('-') ? args[i - 1]! : ''));
   const isRepeated = args.map((_, i) => byOption[i] || (names.length === args.length && repetition.test(names[i]!)));
@@ -38,6 +38,8 @@ export function argumentLists(args: readonly string[], source: string): string[]
   });
   // Some programs want a few repetitions.
   const few = once.map((word, i) => (isRepeated[i] && word === '1' && Number(args[i]) >= 10 ? '10' : word));
-  const lists = [once, ...[8, 64, 1024].map((by) => once.map((word, i) => (isRepeated[i] ? word : divided(word, by)))), few];
-  return lists.filter((list, i) => lists.findIndex((each) => each.join(' ') === list.join(' ')) === i);
+  const smaller = [1, 16, 256].map((by) => once.map((word, i) => (isRepeated[i] ? word : divided(word, by))));
+  const isNew = (list: readonly string[], i: number, all: readonly string[][]): boolean =>
+    all.findIndex((each) => each.join(' ') === list.join(' ')) === i;
+  return { smaller: smaller.filter(isNew), larger: [smaller[1]!, few, [...args]].filter(isNew) };
 }

@@ -162,15 +162,21 @@ async function judged(program: Program, setup: Setup, common: string): Promise<R
   const compileSeconds = (performance.now() - start) / 1000;
   if (typeof path !== 'string') return { ...about, ...path, compileSeconds };
   const source = program.texts.join('\n');
-  // Smaller arguments may be wrong ones: of runs that do not pass, the first counts.
+  // Other arguments may be wrong ones: of runs that do not pass, the first counts.
   let first: Result | undefined;
-  for (const args of argumentLists(recipe.args, source)) {
+  const { smaller, larger } = argumentLists(recipe.args, source);
+  const tried = new Set<string>();
+  const rest = [...smaller];
+  for (let args = rest.shift(); args; args = rest.shift()) {
+    if (tried.has(args.join(' '))) continue;
+    tried.add(args.join(' '));
     const ran = await runFile(path, args, { cwd: program.folder, root: dirname(root), seconds: Number(values.seconds) });
     writeFileSync(`${path}.out`, ran.output + ran.errors);
     const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
     if (result.stage === 'pass') return result;
+    if (first === undefined && (result.stage === 'run' || result.stage === 'wrong')) rest.splice(0, rest.length, ...larger);
     first ??= result;
-    if (['missing function', 'wrong', 'silent'].includes(result.stage) && first === result) return withoutData(program, result);
+    if (result.stage === 'missing function' || result.stage === 'silent') break;
   }
   return withoutData(program, first!);
 }

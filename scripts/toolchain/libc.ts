@@ -57,10 +57,9 @@ const emulated = ['mman', 'clocks', 'getpid', 'signal'].map((name) => `libc-bott
 
 const words = (text: string): string[] => text.split(/\s+/).filter(Boolean);
 
-const emulatedFlags = [
-  ...words('-D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_MMAN -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_PROCESS_CLOCKS'),
-  '-I/src/libc-bottom-half/cloudlibc/src',
-];
+/** What user code is compiled with as well. */
+export const emulation = words('-D_WASI_EMULATED_SIGNAL -D_WASI_EMULATED_MMAN -D_WASI_EMULATED_GETPID -D_WASI_EMULATED_PROCESS_CLOCKS');
+const emulatedFlags = [...emulation, '-I/src/libc-bottom-half/cloudlibc/src'];
 
 /** All C files below a folder, in order. */
 const below = (root: string, folder: string): string[] =>
@@ -84,7 +83,10 @@ export function libcUnits(root: string): Unit[] {
     const named = new Set(words('only' in which ? which.only : which.all).map((name) => `${musl}/src/${folder}/${name}.c`));
     return all.filter((path) => named.has(path) === 'only' in which);
   });
-  const bottom = ['libc-bottom-half/cloudlibc/src', 'libc-bottom-half/sources'].flatMap((folder) => below(root, folder));
+  const bottom = ['libc-bottom-half/cloudlibc/src', 'libc-bottom-half/sources']
+    .flatMap((folder) => below(root, folder))
+    // `runtime/process.c` has it, so that the program ends as by the signal.
+    .filter((path) => !path.endsWith('/abort.c'));
   const signalTexts = [`${musl}/src/signal/psignal.c`, `${musl}/src/string/strsignal.c`];
   const topHalf = [...top, ...below(root, 'libc-top-half/sources'), ...signalTexts];
   return [
@@ -99,7 +101,7 @@ export function libcUnits(root: string): Unit[] {
 const withoutHeaders =
   words(`bits/syscall.h.in bits/alltypes.h.in alltypes.h.in stdarg.h stddef.h bits/errno.h sys/procfs.h sys/user.h sys/kd.h
   sys/vt.h sys/soundcard.h sys/sem.h sys/shm.h sys/msg.h sys/ipc.h sys/ptrace.h sys/statfs.h bits/kd.h bits/vt.h bits/soundcard.h bits/sem.h
-  bits/shm.h bits/msg.h bits/ipc.h bits/ptrace.h bits/statfs.h sys/vfs.h syslog.h sys/syslog.h wait.h sys/wait.h ucontext.h
+  bits/shm.h bits/msg.h bits/ipc.h bits/ptrace.h bits/statfs.h sys/vfs.h syslog.h sys/syslog.h ucontext.h
   sys/ucontext.h paths.h utmp.h utmpx.h lastlog.h sys/acct.h sys/cachectl.h sys/epoll.h sys/reboot.h sys/swap.h sys/sendfile.h sys/inotify.h
   sys/quota.h sys/klog.h sys/fsuid.h sys/io.h sys/prctl.h sys/mtio.h sys/mount.h sys/fanotify.h sys/personality.h elf.h link.h bits/link.h
   scsi/scsi.h scsi/scsi_ioctl.h scsi/sg.h sys/auxv.h pwd.h shadow.h grp.h mntent.h netdb.h resolv.h pty.h dlfcn.h setjmp.h ulimit.h sys/xattr.h
@@ -122,11 +124,21 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   'libc-top-half/musl/include/sys/stat.h': [['#ifdef __wasilibc_unmodified_upstream /* WASI has no chmod */', '#if 1']],
   'libc-top-half/musl/include/stdlib.h': [
     [/#ifdef __wasilibc_unmodified_upstream.*\n(?=char \*realpath)/, '#if 1\n'],
+    [/#ifdef __wasilibc_unmodified_upstream (\/\* WASI has no (?:wait|temp directories) \*\/)/g, '#if 1 $1'],
     // As that of GNU: programs rely on `uint` and others.
     [
       '#include <bits/alltypes.h>\n',
       '#include <bits/alltypes.h>\n#if defined(_GNU_SOURCE) || defined(_BSD_SOURCE)\n#include <sys/types.h>\n#endif\n',
     ],
+  ],
+  // `runtime/process.c` has these: most fail, and say so.
+  'libc-top-half/musl/include/unistd.h': [
+    [/#ifdef __wasilibc_unmodified_upstream (\/\* WASI has no (?:pipe|fork\/exec|getuid etc\.|processes|getpid etc\.) \*\/)/g, '#if 1 $1'],
+  ],
+  'libc-top-half/musl/include/stdio.h': [['#ifdef __wasilibc_unmodified_upstream /* WASI has no popen */', '#if 1']],
+  'libc-top-half/musl/include/sys/wait.h': [['int waitid (idtype_t, id_t, siginfo_t *, int);\n', '']],
+  'libc-top-half/musl/include/signal.h': [
+    [/(#ifdef __wasilibc_unmodified_upstream .*\n)int kill\(pid_t, int\);\n/, 'int kill(pid_t, int);\n$1'],
   ],
   // Types as those of the functions in `runtime/pthread.c`.
   'libc-top-half/musl/include/pthread.h': [['#if defined(__wasilibc_unmodified_upstream) || defined(_REENTRANT)', '#if 1']],

@@ -124,6 +124,7 @@ const base = programWindow * 2 ** 32 + 65_536;
 const linkFlags = [
   ...['-m', 'wasm64', `--global-base=${base}`, '--no-stack-first', '-z', 'stack-size=8388608', '/sysroot/lib/crt1-command.o'],
   ...['-L/sysroot/lib', '--allow-undefined', '--export=malloc', '--export=free', '--export-table', '--strip-debug', '-o', 'out.wasm'],
+  ...['--export-if-defined=__cxa_begin_catch', '--export-if-defined=_ZSt9terminatev'],
 ];
 
 /** Compiles and links a program. `files` is what its sources and their headers are in, from the root. */

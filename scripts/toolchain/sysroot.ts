@@ -11,7 +11,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileIn, openToolchain, type Toolchain, type Tree, treeOf } from './clang.ts';
-import { libcHeaders, libcTree, libcUnits, llvmTree, type Unit } from './libc.ts';
+import { emulation, libcHeaders, libcTree, libcUnits, llvmTree, type Unit } from './libc.ts';
 import { abiUnits, arithmeticUnits, cxxUnits } from './libcxx.ts';
 import { sources, unpacked } from './sources.ts';
 
@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, '../..');
 const cache = join(root, '.cache/toolchain');
 const target = 'wasm64-unknown-wasip1';
 /** What objects are made by: these scripts and our own sources. Objects of others are not taken. */
-const recipe = ['libc.ts', 'libcxx.ts', 'sysroot.ts', 'runtime/start.c', 'runtime/pthread.c', 'runtime/absent.c']
+const recipe = ['libc.ts', 'libcxx.ts', 'sysroot.ts', 'runtime/start.c', 'runtime/pthread.c', 'runtime/absent.c', 'runtime/process.c']
   .reduce((hash, file) => hash.update(readFileSync(join(import.meta.dirname, file))), createHash('sha256'))
   .digest('hex')
   .slice(0, 16);
@@ -131,7 +131,7 @@ async function main(to: string): Promise<void> {
     libc: { name: 'libc', units: libcUnits(folders['wasi-libc']), flags: [...cFlags, ...includes], files: { src: libc, sysroot } },
     runtime: {
       name: 'runtime',
-      units: Object.keys(ours).map((path) => ({ path, flags: [] })),
+      units: Object.keys(ours).map((path) => ({ path, flags: emulation })),
       flags: [...cFlags, ...includes],
       files: { src: ours, sysroot },
     },

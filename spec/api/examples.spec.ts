@@ -1,4 +1,4 @@
-/** The examples of README.md, docs/api.md and docs/api/: their types are checked, and they print what they say, in Bun and in Node. */
+/** The examples of README.md, docs/api.md, docs/api/ and docs/triton.md: their types are checked, and they print what they say, in Bun and in Node. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,9 @@ interface Example {
 }
 
 const entries = readdirSync(join(root, 'docs/api')).map((name) => `docs/api/${name}`);
-const pages = ['README.md', 'docs/api.md', ...entries];
+const pages = ['README.md', 'docs/api.md', ...entries, 'docs/triton.md'];
+/** The page on Triton reads what its first step wrote. */
+const placed = (code: string): string => code.replaceAll("readFileSync('add.", "readFileSync('fixtures/triton/page/add.");
 
 /** The programs of a page, each under the last heading before it. */
 function examplesOf(page: string): Example[] {
@@ -36,7 +38,7 @@ function examplesOf(page: string): Example[] {
     if (heading !== undefined) title = heading;
     else {
       const name = `${page.replaceAll(/\W/g, '-')}-${found.length + 1}.${language === 'js' ? 'mjs' : 'ts'}`;
-      found.push({ title: `${page}: ${title}`, language: language as 'ts' | 'js', code: code!, path: join(folder, name) });
+      found.push({ title: `${page}: ${title}`, language: language as 'ts' | 'js', code: placed(code!), path: join(folder, name) });
     }
   }
   return found;

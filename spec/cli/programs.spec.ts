@@ -231,11 +231,14 @@ test('both halves of a source, its launches and its symbols', async () => {
   assert.equal([itself.status, itself.stdout], [7, ran.stdout]);
 });
 
-test('a fault on the device is an error of CUDA for the program, and the sanitizer has the line of the source', () => {
+test('a fault on the device is an error of CUDA for the program, and a diagnostic at the line of the source', () => {
   const { status, stdout, stderr } = started('scale', '--', 'far');
   // cudaErrorIllegalAddress is 700.
   assert.equal([status, stdout], [700 % 256, '']);
-  assert.match(stderr, /^error\[CM6011\]: kernel `far\(float\*\)` accessed an address outside of device memory/);
+  assert.match(
+    stderr,
+    /^error\[CM6011\]: kernel `far\(float\*\)` accessed an address outside of device memory.*\n +--> scale\.cu:11:\d+\n/,
+  );
   const checked = started('scale', '--sanitize=memory', '--', 'far');
   assert.match(checked.stderr, /^error\[CM61\d\d\]: .*\n +--> scale\.cu:11:\d+\n/);
   assert.is.not(checked.status, 0);

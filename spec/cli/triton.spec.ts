@@ -76,4 +76,19 @@ test('a launch file and the metadata exclude each other', async () => {
   assert.is(code, 2);
 });
 
+test('the page on Triton: its command prints what it says, of what its program wrote', async () => {
+  const page = readFileSync(join(root, 'docs/triton.md'), 'utf8');
+  const folder = join(root, 'fixtures/triton/page');
+  const files = Object.fromEntries(['add.ptx', 'add.json'].map((name) => [name, readFileSync(join(folder, name))]));
+  const [, line, shown] = /^cumetal (run add\.ptx .*)\n```\n\n```\n([\s\S]*?)^```$/m.exec(page)!;
+  const words = [...line!.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!);
+  const { code, out, err } = await commandLine([...words, '--device', 'cpu'], files);
+  assert.equal([code, err], [0, '']);
+  assert.ok(out.endsWith(shown!), out);
+  // The PTX names the line of the kernel in the program.
+  const [, program] = /^```python\n([\s\S]*?)^```$/m.exec(page)!;
+  const at = 1 + program!.split('\n').findIndex((text) => text.startsWith('def add('));
+  assert.ok(String(files['add.ptx']).includes(`compile_add.py:${at}:0`));
+});
+
 test.run();

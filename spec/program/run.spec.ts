@@ -1,9 +1,13 @@
 /** Programs from start to end, as hand-made modules: their exit codes, and what stops them. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { openDevice } from '../../src/device/index.ts';
-import { machineHost, runProgram, stoppedCode } from '../../src/program/index.ts';
+import { machineHost, type RunOptions, runProgram, stoppedCode } from '../../src/program/index.ts';
 import { get, i64, moduleOf, text, uleb } from '../support/wide-module.ts';
 
 const test = suite('program/run');
@@ -21,17 +25,17 @@ interface Ending {
 
 function ran(bytes: Uint8Array): Ending {
   const said: string[] = [];
-  const host = machineHost({ args: ['program'], env: {}, folders: [] });
-  const code = runProgram(bytes, {
-    device: openDevice('cpu', new Diagnostics(), { threads: 1 })!,
-    host,
-    load: () => undefined,
-    report: ({ list }) => void said.push(...list.map((each) => `${each.code} ${each.message}${each.help ? ` (${each.help})` : ''}`)),
-    print: () => undefined,
-    now: () => 0,
-  });
-  return { code, said };
+  return { code: runProgram(bytes, options(said)), said };
 }
+
+const options = (said: string[]): RunOptions => ({
+  device: openDevice('cpu', new Diagnostics(), { threads: 1 })!,
+  host: machineHost({ args: ['program'], env: {}, folders: [] }),
+  load: () => undefined,
+  report: ({ list }) => void said.push(...list.map((each) => `${each.code} ${each.message}${each.help ? ` (${each.help})` : ''}`)),
+  print: () => undefined,
+  now: () => 0,
+});
 
 /** A program whose start has this code, and imports by `module.name` and type. */
 function program(code: readonly number[], imports: readonly (readonly [module: string, name: string, type: string])[] = []): Uint8Array {
@@ -83,6 +87,70 @@ test('a trap is reported with its reason', () => {
   assert.match(said[0]!, /^CM5082 the host code of the program failed: .*nreachable/);
   // A call without an end.
   assert.match(ran(program([0x10, 0])).said[0]!, /^CM5082/);
+});
+
+test('an exception that nothing caught is given to C++, whose message and exit code count', () => {
+  // throw 42; `__cxa_begin_catch` keeps the pointer, and `terminate` exits with it.
+  const wasi = text('wasi_snapshot_preview1');
+  const imports = [3, ...text('env'), ...text('__cpp_exception'), 4, 0, 0, ...wasi, ...text('proc_exit'), 0, 0];
+  imports.push(...wasi, ...text('sched_yield'), 0, 1);
+  const start = { type: '>', name: '_start', code: [...i64(42n), 0x08, 0] };
+  const take = { type: 'l>l', name: '__cxa_begin_catch', code: [...i64(64n + (1n << 32n)), ...get(0), 0x37, 3, 0, ...get(0)] };
+  const end = { type: '>', name: '_ZSt9terminatev', code: [...i64(64n + (1n << 32n)), 0x29, 3, 0, 0x10, 0, 0x00] };
+  const functions = [start, ...parts, take, end];
+  assert.equal(ran(moduleOf({ functions, memory, imports }, ['l>', '>i'])), { code: 42, said: [] });
+  // A program of C has neither function.
+  const bare = ran(moduleOf({ functions: [start, ...parts], memory, imports }, ['l>', '>i']));
+  assert.is(bare.code, stoppedCode);
+  assert.match(bare.said[0]!, /^CM5082 .* an exception that nothing caught/);
+});
+
+test('a program that prints a gigabyte is passed on piece by piece', () => {
+  // A list of one buffer of 64 KiB at 16; 16384 times: fd_write(1, list, 1, count).
+  const at = (index: bigint): bigint => (1n << 32n) + index;
+  const put = (index: bigint, value: bigint): number[] => [...i64(at(index)), ...i64(value), 0x37, 3, 0];
+  const write = [...i64(1n), ...i64(at(16n)), ...i64(1n), ...i64(at(0n)), 0x10, 0, 0x1a];
+  const count = [...put(8n, 0n), 0x03, 0x40, ...write];
+  const next = [...i64(at(8n)), ...i64(at(8n)), 0x29, 3, 0, ...i64(1n), 0x7c, 0x37, 3, 0];
+  const again = [...i64(at(8n)), 0x29, 3, 0, ...i64(16_384n), 0x54, 0x0d, 0, 0x0b];
+  const bytes = program(
+    [...put(16n, at(1024n)), ...put(24n, 65_536n), ...count, ...next, ...again],
+    [['wasi_snapshot_preview1', 'fd_write', 'llll>i']],
+  );
+  let [printed, most] = [0, 0];
+  const before = process.memoryUsage().rss;
+  const code = runProgram(bytes, {
+    ...options([]),
+    host: {
+      ...machineHost({ args: ['program'], env: {}, folders: [] }),
+      writeOutput: (_stream, part) => {
+        printed += part.length;
+        most = Math.max(most, part.length);
+      },
+    },
+  });
+  assert.equal([code, printed, most], [0, 2 ** 30, 65_536]);
+  assert.ok(process.memoryUsage().rss - before < 2 ** 28);
+});
+
+test('a signal ends a program that never returns, at once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+  try {
+    const path = join(folder, 'endless.wasm');
+    // Prints a byte, then loops.
+    const at = (index: bigint): bigint => (1n << 32n) + index;
+    const put = (index: bigint, value: bigint): number[] => [...i64(at(index)), ...i64(value), 0x37, 3, 0];
+    const write = [...i64(1n), ...i64(at(16n)), ...i64(1n), ...i64(at(0n)), 0x10, 0, 0x1a];
+    const imports = [['wasi_snapshot_preview1', 'fd_write', 'llll>i']] as const;
+    writeFileSync(path, program([...put(16n, at(1024n)), ...put(24n, 1n), ...write, 0x03, 0x40, 0x0c, 0, 0x0b], imports));
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/start.ts'), 'run', path]);
+    const ended = new Promise((done) => child.on('exit', (code, signal) => done(signal ?? code)));
+    await new Promise((started) => child.stdout.once('data', started));
+    child.kill('SIGINT');
+    assert.ok(['SIGINT', 130].includes((await ended) as string | number));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('what is no program is refused', () => {

@@ -7,7 +7,10 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'uvu';
 
-/** What a test needs: a program on the PATH, `oracle`, the folder with the independent AIR oracle, `arm64-bun`, `fake-metal` or `linux-cc`. */
+/**
+ * What a test needs: a program on the PATH, `oracle`, the folder with the independent AIR oracle, `arm64-bun`, `fake-metal`, `linux-cc`, or
+ * `sysroot`, the libraries of host code.
+ */
 export type Need = string;
 
 /** What CI may lack: NVIDIA's tools, a second browser, an emulator with an arm64 Bun to run in it, and a fake Metal on a Mac, which has a real one. */
@@ -17,8 +20,11 @@ if (process.platform !== 'linux') for (const name of ['fake-metal', 'linux-cc'])
 /** The folder of the AIR oracle; `CUMETAL_ORACLE` names another. */
 export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirname, '../oracle/air');
 
-// Files of other people are only where somebody has some.
-optional.add('real-metallibs');
+// Files of other people are only where somebody has some, and the libraries of host code where `npm run sysroot` has built them.
+for (const name of ['real-metallibs', 'sysroot']) optional.add(name);
+
+/** The libraries of host code; `CUMETAL_SYSROOT` names others. */
+const sysroot = process.env.CUMETAL_SYSROOT || join(import.meta.dirname, '../../packages/cumetal-cuda/sysroot');
 
 /** Bun for Linux on arm64, to be emulated: the one `CUMETAL_ARM64_BUN` names, else where `scripts/other-bun.ts` puts it. */
 export function arm64Bun(): string | undefined {
@@ -29,6 +35,7 @@ export function arm64Bun(): string | undefined {
 /** Whether a need is met on this machine. */
 export function has(need: Need): boolean {
   if (need === 'oracle') return existsSync(join(oracleFolder, 'air_cpu.py'));
+  if (need === 'sysroot') return existsSync(join(sysroot, 'lib/libc.a'));
   // `real.ts` reads them.
   if (need === 'real-metallibs') return Boolean(process.env.CUMETAL_REAL_METALLIBS);
   // Its messages are written in the assembler of Linux.

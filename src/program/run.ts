@@ -25,6 +25,9 @@ interface Exports {
   readonly malloc?: (bytes: bigint) => bigint;
   readonly free?: (pointer: bigint) => void;
   readonly __indirect_function_table?: WebAssembly.Table;
+  /** Of C++ programs: what takes an exception, and what then ends the program with the exception's message. */
+  readonly __cxa_begin_catch?: (exception: bigint) => bigint;
+  readonly _ZSt9terminatev?: () => void;
 }
 
 /**
@@ -66,6 +69,8 @@ class Program {
   readonly #cuda: CudaState;
   readonly #wasi: WasiState;
   #memory: ProgramMemory | undefined;
+  /** What C++ throws: the pointer to the exception. */
+  readonly #tag = typeof WebAssembly.Tag === 'function' ? new WebAssembly.Tag({ parameters: ['i64'] }) : undefined;
   /** Whether the reason of the end has been reported. */
   #isReported = false;
 
@@ -87,7 +92,7 @@ class Program {
       exports._start!();
       return this.#wasi.exitCode ?? 0;
     } catch (error) {
-      return this.#codeOf(error);
+      return this.#codeOf(this.#uncaught(error, exports));
     } finally {
       this.#wasi.descriptors.closeAll();
     }
@@ -129,8 +134,7 @@ class Program {
         .filter(({ module, kind }) => module === 'env' && kind === 'function')
         .map(({ name }) => [name, cuda[name] ?? ((): never => this.#stop('CM5080', name))]),
     );
-    // What C++ throws: the pointer to the exception.
-    if (typeof WebAssembly.Tag === 'function') Object.assign(env, { __cpp_exception: new WebAssembly.Tag({ parameters: ['i64'] }) });
+    if (this.#tag) Object.assign(env, { __cpp_exception: this.#tag });
     return {
       env,
       wasi_snapshot_preview1: wasiImports(this.#wasi),
@@ -166,6 +170,20 @@ class Program {
       this.#options.report(diagnostics);
     }
     throw new Stopped(name);
+  }
+
+  /** Has C++ end the program with the message of an exception that nothing caught. Returns what that threw. */
+  #uncaught(error: unknown, exports: Exports): unknown {
+    const { __cxa_begin_catch: take, _ZSt9terminatev: terminate } = exports;
+    const isOfProgram = this.#tag && typeof WebAssembly.Exception === 'function' && error instanceof WebAssembly.Exception;
+    if (!isOfProgram || !error.is(this.#tag!) || !take || !terminate || this.#wasi.exitCode !== undefined) return error;
+    try {
+      take(error.getArg(this.#tag!, 0) as bigint);
+      terminate();
+    } catch (end) {
+      return end;
+    }
+    return error;
   }
 
   /** How a program ended that did not return. */

@@ -101,7 +101,8 @@ async function linkWith(clang: Clang, { objects, libraries, sysroot, base }: Lin
     ...['wasm-ld', '-m', 'wasm64', `--global-base=${base}`, '--no-stack-first', '-z', 'stack-size=8388608', '/sysroot/lib/crt1-command.o'],
     ...[...names, '-L/sysroot/lib', ...libraries.map((name) => `-l${name}`), '-lc++', '-lc++abi', '-lc'],
     ...['--allow-undefined-file=imports.txt', '--error-limit=0', '--export=malloc', '--export=free', '--export-table'],
-    ...['-S', '--gc-sections', '-o', output],
+    // These report an exception that nothing caught.
+    ...['--export-if-defined=__cxa_begin_catch', '--export-if-defined=_ZSt9terminatev', '-S', '--gc-sections', '-o', output],
   ];
   const { bytes, messages } = made(await clang(args, files), output);
   return { bytes, messages: messages.replaceAll(/objects\/\d+\//g, '') };

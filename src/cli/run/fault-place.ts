@@ -21,10 +21,25 @@ export async function addFaultPlace(task: Task, diagnostics: Diagnostics, io: Te
   if (task.input.kind === 'ptx') addStopPlaces(task.input.source, diagnostics);
   const at = diagnostics.list.findIndex(({ code }) => faults.has(code));
   if (at < 0 || task.request.sanitize) return;
-  const fault = diagnostics.list[at]!;
-  const { found, block } = await runSanitized(task, io);
-  const finding = chosenFinding(fault, found, block);
-  if (finding) diagnostics.list[at] = withPlace(fault, finding);
+  addPlace(diagnostics, at, await runSanitized(task, io));
+}
+
+function addPlace({ list }: Diagnostics, at: number, { found, block }: Sanitized): void {
+  const finding = chosenFinding(list[at]!, found, block);
+  if (finding) list[at] = withPlace(list[at]!, finding);
+}
+
+/** The same for a launch of a whole program: `again` runs it under the sanitizer. */
+export function addProgramFaultPlace(diagnostics: Diagnostics, again: (how: AgainUnderSanitizer) => Sanitized | undefined): void {
+  const at = diagnostics.list.findIndex(({ code }) => faults.has(code));
+  const sanitized = at < 0 ? undefined : again({ timeoutMs: maxMs, sanitize: { kinds: new Set(['memory']) } });
+  if (sanitized) addPlace(diagnostics, at, { ...sanitized, found: sanitized.found.filter(({ code }) => findings.has(code)) });
+}
+
+/** How a launch is run once more. */
+export interface AgainUnderSanitizer {
+  readonly timeoutMs: number;
+  readonly sanitize: { readonly kinds: ReadonlySet<'memory'> };
 }
 
 /** Shows the line that a kernel which stopped itself names: of a `trap` in the PTX, or of an assertion in the file that it was compiled from. */
@@ -40,7 +55,7 @@ function addStopPlaces(source: SourceFile, { list }: Diagnostics): void {
 }
 
 /** What a run under the sanitizer finds, and the shape of its blocks. */
-interface Sanitized {
+export interface Sanitized {
   readonly found: readonly Diagnostic[];
   readonly block: Dim3;
 }

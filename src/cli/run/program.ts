@@ -21,6 +21,7 @@ import { moduleIn } from '../cuda/program-file.ts';
 import { exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
+import { addProgramFaultPlace } from './fault-place.ts';
 import { type RunRequest, readRequest } from './options.ts';
 
 /** Options that say how a program is compiled and how its kernels run. Others are of one launch. */
@@ -103,6 +104,17 @@ function runOn(device: Device, module: Uint8Array, request: RunRequest, { termin
       return loaded;
     },
     instruments: (loaded) => instrumentsOf(request, sources.get(loaded)),
+    explainFault(fault, { module, block, again }) {
+      const source = sources.get(module);
+      if (request.sanitize || !source || device.info.kind !== 'cpu') return;
+      addProgramFaultPlace(fault, ({ timeoutMs, sanitize }) => {
+        const own = new Diagnostics(source);
+        const checked = loadSource(device, source, { compile: { ...request.compile, sanitize: true } }, own);
+        const { list: found } = checked ? again(checked, { timeoutMs, sanitize: { ...sanitize, source } }) : own;
+        checked?.close();
+        return checked && { found, block };
+      });
+    },
     report(diagnostics) {
       hasFindings ||= diagnostics.list.some((each) => each.severity === 'error' && each.code.startsWith('CM61'));
       writeDiagnostics(diagnostics.list, terminal);

@@ -1,12 +1,12 @@
 /** Launches, and what is known of kernels. */
 import { estimate } from '../../api/occupancy.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import type { DeviceModule, LaunchArgument } from '../../device/index.ts';
+import type { DeviceModule, LaunchArgument, LaunchRequest } from '../../device/index.ts';
 import { maxSharedOf } from '../../device/validate-launch.ts';
 import { mapHostMemory, syncToDevice, syncToHost } from './device-memory.ts';
 import { usualShared } from './devices.ts';
 import { must, plainRow, type Row, row } from './row.ts';
-import { type CudaState, fail, type LaunchShape, type Named } from './state.ts';
+import { type CudaState, type FailedLaunch, fail, type LaunchShape, type Named } from './state.ts';
 import { funcAttributes, putStruct } from './structs.ts';
 import { work } from './work.ts';
 
@@ -96,11 +96,24 @@ export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape
     syncToDevice(state);
     const { print, instruments } = state.options;
     const how = { timeoutMs: 0, print, ...instruments?.(module) };
-    const result = module.launch({ kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, ...how }, diagnostics);
+    const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, ...how };
+    const result = module.launch(request, diagnostics);
     syncToHost(state);
-    if (!result) state.failWith(diagnostics);
+    if (!result) {
+      const again: FailedLaunch['again'] = (other, more) => launchedAgain(other, { ...request, ...more }, module);
+      state.options.explainFault?.(diagnostics, { module, block, again });
+      state.failWith(diagnostics);
+    }
     if (diagnostics.list.length > 0) state.options.report(diagnostics);
   };
+}
+
+/** What a launch on another module of the same code reports, with the variables as this one has them. Nothing is printed. */
+function launchedAgain(other: DeviceModule, request: LaunchRequest, { symbols }: DeviceModule): Diagnostics {
+  for (const { name, read } of symbols) other.symbols.find((symbol) => symbol.name === name)?.write(read());
+  const diagnostics = new Diagnostics();
+  other.launch({ ...request, print: () => undefined }, diagnostics);
+  return diagnostics;
 }
 
 const launch = (state: CudaState, stub: bigint, shape: LaunchShape, list: bigint): void =>

@@ -80,6 +80,14 @@ export interface ProgramExports {
   function(pointer: bigint): ((...args: (bigint | number)[]) => unknown) | undefined;
 }
 
+/** A launch that failed. */
+export interface FailedLaunch {
+  readonly module: DeviceModule;
+  readonly block: LaunchShape['block'];
+  /** Launches it once more, on a module of the same code. Returns what that reports. */
+  again(module: DeviceModule, how: Partial<LaunchRequest>): Diagnostics;
+}
+
 export interface CudaOptions {
   readonly device: Device;
   /** Loads PTX on the device. Undefined after reporting. */
@@ -88,6 +96,8 @@ export interface CudaOptions {
   readImage?(memory: HostMemory, pointer: bigint): string | undefined;
   /** The bytes of a file that the program may read. */
   readFile?(path: string): Uint8Array | undefined;
+  /** Adds to the diagnostics of a kernel that accessed an address outside of memory where it did. */
+  explainFault?(fault: Diagnostics, launch: FailedLaunch): void;
   /** Receives diagnostics of code and of launches. */
   report(diagnostics: Diagnostics): void;
   /** What launches of a module are run with: limits, and instruments that report. */
