@@ -8,7 +8,7 @@
  * but what its programs write, and nothing of it belongs to this repository. Results go to `--out=RESULTS.json`, which is read again first:
  * programs whose objects and results are there are not run again but with `--again`. `--table=FILE.md` writes the table of reasons.
  *
- * Only programs that check themselves count, and by default only those that need nothing but the CUDA runtime (`--needs=none`).
+ * `--build` compiles and links, and runs nothing. Only programs that check themselves count, and by default only those that need nothing but the CUDA runtime (`--needs=none`).
  * A job of its own: not a spec, and not part of CI. `--seconds=30` is the limit of CPU time of a run. `--clang=BIN --usr=FOLDER` takes a clang
  * of this machine, of the release of `@yowasp/clang`, whose headers are in FOLDER: programs are the same, and compile sooner.
  */
@@ -46,6 +46,7 @@ const { positionals, values } = parseArgs({
     usr: text,
     again: flag,
     list: flag,
+    build: flag,
   },
 });
 const repository = join(import.meta.dirname, '../..');
@@ -161,6 +162,7 @@ async function judged(program: Program, setup: Setup, common: string): Promise<R
   const path = await built(program, recipe, setup, common);
   const compileSeconds = (performance.now() - start) / 1000;
   if (typeof path !== 'string') return { ...about, ...path, compileSeconds };
+  if (values.build) return { ...about, stage: 'built', reason: '', compileSeconds };
   const source = program.texts.join('\n');
   // Other arguments may be wrong ones: of runs that do not pass, the first counts.
   let first: Result | undefined;

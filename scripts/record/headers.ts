@@ -2,7 +2,8 @@
  * Compiles the fixtures of the headers and records what nvcc's code of the same sources gives on the CPU device, and which numbers nvcc's
  * headers have for the names of ours; it stops where ours differ.
  *
- * `bun scripts/record/headers.ts CLANG`, where CLANG is the folder of the npm package `@yowasp/clang`; needs nvcc.
+ * `bun scripts/record/headers.ts CLANG`, where CLANG is the folder of the npm package `@yowasp/clang`; needs nvcc, and cuRAND's headers in
+ * the folder that CURAND_INCLUDE names if they are not nvcc's own.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -65,6 +66,7 @@ async function main(clang: string): Promise<void> {
       '-arch=sm_80',
       '-std=c++17',
       '-w',
+      ...(process.env.CURAND_INCLUDE ? [`-I${process.env.CURAND_INCLUDE}`] : []),
       join(headerFixtures, `${name}.cu`),
       '-o',
       ptx,

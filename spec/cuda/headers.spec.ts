@@ -29,7 +29,11 @@ function translated(name: string): string {
 
 test('the recording is of these headers', () => assert.is(headersHash(), recorded.headers));
 
-for (const [name, words] of Object.entries(wordsPerThread))
+/** Of a second and more: run with CUMETAL_MATH=all. */
+const long = ['distributions'];
+const all = process.env.CUMETAL_MATH === 'all';
+
+for (const [name, words] of Object.entries(wordsPerThread).filter(([each]) => all || !long.includes(each)))
   test(`${name}: each word is that of nvcc's code`, async () => {
     const found = await headerDigests(translated(name), words);
     assert.equal(Object.keys(found).sort(), Object.keys(recorded.digests[name]!).sort());
@@ -66,7 +70,7 @@ const reference = JSON.parse(String(gunzipSync(readFileSync(join(headerFixtures,
 >;
 /** One for each core that functions share, as a compilation takes half a second; with CUMETAL_MATH=all every function runs. */
 const chosen = ['f_sin', 'f_pow', 'f_erfc', 'f_remainder', 'd_cos', 'd_log'];
-const names = process.env.CUMETAL_MATH === 'all' ? Object.keys(reference) : chosen;
+const names = all ? Object.keys(reference) : chosen;
 const mathPtx = translated('math');
 
 const bits = new DataView(new ArrayBuffer(8));
@@ -128,9 +132,9 @@ test("random numbers are those of the generators' papers", async () => {
     // Known answers of the authors' library Random123.
     assert.equal(found.slice(10, 14), [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]);
     assert.equal(found.slice(42, 46), [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd]);
-    // L'Ecuyer's first number for seeds of 12345.
+    // L'Ecuyer's first number for seeds of 12345, which he divides by one more than cuRAND.
     const mrg = new DataView(new Uint32Array([found[17]!, found[16]!]).buffer).getFloat64(0, true);
-    assert.ok(Math.abs(mrg - 0.127011122046577) < 1e-15);
+    assert.ok(Math.abs(mrg / 0.127011122046577 - 4294967088 / 4294967087) < 1e-14);
   } finally {
     await device.close();
   }

@@ -71,6 +71,38 @@ test('the address of a variable is one that copies and kernels take', () => {
   assert.is(memory.u64(at(200)), address);
 });
 
+test('a managed variable has its initial contents on the host, and those of either side after that', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const managed = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .attribute(.managed) .align 4 .b8 count[8] = {7, 0, 0, 0, 9};
+.visible .entry add(.param .u64 at) {
+  .reg .b32 %r<3>; .reg .b64 %d;
+  ld.global.u32 %r1, [count]; add.u32 %r1, %r1, 1; st.global.u32 [count], %r1;
+  ld.param.u64 %d, [at]; ld.global.u32 %r2, [%d+4]; mul.lo.u32 %r2, %r2, 2; st.global.u32 [%d+4], %r2; ret;
+}
+`;
+  memory.put(at(100_000), cBytes(managed));
+  memory.putU64(at(8), at(100_000));
+  const image = call.__cudaRegisterFatBinary!(at(0)) as unknown as bigint;
+  memory.put(at(64), cBytes('add'));
+  call.__cudaRegisterFunction!(image, at(30), at(64), at(64), -1, 0n, 0n, 0n, 0n, 0n);
+  memory.put(at(64), cBytes('count'));
+  call.__cudaRegisterVar!(image, at(4000), at(64), at(64), 0, 8n, 0, 0);
+  call.__cudaRegisterFatBinaryEnd!(image);
+  assert.equal(words(one, at(4000), 2), [7, 9]);
+  memory.putU32(at(4000), 40);
+  putWords(one, 340, [1, 1, 1]);
+  put(one, 400, [at(4000)]);
+  put(one, 424, [at(400)]);
+  assert.is(call.cudaLaunchKernel!(at(30), at(340), at(340), at(424), 0n, 0n), 0);
+  assert.equal(words(one, at(4000), 2), [41, 18]);
+  assert.is(call.cudaMemset!(at(4000), 0, 4n), 0);
+  assert.equal(words(one, at(4000), 2), [0, 18]);
+});
+
 test('pools: allocation in stream order, and what a pool knows of it', () => {
   const one = cuda();
   const { call, memory } = one;

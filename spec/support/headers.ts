@@ -8,7 +8,15 @@ export const includeFolder = join(import.meta.dirname, '../../cuda/include');
 export const headerFixtures = join(import.meta.dirname, '../../fixtures/cuda/headers');
 
 /** Fixtures that nvcc compiles as well: words that each thread of its kernels writes. */
-export const wordsPerThread: Readonly<Record<string, number>> = { intrinsics: 64, halves: 64, formats: 64, matrices: 64, groups: 8 };
+export const wordsPerThread: Readonly<Record<string, number>> = {
+  intrinsics: 64,
+  halves: 64,
+  formats: 64,
+  matrices: 64,
+  sequences: 64,
+  distributions: 64,
+  groups: 8,
+};
 const threads = 64;
 
 /** The headers by their names below the folder, sorted. */

@@ -37,10 +37,11 @@ export class Allocations {
     return offset < Math.max(1, allocation.size) ? { allocation, offset } : undefined;
   }
 
-  /** The allocation that the device sees host memory through. */
+  /** The allocation that the device sees host memory through: memory that was mapped for it, or a managed variable. */
   mapping(pointer: bigint): Allocation | undefined {
     return this.#list.find(
-      ({ host, size }) => host?.kind === 'mapped' && pointer >= host.pointer && pointer < host.pointer + BigInt(Math.max(1, size)),
+      ({ host, size, isVariable }) =>
+        host && (host.kind === 'mapped' || isVariable) && pointer >= host.pointer && pointer < host.pointer + BigInt(Math.max(1, size)),
     );
   }
 

@@ -29,8 +29,10 @@ export function side(state: CudaState, pointer: bigint, bytes: number, wanted: '
   return deviceSide(allocation, offset);
 }
 
-const isPinned = ({ pinned }: CudaState, pointer: bigint): boolean =>
-  [...pinned].some(([start, { bytes }]) => pointer >= start && pointer < start + BigInt(Math.max(1, bytes)));
+/** Whether memory of the host is memory of the device as well: allocated or registered for it, or a managed variable. */
+const isPinned = ({ pinned, allocations }: CudaState, pointer: bigint): boolean =>
+  [...pinned].some(([start, { bytes }]) => pointer >= start && pointer < start + BigInt(Math.max(1, bytes))) ||
+  allocations.mapping(pointer) !== undefined;
 
 function hostSide(state: CudaState, pointer: bigint, bytes: number): Side {
   if (!state.memory.has(pointer, bytes)) fail('cudaErrorInvalidValue');

@@ -3,11 +3,42 @@
  * as text with a zero byte behind it. Source: clang, lib/CodeGen/CGCUDANV.cpp.
  */
 
+import type { DeviceModule } from '../../device/index.ts';
 import { plainRow, type Row } from './row.ts';
-import { fail } from './state.ts';
+import { type CodeImage, CudaFailure, type CudaState, fail } from './state.ts';
 
 /** Bytes before the pointer to the code in the wrapper that clang makes: a magic number and a version. */
 const wrapperHead = 8n;
+
+/** Variables of PTX that the host sees as well. Source: PTX ISA, `.attribute`. */
+const managedVariable = /\.attribute\(\.managed\)[^;={]*\s([\w$%]+)\s*(?:\[|=|;)/g;
+
+/**
+ * Gives managed variables to the host: what clang has for them there is memory of the host, whose contents count between launches, from the
+ * initial ones on.
+ */
+function shareManaged(state: CudaState, handle: bigint): undefined {
+  const image = state.images.get(handle);
+  const names = new Set([...(image?.text.matchAll(managedVariable) ?? [])].map(([, name]) => name));
+  for (const [pointer, variable] of names.size > 0 ? state.variables : []) {
+    if (variable.image !== image || !names.has(variable.name)) continue;
+    const symbol = loaded(state, variable.image)?.symbols.find(({ name }) => name === variable.name);
+    if (!symbol?.buffer) continue;
+    const host = { pointer, kind: 'managed' } as const;
+    state.allocations.add({ address: symbol.buffer.deviceAddress(), size: symbol.size, buffer: symbol.buffer, host, isVariable: true });
+    state.memory.put(pointer, symbol.read());
+  }
+}
+
+/** The loaded code; undefined if it cannot be, which is the error of the first call that needs it. */
+function loaded(state: CudaState, image: CodeImage): DeviceModule | undefined {
+  try {
+    return state.moduleOf(image);
+  } catch (error) {
+    if (error instanceof CudaFailure) return undefined;
+    throw error;
+  }
+}
 
 export const registration: Readonly<Record<string, Row>> = {
   __cudaRegisterFatBinary: plainRow(['pointer'], 'pointer', (state, wrapper) => {
@@ -19,7 +50,7 @@ export const registration: Readonly<Record<string, Row>> = {
     state.images.set(handle, { text: text!, module: undefined });
     return handle;
   }),
-  __cudaRegisterFatBinaryEnd: plainRow(['pointer'], 'void', () => undefined),
+  __cudaRegisterFatBinaryEnd: plainRow(['pointer'], 'void', shareManaged),
   __cudaUnregisterFatBinary: plainRow(['pointer'], 'void', (state, handle) => {
     state.images.get(handle)?.module?.close();
     state.images.delete(handle);

@@ -60,8 +60,8 @@ __cumetal_library void __cumetal_mrg_skip_both(curandStateMRG32k3a_t *state, uns
   __cumetal_mrg_skip(state->s2, b, __cumetal_mrg_m2, n, doublings);
 }
 __cumetal_device void skipahead(unsigned long long n, curandStateMRG32k3a_t *state) { __cumetal_mrg_skip_both(state, n, 0); }
-// Subsequences are 2^67 steps apart, as cuRAND documents; sequences 2^127.
-__cumetal_device void skipahead_subsequence(unsigned long long n, curandStateMRG32k3a_t *state) { __cumetal_mrg_skip_both(state, n, 67); }
+// Subsequences are 2^76 steps apart, sequences 2^127, as L'Ecuyer's streams.
+__cumetal_device void skipahead_subsequence(unsigned long long n, curandStateMRG32k3a_t *state) { __cumetal_mrg_skip_both(state, n, 76); }
 __cumetal_device void skipahead_sequence(unsigned long long n, curandStateMRG32k3a_t *state) { __cumetal_mrg_skip_both(state, n, 127); }
 __cumetal_library void curand_init(unsigned long long seed, unsigned long long sequence, unsigned long long offset, curandStateMRG32k3a_t *state) {
   *state = {};

@@ -61,8 +61,17 @@ __cumetal_device unsigned int curand(curandStatePhilox4_32_10_t *state) {
   }
   return r;
 }
+// Four numbers: the rest of this block and the start of the next.
 __cumetal_device uint4 curand4(curandStatePhilox4_32_10_t *state) {
-  return {curand(state), curand(state), curand(state), curand(state)};
+  uint4 a = state->output;
+  __cumetal_philox_advance(state, 1, 0);
+  uint4 b = state->output = curand_Philox4x32_10(state->ctr, state->key);
+  switch (state->STATE) {
+    case 0: return a;
+    case 1: return {a.y, a.z, a.w, b.x};
+    case 2: return {a.z, a.w, b.x, b.y};
+    default: return {a.w, b.x, b.y, b.z};
+  }
 }
 
 #endif

@@ -91,6 +91,14 @@ __cumetal_library void skipahead_sequence(unsigned long long n, curandStateXORWO
   // 2^67 is a multiple of the Weyl sequence's period: its part stays.
   for (int k = 0; k < 32 && n; k++, n >>= 1)
     if (n & 1) __cumetal_xorwow_multiply(power, __cumetal_xorwow_sequences[k]);
+  // Beyond the table, each power is the square of the one before.
+  unsigned int base[5];
+  for (int i = 0; i < 5; i++) base[i] = __cumetal_xorwow_sequences[31][i];
+  for (; n; n >>= 1) {
+    unsigned int square[5] = {base[0], base[1], base[2], base[3], base[4]};
+    __cumetal_xorwow_multiply(base, square);
+    if (n & 1) __cumetal_xorwow_multiply(power, base);
+  }
   __cumetal_xorwow_apply(state->v, power);
 }
 __cumetal_library void skipahead(unsigned long long n, curandStateXORWOW_t *state) {
