@@ -2,63 +2,31 @@
  * Programs of the machine under `cumetal exec`: compiled here by the machine's C compiler, with the calls that NVIDIA's compiler writes and PTX in
  * a fatbinary. Each prints what it computes; the expectations are arithmetic and CUDA's manual.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { openDevice } from '../../src/device/index.ts';
 import { NativeMemory } from '../../src/exec/native-memory.ts';
-import { programFacts } from '../../src/exec/program-file.ts';
 import { kind } from '../../src/exec/protocol.ts';
 import { serveProgram } from '../../src/exec/session.ts';
 import { shimSource } from '../../src/exec/shim/source.ts';
 import { commandLine } from '../support/command-line.ts';
-import { fatbinaryOf } from '../support/hostile/container.ts';
+import { cumetal, makeRuntimeNames, sessionsIn, workshop } from '../support/native-program.ts';
 import { needing } from '../support/need.ts';
 
 const test = suite('exec/exec');
 const native = needing(test, ['linux-cc']);
-const here = import.meta.dirname;
-const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-exec-'));
-test.after(() => rmSync(folder, { recursive: true, force: true }));
-
-const cc = (...words: string[]): void => {
-  const { status, stderr } = spawnSync('cc', words, { cwd: folder, encoding: 'utf8' });
-  assert.is(status, 0, stderr);
-};
-
-/** A library with the names of a release of CUDA's runtime, for linking, and the fatbinary of the kernels. */
-function prepare(): void {
-  if (existsSync(join(folder, 'image.h'))) return;
-  for (const name of ['cuda.h', 'program.c', 'inside.c']) copyFileSync(join(here, name), join(folder, name));
-  const text = readFileSync(join(here, 'kernels.ptx'));
-  const image = fatbinaryOf(new Uint8Array(Bun.zstdCompressSync(text)), { flags: 0x8011, size: text.length });
-  writeFileSync(join(folder, 'image.h'), `static const unsigned char image[] __attribute__((aligned(8))) = {${image}};\n`);
-  const names = [...readFileSync(join(here, 'cuda.h'), 'utf8').matchAll(/\b((?:__)?cuda\w+)\(/g)].map(([, name]) => name);
-  writeFileSync(join(folder, 'stub.c'), names.map((name) => `void ${name}(void) {}\n`).join(''));
-  writeFileSync(join(folder, 'versions'), 'libcudart.so.12 { global: *; };\n');
-  mkdirSync(join(folder, 'lib'));
-  const versions = ['-Wl,-soname,libcudart.so.12', '-Wl,--version-script=versions'];
-  cc('-shared', '-fPIC', '-w', '-o', 'lib/libcudart.so.12', 'stub.c', ...versions);
-}
-
-const cumetal = [process.execPath, join(here, '../../src/cli/start.ts')] as const;
-/** The folders of sessions are made here, so that what is left of them is seen. */
-const env = { ...process.env, TMPDIR: folder, CUMETAL_CACHE_PATH: join(folder, 'cache'), CUMETAL_CACHE_DISABLE: '0' };
-const sessions = (): string[] => readdirSync(folder).filter((name) => name.startsWith('cumetal-exec-'));
-
-const run = (...words: string[]) => {
-  const { status, stdout, stderr } = spawnSync(cumetal[0], [cumetal[1], ...words], { cwd: folder, encoding: 'utf8', env });
-  return { status, stdout, stderr };
-};
+const shop = workshop('cuda.h', 'program.c');
+const { folder, env, cc } = shop;
+test.after(() => shop.remove());
 
 native('a program of the shared runtime computes on the CPU device, and its launches run again', async () => {
-  prepare();
+  makeRuntimeNames(shop);
   cc('-O1', '-pthread', '-o', 'program', 'program.c', 'lib/libcudart.so.12');
-  const { status, stdout, stderr } = run('record', '-o', 'launches', '--kernel=scale', '--threads=1', './program');
+  const { status, stdout, stderr } = shop.run(['record', '-o', 'launches', '--kernel=scale', '--threads=1', './program']);
   assert.equal(stdout.split('\n'), [
     'count 1',
     'scale cudaSuccess 3 2997',
@@ -85,7 +53,7 @@ native('a program of the shared runtime computes on the CPU device, and its laun
   const { code, out } = await commandLine(['run', '--launch', join(launches, first)]);
   assert.is(code, 0, out);
   assert.match(out, /check 0 p: pass, 1000 elements/);
-  assert.equal(sessions(), []);
+  assert.equal(sessionsIn(shop), []);
 });
 
 /** Processes whose environment names this folder. */
@@ -100,27 +68,21 @@ const processesHere = (): string[] =>
   });
 
 native('a signal ends a program that waits for a kernel that never ends, and nothing is left', async () => {
-  const child = spawn(cumetal[0], [cumetal[1], 'exec', '--threads=1', './program', 'forever'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(cumetal[0], [cumetal[1], 'exec', '--threads=1', './program', 'forever'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const said = await new Promise((resolve) => child.stdout.once('data', resolve));
   assert.is(String(said), 'waiting\n');
   await new Promise((resolve) => setTimeout(resolve, 100));
   child.kill('SIGTERM');
   assert.is(await ended, 128 + 15);
-  assert.equal(sessions(), []);
+  assert.equal(sessionsIn(shop), []);
   // What was killed is gone a moment later.
   for (let tries = 0; tries < 200 && processesHere().length > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(processesHere(), []);
-});
-
-native('a program with a runtime inside is served by its symbols, and refused without them', () => {
-  cc('-O1', '-o', 'inside', 'inside.c');
-  const { status, stdout, stderr } = run('exec', './inside');
-  assert.equal(stdout.split('\n'), ['count 0 1', 'malloc 0 1', 'texture 801', 'own 3', '']);
-  assert.is(stderr, 'cumetal exec: cudaCreateTextureObject is not supported\n');
-  assert.is(status, 4);
-  const facts = programFacts(new Uint8Array(readFileSync(join(folder, 'inside'))));
-  assert.equal({ ...facts }, { kind: 'elf', machine: 62, isDynamic: true, wanted: [], hasDeviceCode: false, hasRuntime: true });
 });
 
 native('what cannot be served is refused before it runs', async () => {
@@ -139,7 +101,7 @@ native('what cannot be served is refused before it runs', async () => {
   assert.equal(await tried(join(folder, 'nothing')), [127, 'not found']);
   assert.equal(await tried(join(folder, 'stripped.c')), [126, 'permission denied']);
   assert.equal(await tried('--threads', '0', 'x'), [2, undefined]);
-  const { code, err } = await commandLine(['exec', join(folder, 'inside')], {}, { CC: 'no-such-compiler', CUMETAL_CACHE_PATH: folder });
+  const { code, err } = await commandLine(['exec', join(folder, 'program')], {}, { CC: 'no-such-compiler', CUMETAL_CACHE_PATH: folder });
   assert.equal([code, err.includes('CM4094') && err.includes('no-such-compiler')], [126, true]);
 });
 

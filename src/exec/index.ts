@@ -4,9 +4,10 @@
  * writing the memory of the program. Start at `supervise.ts`, which starts both.
  */
 export { type ProgramFacts, programFacts } from './program-file.ts';
+export { completeLaunch, type DriverLog, type LoadKernel, ProgramCode, readDriverLog } from './record/driver-log.ts';
 export { countLaunches, type LaunchFolder, writeLaunch } from './record/folder.ts';
 export { Recorder, type RecordOptions } from './record/recorder.ts';
 export { type SessionOptions, serveProgram } from './session.ts';
-export { buildShim, type Shim, type ShimFailure } from './shim/build.ts';
+export { buildRecorder, buildShim, type Shim, type ShimFailure } from './shim/build.ts';
 export { type ShimSource, shimSource } from './shim/source.ts';
 export { codeOfEnd, removeAbandoned, type Supervision, superviseProgram } from './supervise.ts';

@@ -14,12 +14,12 @@ export interface Supervision {
   readonly path: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly shim: Shim;
+  /** The library that is preloaded, and the folder of those that the program asks for. */
+  readonly shim: Pick<Shim, 'preload'> & Partial<Shim>;
   /** A folder for the folder of this session. */
   readonly temporary: string;
-  /** The words that start a process which serves (`serveFromInput`), and what it finds in its environment. */
-  readonly server: readonly string[];
-  readonly serverEnv: Readonly<Record<string, string | undefined>>;
+  /** The process that serves, if one does: the words that start it, and its environment. */
+  readonly server?: { readonly words: readonly string[]; readonly env: Readonly<Record<string, string | undefined>> };
 }
 
 /** Signals that are passed on. Those that a terminal sends reach the program by themselves. */
@@ -82,14 +82,19 @@ class Session {
   }
 
   run(): Promise<number | NodeJS.ErrnoException> {
-    const { path, args, env, shim } = this.#options;
+    const { path, args, env, shim, server } = this.#options;
     const preload = [shim.preload, env.LD_PRELOAD].filter(Boolean).join(':');
     const libraries = [shim.folder, env.LD_LIBRARY_PATH].filter(Boolean).join(':');
     return new Promise((resolve) => {
       const program = spawn(path, args.slice(1), {
         argv0: args[0]!,
         stdio: 'inherit',
-        env: { ...env, LD_PRELOAD: preload, LD_LIBRARY_PATH: libraries, CUMETAL_EXEC: `${process.pid}:${this.#folder}` },
+        env: {
+          ...env,
+          LD_PRELOAD: preload,
+          ...(libraries === '' ? {} : { LD_LIBRARY_PATH: libraries }),
+          ...(server ? { CUMETAL_EXEC: `${process.pid}:${this.#folder}` } : {}),
+        },
       });
       const passOn = passed.map((signal) => {
         const pass = (): void => {
@@ -104,13 +109,13 @@ class Session {
       };
       program.once('error', ended);
       program.once('exit', (code, signal) => ended(codeOfEnd(code, signal)));
-      this.#idle = this.#start();
+      if (server) this.#idle = this.#start();
     });
   }
 
   /** Gives a program to a process, and starts the next one when it is asked for. */
   #serve(pid: number): void {
-    if (!Number.isInteger(pid)) return;
+    if (!Number.isInteger(pid) || !this.#options.server) return;
     const server = this.#idle ?? this.#start();
     this.#idle = undefined;
     server.once('exit', () => this.#refuse(pid));
@@ -118,12 +123,13 @@ class Session {
   }
 
   #start(): ChildProcess {
-    const [command, ...args] = this.#options.server;
+    const { words, env } = this.#options.server!;
+    const [command, ...args] = words;
     const server = spawn(command!, args, {
       stdio: ['pipe', 'inherit', 'inherit'],
       // Of another session, so that a terminal's signals do not end it before the program.
       detached: true,
-      env: { ...this.#options.serverEnv, LD_PRELOAD: this.#options.shim.preload, CUMETAL_EXEC_GUARD: String(process.pid) },
+      env: { ...env, LD_PRELOAD: this.#options.shim.preload, CUMETAL_EXEC_GUARD: String(process.pid) },
     });
     this.#processes.add(server);
     server.stdin!.on('error', () => {});

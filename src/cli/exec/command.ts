@@ -33,14 +33,19 @@ export const record: Command = {
   endsAtFirst: true,
   options: [
     { name: 'output', short: 'o', value: 'FOLDER', doc: 'The folder of the launch files, `launches` by default; a new or empty one.' },
+    {
+      name: 'device',
+      value: 'DEVICE',
+      choices: ['auto', 'cpu', 'cuda'],
+      doc: 'Where the program runs: on the NVIDIA GPU of this machine (`cuda`), on the CPU device, or on the first of them that is there (`auto`, the default).',
+    },
     { name: 'limit', value: 'N', doc: 'The most launches that are recorded, 100 by default; later ones run and are not written.' },
     { name: 'kernel', value: 'NAME', doc: 'Only launches of this kernel, by its name in the PTX.' },
     ...shared,
   ],
-  examples: [
-    { line: 'cumetal record -o launches ./a.out 1000', does: 'record the first 100 launches' },
-  ],
-  details: `The program runs as under \`cumetal exec\`. A launch file names the PTX, the arguments, and the contents of memory and variables before
+  examples: [{ line: 'cumetal record -o launches ./a.out 1000', does: 'record the first 100 launches' }],
+  details: `On the CPU device, the program runs as under \`cumetal exec\`. On an NVIDIA GPU, it runs on NVIDIA's driver (12.4 or later), which may be
+its own runtime, shared or not, or the driver itself; each launch waits for the GPU. A launch file names the PTX, the arguments, and the contents of memory and variables before
 the launch; what memory holds after it is the expected result of a later run. Pointers into one allocation stay pointers into one.
 Equal contents are one file. \`cumetal run --launch FILE\` runs one again, and \`cumetal diff FOLDER\` all of them.`,
   run: async (context) => (await import('./index.ts')).execute(context),

@@ -1,20 +1,16 @@
 /** `cumetal exec` and `cumetal record`: run a program of the machine, whose calls of CUDA a second process of this command line serves. */
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { machine, tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
-import { Diagnostics } from '../../base/diagnostic.ts';
-import { buildShim, countLaunches, programFacts, removeAbandoned, type Shim, shimSource, superviseProgram } from '../../exec/index.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { machine } from 'node:os';
+import { resolve } from 'node:path';
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import { buildShim, countLaunches, programFacts, type Supervision, shimSource } from '../../exec/index.ts';
 import { type Context, lastValue } from '../command/command.ts';
-import { storeOf } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
 import type { ExitCode } from '../terminal/exit.ts';
-import { writeDiagnostics } from '../terminal/render.ts';
+import { runProgram } from './program.ts';
 
 /** Set for the process that serves. */
 const serving = 'CUMETAL_EXEC_SERVE';
-
-/** Exit codes of programs that cannot be run. Source: POSIX, Shell Command Language, 2.8.2. */
-const [cannotRun, notFound] = [126, 127];
 
 /** Runs the command. The result is the program's exit code. */
 export async function execute(context: Context): Promise<ExitCode> {
@@ -36,53 +32,28 @@ export async function execute(context: Context): Promise<ExitCode> {
   const before = countLaunches(folder);
   if (before > 0) return usageError(`\`${folder}\` has launches already`, 'cumetal record --help', terminal);
   const options = new Map([...parsed.options, ['output', [folder]] as const, ['limit', [limit]] as const]);
-  const code = await supervise({ ...context, parsed: { ...parsed, options } });
+  const isOnGpu = lastValue(parsed, 'device') !== 'cpu' && existsSync('/dev/nvidiactl');
+  const run = isOnGpu || lastValue(parsed, 'device') === 'cuda' ? (await import('./record-gpu.ts')).recordOnGpu : supervise;
+  const code = await run({ ...context, parsed: { ...parsed, options } });
   const count = countLaunches(folder);
   terminal.err(`note: ${count} ${count === 1 ? 'launch' : 'launches'} recorded in ${folder}\n`);
   return code as ExitCode;
 }
 
-async function supervise({ parsed, terminal, command }: Context): Promise<number> {
-  const diagnostics = new Diagnostics();
-  const [name = ''] = parsed.positionals;
-  const path = findProgram(name, terminal.env.PATH ?? '');
-  if (typeof path === 'number') {
-    terminal.err(`cumetal ${command.name}: ${name}: ${path === notFound ? 'not found' : 'permission denied'}\n`);
-    return path;
-  }
-  const wanted = checkProgram(path, diagnostics);
-  const place = shimPlace(terminal.env);
-  try {
-    const shim = wanted && buildShim(shimSource(wanted), place.folder, terminal.env.CC || 'cc');
-    if (shim && !('why' in shim)) return await start({ shim, path }, { parsed, terminal, command });
-    if (shim) diagnostics.report('CM4094', shim);
-    writeDiagnostics(diagnostics.list, terminal);
-    return cannotRun;
-  } finally {
-    place.remove();
-  }
-}
-
-/** Starts a program, and waits for its end. */
-async function start(
-  { shim, path }: { readonly shim: Shim; readonly path: string },
-  { parsed, terminal, command }: Context,
-): Promise<number> {
-  const [name = '', ...args] = parsed.positionals;
-  removeAbandoned(tmpdir());
-  const result = await superviseProgram({
-    path,
-    args: [name, ...args],
-    env: terminal.env,
-    shim,
-    temporary: tmpdir(),
-    server: [...ownWords(), command.name, ...optionsOf(parsed.options), '--', name],
-    serverEnv: { ...terminal.env, [serving]: '1' },
+const supervise = (context: Context): Promise<number> =>
+  runProgram(context, {
+    shim({ path, folder, compiler }, diagnostics) {
+      const wanted = checkProgram(path, diagnostics);
+      return wanted && buildShim(shimSource(wanted), folder, compiler);
+    },
+    more: { server: serverOf(context) },
   });
-  if (typeof result === 'number') return result;
-  terminal.err(`cumetal ${command.name}: ${name}: ${result.message}\n`);
-  return cannotRun;
-}
+
+/** The process that serves: this command line again. */
+const serverOf = ({ parsed, terminal, command }: Context): Supervision['server'] => ({
+  words: [...ownWords(), command.name, ...optionsOf(parsed.options), '--', parsed.positionals[0]!],
+  env: { ...terminal.env, [serving]: '1' },
+});
 
 const optionsOf = (options: Context['parsed']['options']): string[] =>
   [...options].flatMap(([name, values]) => values.map((value) => (value === true ? `--${name}` : `--${name}=${value}`)));
@@ -91,22 +62,6 @@ const optionsOf = (options: Context['parsed']['options']): string[] =>
 function ownWords(): string[] {
   const [, main = ''] = process.argv;
   return main.startsWith('/$bunfs/') ? [process.execPath] : [process.execPath, main];
-}
-
-/** The path of a program as `execvp` finds it; the exit code if there is none. */
-function findProgram(name: string, path: string): string | number {
-  const places = name.includes('/') ? [name] : path.split(delimiter).map((folder) => join(folder || '.', name));
-  let result = notFound;
-  for (const place of places) {
-    if (!statSync(place, { throwIfNoEntry: false })?.isFile()) continue;
-    try {
-      accessSync(place, constants.X_OK);
-      return place;
-    } catch {
-      result = cannotRun;
-    }
-  }
-  return result;
 }
 
 /** e_machine by the machine's name. */
@@ -127,12 +82,4 @@ function checkProgram(path: string, diagnostics: Diagnostics): readonly string[]
     'it has NVIDIA’s runtime inside, and no symbols by which it could be replaced',
     'relink with `-cudart shared`, or leave the symbols in it',
   );
-}
-
-/** The cache; a folder for this run alone if there is none, because what lies in a folder of others would run with the rights of the user. */
-function shimPlace(env: Context['terminal']['env']): { readonly folder: string; remove(): void } {
-  const found = storeOf({ env });
-  if ('folder' in found) return { folder: found.folder, remove: () => {} };
-  const folder = mkdtempSync(join(tmpdir(), 'cumetal-shim-'));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

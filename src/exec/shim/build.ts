@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import recorder from './driver-record.c' with { type: 'text' };
 import type { ShimSource } from './source.ts';
 
 /** The libraries of a program, in one folder. */
@@ -32,7 +33,20 @@ const libraries: Readonly<Record<string, string | undefined>> = {
 export const preloadName = 'libcumetal-exec.so';
 
 /** The shim in a folder below `folder` that is named after its content; made there if it is not. */
-export function buildShim({ shim, included }: ShimSource, folder: string, compiler: string): Shim | ShimFailure {
+export function buildShim(source: ShimSource, folder: string, compiler: string): Shim | ShimFailure {
+  return build({ ...source, hasLibraries: true }, folder, compiler);
+}
+
+/** The library in front of NVIDIA's driver, which records launches. */
+export function buildRecorder(folder: string, compiler: string): Shim | ShimFailure {
+  return build({ shim: recorder, included: {}, hasLibraries: false }, folder, compiler);
+}
+
+interface Source extends ShimSource {
+  readonly hasLibraries: boolean;
+}
+
+function build({ shim, included, hasLibraries }: Source, folder: string, compiler: string): Shim | ShimFailure {
   const hash = createHash('sha256')
     .update([shim, ...Object.entries(included).flat(), compiler].join('\0'))
     .digest('hex')
@@ -46,7 +60,7 @@ export function buildShim({ shim, included }: ShimSource, folder: string, compil
   try {
     writeFileSync(join(draft, 'shim.c'), shim);
     for (const [name, text] of Object.entries(included)) writeFileSync(join(draft, name), text);
-    const why = compile(draft, compiler);
+    const why = compile(draft, compiler, hasLibraries);
     if (why !== undefined) return { compiler, why };
     try {
       renameSync(draft, place);
@@ -59,11 +73,11 @@ export function buildShim({ shim, included }: ShimSource, folder: string, compil
   }
 }
 
-function compile(folder: string, compiler: string): string | undefined {
+function compile(folder: string, compiler: string, hasLibraries: boolean): string | undefined {
   // Nothing in it takes time, but compiling it does.
   const common = ['-shared', '-fPIC', '-O0', '-w'];
-  const first = call(compiler, [...common, '-fvisibility=hidden', '-Wl,-z,defs', '-pthread', '-o', preloadName, 'shim.c'], folder);
-  if (first !== undefined) return first;
+  const first = call(compiler, [...common, '-fvisibility=hidden', '-Wl,-z,defs', '-pthread', '-o', preloadName, 'shim.c', '-ldl'], folder);
+  if (first !== undefined || !hasLibraries) return first;
   writeFileSync(join(folder, 'empty.c'), '');
   for (const [name, version] of Object.entries(libraries)) {
     const script = version === undefined ? [] : ['-Wl,--version-script=versions'];

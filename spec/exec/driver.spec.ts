@@ -1,0 +1,50 @@
+/**
+ * Programs with NVIDIA's runtime inside, and programs on a driver: with stand-ins for both, which say when they are called. The driver has one
+ * kernel, in C; its launch runs again on the CPU device by the PTX of the same kernel.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { programFacts } from '../../src/exec/program-file.ts';
+import { commandLine } from '../support/command-line.ts';
+import { workshop } from '../support/native-program.ts';
+import { needing } from '../support/need.ts';
+
+const test = suite('exec/driver');
+const native = needing(test, ['linux-cc']);
+const shop = workshop('cuda.h', 'inside.c', 'fake-driver.c', 'driver-program.c');
+const { folder, cc } = shop;
+test.after(() => shop.remove());
+
+native('a program with a runtime inside is served by its symbols, and refused without them', () => {
+  cc('-O1', '-o', 'inside', 'inside.c');
+  const { status, stdout, stderr } = shop.run(['exec', './inside']);
+  assert.equal(stdout.split('\n'), ['count 0 1', 'malloc 0 1', 'texture 801', 'own 3', '']);
+  assert.is(stderr, 'cumetal exec: cudaCreateTextureObject is not supported\n');
+  assert.is(status, 4);
+  const facts = programFacts(new Uint8Array(readFileSync(join(folder, 'inside'))));
+  assert.equal({ ...facts }, { kind: 'elf', machine: 62, isDynamic: true, wanted: [], hasDeviceCode: false, hasRuntime: true });
+});
+
+native('launches in front of a driver are recorded, and run again', async () => {
+  mkdirSync(join(folder, 'driver'));
+  cc('-shared', '-fPIC', '-o', 'driver/libcuda.so.1', 'fake-driver.c', '-Wl,-soname,libcuda.so.1', '-ldl');
+  cc('-O1', '-o', 'driver-program', 'driver-program.c', '-ldl');
+  const launches = join(folder, 'gpu');
+  const { status, stdout, stderr } = shop.run(['record', '--device=cuda', '-o', 'gpu', './driver-program'], {
+    LD_LIBRARY_PATH: join(folder, 'driver'),
+  });
+  // The launch is in a stream that captures the second time, and both ran.
+  assert.equal([status, stdout, stderr], [6, '9 90 60\n', `note: 1 launch recorded in ${launches}\n`]);
+  const file = join(launches, '000000-scale.launch.json');
+  const { args, constants } = JSON.parse(readFileSync(file, 'utf8'));
+  assert.equal(args[0], { name: 'p', within: 2, offset: 40 });
+  assert.equal(Object.keys(constants), ['factor']);
+  assert.is(args[2].expect.recordedOn, 'a fake GPU 0');
+  const { code, out } = await commandLine(['run', '--launch', file]);
+  assert.is(code, 0, out);
+  assert.match(out, /check 2 memory0: pass, 100 elements/);
+});
+
+test.run();
