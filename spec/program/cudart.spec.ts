@@ -1,6 +1,9 @@
 /** The parts of the CUDA runtime beyond copies and launches: boxes, symbols, pools, graphs, cooperative launches, and the driver API. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { cudaFunctions } from '../../src/program/cudart/index.ts';
 import { cBytes } from '../../src/program/memory.ts';
 import { allocate, at, type Cuda, cuda, ptx, scale, words } from '../support/program-runtime.ts';
 
@@ -336,6 +339,18 @@ test('driver API: a module of PTX, its function and its variable', () => {
   assert.ok([200, 218].includes(call.cuModuleLoadData!(at(200), at(100_000))));
   assert.is(call.cuModuleUnload!(module), 0);
   assert.is(call.cuLaunchKernel!(fn, 1, 1, 1, 32, 1, 1, 0, 0n, at(424), 0n), 400);
+});
+
+test('every function that the headers declare is there, but those of arrays and textures', () => {
+  const folder = join(import.meta.dirname, '../../cuda/include');
+  const text = ['cuda_runtime_api.h', 'cuda.h'].map((name) => readFileSync(join(folder, name), 'utf8')).join('');
+  const declared = [...new Set([...text.matchAll(/\b((?:__)?cuda?[A-Z]\w+)\(/g)].map(([, name]) => name!))];
+  assert.ok(declared.length > 200);
+  const absent = declared.filter((name) => !(name in cudaFunctions));
+  assert.equal(
+    absent.filter((name) => !/Array|Texture|Surface|ChannelDesc/.test(name)),
+    ['cudaMemRangeGetAttribute', 'cudaGraphDebugDotPrint'],
+  );
 });
 
 test.run();
