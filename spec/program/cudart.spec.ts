@@ -345,7 +345,7 @@ test('every function that the headers declare is there, but those of arrays and 
   const folder = join(import.meta.dirname, '../../cuda/include');
   const text = ['cuda_runtime_api.h', 'cuda.h'].map((name) => readFileSync(join(folder, name), 'utf8')).join('');
   const declared = [...new Set([...text.matchAll(/\b((?:__)?cuda?[A-Z]\w+)\(/g)].map(([, name]) => name!))];
-  assert.ok(declared.length > 200);
+  assert.ok(declared.length > 150);
   const absent = declared.filter((name) => !(name in cudaFunctions));
   assert.equal(
     absent.filter((name) => !/Array|Texture|Surface|ChannelDesc/.test(name)),
