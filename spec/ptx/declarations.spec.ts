@@ -46,6 +46,11 @@ const declarations: readonly Fault[] = [
   ['.entry q (.param .f16x2 ^v) { ret; }', 'CM1117', 'invalid declaration of `v`: a parameter cannot be a vector'],
   ['~.param .v2 .f32 ^v;', 'CM1117', 'invalid declaration of `v`: a parameter cannot be a vector'],
   ['~.reg .bf16x2 ^v;', 'CM1117', 'invalid declaration of `v`: only instructions have the type .bf16x2; declare the variable as .b32'],
+  ['.global .u32 ^v<2>[3];', 'CM1117', 'invalid declaration of `v`: variables of a count have neither extents nor initial values'],
+  ['.global .u32 ^v<2> = 4;', 'CM1117', 'invalid declaration of `v`: variables of a count have neither extents nor initial values'],
+  ['.func f (.param .u32 ^v<2>) { ret; }', 'CM1117', 'invalid declaration of `v`: a parameter is one variable'],
+  ['.global .u32 v<2>;~st.global.u32 [^v2], %r1;', 'CM1101', '`v2` is not declared'],
+  ['.global .u32 v<2>, ^v1;', 'CM1109', '`v1` is declared twice in this scope'],
   ['.global .s16x2 ^v;', 'CM1117', 'invalid declaration of `v`: only instructions have the type .s16x2; declare the variable as .b32'],
   [
     '.section .debug_x {\nL: ^.u8 1\n}',
@@ -167,6 +172,8 @@ for (const [line, code, message] of [...declarations, ...prototypes])
   });
 
 const fine: readonly string[] = [
+  '.func f (.param .u64 x, .param .u64 y) { ret; }~{ .param.u64 %P<2>; st.param.u64 [%P0], %rd1; st.param.u64 [%P1], %rd2; call.uni f, (%P0, %P1); }',
+  '.global .u32 v<2>, w; .const .f32 c<1>;~.shared .align 8 .u32 s<3>; st.shared.u32 [s2], %r1; st.global.u32 [v1], %r2; ld.const.f32 %f1, [c0];',
   '.global .b32 v[2] = {1};',
   '.global .b32 v[4] = {};',
   '.global .b32 v[] = {1, 2};',
@@ -200,6 +207,11 @@ const fine: readonly string[] = [
 ];
 
 for (const line of fine) test(`fine: ${line.replaceAll('\n', ' ')}`, () => assert.equal(said(textOf(line)), []));
+
+test('a count declares as many variables as any compiler writes, and no more', () => {
+  assert.equal(said(textOf('.global .u32 v<1024>;~st.global.u32 [v1023], %r1;')), []);
+  assert.equal(said(textOf('.global .u32 v<1025>;')), ['CM1117 4:14 invalid declaration of `v`: a count declares at most 1024 variables']);
+});
 
 test('every code of declarations and calls is provoked here', () => {
   const provoked = new Set([...declarations, ...prototypes].map(([, code]) => code));

@@ -274,6 +274,9 @@ const manyStatements = (count: number): string => `.func f () {${'a;'.repeat(cou
 test('a module of as many statements as the limit is parsed, and one more is an error', () => {
   assert.equal(parsedCodes(manyStatements(limits.statements)), { codes: {}, items: 1 });
   assert.equal(parsedCodes(manyStatements(limits.statements + 1)), { codes: { CM1015: 1 }, items: 0 });
+  // Variables that a count declares are statements.
+  const counts = Array.from({ length: limits.statements / limits.names + 1 }, (_, i) => `.global .u32 v${i}_<${limits.names}>;`);
+  assert.equal(parsedCodes(counts.join('\n')), { codes: { CM1015: 1 }, items: 0 });
 });
 
 test('a list of as many elements as the limit is parsed, and one more is an error, also at the end of the file', () => {

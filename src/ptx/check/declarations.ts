@@ -5,6 +5,7 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { bitsOfType } from '../model/types.ts';
 import type { Module, PtxFunction, Section, Statement, Variable } from '../syntax/ast.ts';
+import { limits } from '../syntax/limits.ts';
 import { checkInitializer } from './initializer.ts';
 import type { Scope } from './scope.ts';
 
@@ -76,8 +77,20 @@ const instructionTypes: ReadonlyMap<string, number> = new Map([
   ['f32x2', 64],
 ]);
 
+/** The reason why a count (`name<4>`) is invalid. Those that are valid have become variables of their own, except in registers. */
+function countReason({ space, dims, init, regCount }: Variable, where: Where): string | undefined {
+  if (regCount === undefined) return undefined;
+  if (where === 'head') return 'a parameter is one variable';
+  if (space === 'reg') return undefined;
+  if (dims.length > 0 || init) return 'variables of a count have neither extents nor initial values';
+  return `a count declares at most ${limits.names} variables`;
+}
+
 /** The reason why a declaration is invalid, regardless of its size and value. */
-function invalidReason({ space, type, vector, dims, linkage, init }: Variable, where: Where): string | undefined {
+function invalidReason(variable: Variable, where: Where): string | undefined {
+  const { space, type, vector, dims, linkage, init } = variable;
+  const why = countReason(variable, where);
+  if (why !== undefined) return why;
   if (type === 'pred' && (space !== 'reg' || vector !== undefined || dims.length > 0)) return 'predicates are single registers';
   const bits = instructionTypes.get(type);
   if (bits !== undefined) return `only instructions have the type .${type}; declare the variable as .b${bits}`;

@@ -91,8 +91,10 @@ const unsupportedRegisters = new Set(
 
 /** An alternative to an unsupported special register, if there is one. */
 export function alternativeTo(name: string): string | undefined {
-  if (/^%envreg\d/.test(name))
+  if (/^%envreg[12]$/.test(name))
     return '`grid.sync()` reads it. It waits for all blocks of the grid and needs a cooperative launch. Launch one kernel for each part between the synchronizations';
+  if (/^%envreg\d/.test(name))
+    return 'its value is the driver’s own. Code that NVIDIA compiles of OpenCL reads the offset of the range in it; add the offset to the pointers, or pass it as a parameter';
   return /^%n?(tid|ctaid)$/.test(name) ? 'read its axes separately, from `.x` on' : undefined;
 }
 

@@ -42,7 +42,7 @@ export type Linkage = 'extern' | 'visible' | 'weak' | 'common';
 /** A state space, without the dot. */
 export type StateSpace = 'reg' | 'sreg' | 'const' | 'global' | 'local' | 'param' | 'shared' | 'tex';
 
-/** A declared variable, register range or parameter. `.reg .u32 a, b;` gives two. */
+/** A declared variable, register range or parameter. `.reg .u32 a, b;` gives two, and `.param .u32 p<2>;` does, too. */
 export interface Variable {
   readonly kind: 'variable';
   readonly linkage: Linkage | undefined;
@@ -53,7 +53,7 @@ export interface Variable {
   readonly type: string;
   readonly vector: 'v2' | 'v4' | 'v8' | undefined;
   readonly name: string;
-  /** 12 for `%r<12>`, which declares `%r0` to `%r11`. */
+  /** 12 for the registers `%r<12>`, which declares `%r0` to `%r11`. In other state spaces only a fault has one. */
   readonly regCount: number | undefined;
   /** `[4][]` is `[4, undefined]`. */
   readonly dims: readonly (number | undefined)[];

@@ -4,10 +4,19 @@ import type { Span } from '../../base/source.ts';
 
 /**
  * Limits of tokens, nested brackets, nested scopes, and consecutive statements without semicolons; of the statements and the list elements of
- * a module, which take some kilobytes each until they are compiled; and of syntax errors, whose messages take the time of a hundred
- * statements each. All are above compiler output.
+ * a module, which take some kilobytes each until they are compiled; of variables that a count declares; and of syntax errors, whose messages
+ * take the time of a hundred statements each. All are above compiler output.
  */
-export const limits = { tokens: 50_000, nesting: 64, scopes: 256, cuts: 20, statements: 2 ** 19, elements: 2 ** 22, errors: 1000 } as const;
+export const limits = {
+  tokens: 50_000,
+  nesting: 64,
+  scopes: 256,
+  cuts: 20,
+  statements: 2 ** 19,
+  elements: 2 ** 22,
+  names: 1024,
+  errors: 1000,
+} as const;
 
 /** The numbers of statements, list elements and failed lines so far. */
 export interface Counts {

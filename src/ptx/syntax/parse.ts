@@ -279,8 +279,10 @@ class Parser {
   #place(line: Line, end: number): void {
     const isHead = !isList(line) && (line.kind === 'function' || line.kind === 'sectionStart');
     if (isHead) this.#ended = undefined;
-    if (isList(line)) for (const variable of line) this.#add(variable);
-    else if (line.kind === 'function') this.#placeFunction(line, end);
+    if (isList(line)) {
+      for (const variable of line) this.#add(variable);
+      this.#counts.statements += Math.max(0, line.length - 1);
+    } else if (line.kind === 'function') this.#placeFunction(line, end);
     else if (line.kind === 'sectionStart') this.#frames.push({ kind: 'section', head: line, open: end - 1, items: [] });
     else if (line.kind === 'version' || line.kind === 'target' || line.kind === 'addressSize') this.#placeHeader(line);
     else this.#add(line as Statement | Label | SectionData);

@@ -15,6 +15,7 @@ import type {
   Variable,
 } from './ast.ts';
 import { type Cursor, integerOf, type Make, numberOf, spanOf, textOf } from './cursor.ts';
+import { limits } from './limits.ts';
 import { type Actions, itemsOf, literal, make, type Node } from './nodes.ts';
 import { directiveActions, dotted, optional, strings, wholeSpan, words } from './template-directives.ts';
 import { buildAll, makeList } from './template-operands.ts';
@@ -74,6 +75,13 @@ function declared(word: Node, count: Node, dimensions: Node, initial: Node | und
 
 const variable = (base: Omit<Variable, keyof Declared>, d: Declared): Variable => ({ ...base, ...d });
 
+/** What `.param .u64 %P<2>` declares, in every state space but that of registers: `%P0` and `%P1`. Other counts are faults that the checker reports. */
+function namesOf(declared: Variable): readonly Variable[] {
+  const { space, name, regCount: count, dims, init } = declared;
+  if (space === 'reg' || count === undefined || count > limits.names || dims.length > 0 || init) return [declared];
+  return Array.from({ length: count }, (_, i) => ({ ...declared, name: `${name}${i}`, regCount: undefined }));
+}
+
 const variableActions: Actions = {
   Variable(linkage: Node, space: Node, qualifiers: Node, type: Node, list: Node, _end: Node) {
     const fixed = {
@@ -88,7 +96,7 @@ const variableActions: Actions = {
     const span = wholeSpan(this);
     return (c): Variable[] => {
       const base = { ...fixed, ...quality(c), span: span(c) };
-      return buildAll(parts, c).map((d) => variable(base, d));
+      return buildAll(parts, c).flatMap((d) => namesOf(variable(base, d)));
     };
   },
 
