@@ -68,8 +68,14 @@ function readLines(): string[] {
   }
 }
 
-/** Writes at once: this process may be ended at any time. */
+/** Reports that were written: a program that goes on after an error meets it again with every launch. */
+const written = new Set<string>();
+
+/** Writes at once, and each text once: this process may be ended at any time. */
 function report({ list }: Diagnostics): void {
   const errors = list.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) writeSync(2, printableText(renderAll(errors)));
+  const text = errors.length > 0 ? printableText(renderAll(errors)) : '';
+  if (text === '' || written.has(text)) return;
+  written.add(text);
+  writeSync(2, text);
 }
