@@ -43,6 +43,10 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     sharedMemPerBlockOptin: shared,
     regsPerMultiprocessor: 65_536,
     managedMemory: 1,
+    // No kernel runs while the host does.
+    concurrentManagedAccess: 1,
+    computePreemptionSupported: 1,
+    streamPrioritiesSupported: 1,
     hostRegisterSupported: 1,
     memoryPoolsSupported: 1,
     maxBlocksPerMultiProcessor: 1,
