@@ -181,6 +181,14 @@ test('no path leads out of a granted folder', () =>
     assert.is(readFileSync(join(outside, 'secret'), 'utf8'), 'secret');
   }));
 
+test('a granted folder has the names that relative paths give it', () => {
+  const above = join(process.cwd(), '..');
+  const names = (folder: string): string[] => machineHost({ args: ['program'], folders: [folder] }).folders.map(({ name }) => name);
+  assert.equal(names(above), ['.', '..', above]);
+  assert.equal(names('.'), ['.', process.cwd()]);
+  assert.equal(names('src'), [join(process.cwd(), 'src')]);
+});
+
 test('clocks, random numbers and the end', () =>
   withFolder((folder) => {
     const one = session(folder);

@@ -27,7 +27,8 @@ export function serve({ parsed }: Context): ExitCode {
     folder,
     pid: Number(pid),
     device,
-    load: (ptx, diagnostics) => loadSource(device, new SourceFile(`${parsed.positionals[0]} (PTX ${++modules})`, ptx), {}, diagnostics),
+    load: (ptx, diagnostics) =>
+      loadSource(device, new SourceFile(`${parsed.positionals[0]} (PTX ${++modules})`, ptx), { compile: { target: 'cpu' } }, diagnostics),
     report,
     now: () => performance.now(),
   });
