@@ -1,6 +1,6 @@
 /** The process beside a program: it has the device, and answers the program's calls of CUDA. */
 import { readSync, writeSync } from 'node:fs';
-import { loadSource } from '../../api/load.ts';
+import { loadSource, warpSynchronous } from '../../api/load.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printableText } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
@@ -28,7 +28,12 @@ export function serve({ parsed }: Context): ExitCode {
     pid: Number(pid),
     device,
     load: (ptx, diagnostics) =>
-      loadSource(device, new SourceFile(`${parsed.positionals[0]} (PTX ${++modules})`, ptx), { compile: { target: 'cpu' } }, diagnostics),
+      loadSource(
+        device,
+        new SourceFile(`${parsed.positionals[0]} (PTX ${++modules})`, ptx),
+        { compile: { target: 'cpu' }, ...warpSynchronous(ptx) },
+        diagnostics,
+      ),
     report,
     now: () => performance.now(),
   });

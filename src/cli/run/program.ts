@@ -2,7 +2,7 @@
  * `cumetal run` of a whole program: `.cu`, C++ and C files, which are compiled and linked, or a file that `cumetal cc` linked. Its streams and
  * its exit code are those of this process.
  */
-import { loadSource } from '../../api/load.ts';
+import { loadSource, warpSynchronous } from '../../api/load.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
@@ -98,7 +98,7 @@ function runOn(device: Device, module: Uint8Array, request: RunRequest, { termin
       const source = sourceOf(ptx, terminal);
       const own = new Diagnostics(source);
       const compiler: typeof compile = cache ? (file, options, to) => cache.compiledNow(file, options, to, compile) : compile;
-      const loaded = loadSource(device, source, { compile: compileFor(device, request), compiler }, own);
+      const loaded = loadSource(device, source, { compile: compileFor(device, request), compiler, ...lanesOf(request, ptx) }, own);
       diagnostics.addAll(own.sorted());
       if (loaded) sources.set(loaded, source);
       return loaded;
@@ -125,6 +125,10 @@ function runOn(device: Device, module: Uint8Array, request: RunRequest, { termin
   if (code === undefined) return exit.failed;
   return code === 0 && hasFindings ? exit.failed : code;
 }
+
+/** What the user asks for comes first. */
+const lanesOf = ({ engine }: RunRequest, ptx: string): ReturnType<typeof warpSynchronous> =>
+  engine.lanes === undefined ? warpSynchronous(ptx) : {};
 
 /** Programs know NVIDIA's limits and clocks, which the target `cpu` has. */
 const compileFor = (
