@@ -3,12 +3,14 @@
  *
  *     bun scripts/programs/judge.ts FOLDER [--only=NAME,…] [--sample=COUNT --seed=N] [--not=RESULTS.json] [--needs=none|all] [OPTION]…
  *
- * FOLDER has one folder with a Makefile for each program, as `src` of HeCBench (`--suffix=-cuda` by default) has. Commands come from
+ * FOLDER has one folder with a Makefile for each program, as `src` of HeCBench (`--suffix=-cuda` by default) has; with `--form=cmake
+ * --suffix=` it has folders of folders with a CMakeLists.txt, as `Samples` of cuda-samples has. Commands of make come from
  * `make -n run`; arguments are cut down for two cores, and smaller ones are tried where a run takes too long. Nothing of FOLDER is changed
  * but what its programs write, and nothing of it belongs to this repository. Results go to `--out=RESULTS.json`, which is read again first:
  * programs whose objects and results are there are not run again but with `--again`. `--table=FILE.md` writes the table of reasons.
  *
- * `--build` compiles and links, and runs nothing. Only programs that check themselves count, and by default only those that need nothing but the CUDA runtime (`--needs=none`).
+ * `--build` compiles and links, and runs nothing. Only programs that check themselves count, all of them with `--exit-code`, which says that
+ * an exit code of 0 is a verdict; and by default only those that need nothing but the CUDA runtime (`--needs=none`).
  * A job of its own: not a spec, and not part of CI. `--seconds=30` is the limit of CPU time of a run. `--clang=BIN --usr=FOLDER` takes a clang
  * of this machine, of the release of `@yowasp/clang`, whose headers are in FOLDER: programs are the same, and compile sooner.
  */
@@ -20,6 +22,7 @@ import { openToolchain, treeOf } from '../toolchain/clang.ts';
 import { nativeToolchain } from '../toolchain/native.ts';
 import { buildProgram, type Setup } from '../toolchain/program.ts';
 import { argumentLists } from './arguments.ts';
+import { cmakeRecipeOf } from './cmake.ts';
 import { type Recipe, recipeOf } from './make.ts';
 import { needsOf } from './needs.ts';
 import { type Ran, runFile } from './run.ts';
@@ -38,6 +41,7 @@ const { positionals, values } = parseArgs({
     not: text,
     needs: { type: 'string', default: 'none' },
     suffix: { type: 'string', default: '-cuda' },
+    form: { type: 'string', default: 'make' },
     out: { type: 'string', default: 'results.json' },
     table: text,
     cache: { type: 'string', default: '.cache/programs' },
@@ -47,6 +51,7 @@ const { positionals, values } = parseArgs({
     again: flag,
     list: flag,
     build: flag,
+    'exit-code': flag,
   },
 });
 const repository = join(import.meta.dirname, '../..');
@@ -65,11 +70,19 @@ interface Program {
 
 const isText = (path: string): boolean => !/\.(txt|dat|tab)$/.test(path);
 
+/** What a folder builds, by its Makefile or its CMakeLists.txt. */
+function recipeIn(folder: string): Recipe | string {
+  if (values.form === 'cmake') return cmakeRecipeOf(folder);
+  return recipeOf(folder);
+}
+
 function programOf(name: string): Program {
   const folder = join(root, name);
-  const recipe = recipeOf(folder);
+  const recipe = recipeIn(folder);
   const files = sourcesOf(folder, typeof recipe === 'string' ? [] : recipe.includes);
-  const own = [...files].filter(([path]) => isText(path)).map(([, bytes]) => new TextDecoder().decode(bytes));
+  // Headers that all programs share name libraries that few of them need.
+  const isOwn = (path: string): boolean => isText(path) && (values.form !== 'cmake' || path.startsWith(folder));
+  const own = [...files].filter(([path]) => isOwn(path)).map(([, bytes]) => new TextDecoder().decode(bytes));
   return {
     name: name.slice(0, name.length - values.suffix.length),
     folder,
@@ -123,7 +136,16 @@ async function openSetup(): Promise<Setup> {
   const sysroot = process.env.CUMETAL_SYSROOT ?? join(repository, '.cache/sysroot');
   const cuda = join(repository, 'cuda/include');
   if (!values.clang) return { toolchain: await openToolchain(), sysroot: treeOf(sysroot), cuda: treeOf(cuda) };
-  return { toolchain: nativeToolchain(values.clang, { usr: resolve(values.usr ?? ''), sysroot, cuda, src: root }), sysroot: {}, cuda: {} };
+  return {
+    toolchain: nativeToolchain(values.clang, {
+      usr: resolve(values.usr ?? ''),
+      sysroot,
+      cuda,
+      src: values.form === 'cmake' ? dirname(root) : root,
+    }),
+    sysroot: {},
+    cuda: {},
+  };
 }
 
 /** The first line of messages that says what is wrong, without places of this machine. */
@@ -135,13 +157,14 @@ function firstError(messages: string): string {
 
 async function built(program: Program, recipe: Recipe, setup: Setup, common: string): Promise<string | Pick<Result, 'stage' | 'reason'>> {
   const key = digest([common, JSON.stringify(recipe), ...[...program.files].sort().flat()]);
-  const path = join(cache, `${program.name}-${key}.wasm`);
+  const path = join(cache, `${program.name.replaceAll('/', '_')}-${key}.wasm`);
   const failure = `${path}.json`;
   if (existsSync(path)) return path;
   if (existsSync(failure)) return JSON.parse(readFileSync(failure, 'utf8')) as Pick<Result, 'stage' | 'reason'>;
-  const inTree = (word: string): string => (word.startsWith('-I/') ? `-I/src/${relative(root, word.slice(2))}` : word);
-  const units = recipe.units.map((unit) => ({ ...unit, path: `/src/${relative(root, unit.path)}`, flags: unit.flags.map(inTree) }));
-  const made = await buildProgram(setup, units, treeOfFiles(program.files, root));
+  const top = values.form === 'cmake' ? dirname(root) : root;
+  const inTree = (word: string): string => (word.startsWith('-I/') ? `-I/src/${relative(top, word.slice(2))}` : word);
+  const units = recipe.units.map((unit) => ({ ...unit, path: `/src/${relative(top, unit.path)}`, flags: unit.flags.map(inTree) }));
+  const made = await buildProgram(setup, units, treeOfFiles(program.files, top));
   mkdirSync(cache, { recursive: true });
   if ('stage' in made) {
     const result = { stage: made.stage, reason: firstError(made.messages) };
@@ -176,7 +199,7 @@ async function judged(program: Program, setup: Setup, common: string): Promise<R
     writeFileSync(`${path}.out`, ran.output + ran.errors);
     const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
     if (result.stage === 'pass') return result;
-    if (first === undefined && (result.stage === 'run' || result.stage === 'wrong')) rest.splice(0, rest.length, ...larger);
+    if (first === undefined && ['run', 'wrong', 'memory'].includes(result.stage)) rest.splice(0, rest.length, ...larger);
     first ??= result;
     if (result.stage === 'missing function' || result.stage === 'silent') break;
   }
@@ -189,12 +212,14 @@ function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'
   const missing = /the program calls `(\w+)`/.exec(errors)?.[1];
   if (missing !== undefined) return { stage: 'missing function', reason: missing };
   const verdict = verdictOf(output);
+  if (/out of memory|bad_alloc|memory allocation/i.test(output + errors))
+    return { stage: 'memory', reason: 'more than 4 GiB of the device or of the host' };
   const lastLine = output.trim().split('\n').at(-1)!.slice(0, 200);
   if (ending !== 0) {
     const reason = `exit ${ending}: ${firstError(errors) || lastLine}`;
     return { stage: /CM\d{4}/.test(errors) || typeof ending === 'string' ? 'run' : verdict === 'fail' ? 'wrong' : 'run', reason };
   }
-  if (verdict === 'pass') return { stage: 'pass', reason: '' };
+  if (verdict === 'pass' || (verdict === undefined && values['exit-code'])) return { stage: 'pass', reason: '' };
   if (verdict === undefined) return { stage: 'silent', reason: lastLine };
   return { stage: 'wrong', reason: (output.split('\n').find((each) => verdictOf(each) === 'fail') ?? '').trim().slice(0, 200) };
 }
@@ -207,14 +232,16 @@ function withoutData({ folder }: Program, result: Result): Result {
   return isLost ? { ...result, stage: 'no data' } : result;
 }
 
-const all = readdirSync(root)
+const folders = values.form === 'cmake' ? readdirSync(root).filter((name) => /^\d_/.test(name)) : ['.'];
+const all = folders
+  .flatMap((folder) => readdirSync(join(root, folder)).map((name) => (folder === '.' ? name : `${folder}/${name}`)))
   .filter((name) => name.endsWith(values.suffix) && statSync(join(root, name)).isDirectory())
   .sort();
 const only = values.only?.split(',').map((name) => `${name}${values.suffix}`);
 const programs = (only ?? all).map(programOf);
 const counted = only
   ? programs
-  : programs.filter(({ checks, needs }) => checks !== undefined && (values.needs === 'all' || needs.length === 0));
+  : programs.filter(({ checks, needs }) => (checks !== undefined || values['exit-code']) && (values.needs === 'all' || needs.length === 0));
 const seen = new Set(values.not ? (JSON.parse(readFileSync(values.not, 'utf8')) as Result[]).map(({ name }) => name) : []);
 const unseen = counted.filter(({ name }) => !seen.has(name));
 const chosen = values.sample ? sampled(unseen, Number(values.sample), Number(values.seed)) : unseen;

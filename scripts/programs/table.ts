@@ -2,7 +2,7 @@
 
 export interface Result {
   readonly name: string;
-  /** `pass`, or where it ended: make, device compile, translation, host compile, link, missing function, run, wrong, silent, time, no data. */
+  /** `pass`, or where it ended: make, device compile, translation, host compile, link, missing function, run, wrong, silent, time, memory, no data. */
   readonly stage: string;
   readonly reason: string;
   /** What says that it is right: the word PASS, other words, or nothing. */

@@ -59,6 +59,7 @@ test('metadata that cannot be launched says why', async () => {
     [{ warp_size: 64 }, /its warps have 64 threads/],
     [{ profile_scratch_size: 8 }, /writes profiles/],
     [{ shared: -1 }, /`shared` is no number of things/],
+    [{ launch_cooperative_grid: true }, /blocks of the grid wait for each other/],
   ];
   for (const [fields, why] of cases) {
     const { code, out, err } = await run(['--grid', '4', ...args], fields);

@@ -6,8 +6,12 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { Images } from '../../src/exec/fatbinary.ts';
 import { programFacts } from '../../src/exec/program-file.ts';
+import type { HostMemory } from '../../src/program/index.ts';
 import { commandLine } from '../support/command-line.ts';
+import { fatbinaryOf } from '../support/hostile/container.ts';
 import { workshop } from '../support/native-program.ts';
 import { needing } from '../support/need.ts';
 
@@ -45,6 +49,26 @@ native('launches in front of a driver are recorded, and run again', async () => 
   const { code, out } = await commandLine(['run', '--launch', file]);
   assert.is(code, 0, out);
   assert.match(out, /check 2 memory0: pass, 100 elements/);
+});
+
+test('what is wrong with a fat binary is said when its code is used', () => {
+  const sass = fatbinaryOf(new Uint8Array(64), { flags: 0x11, size: 0 });
+  new DataView(sass.buffer).setUint16(16, 2, true);
+  const damaged = fatbinaryOf(new Uint8Array(64), { flags: 0x8011, size: 100 });
+  const images = new Images();
+  const memoryOf = (bytes: Uint8Array) =>
+    ({ slice: (_: bigint, count: number) => (count <= bytes.length ? bytes.slice(0, count) : undefined) }) as unknown as HostMemory;
+  const codes = [sass, damaged].map((bytes) => {
+    const text = images.read(memoryOf(bytes), 0n)!;
+    const diagnostics = new Diagnostics();
+    assert.is(images.check(text, diagnostics), undefined);
+    return diagnostics.list.map(({ code }) => code).join();
+  });
+  assert.equal(codes, ['CM4061', 'CM4060']);
+  assert.is(images.check('.version 7.0', new Diagnostics()), true);
+  // One that claims more than the program has is no fat binary of it.
+  new DataView(sass.buffer).setUint32(8, 10_000, true);
+  assert.is(images.read(memoryOf(sass), 0n), undefined);
 });
 
 test.run();

@@ -13,6 +13,7 @@ import { NativeMemory } from '../../src/exec/native-memory.ts';
 import { kind } from '../../src/exec/protocol.ts';
 import { serveProgram } from '../../src/exec/session.ts';
 import { shimSource } from '../../src/exec/shim/source.ts';
+import { removeAbandoned } from '../../src/exec/supervise.ts';
 import { commandLine } from '../support/command-line.ts';
 import { cumetal, makeRuntimeNames, sessionsIn, workshop } from '../support/native-program.ts';
 import { needing } from '../support/need.ts';
@@ -80,9 +81,25 @@ native('a signal ends a program that waits for a kernel that never ends, and not
   child.kill('SIGTERM');
   assert.is(await ended, 128 + 15);
   assert.equal(sessionsIn(shop), []);
-  // What was killed is gone a moment later.
-  for (let tries = 0; tries < 200 && processesHere().length > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
+  await allEnd();
+});
+
+/** What was killed is gone a moment later. */
+async function allEnd(): Promise<void> {
+  for (let tries = 0; tries < 500 && processesHere().length > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 10));
   assert.equal(processesHere(), []);
+}
+
+native('a killed command takes its program with it, and what it left is removed by the next', async () => {
+  const child = spawn(cumetal[0], [cumetal[1], 'exec', './program', 'wait'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  assert.ok(processesHere().length >= 2);
+  child.kill('SIGKILL');
+  await new Promise((resolve) => child.once('exit', resolve));
+  await allEnd();
+  assert.is(sessionsIn(shop).length, 1);
+  removeAbandoned(folder);
+  assert.equal(sessionsIn(shop), []);
 });
 
 native('what cannot be served is refused before it runs', async () => {

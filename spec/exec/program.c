@@ -107,6 +107,11 @@ static int everything(void) {
 int main(int count, char **words) {
   void *p;
   if (count == 1) return everything();
+  if (strcmp(words[1], "wait") == 0) {
+    printf("waiting\n");
+    fflush(stdout);
+    for (;;) pause();
+  }
   if (strcmp(words[1], "forever") == 0 && cudaMalloc(&p, 4) == 0) {
     // The code is compiled before the kernel starts that never ends.
     twice();

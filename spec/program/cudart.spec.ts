@@ -1,6 +1,9 @@
 /** The parts of the CUDA runtime beyond copies and launches: boxes, symbols, pools, graphs, cooperative launches, and the driver API. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { cudaFunctions } from '../../src/program/cudart/index.ts';
 import { cBytes } from '../../src/program/memory.ts';
 import { allocate, at, type Cuda, cuda, ptx, scale, words } from '../support/program-runtime.ts';
 
@@ -67,6 +70,15 @@ test('the address of a variable is one that copies and kernels take', () => {
   assert.is(call.cudaMemcpyFromSymbol!(at(1000), at(18), 4n, 0n, 2), 0);
   assert.equal(words(one, at(1000), 1), [61]);
   assert.is(call.cudaFree!(address), 1);
+  // A variable that no kernel names has contents and an address as well.
+  memory.put(at(64), cBytes('spare'));
+  call.__cudaRegisterVar!([...one.state.images.keys()][0]!, at(20), at(64), at(64), 0, 8n, 0, 0);
+  assert.is(call.cudaMemcpyToSymbol!(at(20), putWords(one, 1000, [5, 6]), 8n, 0n, 1), 0);
+  assert.is(call.cudaGetSymbolAddress!(at(200), at(20)), 0);
+  assert.is(scale(one, handle(one) + 4n, 1, 7), 0);
+  assert.is(call.cudaMemcpyFromSymbol!(at(1000), at(20), 8n, 0n, 2), 0);
+  assert.equal(words(one, at(1000), 2), [5, 42]);
+  memory.putU64(at(200), address);
   assert.is(call.cudaGetSymbolAddress!(at(200), at(19)), 13);
   assert.is(memory.u64(at(200)), address);
 });
@@ -204,6 +216,9 @@ test('what would wait for a capture breaks it', () => {
   assert.is(call.cudaMemsetAsync!(data, 0, 4n, free), 901);
   assert.is(call.cudaStreamEndCapture!(free, at(200)), 901);
   assert.is(call.cudaStreamEndCapture!(free, at(200)), 401);
+  assert.is(call.cudaStreamBeginCapture!(free, 0), 0);
+  assert.is(call.cudaDeviceSynchronize!(), 900);
+  assert.is(call.cudaStreamEndCapture!(free, at(200)), 901);
   assert.is(call.cudaStreamBeginCapture!(blocking, 0), 0);
   assert.is(call.cudaMemset!(data, 0, 4n), 906);
   assert.is(call.cudaStreamEndCapture!(blocking, at(200)), 901);
@@ -324,6 +339,16 @@ test('driver API: a module of PTX, its function and its variable', () => {
   assert.is(call.cuLaunchKernel!(fn, 1, 1, 1, 32, 1, 1, 0, 0n, 0n, at(464)), 1, 'too few bytes');
   assert.is(call.cuMemcpyDtoH_v2!(at(1000), data, 16n), 0);
   assert.equal(words(one, at(1000), 4), [45, 45, 45, 45]);
+  // A struct of four integers behind an integer, and a pointer behind that: at 0, 4 and 24.
+  memory.put(at(80), cBytes('late'));
+  assert.is(call.cuModuleGetFunction!(at(200), module, at(80)), 0);
+  putWords(one, 600, [100, 1, 2, 3, 4, 0]);
+  put(one, 624, [data]);
+  put(one, 456, [32]);
+  put(one, 464, [1, at(600), 2, at(456), 0]);
+  assert.is(call.cuLaunchKernel!(handle(one), 1, 1, 1, 1, 1, 1, 0, 0n, 0n, at(464)), 0);
+  assert.is(call.cuMemcpyDtoH_v2!(at(1000), data, 4n), 0);
+  assert.equal(words(one, at(1000), 1), [104]);
   memory.put(at(64), cBytes('total'));
   assert.is(call.cuModuleGetGlobal_v2!(at(200), at(208), module, at(64)), 0);
   assert.is(memory.u64(at(208)), 4n);
@@ -336,6 +361,18 @@ test('driver API: a module of PTX, its function and its variable', () => {
   assert.ok([200, 218].includes(call.cuModuleLoadData!(at(200), at(100_000))));
   assert.is(call.cuModuleUnload!(module), 0);
   assert.is(call.cuLaunchKernel!(fn, 1, 1, 1, 32, 1, 1, 0, 0n, at(424), 0n), 400);
+});
+
+test('every function that the headers declare is there, but those of arrays and textures', () => {
+  const folder = join(import.meta.dirname, '../../cuda/include');
+  const text = ['cuda_runtime_api.h', 'cuda.h'].map((name) => readFileSync(join(folder, name), 'utf8')).join('');
+  const declared = [...new Set([...text.matchAll(/\b((?:__)?cuda?[A-Z]\w+)\(/g)].map(([, name]) => name!))];
+  assert.ok(declared.length > 150);
+  const absent = declared.filter((name) => !(name in cudaFunctions));
+  assert.equal(
+    absent.filter((name) => !/Array|Texture|Surface|ChannelDesc/.test(name)),
+    ['cudaMemRangeGetAttribute', 'cudaGraphDebugDotPrint'],
+  );
 });
 
 test.run();

@@ -27,6 +27,11 @@ export const ptx = `.version 8.0
   ld.global.u32 %r5, [total]; add.u32 %r5, %r5, 1; st.global.u32 [total], %r5;
   ret;
 }
+.visible .entry late(.param .u32 n, .param .align 4 .b8 s[16], .param .u64 data) {
+  .reg .b64 %d; .reg .b32 %r<3>;
+  ld.param.u32 %r1, [n]; ld.param.u32 %r2, [s+12]; ld.param.u64 %d, [data];
+  add.u32 %r1, %r1, %r2; st.global.u32 [%d], %r1; ret;
+}
 .visible .entry far() {
   .reg .b64 %d; .reg .b32 %r;
   mov.u64 %d, 281474976710656; ld.global.u32 %r, [%d]; st.global.u32 [%d], %r; ret;

@@ -87,6 +87,7 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM2101: is('CompileError', 'cudaErrorInvalidPtx'),
   CM2107: is('CompileError', 'cudaErrorInvalidPtx'),
   CM4: is('PipelineCreationError', 'cudaErrorInvalidKernelImage'),
+  CM4061: is('PipelineCreationError', 'cudaErrorNoKernelImageForDevice'),
   CM4053: is('PipelineCreationError', 'cudaErrorNoKernelImageForDevice'),
   CM50: is('LaunchError', 'cudaErrorInvalidValue'),
   CM5001: is('KernelNotFoundError', 'cudaErrorInvalidDeviceFunction'),

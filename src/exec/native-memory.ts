@@ -4,6 +4,8 @@ import type { HostMemory } from '../program/index.ts';
 
 /** No program has memory below this address. */
 const lowest = 65_536n;
+/** Bytes that are read around a small thing, how many of them before it, and what is small. */
+const [nearBytes, nearBefore, smallBytes] = [1024, 256, 64];
 /** The longest text that is read, and the bytes that are read of it at once. */
 const [maxText, textStep] = [1_048_576, 256];
 
@@ -13,11 +15,18 @@ export class NativeMemory implements HostMemory {
   readonly #file: number;
   readonly #isOfDevice: (pointer: bigint) => boolean;
   readonly #word = new DataView(new ArrayBuffer(8));
+  /** What was read around a small thing: what a call needs lies together on the program's stack. Forgotten when the program may have run. */
+  readonly #near = { start: 0, count: 0, bytes: new Uint8Array(nearBytes) };
 
   /** Opens the memory of a process. Throws if this process may not. `isOfDevice`: whether an address is one of device memory. */
   constructor(pid: number, isOfDevice: (pointer: bigint) => boolean) {
     this.#file = openSync(`/proc/${pid}/mem`, 'r+');
     this.#isOfDevice = isOfDevice;
+  }
+
+  /** Forgets what was read: the program runs, or has run. */
+  forget(): void {
+    this.#near.count = 0;
   }
 
   isOwn(pointer: bigint): boolean {
@@ -48,6 +57,7 @@ export class NativeMemory implements HostMemory {
 
   put(pointer: bigint, bytes: Uint8Array): boolean {
     if (!this.has(pointer) && bytes.length > 0) return false;
+    this.forget();
     try {
       for (let at = 0; at < bytes.length; ) {
         const done = writeSync(this.#file, bytes, at, bytes.length - at, Number(pointer) + at);
@@ -94,10 +104,28 @@ export class NativeMemory implements HostMemory {
   /** Reads up to where the process has no memory; the count of bytes. */
   #read(pointer: bigint, into: Uint8Array): number {
     if (!this.has(pointer)) return 0;
+    return into.length <= smallBytes ? this.#readSmall(Number(pointer), into) : this.#readAt(Number(pointer), into);
+  }
+
+  #readSmall(address: number, into: Uint8Array): number {
+    const near = this.#near;
+    const isNear = address >= near.start && address + into.length <= near.start + near.count;
+    if (!isNear) {
+      near.start = Math.max(Number(lowest), address - nearBefore);
+      near.count = this.#readAt(near.start, near.bytes);
+    }
+    const offset = address - near.start;
+    // Memory may begin behind the start of what was read.
+    if (offset + into.length > near.count) return this.#readAt(address, into);
+    into.set(near.bytes.subarray(offset, offset + into.length));
+    return into.length;
+  }
+
+  #readAt(address: number, into: Uint8Array): number {
     let at = 0;
     try {
       while (at < into.length) {
-        const done = readSync(this.#file, into, at, into.length - at, Number(pointer) + at);
+        const done = readSync(this.#file, into, at, into.length - at, address + at);
         if (done === 0) break;
         at += done;
       }

@@ -38,6 +38,7 @@ class Session {
   readonly #link: Link;
   readonly #pid: number;
   readonly #images = new Images();
+  #memory: NativeMemory | undefined;
   readonly #state: CudaState;
   readonly #calls: ((...args: (bigint | number)[]) => bigint | number | undefined)[];
 
@@ -71,7 +72,8 @@ class Session {
     this.#link.send(kind.hello, own);
     const hello = this.#link.read();
     try {
-      this.#state.memory = new NativeMemory(this.#pid, (pointer) => this.#state.allocations.find(pointer) !== undefined);
+      this.#memory = new NativeMemory(this.#pid, (pointer) => this.#state.allocations.find(pointer) !== undefined);
+      this.#state.memory = this.#memory;
     } catch (error) {
       const diagnostics = new Diagnostics();
       diagnostics.report('CM6080', { why: error instanceof Error ? error.message : String(error) });
@@ -102,6 +104,7 @@ class Session {
   }
 
   #serve({ kind: what, bytes }: Message): void {
+    this.#memory?.forget();
     if (what !== kind.call) throw new Ended();
     const count = bytes.getUint32(4, true);
     const args = Array.from({ length: count }, (_, i) => bytes.getBigUint64(8 + 8 * i, true));
@@ -129,6 +132,7 @@ class Session {
     this.#link.send(what, bytes);
     for (;;) {
       const message = this.#link.read();
+      this.#memory?.forget();
       if (message.kind === kind.result) return message.bytes.getBigUint64(0, true);
       this.#serve(message);
     }

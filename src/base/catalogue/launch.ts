@@ -239,7 +239,7 @@ export const launch = entries({
     title: 'unusable Triton metadata',
     message: '`{path}` is no metadata of a Triton kernel that can be launched: {why}',
     help: 'pass the `.json` that Triton writes beside the `.ptx` in its cache, or `--kernel`, `--block` and `--shared`',
-    page: 'Triton keeps a `.json` beside each compiled kernel (`~/.triton/cache`, or `TRITON_CACHE_DIR`). `--triton` takes the name, the number of warps and the shared memory from it. Kernels in clusters of blocks (`num_ctas` above 1) and kernels that write profiles are refused.',
+    page: 'Triton keeps a `.json` beside each compiled kernel (`~/.triton/cache`, or `TRITON_CACHE_DIR`). `--triton` takes the name, the number of warps and the shared memory from it. Kernels in clusters of blocks (`num_ctas` above 1), kernels whose blocks wait for each other (`launch_cooperative_grid`) and kernels that write profiles are refused.',
   },
   CM5046: {
     severity: 'error',

@@ -36,23 +36,35 @@ export async function runProgram({ parsed, terminal, command }: Context, { shim,
     say(path === notFound ? 'not found' : 'permission denied');
     return path;
   }
-  const place = shimPlace(terminal.env);
+  let place: ReturnType<typeof shimPlace> | undefined;
   try {
+    place = shimPlace(terminal.env);
     const made = shim({ path, folder: place.folder, compiler: terminal.env.CC || 'cc' }, diagnostics);
     if (!made || 'why' in made) {
       if (made) diagnostics.report('CM4094', made);
       writeDiagnostics(diagnostics.list, terminal);
       return cannotRun;
     }
-    removeAbandoned(tmpdir());
-    const result = await superviseProgram({ path, args: [name, ...args], env: terminal.env, shim: made, temporary: tmpdir(), ...more });
+    const temporary = shortFolder();
+    removeAbandoned(temporary);
+    const result = await superviseProgram({ path, args: [name, ...args], env: terminal.env, shim: made, temporary, ...more });
     if (typeof result === 'number') return result;
     say(result.message);
     return cannotRun;
+  } catch (error) {
+    // A folder that cannot be written, most often.
+    if (typeof (error as NodeJS.ErrnoException).code !== 'string') throw error;
+    say((error as Error).message);
+    return cannotRun;
   } finally {
-    place.remove();
+    place?.remove();
   }
 }
+
+/** The longest name of the folder for temporary files: names of sockets have 107 characters. */
+const maxFolderLength = 48;
+
+const shortFolder = (): string => (tmpdir().length <= maxFolderLength ? tmpdir() : '/tmp');
 
 /** The path of a program as `execvp` finds it; the exit code if there is none. */
 export function findProgram(name: string, path: string): string | number {

@@ -27,7 +27,8 @@ export function serve({ parsed }: Context): ExitCode {
     folder,
     pid: Number(pid),
     device,
-    load: (ptx, diagnostics) => loadSource(device, new SourceFile(`${parsed.positionals[0]} (PTX ${++modules})`, ptx), {}, diagnostics),
+    load: (ptx, diagnostics) =>
+      loadSource(device, new SourceFile(`${parsed.positionals[0]} (PTX ${++modules})`, ptx), { compile: { target: 'cpu' } }, diagnostics),
     report,
     now: () => performance.now(),
   });
@@ -68,8 +69,14 @@ function readLines(): string[] {
   }
 }
 
-/** Writes at once: this process may be ended at any time. */
+/** Reports that were written: a program that goes on after an error meets it again with every launch. */
+const written = new Set<string>();
+
+/** Writes at once, and each text once: this process may be ended at any time. */
 function report({ list }: Diagnostics): void {
   const errors = list.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) writeSync(2, printableText(renderAll(errors)));
+  const text = errors.length > 0 ? printableText(renderAll(errors)) : '';
+  if (text === '' || written.has(text)) return;
+  written.add(text);
+  writeSync(2, text);
 }

@@ -6,7 +6,7 @@ import { loadSource } from '../../api/load.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
-import { compile } from '../../compile/index.ts';
+import { type CompileOptions, compile } from '../../compile/index.ts';
 import type { Device, DeviceModule, LaunchRequest } from '../../device/device.ts';
 import { openDevice } from '../../device/index.ts';
 import { machineHost, runProgram } from '../../program/index.ts';
@@ -98,7 +98,7 @@ function runOn(device: Device, module: Uint8Array, request: RunRequest, { termin
       const source = sourceOf(ptx, terminal);
       const own = new Diagnostics(source);
       const compiler: typeof compile = cache ? (file, options, to) => cache.compiledNow(file, options, to, compile) : compile;
-      const loaded = loadSource(device, source, { compile: request.compile, compiler }, own);
+      const loaded = loadSource(device, source, { compile: compileFor(device, request), compiler }, own);
       diagnostics.addAll(own.sorted());
       if (loaded) sources.set(loaded, source);
       return loaded;
@@ -109,7 +109,7 @@ function runOn(device: Device, module: Uint8Array, request: RunRequest, { termin
       if (request.sanitize || !source || device.info.kind !== 'cpu') return;
       addProgramFaultPlace(fault, ({ timeoutMs, sanitize }) => {
         const own = new Diagnostics(source);
-        const checked = loadSource(device, source, { compile: { ...request.compile, sanitize: true } }, own);
+        const checked = loadSource(device, source, { compile: { ...compileFor(device, request), sanitize: true } }, own);
         const { list: found } = checked ? again(checked, { timeoutMs, sanitize: { ...sanitize, source } }) : own;
         checked?.close();
         return checked && { found, block };
@@ -125,6 +125,12 @@ function runOn(device: Device, module: Uint8Array, request: RunRequest, { termin
   if (code === undefined) return exit.failed;
   return code === 0 && hasFindings ? exit.failed : code;
 }
+
+/** Programs know NVIDIA's limits and clocks, which the target `cpu` has. */
+const compileFor = (
+  { info }: Device,
+  { compile: { target = info.kind === 'cpu' ? 'cpu' : undefined, ...rest } }: RunRequest,
+): CompileOptions => (target === undefined ? rest : { ...rest, target });
 
 const instrumentsOf = (
   { timeoutMs, schedule, sanitize }: RunRequest,

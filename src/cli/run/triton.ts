@@ -16,6 +16,7 @@ interface Metadata {
   readonly warp_size?: number;
   readonly global_scratch_size?: number;
   readonly profile_scratch_size?: number;
+  readonly launch_cooperative_grid?: boolean;
 }
 
 /** The launch that the metadata and the command line describe together; undefined after reporting CM5048. */
@@ -27,7 +28,7 @@ export function tritonLaunch(
   diagnostics: Diagnostics,
 ): LaunchPlan | undefined {
   const metadata = readMetadata(text);
-  const why = typeof metadata === 'string' ? metadata : unsupported(metadata);
+  const why = typeof metadata === 'string' ? metadata : unsupported(metadata, given.grid);
   if (typeof metadata === 'string' || why !== undefined) {
     diagnostics.report('CM5048', { path, why: why! });
     return undefined;
@@ -66,12 +67,18 @@ function readMetadata(text: string): Metadata | string {
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
-function unsupported({
-  num_ctas: blocks = 1,
-  num_warps: warps,
-  warp_size: lanes = 32,
-  profile_scratch_size: profile = 0,
-}: Metadata): string | undefined {
+function unsupported(
+  {
+    num_ctas: blocks = 1,
+    num_warps: warps,
+    warp_size: lanes = 32,
+    profile_scratch_size: profile = 0,
+    launch_cooperative_grid: waits,
+  }: Metadata,
+  grid: LaunchPlan['grid'] = [1, 1, 1],
+): string | undefined {
+  if (waits === true && grid.some((size) => size > 1))
+    return 'the blocks of the grid wait for each other (`launch_cooperative_grid`), so that only a grid of one block can be launched';
   if (blocks !== 1) return `the kernel runs in clusters of ${blocks} blocks (\`num_ctas\`), which are not supported`;
   if (lanes !== 32) return `its warps have ${lanes} threads, so that it is not for CUDA`;
   if (warps < 1 || warps * lanes > 1024) return `a block of ${warps} warps cannot be launched`;

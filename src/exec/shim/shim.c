@@ -280,6 +280,7 @@ static void cm_register_pending(void) {
 static u64 cm_call(u32 function, u32 count, const u64 *args, u64 lost) {
   pthread_mutex_lock(&cm.lock);
   if (cm.state == s_new) cm_connect();
+  else if (cm.state == s_none) cm_fail_to_open("`cumetal exec` has not started this program");
   if (cm.state == s_open) cm_register_pending();
   int state = cm.state;
   u64 result = state == s_open ? cm_ask(function, count, args, lost) : lost;
@@ -405,6 +406,17 @@ CM_EXPORT int cuGetExportTable(const void **table, const void *id) {
     cm_say("cumetal exec: NVIDIA's runtime is inside this program, and the program has no symbols by which it could be replaced: relink it with "
            "`-cudart shared`, or leave its symbols in it\n");
   return 500;
+}
+
+// ── entries of the driver, by NVIDIA's runtime ──
+
+CM_EXPORT int cudaGetDriverEntryPoint(const char *name, void **function, u64 flags, int *status) {
+  int unused;
+  // Releases before 12 have no last parameter.
+  return cuGetProcAddress_v2(name, function, 0, flags, cm_version() >= 12 ? status : &unused) == 0 ? cm_success : cm_note(cm_not_supported);
+}
+CM_EXPORT int cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, u64 flags, int *status) {
+  return cuGetProcAddress_v2(name, function, (int)version, flags, status) == 0 ? cm_success : cm_note(cm_not_supported);
 }
 
 // ── the other functions, made from the table ──

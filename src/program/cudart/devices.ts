@@ -43,6 +43,10 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     sharedMemPerBlockOptin: shared,
     regsPerMultiprocessor: 65_536,
     managedMemory: 1,
+    // No kernel runs while the host does.
+    concurrentManagedAccess: 1,
+    computePreemptionSupported: 1,
+    streamPrioritiesSupported: 1,
     hostRegisterSupported: 1,
     memoryPoolsSupported: 1,
     maxBlocksPerMultiProcessor: 1,
@@ -130,6 +134,8 @@ export function keptText(state: CudaState, text: string): bigint {
 }
 
 const done = row([], () => undefined);
+/** Captured work would have to be waited for. */
+const synchronize = row([], (state) => breakCaptures(state, () => true, 'cudaErrorStreamCaptureUnsupported'));
 const properties = row(['pointer', 'int'], (state, to, device) => {
   assertDevice(device);
   putStruct(state.memory, to, deviceProperties, propertiesOf(state));
@@ -182,8 +188,8 @@ export const devices: Readonly<Record<string, Row>> = {
     assertDevice(device);
     must(state.memory.putU32(to, attributeOf(state, attribute)));
   }),
-  cudaDeviceSynchronize: done,
-  cudaThreadSynchronize: done,
+  cudaDeviceSynchronize: synchronize,
+  cudaThreadSynchronize: synchronize,
   cudaDeviceReset: resetRow,
   cudaThreadExit: resetRow,
   cudaDeviceSetCacheConfig: row(['int'], () => undefined),

@@ -6,7 +6,15 @@ import { estimate } from '../../api/occupancy.ts';
 import { copies, copy, fillWords, kinds } from './copies.ts';
 import { allocate, allocateManaged, allocatePinned, deviceMemory, free, totalBytes } from './device-memory.ts';
 import { attributeOf, cudaVersion, devices, keptText, propertiesOf } from './devices.ts';
-import { type ArgumentBytes, argumentsAt, kernelNamed, maxSharedBytesOf, prepareLaunch, usualShared } from './launches.ts';
+import {
+  type ArgumentBytes,
+  argumentsAt,
+  kernelNamed,
+  type LoadedKernel,
+  maxSharedBytesOf,
+  prepareLaunch,
+  usualShared,
+} from './launches.ts';
 import { type Argument, driverRow, must, type Row, type Values } from './row.ts';
 import { type CodeImage, type CudaState, fail } from './state.ts';
 import { streams } from './streams.ts';
@@ -128,15 +136,14 @@ function launch(state: CudaState, ...[fn, gx, gy, gz, bx, by, bz, sharedBytes, s
   work(state, stream, 'kernel', prepareLaunch(state, fn, { grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes, stream }, given));
 }
 
-/** Where parameters of these sizes lie behind each other. */
-function offsetsOf(params: readonly { readonly kind: string; readonly size: number }[]): number[] {
+/** Where parameters lie behind each other, each at a multiple of its alignment. */
+function offsetsOf(params: LoadedKernel['kernel']['params']): number[] {
   let at = 0;
-  return params.map(({ kind, size }) => {
-    const bytes = kind === 'buffer' ? 8 : size;
-    const alignment = Math.min(16, bytes & -bytes);
-    at = Math.ceil(at / alignment) * alignment;
-    at += bytes;
-    return at - bytes;
+  return params.map(({ kind, size, align }) => {
+    const [bytes, step] = kind === 'buffer' ? [8, 8] : [size, align];
+    const start = Math.ceil(at / step) * step;
+    at = start + bytes;
+    return start;
   });
 }
 

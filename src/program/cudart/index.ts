@@ -20,20 +20,23 @@ export { managedPointer } from './device-memory.ts';
 export { importOf, must, plainRow, type Row } from './row.ts';
 export { CudaFailure, type CudaOptions, CudaState } from './state.ts';
 
-/** Every function of the runtime that programs can call, by name. */
-export const cudaFunctions: Readonly<Record<string, Row>> = {
-  ...registration,
-  ...launches,
-  ...deviceMemory,
-  ...pools,
-  ...copies,
-  ...boxes,
-  ...symbols,
-  ...streams,
-  ...graphs,
-  ...driver,
-  ...devices,
+/** The functions that programs can call, by what they are for. */
+export const cudaFunctionGroups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
+  'Calls of the compiler': registration,
+  'Launches, attributes of kernels and occupancy': launches,
+  Memory: deviceMemory,
+  'Allocation in stream order': pools,
+  'Copies and fills': copies,
+  'Three dimensions': boxes,
+  'Variables on the device': symbols,
+  'Streams and events': streams,
+  Graphs: graphs,
+  'The driver API': driver,
+  'Devices, limits and errors': devices,
 };
+
+/** Every function by name. */
+export const cudaFunctions: Readonly<Record<string, Row>> = Object.assign({}, ...Object.values(cudaFunctionGroups));
 
 /** The imports `env` of a program that are of CUDA. */
 export const cudaImports = (state: CudaState): Record<string, (...args: (bigint | number)[]) => bigint | number | undefined> =>

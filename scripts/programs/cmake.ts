@@ -1,0 +1,45 @@
+/** What a CMakeLists.txt of one program builds: its sources, folders and libraries, read as text, for files as plain as those of cuda-samples. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { languageOf } from '../toolchain/program.ts';
+import type { Recipe } from './make.ts';
+
+/** The words of each call of a command. */
+function callsOf(text: string, command: string): string[][] {
+  const pattern = new RegExp(`\\b${command}\\s*\\(([^()]*)\\)`, 'g');
+  return [...text.matchAll(pattern)].map(([, words]) => words!.split(/\s+/).filter(Boolean));
+}
+
+const keywords = /^(PRIVATE|PUBLIC|INTERFACE|SYSTEM|WIN32)$/;
+
+/** The recipe of a folder; a text if it has none that can be read. */
+export function cmakeRecipeOf(folder: string): Recipe | string {
+  const path = join(folder, 'CMakeLists.txt');
+  if (!existsSync(path)) return 'there is no CMakeLists.txt';
+  const text = readFileSync(path, 'utf8')
+    .replace(/#.*/g, '')
+    .replace(/\$\{CMAKE_CURRENT_SOURCE_DIR\}/g, '.');
+  const [first] = callsOf(text, 'add_executable');
+  const sources = first?.slice(1).filter((word) => languageOf(word)) ?? [];
+  if (sources.length === 0) return 'the sources are not named in add_executable';
+  const folders = [...callsOf(text, 'include_directories'), ...callsOf(text, 'target_include_directories').map((words) => words.slice(1))];
+  const includes = folders
+    .flat()
+    .filter((word) => !keywords.test(word) && !word.includes('$'))
+    .map((word) => resolve(folder, word));
+  const libraries = callsOf(text, 'target_link_libraries')
+    .flatMap((words) => words.slice(1))
+    .filter((word) => !keywords.test(word))
+    .map((word) => word.replace(/^CUDA::/, '').replace(/^cuda_driver$/, 'cuda'));
+  const flags = [...includes.map((each) => `-I${each}`), '-std=c++17'];
+  return {
+    units: sources.map((word) => ({
+      path: resolve(folder, word),
+      language: languageOf(word)!,
+      flags: languageOf(word) === 'c' ? [] : flags,
+    })),
+    includes,
+    libraries: [...new Set(libraries)],
+    args: [],
+  };
+}
