@@ -4,6 +4,7 @@ import { cBytes } from '../memory.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
 import { deviceProperties, deviceProperties11, deviceProperties13, putStruct } from './structs.ts';
+import { breakCaptures } from './work.ts';
 
 /** Most shared memory of a block that does not ask for more, on devices of NVIDIA. */
 export const usualShared = 49_152;
