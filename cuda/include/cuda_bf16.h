@@ -30,12 +30,12 @@ struct __nv_bfloat16 {
   __host__ __device__ __nv_bfloat16(double v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single(v))) {}
   __host__ __device__ __nv_bfloat16(short v) : __x(__cumetal_bfloat_bits((float)v)) {}
   __host__ __device__ __nv_bfloat16(unsigned short v) : __x(__cumetal_bfloat_bits((float)v)) {}
-  __host__ __device__ __nv_bfloat16(int v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __nv_bfloat16(unsigned int v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __nv_bfloat16(long v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __nv_bfloat16(unsigned long v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __nv_bfloat16(long long v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __nv_bfloat16(unsigned long long v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single((double)v))) {}
+  __host__ __device__ __nv_bfloat16(int v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __nv_bfloat16(unsigned int v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __nv_bfloat16(long v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __nv_bfloat16(unsigned long v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __nv_bfloat16(long long v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __nv_bfloat16(unsigned long long v) : __x(__cumetal_bfloat_bits(__cumetal_odd_single(v))) {}
   __host__ __device__ operator float() const { return __cumetal_bfloat_single(__x); }
   __host__ __device__ operator __nv_bfloat16_raw() const { return {__x}; }
   __host__ __device__ explicit operator bool() const { return (__x & 0x7fff) != 0; }
@@ -49,6 +49,7 @@ struct alignas(4) __nv_bfloat162 {
   __host__ __device__ constexpr __nv_bfloat162(const __nv_bfloat16 &a, const __nv_bfloat16 &b) : x(a), y(b) {}
   __nv_bfloat162(const __nv_bfloat162 &) = default;
   __host__ __device__ __nv_bfloat162(const __nv_bfloat162_raw &raw) : x(__nv_bfloat16_raw{raw.x}), y(__nv_bfloat16_raw{raw.y}) {}
+  __host__ __device__ operator __nv_bfloat162_raw() const { return {x.__x, y.__x}; }
   __nv_bfloat162 &operator=(const __nv_bfloat162 &) = default;
 };
 
@@ -92,27 +93,13 @@ __cumetal_both unsigned short __bfloat16_as_ushort(__nv_bfloat16 v) { return v._
 __cumetal_both __nv_bfloat16 __short_as_bfloat16(short v) { return __nv_bfloat16_raw{(unsigned short)v}; }
 __cumetal_both __nv_bfloat16 __ushort_as_bfloat16(unsigned short v) { return __nv_bfloat16_raw{v}; }
 
-// Integers: to the nearest, down, up and towards zero.
-#define __cumetal_integers(T, word, suffix) \
-  __cumetal_device T __bfloat162##word##_rn(__nv_bfloat16 v) { return __float2##suffix##_rn((float)v); } \
-  __cumetal_device T __bfloat162##word##_rd(__nv_bfloat16 v) { return __float2##suffix##_rd((float)v); } \
-  __cumetal_device T __bfloat162##word##_ru(__nv_bfloat16 v) { return __float2##suffix##_ru((float)v); } \
-  __cumetal_device T __bfloat162##word##_rz(__nv_bfloat16 v) { return __float2##suffix##_rz((float)v); } \
-  __cumetal_both __nv_bfloat16 __##word##2bfloat16_rn(T v) { return __nv_bfloat16(v); }
-__cumetal_integers(int, int, int)
-__cumetal_integers(unsigned int, uint, uint)
-__cumetal_integers(long long, ll, ll)
-__cumetal_integers(unsigned long long, ull, ull)
-#undef __cumetal_integers
-__cumetal_both __nv_bfloat16 __short2bfloat16_rn(short v) { return __nv_bfloat16((float)v); }
-__cumetal_both __nv_bfloat16 __ushort2bfloat16_rn(unsigned short v) { return __nv_bfloat16((float)v); }
-__cumetal_device short __bfloat162short_rn(__nv_bfloat16 v) { return (short)__float2int_rn((float)v); }
-__cumetal_device unsigned short __bfloat162ushort_rn(__nv_bfloat16 v) { return (unsigned short)__float2uint_rn((float)v); }
-
 #define __cumetal_H __nv_bfloat16
 #define __cumetal_H2 __nv_bfloat162
 #define __cumetal_word "bf16"
+#define __cumetal_format_word bfloat16
 #include "cumetal/half_operations.h"
+#include "cumetal/half_integers.h"
+#undef __cumetal_format_word
 #undef __cumetal_H
 #undef __cumetal_H2
 #undef __cumetal_word

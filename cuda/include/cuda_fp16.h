@@ -53,12 +53,12 @@ struct __half {
   __host__ __device__ __half(double v) : __x(__cumetal_half_bits(__cumetal_odd_single(v))) {}
   __host__ __device__ __half(short v) : __x(__cumetal_half_bits((float)v)) {}
   __host__ __device__ __half(unsigned short v) : __x(__cumetal_half_bits((float)v)) {}
-  __host__ __device__ __half(int v) : __x(__cumetal_half_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __half(unsigned int v) : __x(__cumetal_half_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __half(long v) : __x(__cumetal_half_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __half(unsigned long v) : __x(__cumetal_half_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __half(long long v) : __x(__cumetal_half_bits(__cumetal_odd_single((double)v))) {}
-  __host__ __device__ __half(unsigned long long v) : __x(__cumetal_half_bits(__cumetal_odd_single((double)v))) {}
+  __host__ __device__ __half(int v) : __x(__cumetal_half_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __half(unsigned int v) : __x(__cumetal_half_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __half(long v) : __x(__cumetal_half_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __half(unsigned long v) : __x(__cumetal_half_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __half(long long v) : __x(__cumetal_half_bits(__cumetal_odd_single(v))) {}
+  __host__ __device__ __half(unsigned long long v) : __x(__cumetal_half_bits(__cumetal_odd_single(v))) {}
   __host__ __device__ operator float() const { return __cumetal_half_single(__x); }
   __host__ __device__ operator __half_raw() const { return {__x}; }
   __host__ __device__ explicit operator bool() const { return (__x & 0x7fff) != 0; }
@@ -72,6 +72,7 @@ struct alignas(4) __half2 {
   __host__ __device__ constexpr __half2(const __half &a, const __half &b) : x(a), y(b) {}
   __half2(const __half2 &) = default;
   __host__ __device__ __half2(const __half2_raw &raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
+  __host__ __device__ operator __half2_raw() const { return {x.__x, y.__x}; }
   __half2 &operator=(const __half2 &) = default;
 };
 
@@ -115,27 +116,13 @@ __cumetal_both unsigned short __half_as_ushort(__half v) { return v.__x; }
 __cumetal_both __half __short_as_half(short v) { return __half_raw{(unsigned short)v}; }
 __cumetal_both __half __ushort_as_half(unsigned short v) { return __half_raw{v}; }
 
-// Integers: to the nearest, down, up and towards zero.
-#define __cumetal_integers(T, word, suffix) \
-  __cumetal_device T __half2##word##_rn(__half v) { return __float2##suffix##_rn((float)v); } \
-  __cumetal_device T __half2##word##_rd(__half v) { return __float2##suffix##_rd((float)v); } \
-  __cumetal_device T __half2##word##_ru(__half v) { return __float2##suffix##_ru((float)v); } \
-  __cumetal_device T __half2##word##_rz(__half v) { return __float2##suffix##_rz((float)v); } \
-  __cumetal_both __half __##word##2half_rn(T v) { return __half(v); }
-__cumetal_integers(int, int, int)
-__cumetal_integers(unsigned int, uint, uint)
-__cumetal_integers(long long, ll, ll)
-__cumetal_integers(unsigned long long, ull, ull)
-#undef __cumetal_integers
-__cumetal_both __half __short2half_rn(short v) { return __half((float)v); }
-__cumetal_both __half __ushort2half_rn(unsigned short v) { return __half((float)v); }
-__cumetal_device short __half2short_rn(__half v) { return (short)__float2int_rn((float)v); }
-__cumetal_device unsigned short __half2ushort_rn(__half v) { return (unsigned short)__float2uint_rn((float)v); }
-
 #define __cumetal_H __half
 #define __cumetal_H2 __half2
 #define __cumetal_word "f16"
+#define __cumetal_format_word half
 #include "cumetal/half_operations.h"
+#include "cumetal/half_integers.h"
+#undef __cumetal_format_word
 #undef __cumetal_H
 #undef __cumetal_H2
 #undef __cumetal_word

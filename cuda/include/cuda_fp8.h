@@ -175,8 +175,53 @@ __cumetal_both __nv_fp8_storage_t __nv_cvt_float_to_e8m0(float x, __nv_saturatio
 __cumetal_both __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_e8m0(__nv_bfloat16_raw x, __nv_saturation_t saturate, cudaRoundMode rounding) {
   return __nv_cvt_float_to_e8m0(__cumetal_bfloat_single(x.x), saturate, rounding);
 }
+// A double's exponents go further: those outside of the codes are 0 and the largest.
+__cumetal_both __nv_fp8_storage_t __nv_cvt_double_to_e8m0(double x, __nv_saturation_t saturate, cudaRoundMode rounding) {
+  unsigned long long raw = __builtin_bit_cast(unsigned long long, x) & 0x7fffffffffffffff, infinite = 0x7ff0000000000000;
+  if (raw > infinite) return 0xff;
+  // 2^-127 is code 0.
+  constexpr unsigned long long smallest = (unsigned long long)(1023 - 127) << 52;
+  unsigned long long code = raw <= smallest ? 0 : (raw - smallest) >> 52;
+  if (rounding == cudaRoundPosInf && raw > smallest && (raw & 0xfffffffffffff)) code++;
+  bool stays = saturate == __NV_SATFINITE || (rounding != cudaRoundPosInf && raw != infinite);
+  return (__nv_fp8_storage_t)(code > 0xfe ? stays ? 0xfe : 0xff : code);
+}
+__cumetal_both __nv_fp8x2_storage_t __nv_cvt_float2_to_e8m0x2(float2 x, __nv_saturation_t saturate, cudaRoundMode rounding) {
+  return (__nv_fp8x2_storage_t)(__nv_cvt_float_to_e8m0(x.x, saturate, rounding) | __nv_cvt_float_to_e8m0(x.y, saturate, rounding) << 8);
+}
+__cumetal_both __nv_fp8x2_storage_t __nv_cvt_double2_to_e8m0x2(double2 x, __nv_saturation_t saturate, cudaRoundMode rounding) {
+  return (__nv_fp8x2_storage_t)(__nv_cvt_double_to_e8m0(x.x, saturate, rounding) | __nv_cvt_double_to_e8m0(x.y, saturate, rounding) << 8);
+}
+__cumetal_both __nv_fp8x2_storage_t __nv_cvt_bfloat162raw_to_e8m0x2(__nv_bfloat162_raw x, __nv_saturation_t saturate, cudaRoundMode rounding) {
+  return __nv_cvt_float2_to_e8m0x2({__cumetal_bfloat_single(x.x), __cumetal_bfloat_single(x.y)}, saturate, rounding);
+}
 __cumetal_both __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(__nv_fp8_storage_t x) {
   return {(unsigned short)(x == 0xff ? 0x7fff : x == 0 ? 0x40 : x << 7)};
 }
+
+__cumetal_both __nv_bfloat162_raw __nv_cvt_e8m0x2_to_bf162raw(__nv_fp8x2_storage_t x) {
+  return {__nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)x).x, __nv_cvt_e8m0_to_bf16raw((__nv_fp8_storage_t)(x >> 8)).x};
+}
+struct __nv_fp8_e8m0 {
+  __nv_fp8_storage_t __x;
+  __nv_fp8_e8m0() = default;
+  __host__ __device__ explicit __nv_fp8_e8m0(float v) : __x(__nv_cvt_float_to_e8m0(v, __NV_SATFINITE, cudaRoundPosInf)) {}
+  __host__ __device__ explicit __nv_fp8_e8m0(double v) : __x(__nv_cvt_double_to_e8m0(v, __NV_SATFINITE, cudaRoundPosInf)) {}
+  __host__ __device__ explicit __nv_fp8_e8m0(__half v) : __nv_fp8_e8m0((float)v) {}
+  __host__ __device__ explicit __nv_fp8_e8m0(__nv_bfloat16 v) : __nv_fp8_e8m0((float)v) {}
+  __host__ __device__ explicit operator float() const { return __cumetal_bfloat_single(__nv_cvt_e8m0_to_bf16raw(__x).x); }
+  __host__ __device__ explicit operator double() const { return (double)(float)*this; }
+  __host__ __device__ explicit operator __nv_bfloat16() const { return __nv_bfloat16(__nv_cvt_e8m0_to_bf16raw(__x)); }
+  __host__ __device__ explicit operator __half() const { return __half((float)*this); }
+};
+struct alignas(2) __nv_fp8x2_e8m0 {
+  __nv_fp8x2_storage_t __x;
+  __nv_fp8x2_e8m0() = default;
+  __host__ __device__ explicit __nv_fp8x2_e8m0(float2 v) : __x(__nv_cvt_float2_to_e8m0x2(v, __NV_SATFINITE, cudaRoundPosInf)) {}
+};
+struct alignas(4) __nv_fp8x4_e8m0 {
+  __nv_fp8x4_storage_t __x;
+  __nv_fp8x4_e8m0() = default;
+};
 
 #endif

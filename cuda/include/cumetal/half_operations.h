@@ -193,6 +193,28 @@ __cumetal_both __cumetal_H operator-(__cumetal_H a) { return __hneg(a); }
 __cumetal_both __cumetal_H operator+(__cumetal_H a) { return a; }
 __cumetal_both __cumetal_H &operator++(__cumetal_H &a) { return a = __hadd(a, __cumetal_H(1.0f)); }
 __cumetal_both __cumetal_H &operator--(__cumetal_H &a) { return a = __hsub(a, __cumetal_H(1.0f)); }
+__cumetal_both __cumetal_H operator++(__cumetal_H &a, int) {
+  __cumetal_H before = a;
+  ++a;
+  return before;
+}
+__cumetal_both __cumetal_H operator--(__cumetal_H &a, int) {
+  __cumetal_H before = a;
+  --a;
+  return before;
+}
+__cumetal_both __cumetal_H2 &operator++(__cumetal_H2 &a) { return a = {__hadd(a.x, __cumetal_H(1.0f)), __hadd(a.y, __cumetal_H(1.0f))}; }
+__cumetal_both __cumetal_H2 &operator--(__cumetal_H2 &a) { return a = {__hsub(a.x, __cumetal_H(1.0f)), __hsub(a.y, __cumetal_H(1.0f))}; }
+__cumetal_both __cumetal_H2 operator++(__cumetal_H2 &a, int) {
+  __cumetal_H2 before = a;
+  ++a;
+  return before;
+}
+__cumetal_both __cumetal_H2 operator--(__cumetal_H2 &a, int) {
+  __cumetal_H2 before = a;
+  --a;
+  return before;
+}
 __cumetal_both __cumetal_H2 operator-(__cumetal_H2 a) { return __hneg2(a); }
 __cumetal_both __cumetal_H2 operator+(__cumetal_H2 a) { return a; }
 
