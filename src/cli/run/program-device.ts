@@ -1,5 +1,5 @@
 /** The device half of a whole program: how its code is loaded and run, and what is said of its faults. */
-import { loadSource } from '../../api/load.ts';
+import { loadSource, warpSynchronous } from '../../api/load.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
@@ -32,7 +32,7 @@ export function deviceHalf(device: Device, request: RunRequest, { terminal, isCa
       const source = sourceOf(ptx, terminal);
       const own = new Diagnostics(source);
       const compiler: typeof compile = cache ? (file, options, to) => cache.compiledNow(file, options, to, compile) : compile;
-      const loaded = loadSource(device, source, { compile: compileFor(device, request), compiler }, own);
+      const loaded = loadSource(device, source, { compile: compileFor(device, request), compiler, ...lanesOf(request, ptx) }, own);
       diagnostics.addAll(own.sorted());
       if (loaded) sources.set(loaded, source);
       return loaded;
@@ -56,6 +56,10 @@ export function deviceHalf(device: Device, request: RunRequest, { terminal, isCa
     hasFindings: () => hasFindings,
   };
 }
+
+/** What the user asks for comes first. */
+const lanesOf = ({ engine }: RunRequest, ptx: string): ReturnType<typeof warpSynchronous> =>
+  engine.lanes === undefined ? warpSynchronous(ptx) : {};
 
 /** Programs know NVIDIA's limits and clocks, which the target `cpu` has. */
 const compileFor = (
