@@ -216,6 +216,9 @@ test('what would wait for a capture breaks it', () => {
   assert.is(call.cudaMemsetAsync!(data, 0, 4n, free), 901);
   assert.is(call.cudaStreamEndCapture!(free, at(200)), 901);
   assert.is(call.cudaStreamEndCapture!(free, at(200)), 401);
+  assert.is(call.cudaStreamBeginCapture!(free, 0), 0);
+  assert.is(call.cudaDeviceSynchronize!(), 900);
+  assert.is(call.cudaStreamEndCapture!(free, at(200)), 901);
   assert.is(call.cudaStreamBeginCapture!(blocking, 0), 0);
   assert.is(call.cudaMemset!(data, 0, 4n), 906);
   assert.is(call.cudaStreamEndCapture!(blocking, at(200)), 901);

@@ -350,6 +350,10 @@ test('properties, attributes and texts', () => {
   assert.is(call.cudaDeviceGetAttribute!(at(200), 10, 0), 0);
   assert.is(memory.u32(at(200)), 32);
   assert.is(call.cudaDeviceGetAttribute!(at(200), 5000, 0), 1);
+  assert.is(call.cudaDeviceGetAttribute!(at(200), 89, 0), 0);
+  assert.is(memory.u32(at(200)), 1, 'concurrentManagedAccess');
+  assert.is(call.cudaDeviceGetAttribute!(at(200), 8, 0), 0);
+  assert.is(memory.u32(at(200)), 49_152, 'sharedMemPerBlock');
   assert.is(memory.cString(call.cudaGetErrorString!(700) as unknown as bigint), 'an illegal memory access was encountered');
   assert.is(memory.cString(call.cudaGetErrorName!(12_345) as unknown as bigint), 'unrecognized error code');
 });

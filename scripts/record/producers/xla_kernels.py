@@ -30,7 +30,9 @@ def put_keeper():
         file.write(KEEP % (KEPT, shutil.which('ptxas')))
     os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
     os.environ['PATH'] = f'{TOOLS}/bin:' + os.environ['PATH']
-    os.environ['XLA_FLAGS'] = f'--xla_dump_to={DUMP} --xla_dump_hlo_as_text --xla_gpu_cuda_data_dir={TOOLS} ' + os.environ.get('MORE_XLA_FLAGS', '')
+    # Without the libraries XLA calls the program.
+    libraries = '--xla_gpu_enable_libnvptxcompiler=false --xla_gpu_enable_libnvjitlink=false'
+    os.environ['XLA_FLAGS'] = f'--xla_dump_to={DUMP} --xla_dump_hlo_as_text --xla_gpu_cuda_data_dir={TOOLS} {libraries}'
     os.environ['XLA_PYTHON_CLIENT_PREALLOCATE'] = 'false'
 
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
 import { SourceFile } from '../../../src/base/source.ts';
 import { compile } from '../../../src/compile/index.ts';
-import { type EngineOptions, type LaunchRequest, openCpuDevice } from '../../../src/device/index.ts';
+import { type Device, type EngineOptions, type LaunchRequest, openCpuDevice } from '../../../src/device/index.ts';
 import { outputWords, randomWarps, type WarpProgram, warpInput } from '../random-warps.ts';
 import { poison } from './model.ts';
 
@@ -59,26 +59,41 @@ export function compileWarps({ ptx }: WarpProgram, target: 'cpu' | 'macos15' = '
   return compile(source, { target }, diagnostics)?.metallib ?? diagnostics;
 }
 
+/** Devices of this process by their options. The memory of each is made once, because the engine collects garbage before it makes another. */
+const devices = new Map<string, Device>();
+
+function deviceFor(options: EngineOptions): Device {
+  const key = JSON.stringify(options);
+  const device = devices.get(key) ?? openCpuDevice(options);
+  devices.set(key, device);
+  return device;
+}
+
 /** The output of a compiled program on the CPU device, or its diagnostics. */
 export function launchWarps(metallib: Uint8Array, program: WarpProgram, how: HowToRun = {}): Uint32Array | Diagnostics {
   const { timeoutMs = 10_000, schedule, target: _, ...engine } = how;
   const diagnostics = new Diagnostics();
-  const device = openCpuDevice(engine);
-  try {
-    const module = device.load(metallib, diagnostics);
-    const contents = [warpInput(), new Uint32Array(wordsOf(program)).fill(poison)];
-    const buffers = contents.map((words) => {
-      const buffer = device.allocate(words.byteLength, diagnostics)!;
-      buffer.write(new Uint8Array(words.buffer));
-      return buffer;
-    });
-    const args = buffers.map((buffer) => ({ kind: 'buffer', buffer }) as const);
-    const shape = { kernel: 'warps', grid: [program.blocks, 1, 1], block: [...program.block, 1], dynamicSharedBytes: 0 } as const;
-    const result = module?.launch({ ...shape, args, timeoutMs, ...(schedule ? { schedule } : {}) }, diagnostics);
-    return result ? new Uint32Array(buffers[1]!.read().slice().buffer) : diagnostics;
-  } finally {
+  const device = deviceFor(engine);
+  const module = device.load(metallib, diagnostics);
+  const contents = [warpInput(), new Uint32Array(wordsOf(program)).fill(poison)];
+  const buffers = contents.map((words) => {
+    const buffer = device.allocate(words.byteLength, diagnostics)!;
+    buffer.write(new Uint8Array(words.buffer));
+    return buffer;
+  });
+  const args = buffers.map((buffer) => ({ kind: 'buffer', buffer }) as const);
+  const shape = { kernel: 'warps', grid: [program.blocks, 1, 1], block: [...program.block, 1], dynamicSharedBytes: 0 } as const;
+  const result = module?.launch({ ...shape, args, timeoutMs, ...(schedule ? { schedule } : {}) }, diagnostics);
+  if (!result) {
+    // A launch that was stopped may leave threads in the middle of their code.
     device.close();
+    devices.delete(JSON.stringify(engine));
+    return diagnostics;
   }
+  const output = new Uint32Array(buffers[1]!.read().slice().buffer);
+  module!.close();
+  for (const buffer of buffers) buffer.free();
+  return output;
 }
 
 export const outcomes = ['same', 'differs', 'stopped with an error', 'timed out', 'no recording', 'another text'] as const;

@@ -4,6 +4,7 @@ import { cBytes } from '../memory.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
 import { deviceProperties, deviceProperties11, deviceProperties13, putStruct } from './structs.ts';
+import { breakCaptures } from './work.ts';
 
 /** Most shared memory of a block that does not ask for more, on devices of NVIDIA. */
 export const usualShared = 49_152;
@@ -43,6 +44,10 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     sharedMemPerBlockOptin: shared,
     regsPerMultiprocessor: 65_536,
     managedMemory: 1,
+    // No kernel runs while the host does.
+    concurrentManagedAccess: 1,
+    computePreemptionSupported: 1,
+    streamPrioritiesSupported: 1,
     hostRegisterSupported: 1,
     memoryPoolsSupported: 1,
     maxBlocksPerMultiProcessor: 1,
@@ -130,6 +135,8 @@ export function keptText(state: CudaState, text: string): bigint {
 }
 
 const done = row([], () => undefined);
+/** Captured work would have to be waited for. */
+const synchronize = row([], (state) => breakCaptures(state, () => true, 'cudaErrorStreamCaptureUnsupported'));
 const properties = row(['pointer', 'int'], (state, to, device) => {
   assertDevice(device);
   putStruct(state.memory, to, deviceProperties, propertiesOf(state));
@@ -182,8 +189,8 @@ export const devices: Readonly<Record<string, Row>> = {
     assertDevice(device);
     must(state.memory.putU32(to, attributeOf(state, attribute)));
   }),
-  cudaDeviceSynchronize: done,
-  cudaThreadSynchronize: done,
+  cudaDeviceSynchronize: synchronize,
+  cudaThreadSynchronize: synchronize,
   cudaDeviceReset: resetRow,
   cudaThreadExit: resetRow,
   cudaDeviceSetCacheConfig: row(['int'], () => undefined),
