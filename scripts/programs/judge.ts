@@ -224,12 +224,13 @@ function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'
   return { stage: 'wrong', reason: (output.split('\n').find((each) => verdictOf(each) === 'fail') ?? '').trim().slice(0, 200) };
 }
 
-/** A program whose data the checkout lacks cannot be judged: it says that a file is not there. */
+/** A program whose data the checkout lacks cannot be judged: an argument names a file that is not there, or it says itself that one is not. */
 function withoutData({ folder }: Program, result: Result): Result {
-  const says = /no such file|open|read|load|file/i.test(result.reason);
-  const lacks = readdirSync(folder).some((name) => name.endsWith('.dvc')) || result.args?.some((word) => /^\.\.\/data\//.test(word));
-  const isLost = (result.stage === 'run' || result.stage === 'wrong') && says && lacks;
-  return isLost ? { ...result, stage: 'no data' } : result;
+  if (result.stage !== 'run' && result.stage !== 'wrong') return result;
+  const names = result.args?.filter((word) => /^[\w.-]*\/[^=]*$|\.(txt|dat|bmp|ppm|png|mtx|egr|hdr|csv|in)$/.test(word)) ?? [];
+  const lacks = names.some((name) => !existsSync(resolve(folder, name)));
+  const says = readdirSync(folder).some((name) => name.endsWith('.dvc')) && /no such file|open|read|load|file/i.test(result.reason);
+  return lacks || says ? { ...result, stage: 'no data' } : result;
 }
 
 const folders = values.form === 'cmake' ? readdirSync(root).filter((name) => /^\d_/.test(name)) : ['.'];

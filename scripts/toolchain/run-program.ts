@@ -5,7 +5,7 @@
  *     bun build --target node --outfile out/run.mjs scripts/toolchain/run-program.ts && node out/run.mjs PROGRAM.wasm ARGUMENT…
  */
 import { readFileSync, writeSync } from 'node:fs';
-import { loadSource } from '../../src/api/load.ts';
+import { loadSource, warpSynchronous } from '../../src/api/load.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { openDevice } from '../../src/device/index.ts';
 import { machineHost, runProgram } from '../../src/program/index.ts';
@@ -18,7 +18,7 @@ const host = machineHost({ args: [file, ...args], folders: process.env.CUMETAL_F
 const code = runProgram(new Uint8Array(readFileSync(file)), {
   device,
   host,
-  load: (ptx, diagnostics) => loadSource(device, ptx, { compile: { target: 'cpu' } }, diagnostics),
+  load: (ptx, diagnostics) => loadSource(device, ptx, { compile: { target: 'cpu' }, ...warpSynchronous(ptx) }, diagnostics),
   report({ list }) {
     for (const { severity, code, message, help, notes } of list)
       if (severity === 'error')

@@ -12,12 +12,12 @@ import { programFacts } from '../../src/exec/program-file.ts';
 import type { HostMemory } from '../../src/program/index.ts';
 import { commandLine } from '../support/command-line.ts';
 import { fatbinaryOf } from '../support/hostile/container.ts';
-import { workshop } from '../support/native-program.ts';
+import { makeRuntimeNames, workshop } from '../support/native-program.ts';
 import { needing } from '../support/need.ts';
 
 const test = suite('exec/driver');
 const native = needing(test, ['linux-cc']);
-const shop = workshop('cuda.h', 'inside.c', 'fake-driver.c', 'driver-program.c');
+const shop = workshop('cuda.h', 'inside.c', 'program.c', 'fake-driver.c', 'driver-program.c');
 const { folder, cc } = shop;
 test.after(() => shop.remove());
 
@@ -29,6 +29,18 @@ native('a program with a runtime inside is served by its symbols, and refused wi
   assert.is(status, 4);
   const facts = programFacts(new Uint8Array(readFileSync(join(folder, 'inside'))));
   assert.equal({ ...facts }, { kind: 'elf', machine: 62, isDynamic: true, wanted: [], hasDeviceCode: false, hasRuntime: true });
+});
+
+native('the sanitizer makes a program fail that ends well', () => {
+  makeRuntimeNames(shop);
+  cc('-O1', '-pthread', '-o', 'program', 'program.c', 'lib/libcudart.so.12');
+  const { status, stderr } = shop.run(['exec', '--sanitize=memory', '--threads=1', './program', 'outside']);
+  // The eleventh number of ten is read and written, by the eleventh thread.
+  assert.equal(
+    [...stderr.matchAll(/CM6101\]: kernel `scale` (\w+) 4 bytes|by thread \((\d+), 0, 0\)/g)].map(([, how, thread]) => how ?? thread),
+    ['reads', '10', 'writes', '10'],
+  );
+  assert.is(status, 1);
 });
 
 native('launches in front of a driver are recorded, and run again', async () => {

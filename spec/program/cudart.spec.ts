@@ -115,6 +115,37 @@ test('a managed variable has its initial contents on the host, and those of eith
   assert.equal(words(one, at(4000), 2), [0, 18]);
 });
 
+test('threads of a warp see volatile shared memory in lockstep', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const reversed = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry reversed(.param .u64 out) {
+  .reg .b32 %r<6>; .reg .b64 %d<3>; .shared .align 4 .b8 s[128];
+  mov.u32 %r1, %tid.x; shl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r4, %r3, %r2;
+  st.volatile.shared.u32 [%r4], %r1;
+  xor.b32 %r5, %r2, 124; add.u32 %r5, %r3, %r5; ld.volatile.shared.u32 %r5, [%r5];
+  ld.param.u64 %d1, [out]; mul.wide.u32 %d2, %r1, 4; add.u64 %d1, %d1, %d2; st.global.u32 [%d1], %r5; ret;
+}
+`;
+  memory.put(at(100_000), cBytes(reversed));
+  memory.putU64(at(8), at(100_000));
+  const image = call.__cudaRegisterFatBinary!(at(0)) as unknown as bigint;
+  memory.put(at(64), cBytes('reversed'));
+  call.__cudaRegisterFunction!(image, at(30), at(64), at(64), -1, 0n, 0n, 0n, 0n, 0n);
+  const data = allocate(one, 'cudaMalloc', 128);
+  putWords(one, 340, [1, 1, 1]);
+  putWords(one, 360, [32, 1, 1]);
+  put(one, 400, [data]);
+  put(one, 424, [at(400)]);
+  assert.is(call.cudaLaunchKernel!(at(30), at(340), at(360), at(424), 0n, 0n), 0);
+  assert.equal(
+    read(one, data, 32),
+    Array.from({ length: 32 }, (_, i) => 31 - i),
+  );
+});
+
 test('pools: allocation in stream order, and what a pool knows of it', () => {
   const one = cuda();
   const { call, memory } = one;

@@ -1,6 +1,6 @@
 /** The CUDA runtime as a program sees it: its functions with memory that a test makes. */
 import * as assert from 'uvu/assert';
-import { loadSource } from '../../src/api/load.ts';
+import { loadSource, warpSynchronous } from '../../src/api/load.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { openDevice } from '../../src/device/index.ts';
 import { type CudaOptions, CudaState, cudaImports, managedPointer } from '../../src/program/cudart/index.ts';
@@ -51,7 +51,7 @@ export function cuda(): Cuda {
   const reported: string[] = [];
   const options: CudaOptions = {
     device,
-    load: (text, diagnostics) => loadSource(device, text, { compile: { target: 'cpu' } }, diagnostics),
+    load: (text, diagnostics) => loadSource(device, text, { compile: { target: 'cpu' }, ...warpSynchronous(text) }, diagnostics),
     report: ({ list }) => void reported.push(...list.map(({ code }) => code)),
     print: () => undefined,
     now: () => performance.now(),

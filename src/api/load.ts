@@ -9,6 +9,13 @@ import { hostTarget } from '../device/host-target.ts';
 /** PTX as text or as a source file, or the bytes of a metallib. */
 export type ModuleSource = string | SourceFile | Uint8Array;
 
+/**
+ * How the CPU device runs PTX of programs that count on warps in lockstep, as they were before sm_70: without barriers, threads of a warp read
+ * what others of it have written to shared memory, which such sources declare `volatile`. Lane groups of whole warps give them that.
+ */
+export const warpSynchronous = (ptx: string): Pick<LoadOptions, 'lanes'> =>
+  /\b(?:ld|st)\.volatile\.shared\b/.test(ptx) ? { lanes: 32 } : {};
+
 /** The options of loading a module. */
 export interface ModuleOptions extends LoadOptions {
   /** The compile options of PTX. */

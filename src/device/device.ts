@@ -226,6 +226,8 @@ export interface LoadOptions {
   readonly constants?: readonly GivenConstant[];
   /** The kernels that will be launched: others need not be loaded. Ignored if the file has none of them. */
   readonly kernels?: readonly string[];
+  /** On the CPU device: lanes of a lane group for this library, in place of `EngineOptions.lanes`. */
+  readonly lanes?: number;
 }
 
 /** PTX with the reflection of our own front end: the driver does not provide the layout of the parameters. */

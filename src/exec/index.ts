@@ -10,4 +10,4 @@ export { Recorder, type RecordOptions } from './record/recorder.ts';
 export { type SessionOptions, serveProgram } from './session.ts';
 export { buildRecorder, buildShim, type Shim, type ShimFailure } from './shim/build.ts';
 export { type ShimSource, shimSource } from './shim/source.ts';
-export { codeOfEnd, removeAbandoned, type Supervision, superviseProgram } from './supervise.ts';
+export { codeOfEnd, noteFindings, removeAbandoned, type Supervision, superviseProgram } from './supervise.ts';

@@ -3,7 +3,18 @@
  * however it ends.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { constants as os } from 'node:os';
 import { kind } from './protocol.ts';
@@ -30,12 +41,19 @@ const ofTerminals: ReadonlySet<string> = new Set(['SIGINT', 'SIGQUIT', 'SIGWINCH
 export const codeOfEnd = (code: number | null, signal: NodeJS.Signals | null): number =>
   signal ? 128 + (os.signals[signal] ?? 0) : (code ?? 1);
 
-/** Runs the program to its end; its exit code, or why it could not be started. */
+/** In the folder of a session: the sanitizer has found faults. */
+const findings = 'findings';
+
+/** Says that a sanitizer has found faults, for the exit code of the command. */
+export const noteFindings = (folder: string): void => writeFileSync(`${folder}/${findings}`, '');
+
+/** Runs the program to its end; its exit code, or why it could not be started. A program that ends well with findings of the sanitizer gives 1. */
 export async function superviseProgram(options: Supervision): Promise<number | NodeJS.ErrnoException> {
   const session = new Session(options);
   try {
     await session.listen();
-    return await session.run();
+    const code = await session.run();
+    return code === 0 && session.hasFindings() ? 1 : code;
   } finally {
     session.end();
   }
@@ -147,6 +165,10 @@ class Session {
     } catch {
       // It has been served, and has removed its pipes.
     }
+  }
+
+  hasFindings(): boolean {
+    return existsSync(`${this.#folder}/${findings}`);
   }
 
   end(): void {

@@ -54,7 +54,7 @@ const systemFolders = (sysroot: Sysroot | undefined, language: Language): string
   return [...(language === 'c' ? [] : [`/${headersRoot}`, ...cxx]), ...c].flatMap((folder) => ['-internal-isystem', folder]);
 };
 
-const defaultStandards: Readonly<Record<Language, string>> = { cuda: 'c++17', 'c++': 'c++17', c: 'gnu17' };
+const defaultStandards: Readonly<Record<Language, string>> = { cuda: 'gnu++17', 'c++': 'gnu++17', c: 'gnu17' };
 
 /** Arguments of the front end, which are the same in both halves: declarations must not differ between them. */
 export function frontEndArguments(language: Language, options: SourceOptions): string[] {

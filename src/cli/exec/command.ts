@@ -2,7 +2,9 @@
 import type { Command, Option } from '../command/command.ts';
 import { run } from '../run/command.ts';
 
-const shared: readonly Option[] = run.options.filter(({ name }) => name === 'engine' || name === 'threads');
+/** How kernels run, in the words of `run`. */
+const ofKernels = new Set(['engine', 'fma', 'denormals', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize']);
+const shared: readonly Option[] = run.options.filter(({ name }) => ofKernels.has(name));
 
 export const exec: Command = {
   name: 'exec',
@@ -13,7 +15,10 @@ export const exec: Command = {
   options: shared,
   examples: [
     { line: 'cumetal exec ./a.out 1000', does: 'run a program of CUDA without an NVIDIA GPU' },
-    { line: 'cumetal exec --threads 1 ./a.out', does: 'the same with one thread for kernels' },
+    {
+      line: 'cumetal exec --sanitize ./a.out 1000',
+      does: 'the same under the sanitizer, which names lines of the PTX; faults make the exit code 1',
+    },
   ],
   details: `Linux only. Standard streams, arguments, environment and exit code are the program's own; signals reach it. 127 is a program that is not
 found, 126 one that cannot be run, and 128 and the signal's number one that a signal ended.

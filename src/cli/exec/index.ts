@@ -2,10 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { machine } from 'node:os';
 import { resolve } from 'node:path';
-import type { Diagnostics } from '../../base/diagnostic.ts';
+import { Diagnostics } from '../../base/diagnostic.ts';
 import { buildShim, countLaunches, programFacts, type Supervision, shimSource } from '../../exec/index.ts';
 import { type Context, lastValue } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
+import { readRequest } from '../run/options.ts';
 import type { ExitCode } from '../terminal/exit.ts';
 import { runProgram } from './program.ts';
 
@@ -15,13 +16,8 @@ const serving = 'CUMETAL_EXEC_SERVE';
 /** Runs the command. The result is the program's exit code. */
 export async function execute(context: Context): Promise<ExitCode> {
   const { parsed, terminal } = context;
-  const threads = lastValue(parsed, 'threads');
-  if (threads !== undefined && !/^[1-9]\d{0,2}$/.test(threads))
-    return usageError(
-      `invalid value \`${threads}\` for \`--threads\`: expected 1 to 999`,
-      `cumetal ${context.command.name} --help`,
-      terminal,
-    );
+  const request = readRequest(parsed, new Diagnostics());
+  if (typeof request === 'string') return usageError(request, `cumetal ${context.command.name} --help`, terminal);
   const isRecording = context.command.name === 'record';
   const limit = lastValue(parsed, 'limit') ?? '100';
   if (!/^[1-9]\d{0,8}$/.test(limit))

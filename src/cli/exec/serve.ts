@@ -1,35 +1,37 @@
 /** The process beside a program: it has the device, and answers the program's calls of CUDA. */
 import { readSync, writeSync } from 'node:fs';
-import { loadSource } from '../../api/load.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printableText } from '../../base/printable.ts';
-import { SourceFile } from '../../base/source.ts';
 import { openDevice } from '../../device/index.ts';
-import { Recorder, serveProgram, writeLaunch } from '../../exec/index.ts';
-import { type Context, lastValue } from '../command/command.ts';
+import { noteFindings, Recorder, serveProgram, writeLaunch } from '../../exec/index.ts';
+import { type Context, has, lastValue } from '../command/command.ts';
+import { readRequest } from '../run/options.ts';
+import { deviceHalf } from '../run/program-device.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { renderAll } from '../terminal/render.ts';
 
 /** Serves the program that standard input names, by the folder of its pipes and its process number. */
-export function serve({ parsed }: Context): ExitCode {
+export function serve({ parsed, terminal }: Context): ExitCode {
   const [folder = '', pid = ''] = readLines();
   if (folder === '') return exit.ok;
   const opening = new Diagnostics();
-  const device = openDevice('cpu', opening, engineOf(lastValue(parsed, 'engine'), lastValue(parsed, 'threads')));
-  if (!device) {
-    report(opening);
+  const request = readRequest(parsed, opening);
+  const device = typeof request === 'string' ? undefined : openDevice('cpu', opening, request.engine);
+  if (!device || typeof request === 'string') {
+    write(opening);
     return exit.noDevice;
   }
-  let modules = 0;
   const recorder = recorderOf(parsed, device.info.name);
+  const { hasFindings, report, ...half } = deviceHalf(device, request, { terminal, isCached: !has(parsed, 'no-cache'), write });
   serveProgram({
+    ...half,
     ...(recorder ? { recorder } : {}),
     folder,
     pid: Number(pid),
-    device,
-    load: (ptx, diagnostics) =>
-      loadSource(device, new SourceFile(`${parsed.positionals[0]} (PTX ${++modules})`, ptx), { compile: { target: 'cpu' } }, diagnostics),
-    report,
+    report(diagnostics) {
+      report(diagnostics);
+      if (hasFindings()) noteFindings(folder);
+    },
     now: () => performance.now(),
   });
   // Nothing that the device still does is of use to anybody.
@@ -53,11 +55,6 @@ function recorderOf(parsed: Context['parsed'], device: string): Recorder | undef
   });
 }
 
-const engineOf = (engine: string | undefined, threads: string | undefined): Parameters<typeof openDevice>[2] => ({
-  ...(engine === undefined ? {} : { engine: engine as 'auto' }),
-  ...(threads === undefined ? {} : { threads: Number(threads) }),
-});
-
 /** Whole standard input, in lines. */
 function readLines(): string[] {
   const bytes = new Uint8Array(4096);
@@ -73,7 +70,7 @@ function readLines(): string[] {
 const written = new Set<string>();
 
 /** Writes at once, and each text once: this process may be ended at any time. */
-function report({ list }: Diagnostics): void {
+function write({ list }: Diagnostics): void {
   const errors = list.filter(({ severity }) => severity === 'error');
   const text = errors.length > 0 ? printableText(renderAll(errors)) : '';
   if (text === '' || written.has(text)) return;
