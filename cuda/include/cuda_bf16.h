@@ -98,7 +98,9 @@ __cumetal_both __nv_bfloat16 __ushort_as_bfloat16(unsigned short v) { return __n
 #define __cumetal_word "bf16"
 #define __cumetal_format_word bfloat16
 #include "cumetal/half_operations.h"
+#ifdef __CUDA__
 #include "cumetal/half_integers.h"
+#endif
 #undef __cumetal_format_word
 #undef __cumetal_H
 #undef __cumetal_H2

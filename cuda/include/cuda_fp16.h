@@ -121,7 +121,9 @@ __cumetal_both __half __ushort_as_half(unsigned short v) { return __half_raw{v};
 #define __cumetal_word "f16"
 #define __cumetal_format_word half
 #include "cumetal/half_operations.h"
+#ifdef __CUDA__
 #include "cumetal/half_integers.h"
+#endif
 #undef __cumetal_format_word
 #undef __cumetal_H
 #undef __cumetal_H2

@@ -8,10 +8,11 @@
 
 #include <stddef.h>
 
-#include "device_launch_parameters.h"
 #include "vector_functions.h"
 #include "vector_types.h"
 
+#ifdef __CUDA__
+#include "device_launch_parameters.h"
 #include "cumetal/device/casts.h"
 #include "cumetal/device/integers.h"
 #include "cumetal/device/simd.h"
@@ -22,11 +23,15 @@
 #include "cumetal/device/atomics.h"
 #include "cumetal/device/ordered.h"
 #include "cumetal/math/all.h"
+#endif
 
 // nvcc includes these as well, and programs rely on it.
 #include <assert.h>
+#ifdef __cplusplus
 #include <cmath>
 #include <cstdlib>
+#include <utility>
+#endif
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,14 +39,15 @@
 #include <string.h>
 #include <sys/types.h>
 #include <time.h>
-#include <utility>
 
 // Names that glibc's <stdlib.h> has.
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 
+#ifdef __CUDA__
 #include "cumetal/math/mixed.h"
+#endif
 #include "cuda_runtime_api.h"
 
 #endif

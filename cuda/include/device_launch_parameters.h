@@ -4,6 +4,8 @@
 
 #include "vector_types.h"
 
+#ifdef __CUDA__
+
 // Each component is a property that reads its special register: no variable exists.
 #define __cumetal_component(letter, source) \
   __declspec(property(get = __get_##letter)) unsigned int letter; \
@@ -32,5 +34,7 @@ extern const __device__ __attribute__((weak)) __cumetal_block_index blockIdx;
 extern const __device__ __attribute__((weak)) __cumetal_block_dimensions blockDim;
 extern const __device__ __attribute__((weak)) __cumetal_grid_dimensions gridDim;
 constexpr int warpSize = 32;
+
+#endif
 
 #endif

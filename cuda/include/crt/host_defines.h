@@ -2,6 +2,7 @@
 #ifndef __CUMETAL_HOST_DEFINES_H__
 #define __CUMETAL_HOST_DEFINES_H__
 
+#ifdef __CUDA__
 // What programs ask for: the compiler is one for CUDA and accepts what nvcc does. `__CUDACC__` comes from clang.
 #ifndef __CUDACC__
 #define __CUDACC__ 1
@@ -32,6 +33,19 @@
 // A parameter is constant anyway, and registers are not a resource that a kernel asks for.
 #define __grid_constant__
 #define __maxnreg__(...)
+#else
+// C and C++ sources that name the headers have the types and the functions of the host.
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __managed__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __grid_constant__
+#define __maxnreg__(...)
+#endif
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __inline_hint__
@@ -46,9 +60,14 @@
 #define __nv_pure__ __attribute__((pure))
 
 // Functions of these headers. None has external linkage, so that objects of other compilers can be linked to them.
+#ifdef __CUDA__
 #define __cumetal_device static __attribute__((device, always_inline, unused)) inline
 #define __cumetal_library static __attribute__((device, unused)) inline
 #define __cumetal_both_library static __attribute__((host, device, unused)) inline
 #define __cumetal_both static __attribute__((host, device, always_inline, unused)) inline
+#else
+#define __cumetal_both_library static __attribute__((unused)) inline
+#define __cumetal_both static __attribute__((always_inline, unused)) inline
+#endif
 
 #endif

@@ -131,6 +131,7 @@ __cumetal_compare(gt, (float)a > (float)b, __hisnan(a) || __hisnan(b))
 __cumetal_compare(ge, (float)a >= (float)b, __hisnan(a) || __hisnan(b))
 #undef __cumetal_compare
 
+#ifdef __CUDA__
 // Functions through single precision, whose error is far below a unit of the result.
 #define __cumetal_function(name, expression) \
   __cumetal_device __cumetal_H h##name(__cumetal_H a) { \
@@ -161,6 +162,7 @@ __cumetal_device __cumetal_H2 h2tanh_approx(__cumetal_H2 a) { return h2tanh(a); 
 __cumetal_device __cumetal_H2 __hcmadd(__cumetal_H2 a, __cumetal_H2 b, __cumetal_H2 c) {
   return {__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))};
 }
+#endif
 
 // Operators.
 #define __cumetal_operator(symbol, name) \
@@ -218,6 +220,7 @@ __cumetal_both __cumetal_H2 operator--(__cumetal_H2 &a, int) {
 __cumetal_both __cumetal_H2 operator-(__cumetal_H2 a) { return __hneg2(a); }
 __cumetal_both __cumetal_H2 operator+(__cumetal_H2 a) { return a; }
 
+#ifdef __CUDA__
 // Warp shuffles and atomics move bits; an addition that another thread disturbs is tried again.
 #define __cumetal_shuffle(name, argument) \
   __cumetal_device __cumetal_H name(unsigned int mask, __cumetal_H v, argument lane, int width = 32) { \
@@ -242,3 +245,4 @@ __cumetal_device __cumetal_H atomicAdd(__cumetal_H *address, __cumetal_H value) 
 __cumetal_device __cumetal_H2 atomicAdd(__cumetal_H2 *address, __cumetal_H2 value) {
   return {atomicAdd(&address->x, value.x), atomicAdd(&address->y, value.y)};
 }
+#endif
