@@ -33,6 +33,17 @@ test('files are those that a source includes, from its folder, that of the heade
   assert.equal(found, ['lib/lib.h', 'lib/own.h', 'src/a.cu', 'src/b.h', 'src/d.h', 'src/sub/c.h']);
 });
 
+test('where the name of a file is a macro, headers of that library come along', () => {
+  const outer = file('src2/m.cu', '#include <deep/all.h>\n');
+  file('inc/deep/all.h', '#define ONE <deep/one/x.h>\n#include ONE\n');
+  for (const path of ['inc/deep/one/x.h', 'inc/deep/two/y.inl', 'inc/deep/words', 'inc/deep/notes.txt', 'inc/other/z.h']) file(path, '');
+  file('src2/beside.h', '');
+  const named = (path: string): string[] =>
+    [...includedFiles(path, [join(folder, 'inc')]).keys()].map((each) => each.slice(folder.length + 1)).sort();
+  assert.equal(named(outer), ['inc/deep/all.h', 'inc/deep/one/x.h', 'inc/deep/two/y.inl', 'inc/deep/words', 'src2/m.cu']);
+  assert.equal(named(file('src2/own.cu', '#define A "beside.h"\n#include A\n')), ['src2/beside.h', 'src2/own.cu']);
+});
+
 test('a source that includes itself, or nothing', () => {
   assert.is(includedFiles(file('self.cu', '#include "self.cu"\n'), []).size, 1);
   assert.is(includedFiles(file('none.cu', ''), []).size, 1);
