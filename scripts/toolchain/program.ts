@@ -97,7 +97,7 @@ class Builder {
     if (unit.language === 'cuda') return this.#cuda(unit);
     const { flags, path, language } = unit;
     const standard = flags.some((flag) => flag.startsWith('-std=')) ? [] : [language === 'c' ? '-std=gnu17' : '-std=gnu++17'];
-    const own = language === 'c' ? includes : [...exceptions, ...cxxIncludes, ...includes];
+    const own = language === 'c' ? includes : [...exceptions, '-internal-isystem', '/cuda', ...cxxIncludes, ...includes];
     const tool = language === 'c' ? 'clang' : 'clang++';
     const args = [tool, '-cc1', ...hostFlags, ...common, ...own, ...standard, ...flags, '-o', 'out.o', '-x', language, path];
     return this.run('host compile', args, {}, 'out.o');

@@ -120,7 +120,20 @@ test('options of one launch, and compilers of kernels, are not for programs', as
   }
   const { code, err } = await commandLine(['run', join(root, 'examples/vector_add.ptx'), '--', 'x']);
   assert.is(code, 2);
+  const library = await commandLine(['run', join(root, 'examples/vector_add.ptx'), '-lm']);
+  assert.is(library.code, 2);
+  assert.match(library.err, /`--library` is for a whole program, and `.*vector_add\.ptx` is a module of kernels/);
   assert.match(err, /words after `--` are arguments of a whole program, and `.*vector_add\.ptx` is a module of kernels/);
+});
+
+test('options of compilers, as they spell them', async () => {
+  const program = file('words.cu', 'int main() { return 0; }\n');
+  const words = ['-std=c++20', '-O3', '-I', folder, '-DN=1', '-L.', '-lcudart'];
+  const { code, err } = await commandLine(['run', program, ...words], {}, { CUMETAL_SYSROOT: join(folder, 'nowhere') });
+  // Nothing is wrong with the words.
+  assert.is(code, 2);
+  assert.match(err, /^error: .*words\.cu is a whole CUDA program, and the package/);
+  assert.match((await commandLine(['run', program, '-stdin=x'])).err, /^error: unexpected option `-s`/);
 });
 
 // ── A program with a library of the spec ──

@@ -15,6 +15,8 @@ export interface Option {
   readonly many?: boolean;
   /** The accepted values; any value where this is absent. */
   readonly choices?: readonly string[];
+  /** May have one dash, as compilers spell it: `-std=c++20`. */
+  readonly isCompilerWord?: boolean;
   /** May be in the launch lines of a file. Such an option describes the launch and changes nothing else: it writes no file, for example. */
   readonly inLaunchLines?: boolean;
   readonly doc: string;
@@ -133,6 +135,7 @@ export function tokensOf(argv: readonly string[], known: readonly Option[], ends
     if (word === '--') return [...tokens, ...plain(rest, at + 1)];
     if (endsAtFirst && !(word.startsWith('-') && word.length > 1)) return [...tokens, ...plain([word, ...rest], at)];
     if (word.startsWith('--')) tokens.push(longToken(word, at, rest, known));
+    else if (isCompilerWord(word, known)) tokens.push(longToken(`-${word}`, at, rest, known));
     else if (word.startsWith('-') && word.length > 1) tokens.push(...shortTokens(word, at, rest, known));
     else tokens.push({ at, rawName: undefined, value: word });
   }
@@ -140,6 +143,9 @@ export function tokensOf(argv: readonly string[], known: readonly Option[], ends
 }
 
 const plain = (words: readonly string[], at: number): Token[] => words.map((value, i) => ({ at: at + i, rawName: undefined, value }));
+
+const isCompilerWord = (word: string, known: readonly Option[]): boolean =>
+  known.some((option) => option.isCompilerWord && (word === `-${option.name}` || word.startsWith(`-${option.name}=`)));
 
 function longToken(word: string, at: number, rest: string[], known: readonly Option[]): Token {
   const equals = word.indexOf('=');

@@ -61,7 +61,7 @@ const cuda: readonly Option[] = [
   },
   { name: 'include', short: 'I', value: 'FOLDER', many: true, doc: 'A folder of headers for a `.cu` file.' },
   { name: 'define', short: 'D', value: 'NAME[=VALUE]', many: true, doc: 'A macro for a `.cu` file.' },
-  { name: 'std', value: 'STANDARD', doc: 'The language standard of a `.cu` file, such as `c++20`.' },
+  { name: 'std', isCompilerWord: true, value: 'STANDARD', doc: 'The language standard of a `.cu` file, such as `c++20`.' },
 ];
 
 export const fp64: Option = {

@@ -30,6 +30,12 @@ export interface ProgramWords extends SourceWords {
   readonly libraries: readonly string[];
 }
 
+/** The words of a command line that name the same libraries. */
+export const linkWordsOf = ({ libraryFolders, libraries }: ProgramWords): string[] => [
+  ...libraryFolders.map((folder) => `-L${folder}`),
+  ...libraries.map((name) => `-l${name}`),
+];
+
 /** The data of a program begin behind its null pointer. */
 const base = programWindow * 2 ** 32 + 65_536;
 

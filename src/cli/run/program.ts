@@ -8,7 +8,7 @@ import { openDevice } from '../../device/index.ts';
 import { machineHost, runProgram } from '../../program/index.ts';
 import { allValues, type Context, has, lastValue } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
-import { knownProgram } from '../cuda/build.ts';
+import { knownProgram, linkWordsOf } from '../cuda/build.ts';
 import { compileInstead } from '../cuda/children.ts';
 import { Compilations, wordsOf } from '../cuda/compile.ts';
 import { findProgramToolchain } from '../cuda/find.ts';
@@ -22,7 +22,7 @@ import { deviceHalf } from './program-device.ts';
 /** Options that say how a program is compiled and how its kernels run. Others are of one launch. */
 const allowed = new Set([
   ...['device', 'engine', 'fma', 'denormals', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize', 'quiet'],
-  ...['include', 'define', 'std', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
+  ...['include', 'define', 'std', 'library', 'library-folder', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
 ]);
 
 /** Runs the program of `files`, or the linked module. Returns its exit code, or one of `exit` where it did not start. */
@@ -64,13 +64,13 @@ function built({ terminal, parsed }: Context, files: readonly string[]): Uint8Ar
     defines: allValues(parsed, 'define'),
     undefines: [],
     standard: lastValue(parsed, 'std'),
-    libraryFolders: [],
-    libraries: [],
+    libraryFolders: allValues(parsed, 'library-folder'),
+    libraries: allValues(parsed, 'library'),
   };
   const isCached = !has(parsed, 'no-cache');
   const known = isCached ? knownProgram(new Compilations(toolchain, terminal, true), words) : undefined;
   if (known) return known;
-  const made = compileInstead([...wordsOf(words), ...files], terminal, isCached);
+  const made = compileInstead([...wordsOf(words), ...linkWordsOf(words), ...files], terminal, isCached);
   return typeof made === 'number' ? made : (moduleIn(made) ?? exit.failed);
 }
 
