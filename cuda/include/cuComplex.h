@@ -8,6 +8,13 @@ typedef float2 cuFloatComplex;
 typedef double2 cuDoubleComplex;
 typedef cuFloatComplex cuComplex;
 
+#ifndef __CUDA__
+// Sources of the host have the functions of C, by their names for any type.
+#include <math.h>
+#define __cumetal_abs(x) (sizeof(x) == 4 ? fabsf(x) : fabs(x))
+#define __cumetal_hypot(x, y) (sizeof(x) == 4 ? hypotf(x, y) : hypot(x, y))
+#endif
+
 #define __cumetal_complex(Complex, T, suffix) \
   __cumetal_both T cuCreal##suffix(Complex z) { return z.x; } \
   __cumetal_both T cuCimag##suffix(Complex z) { return z.y; } \
@@ -31,5 +38,10 @@ __cumetal_both cuDoubleComplex make_cuDoubleComplex(double r, double i) { return
 __cumetal_both cuComplex make_cuComplex(float r, float i) { return {r, i}; }
 __cumetal_both cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex z) { return {z.x, z.y}; }
 __cumetal_both cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex z) { return {(float)z.x, (float)z.y}; }
+
+#ifndef __CUDA__
+#undef __cumetal_abs
+#undef __cumetal_hypot
+#endif
 
 #endif

@@ -14,9 +14,10 @@ import {
   openDevice,
 } from '../device/index.ts';
 import { decodeElements, launch, parseArgument } from '../runtime/index.ts';
-import { packageName, packageSize } from '../toolchain/locate.ts';
+import { packageName, packageSize, programPackageName } from '../toolchain/locate.ts';
 import { type Context, has } from './command/command.ts';
 import { version } from './command/version.ts';
+import { installationHelp, locateProgramToolchain } from './cuda/find.ts';
 import { findCudaCompiler } from './input/cuda-source.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import type { Terminal } from './terminal/index.ts';
@@ -34,7 +35,15 @@ interface Finding {
 export async function doctor({ parsed, terminal }: Context): Promise<ExitCode> {
   const metal = await metalFinding(metalState(), terminal, (to) => openDevice('metal', to));
   const cuda = await cudaFinding(cudaState(), terminal, (to) => openDevice('cuda', to));
-  const findings = [runtimeFinding(), await pipelineFinding(terminal), metal, cuda, compilerFinding(terminal), llvmFinding()];
+  const findings = [
+    runtimeFinding(),
+    await pipelineFinding(terminal),
+    metal,
+    cuda,
+    compilerFinding(terminal),
+    programsFinding(terminal),
+    llvmFinding(),
+  ];
   if (has(parsed, 'json')) terminal.out(jsonDocument({ version, findings: findings.map(findingJson) }));
   else terminal.out(`cumetal ${version}\n\n${findings.map(findingText).join('')}`);
   return findings.some((f) => f.state === 'broken') ? exit.failed : exit.ok;
@@ -160,6 +169,12 @@ function compilerFinding(terminal: Terminal): Finding {
     detail: `no nvcc, no clang with the NVPTX target, no package \`${packageName}\``,
     next: `\`npm install ${packageName}\` (${packageSize}) compiles \`.cu\` files; PTX files need no compiler`,
   };
+}
+
+function programsFinding(terminal: Terminal): Finding {
+  const what = 'whole programs';
+  if (locateProgramToolchain(terminal)) return { what, state: 'works', detail: `\`${programPackageName}\` compiles host code` };
+  return { what, state: 'absent', detail: `no package \`${programPackageName}\`, which compiles host code`, next: installationHelp() };
 }
 
 function llvmFinding(): Finding {

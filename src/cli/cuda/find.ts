@@ -18,22 +18,31 @@ export interface ProgramToolchain {
   readonly sysroot: Sysroot;
 }
 
-/** The packages, in the project of the current folder or beside this program; undefined after a message. */
+const here = (): string => dirname(fileURLToPath(import.meta.url));
+
+/** The packages, in the project of the current folder or beside this program. */
+export function locateProgramToolchain({ env }: Pick<Terminal, 'env'>): ProgramToolchain | undefined {
+  const starts = [process.cwd(), here()];
+  const clang = findPackage(starts, env.CUMETAL_CLANG);
+  const sysroot = findSysroot(starts, env.CUMETAL_SYSROOT);
+  return clang && sysroot ? { clang, sysroot } : undefined;
+}
+
+/** How to get them. */
+export function installationHelp(): string {
+  const isCheckout = ['../../..', '../..'].some((up) => exists(`${here()}/${up}/scripts/toolchain/sysroot.ts`));
+  return isCheckout
+    ? '`npm run sysroot` builds it in a checkout: it downloads 170 MB of sources, and takes some minutes'
+    : `\`npm install ${programPackageName}\` in this folder (${programPackageSize}) compiles it without any other installation`;
+}
+
+/** The packages; undefined after a message that names the program. */
 export function findProgramToolchain(terminal: Terminal, what: string): ProgramToolchain | undefined {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const starts = [process.cwd(), here];
-  const { CUMETAL_CLANG, CUMETAL_SYSROOT } = terminal.env;
-  const clang = findPackage(starts, CUMETAL_CLANG);
-  const sysroot = findSysroot(starts, CUMETAL_SYSROOT);
-  if (clang && sysroot) return { clang, sysroot };
-  const isCheckout = exists(`${here}/../../../scripts/toolchain/sysroot.ts`) || exists(`${here}/../../scripts/toolchain/sysroot.ts`);
+  const found = locateProgramToolchain(terminal);
+  if (found) return found;
   terminal.err(
     `error: ${printable(what)} is a whole CUDA program, and the package \`${programPackageName}\`, which compiles host code, is not installed\n`,
   );
-  terminal.err(
-    isCheckout
-      ? '  = help: `npm run sysroot` builds it in a checkout: it downloads 170 MB of sources, and takes some minutes\n'
-      : `  = help: \`npm install ${programPackageName}\` in this folder (${programPackageSize}) compiles it without any other installation\n`,
-  );
+  terminal.err(`  = help: ${installationHelp()}\n`);
   return undefined;
 }
