@@ -137,8 +137,9 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   ],
   'libc-top-half/musl/include/stdio.h': [['#ifdef __wasilibc_unmodified_upstream /* WASI has no popen */', '#if 1']],
   'libc-top-half/musl/include/sys/wait.h': [['int waitid (idtype_t, id_t, siginfo_t *, int);\n', '']],
+  // Not every source of the library has `pid_t` here.
   'libc-top-half/musl/include/signal.h': [
-    [/(#ifdef __wasilibc_unmodified_upstream .*\n)int kill\(pid_t, int\);\n/, 'int kill(pid_t, int);\n$1'],
+    [/(#ifdef __wasilibc_unmodified_upstream .*\n)int kill\(pid_t, int\);\n/, 'int kill(int, int);\n$1'],
   ],
   // Types as those of the functions in `runtime/pthread.c`.
   'libc-top-half/musl/include/pthread.h': [['#if defined(__wasilibc_unmodified_upstream) || defined(_REENTRANT)', '#if 1']],

@@ -6,7 +6,7 @@ import { exists, type Terminal } from '../terminal/index.ts';
 import { conflictingOption } from './options.ts';
 
 /** Files of programs by their names; `.cu` files may be modules of kernels. */
-const isHostFile = (path: string): boolean => /\.(cpp|cc|cxx|c\+\+|C|c|a)$/.test(path);
+const isHostFile = (path: string): boolean => /\.(cpp|cc|cxx|c\+\+|C|c)$/.test(path);
 /** Files that are modules, whatever they contain. */
 const isModuleFile = (path: string): boolean => path === '-' || /\.(ptx|metallib|air|bc|ll|fatbin|cubin|json)$/.test(path);
 
@@ -18,7 +18,7 @@ export function wholeProgram({ parsed, terminal }: Context): Whole | undefined {
   const files = parsed.positionals;
   const [first] = files;
   if (first === undefined || parsed.options.has('launch')) return undefined;
-  if (files.some(isHostFile) || (files.length > 1 && files.some((path) => /\.(cu|o)$/.test(path)))) return { files };
+  if (files.some(isHostFile) || (files.length > 1 && files.some((path) => /\.(cu|o|a)$/.test(path)))) return { files };
   if (files.length > 1 || isModuleFile(first) || conflictingOption(parsed) !== undefined) return undefined;
   return first.endsWith('.cu') ? ofSource(first, terminal) : ofLinked(first, terminal);
 }
