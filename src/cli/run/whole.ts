@@ -5,8 +5,9 @@ import { moduleIn } from '../cuda/program-file.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 import { conflictingOption } from './options.ts';
 
-/** Files of programs by their names; `.cu` files may be modules of kernels. */
-const isHostFile = (path: string): boolean => /\.(cpp|cc|cxx|c\+\+|C|c)$/.test(path);
+/** Sources, which are programs if they have a function `main`, and what is linked with them. */
+const isSource = (path: string): boolean => /\.(cu|cpp|cc|cxx|c\+\+|C|c)$/.test(path);
+const isPart = (path: string): boolean => isSource(path) || /\.(o|a)$/.test(path);
 /** Files that are modules, whatever they contain. */
 const isModuleFile = (path: string): boolean => path === '-' || /\.(ptx|metallib|air|bc|ll|fatbin|cubin|json)$/.test(path);
 
@@ -18,9 +19,9 @@ export function wholeProgram({ parsed, terminal }: Context): Whole | undefined {
   const files = parsed.positionals;
   const [first] = files;
   if (first === undefined || parsed.options.has('launch')) return undefined;
-  if (files.some(isHostFile) || (files.length > 1 && files.some((path) => /\.(cu|o|a)$/.test(path)))) return { files };
-  if (files.length > 1 || isModuleFile(first) || conflictingOption(parsed) !== undefined) return undefined;
-  return first.endsWith('.cu') ? ofSource(first, terminal) : ofLinked(first, terminal);
+  if (files.length > 1) return files.some(isPart) ? { files } : undefined;
+  if (isModuleFile(first) || conflictingOption(parsed) !== undefined) return undefined;
+  return isSource(first) ? ofSource(first, terminal) : ofLinked(first, terminal);
 }
 
 function ofSource(path: string, terminal: Terminal): Whole | undefined {
