@@ -1,6 +1,8 @@
 /** clang and its tools as WebAssembly (`@yowasp/clang`), called with files in memory. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+
+export { treeOf } from '../../src/toolchain/sysroot.ts';
 
 /** Files by name; a folder is a tree. */
 export interface Tree {
@@ -41,17 +43,6 @@ export async function openToolchain(): Promise<Toolchain> {
     },
   };
 }
-
-/** A folder of the machine as files in memory. */
-export const treeOf = (folder: string): Tree =>
-  Object.fromEntries(
-    readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => entry.isDirectory() || entry.isFile())
-      .map((entry) => {
-        const path = join(folder, entry.name);
-        return [entry.name, entry.isDirectory() ? treeOf(path) : new Uint8Array(readFileSync(path))];
-      }),
-  );
 
 /** A file of a tree by its path. */
 export function fileIn(tree: Tree, path: string): Uint8Array {

@@ -36,24 +36,30 @@ const format = 1;
 
 /** A compilation cache on top of a store. */
 export function compileCache({ store, build, sha256 }: CompileCacheOptions): CompileCache {
-  const keyOf = (source: SourceFile, options: CompileOptions): string => hexOf(sha256(keyText(source, options, build)));
-  const read = (key: string): Compiled | undefined => {
-    const entry = store.read(key);
-    return entry && unpacked(entry);
+  /** The entry of a compilation; none if an observer of passes has to see them run. */
+  const entryOf = (source: SourceFile, options: CompileOptions) => {
+    if (options.afterPass) return undefined;
+    const key = hexOf(sha256(keyText(source, options, build)));
+    const bytes = store.read(key);
+    return { key, known: bytes && unpacked(bytes) };
   };
-  const compileInto: CompileCache['compiledNow'] = (source, options, diagnostics, compile) => {
+  const compileInto = (key: string | undefined, diagnostics: Diagnostics, compile: () => Compiled | undefined): Compiled | undefined => {
     const before = diagnostics.list.length;
-    const compiled = compile(source, options, diagnostics);
-    if (compiled && !options.afterPass && diagnostics.list.length === before) store.write(keyOf(source, options), packed(compiled));
+    const compiled = compile();
+    if (compiled && key !== undefined && diagnostics.list.length === before) store.write(key, packed(compiled));
     return compiled;
   };
-  // An observer of passes has to see them run.
-  const known = (source: SourceFile, options: CompileOptions) => (options.afterPass ? undefined : read(keyOf(source, options)));
   return {
     async compiled(source, options, diagnostics, load) {
-      return known(source, options) ?? compileInto(source, options, diagnostics, await load());
+      const entry = entryOf(source, options);
+      if (entry?.known) return entry.known;
+      const compile = await load();
+      return compileInto(entry?.key, diagnostics, () => compile(source, options, diagnostics));
     },
-    compiledNow: (source, options, diagnostics, compile) => known(source, options) ?? compileInto(source, options, diagnostics, compile),
+    compiledNow(source, options, diagnostics, compile) {
+      const entry = entryOf(source, options);
+      return entry?.known ?? compileInto(entry?.key, diagnostics, () => compile(source, options, diagnostics));
+    },
   };
 }
 

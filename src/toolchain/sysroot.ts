@@ -29,7 +29,8 @@ export function sysrootIn(folder: string, version: string): Sysroot | undefined 
   };
 }
 
-const treeOf = (folder: string): Tree =>
+/** A folder of the machine as files in memory. */
+export const treeOf = (folder: string): Tree =>
   Object.fromEntries(
     readdirSync(folder, { withFileTypes: true })
       .filter((entry) => entry.isDirectory() || entry.isFile())

@@ -34,7 +34,7 @@ export async function compilerDriver(context: Context): Promise<number> {
   const toolchain = findProgramToolchain(terminal, line.files[0]!.path);
   if (!toolchain) return exit.usage;
   const diagnostics = new Diagnostics();
-  const code = await new Driver(context, line, new Compilations(toolchain, terminal, true), diagnostics).run();
+  const code = await new Driver(context, line, new Compilations(toolchain, terminal), diagnostics).run();
   terminal.status?.('');
   writeDiagnostics(diagnostics.sorted(), terminal);
   return code;

@@ -61,10 +61,6 @@ async function objectOf(
   words: ProgramWords,
   diagnostics: Diagnostics,
 ): Promise<CompiledObject | undefined> {
-  if (!exists(name)) {
-    compilations.say(`error: cannot read \`${printable(name)}\`: no such file\n`);
-    return undefined;
-  }
   if (language) return compileSource(compilations, name, language, words, diagnostics);
   const object = readObject(name);
   if (isLinkable(object.bytes)) return object;

@@ -46,10 +46,10 @@ export class Compilations {
   readonly #store;
   #clang: Promise<Clang> | undefined;
 
-  constructor(toolchain: ProgramToolchain, terminal: Terminal, isCached: boolean) {
+  constructor(toolchain: ProgramToolchain, terminal: Terminal) {
     this.toolchain = toolchain;
     this.terminal = terminal;
-    const found = buildId === undefined || !isCached ? undefined : storeOf(terminal);
+    const found = buildId === undefined ? undefined : storeOf(terminal);
     this.#store = found && 'store' in found ? found.store : undefined;
   }
 

@@ -68,7 +68,7 @@ function built({ terminal, parsed }: Context, files: readonly string[]): Uint8Ar
     libraries: allValues(parsed, 'library'),
   };
   const isCached = !has(parsed, 'no-cache');
-  const known = isCached ? knownProgram(new Compilations(toolchain, terminal, true), words) : undefined;
+  const known = isCached ? knownProgram(new Compilations(toolchain, terminal), words) : undefined;
   if (known) return known;
   const made = compileInstead([...wordsOf(words), ...linkWordsOf(words), ...files], terminal, isCached);
   return typeof made === 'number' ? made : (moduleIn(made) ?? exit.failed);
