@@ -282,6 +282,14 @@ test('what is undefined is an error of the link, and a function of CUDA that is 
   assert.match(gone.stderr, /^error\[CM5080\]: .*cudaGone/);
 });
 
+test('files that cannot be read are named before anything is compiled', async () => {
+  for (const [path, why] of [
+    [join(folder, 'nowhere.cu'), 'no such file or folder'],
+    [folder, 'it is a folder'],
+  ] as const)
+    assert.equal({ ...(await cc(path)), written: 0 }, { code: 2, out: '', err: `error: cannot read \`${path}\`: ${why}\n`, written: 0 });
+});
+
 test('errors of the compiler are shown as they are', async () => {
   const { code, out, err } = await cc(file('wrong.cu', 'int main() { return missing; }\n'));
   assert.equal([code, out], [3, '']);

@@ -7,13 +7,12 @@ import { archive, compileDevice, type Language, preprocess } from '../../toolcha
 import type { Context } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
 import { version } from '../command/version.ts';
-import { buildProgram, objectName, objectsOf, type ProgramWords } from '../cuda/build.ts';
+import { buildProgram, objectName, objectsOf, type ProgramWords, unreadable } from '../cuda/build.ts';
 import { ownCommand } from '../cuda/children.ts';
 import { Compilations, compileSource, languageOf, sourceOptions } from '../cuda/compile.ts';
 import { findProgramToolchain } from '../cuda/find.ts';
 import { programFile } from '../cuda/program-file.ts';
 import { exit } from '../terminal/exit.ts';
-import { exists } from '../terminal/index.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
 import type { Effect } from './options.ts';
 import { type CompilerLine, parseLine } from './parse.ts';
@@ -67,9 +66,9 @@ class Driver {
   }
 
   async run(): Promise<number> {
-    const missing = this.#line.files.find(({ path }) => !exists(path));
-    if (missing) {
-      this.#context.terminal.err(`error: cannot read \`${printable(missing.path)}\`: no such file\n`);
+    const failure = unreadable(this.#context.terminal, this.#line.files);
+    if (failure) {
+      this.#context.terminal.err(`error: cannot read \`${printable(failure.path)}\`: ${failure.why}\n`);
       return exit.usage;
     }
     if (this.#has('dependencies') || this.#has('dependenciesToo')) {

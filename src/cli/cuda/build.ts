@@ -5,7 +5,7 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { cudaFunctions, programWindow } from '../../program/index.ts';
 import { type Language, link } from '../../toolchain/index.ts';
-import { exists } from '../terminal/index.ts';
+import { exists, type Terminal } from '../terminal/index.ts';
 import {
   type Compilations,
   type CompiledObject,
@@ -89,11 +89,23 @@ export const objectName = (path: string): string => path.replace(/\.(cu|cpp|cc|c
 /** Libraries of CUDA that are part of what runs the program, so that no file has their names. */
 const isBuiltIn = /^(cuda|cudart|cudart_static|cudadevrt|culibos|nvToolsExt|nvToolsExt64|stdc\+\+|gcc|gcc_s|gomp|c|c\+\+|c\+\+abi)$/;
 
+/** The first file that cannot be read, and why. */
+export function unreadable(
+  { readFile }: Terminal,
+  files: readonly ProgramPart[],
+): { readonly path: string; readonly why: string } | undefined {
+  for (const { path } of files) {
+    const read = readFile(path);
+    if (!(read instanceof Uint8Array)) return { path, why: read.why };
+  }
+  return undefined;
+}
+
 /** The linked program from the cache. */
 export function knownProgram(compilations: Compilations, words: ProgramWords): Uint8Array | undefined {
+  if (unreadable(compilations.terminal, words.files)) return undefined;
   const keys: string[] = [];
   for (const { path, language = languageOf(path) } of [...words.files, ...archivesOf(words)]) {
-    if (!exists(path)) return undefined;
     keys.push(language ? sourceKey(compilations, language, sourceOptions(compilations, path, words)) : readObject(path).key);
   }
   return compilations.read(programKey(compilations, keys, words));
