@@ -6,6 +6,7 @@ export type { Language, SourceOptions } from './arguments.ts';
 export { type Clang, loadClang, type Outcome } from './clang.ts';
 export { compileDevice, type DeviceCode, deviceKey } from './device.ts';
 export { archive, compileHost, hostKey, type LinkOptions, link, type Made, preprocess } from './host.ts';
+export { cudaLibrariesOf, libraryOfSymbol } from './cuda-libraries.ts';
 export { includedFiles, type SourceFiles } from './includes.ts';
 export {
   findPackage,

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { cudaFunctions, programWindow } from '../../program/index.ts';
-import { type Language, link } from '../../toolchain/index.ts';
+import { cudaLibrariesOf, type Language, link } from '../../toolchain/index.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 import {
   type Compilations,
@@ -47,7 +47,7 @@ export async function objectsOf(
 ): Promise<(CompiledObject & { readonly name: string })[] | undefined> {
   const objects: (CompiledObject & { readonly name: string })[] = [];
   let isWhole = true;
-  for (const part of [...words.files, ...archivesOf(words)]) {
+  for (const part of [...words.files, ...archivesOf(compilations, words)]) {
     const object = await objectOf(compilations, part, words, diagnostics);
     if (object) objects.push({ ...object, name: part.path });
     else isWhole = false;
@@ -74,14 +74,11 @@ const isLinkable = (bytes: Uint8Array): boolean => {
   return head.startsWith('\0asm') || head === '!<arch>\n';
 };
 
-/** Archives that `-l` finds in folders of `-L`. */
-const archivesOf = ({ libraryFolders, libraries }: ProgramWords): ProgramPart[] =>
-  libraries.flatMap((name) =>
-    libraryFolders
-      .map((folder) => `${folder}/lib${name}.a`)
-      .filter(exists)
-      .map((path) => ({ path })),
-  );
+/** Archives that `-l` finds in folders of `-L`, and those of CUDA's libraries, also of the names that static ones have elsewhere. */
+function archivesOf({ toolchain: { sysroot } }: Compilations, { libraryFolders, libraries }: ProgramWords): ProgramPart[] {
+  const named = libraries.flatMap((name) => libraryFolders.map((folder) => `${folder}/lib${name}.a`));
+  return [...named, ...cudaLibrariesOf(libraries, sysroot).map(({ path }) => path)].filter(exists).map((path) => ({ path }));
+}
 
 /** The name of the object of a source; other names stay. */
 export const objectName = (path: string): string => path.replace(/\.(cu|cpp|cc|cxx|c\+\+|C|c)$/, '.o');
@@ -105,7 +102,7 @@ export function unreadable(
 export function knownProgram(compilations: Compilations, words: ProgramWords): Uint8Array | undefined {
   if (unreadable(compilations.terminal, words.files)) return undefined;
   const keys: string[] = [];
-  for (const { path, language = languageOf(path) } of [...words.files, ...archivesOf(words)]) {
+  for (const { path, language = languageOf(path) } of [...words.files, ...archivesOf(compilations, words)]) {
     keys.push(language ? sourceKey(compilations, language, sourceOptions(compilations, path, words)) : readObject(path).key);
   }
   return compilations.read(programKey(compilations, keys, words));
@@ -144,7 +141,8 @@ export async function buildProgram(
 /** The libraries of the sysroot that are named; undefined after a message for one that is nowhere. */
 function librariesOf({ toolchain, terminal }: Compilations, { libraries, libraryFolders }: ProgramWords): string[] | undefined {
   const known = new Set(readdirSync(`${toolchain.sysroot.folder}/lib`).map((file) => basename(file).replace(/^lib(.*)\.a$/, '$1')));
-  const isFound = (name: string): boolean => libraryFolders.some((folder) => exists(`${folder}/lib${name}.a`));
+  const ofCuda = new Set(cudaLibrariesOf(libraries, toolchain.sysroot).map(({ name }) => name));
+  const isFound = (name: string): boolean => ofCuda.has(name) || libraryFolders.some((folder) => exists(`${folder}/lib${name}.a`));
   const missing = libraries.filter((name) => !(isBuiltIn.test(name) || known.has(name) || isFound(name)));
   for (const name of missing) terminal.err(`error: there is no library \`${printable(name)}\`\n`);
   return missing.length > 0 ? undefined : libraries.filter((name) => known.has(name) && !isBuiltIn.test(name));
