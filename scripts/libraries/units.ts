@@ -79,5 +79,15 @@ export const libraryUnits: Readonly<Record<string, readonly LibraryUnit[]>> = {
     ...mixed,
     { source: 'cublas/gemm-ex.cu' },
     { source: 'cublas/gemm-half.cu' },
-  ],
+  ],  cufft: [
+    { source: 'cufft/plan.cu' },
+    { source: 'cufft/transform.cu', variant: 'S', defines: ['CUMETAL_REAL=float', 'CUMETAL_RUN=runS', 'CUMETAL_PREPARE=prepareS'] },
+    { source: 'cufft/transform.cu', variant: 'D', defines: ['CUMETAL_REAL=double', 'CUMETAL_RUN=runD', 'CUMETAL_PREPARE=prepareD'] },
+  ],  cusparse: [
+    { source: 'cusparse/handle.cu' },
+    { source: 'cusparse/generic.cu' },
+    { source: 'cusparse/convert.cu' },
+    { source: 'cusparse/solve.cu' },
+    ...forTypes('cusparse/products.cu'),
+  ],  cusolver: [{ source: 'cusolver/handle.cu' }, ...forTypes('cusolver/dense.cu')],
 };

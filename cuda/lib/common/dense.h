@@ -19,7 +19,8 @@ static __device__ int pivotRow(const T *column, int from, int to) {
   RealOf<T> best = -1;
   int row = from;
   for (int i = from + threadIdx.x; i < to; i += denseThreads) {
-    const RealOf<T> size = size1(column[i]);
+    // By their moduli, as cuBLAS and cuSOLVER compare them.
+    const RealOf<T> size = modulus(column[i]);
     if (size > best) {
       best = size;
       row = i;

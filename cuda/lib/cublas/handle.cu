@@ -76,7 +76,7 @@ extern "C" cublasStatus_t cublasGetLoggerCallback(cublasLogCallback *callback) {
   EACH(SUCCESS, "success")                                                                        \
   EACH(NOT_INITIALIZED, "the library was not initialized")                                        \
   EACH(ALLOC_FAILED, "the resource allocation failed")                                            \
-  EACH(INVALID_VALUE, "an invalid value was used as an argument")                                 \
+  EACH(INVALID_VALUE, "an unsupported value or parameter was passed to the function")                                 \
   EACH(ARCH_MISMATCH, "an absent device architectural feature is required")                       \
   EACH(MAPPING_ERROR, "an access to GPU memory space failed")                                     \
   EACH(EXECUTION_FAILED, "the function failed to launch on the GPU")                              \
@@ -105,7 +105,8 @@ static cublasStatus_t copied(cudaError_t error) {
 /** Copies a matrix by columns; a vector is one of a row. */
 static cublasStatus_t copyMatrix(int rows, int cols, int size, const void *a, int lda, void *b, int ldb, cudaMemcpyKind kind,
                                  cudaStream_t stream, bool isAsync) {
-  CUMETAL_NEED(rows >= 0 && cols >= 0 && size > 0 && lda >= rows && ldb >= rows && lda > 0 && ldb > 0);
+  CUMETAL_NEED(rows >= 0 && cols >= 0 && size > 0 && lda > 0 && ldb > 0);
+  if (lda < rows || ldb < rows) return CUBLAS_STATUS_MAPPING_ERROR;
   if (rows == 0 || cols == 0) return CUBLAS_STATUS_SUCCESS;
   const size_t from = size_t(lda) * size, to = size_t(ldb) * size, width = size_t(rows) * size;
   if (lda == rows && ldb == rows)

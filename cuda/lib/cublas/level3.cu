@@ -38,10 +38,10 @@ static cublasStatus_t update(cublasHandle_t handle, cublasFillMode_t uplo, cubla
                         Out{inner(c), nullptr}, ldc, 0);
 }
 
-static bool isUpdate(cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, int lda, int ldb, int ldc, bool isHermitian) {
+static bool isUpdate(cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, int lda, int ldb, int ldc) {
   const int rows = most(1, trans == CUBLAS_OP_N ? n : k);
-  const bool isRight = trans == CUBLAS_OP_N || trans == (isHermitian ? CUBLAS_OP_C : CUBLAS_OP_T) || (!isHermitian && !CUMETAL_IS_COMPLEX && trans == CUBLAS_OP_C);
-  return isUplo(uplo) && isRight && n >= 0 && k >= 0 && lda >= rows && ldb >= rows && ldc >= most(1, n);
+  // As in cuBLAS, either transposition stands for the one that the update has.
+  return isUplo(uplo) && trans >= CUBLAS_OP_N && trans <= CUBLAS_OP_C && n >= 0 && k >= 0 && lda >= rows && ldb >= rows && ldc >= most(1, n);
 }
 
 /** A real scalar of the interface as one of the type; on the device it is a value that has to be fetched. */
@@ -60,19 +60,19 @@ static cublasStatus_t realScalar(cublasHandle_t handle, const Real *p, Scalar<T>
 extern "C" cublasStatus_t CUBLAS(syrk_v2)(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const Outer *alpha,
                                           const Outer *a, int lda, const Outer *beta, Outer *c, int ldc) {
   CUMETAL_NEED_HANDLE(handle);
-  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, lda, ldc, false));
+  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, lda, ldc));
   return update(handle, uplo, trans, n, k, scalarOf<T>(handle, alpha), a, lda, a, lda, scalarOf<T>(handle, beta), c, ldc, false);
 }
 extern "C" cublasStatus_t CUBLAS(syrkx)(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const Outer *alpha,
                                         const Outer *a, int lda, const Outer *b, int ldb, const Outer *beta, Outer *c, int ldc) {
   CUMETAL_NEED_HANDLE(handle);
-  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, ldb, ldc, false));
+  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, ldb, ldc));
   return update(handle, uplo, trans, n, k, scalarOf<T>(handle, alpha), a, lda, b, ldb, scalarOf<T>(handle, beta), c, ldc, false);
 }
 extern "C" cublasStatus_t CUBLAS(syr2k_v2)(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const Outer *alpha,
                                            const Outer *a, int lda, const Outer *b, int ldb, const Outer *beta, Outer *c, int ldc) {
   CUMETAL_NEED_HANDLE(handle);
-  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, ldb, ldc, false));
+  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, ldb, ldc));
   const Scalar<T> factor = scalarOf<T>(handle, alpha);
   CUMETAL_TRY(update(handle, uplo, trans, n, k, factor, a, lda, b, ldb, scalarOf<T>(handle, beta), c, ldc, false));
   return update(handle, uplo, trans, n, k, factor, b, ldb, a, lda, Scalar<T>{T(1), nullptr}, c, ldc, false);
@@ -86,7 +86,7 @@ extern "C" cublasStatus_t CUBLAS(hemm_v2)(cublasHandle_t handle, cublasSideMode_
 extern "C" cublasStatus_t CUBLAS(herk_v2)(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const Real *alpha,
                                           const Outer *a, int lda, const Real *beta, Outer *c, int ldc) {
   CUMETAL_NEED_HANDLE(handle);
-  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, lda, ldc, true));
+  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, lda, ldc));
   Scalar<T> factor, old;
   CUMETAL_TRY(realScalar(handle, alpha, &factor));
   CUMETAL_TRY(realScalar(handle, beta, &old));
@@ -95,7 +95,7 @@ extern "C" cublasStatus_t CUBLAS(herk_v2)(cublasHandle_t handle, cublasFillMode_
 extern "C" cublasStatus_t CUBLAS(herkx)(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const Outer *alpha,
                                         const Outer *a, int lda, const Outer *b, int ldb, const Real *beta, Outer *c, int ldc) {
   CUMETAL_NEED_HANDLE(handle);
-  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, ldb, ldc, true));
+  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, ldb, ldc));
   Scalar<T> old;
   CUMETAL_TRY(realScalar(handle, beta, &old));
   return update(handle, uplo, trans, n, k, scalarOf<T>(handle, alpha), a, lda, b, ldb, old, c, ldc, true);
@@ -103,7 +103,7 @@ extern "C" cublasStatus_t CUBLAS(herkx)(cublasHandle_t handle, cublasFillMode_t 
 extern "C" cublasStatus_t CUBLAS(her2k_v2)(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const Outer *alpha,
                                            const Outer *a, int lda, const Outer *b, int ldb, const Real *beta, Outer *c, int ldc) {
   CUMETAL_NEED_HANDLE(handle);
-  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, ldb, ldc, true));
+  CUMETAL_NEED(isUpdate(uplo, trans, n, k, lda, ldb, ldc));
   Scalar<T> factor = {T(), nullptr}, old;
   CUMETAL_TRY(realScalar(handle, beta, &old));
   if (handle->pointerMode == CUBLAS_POINTER_MODE_HOST) {
