@@ -6,8 +6,10 @@ export type { Language, SourceOptions } from './arguments.ts';
 export { loadClang } from './clang.ts';
 export type { Clang, Outcome } from './clang-module.ts';
 export { compileDevice, type DeviceCode, deviceKey } from './device.ts';
+export { headers } from './headers.ts';
 export { archive, compileHost, hostKey, type LinkOptions, link, type Made, preprocess } from './host.ts';
 export { includedFiles, type SourceFiles } from './includes.ts';
+export { type HeaderFolders, type InstalledClang, installedClang, loadInstalled, writeHeaders } from './installed.ts';
 export {
   findPackage,
   findSysroot,
