@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { memoryRoots } from './arguments.ts';
-import type { Clang, Outcome } from './clang.ts';
+import type { Clang, Outcome } from './clang-module.ts';
 import { putFile, type Tree } from './tree.ts';
 
 /** The release whose bitcode is translated, and whose libc++ the libraries of host code were built with. */
