@@ -112,7 +112,7 @@ test('options of one launch, and compilers of kernels, are not for programs', as
   const program = file('options.cpp', 'int main() { return 0; }\n');
   for (const [words, message] of [
     [['--print', '0'], '`--print` is for one launch of a kernel, and this is a whole program'],
-    [['--compiler', 'nvcc'], '`--compiler nvcc` compiles kernels, and a whole program is compiled by `wasm`'],
+    [['--compiler', 'nvcc'], '`--compiler nvcc` compiles kernels, and a whole program is compiled by `clang` or `wasm`'],
   ] as const) {
     const { code, err } = await commandLine(['run', program, ...words]);
     assert.is(code, 2);

@@ -9,7 +9,7 @@ import {
   sourceArguments,
   withOwnPaths,
 } from './arguments.ts';
-import type { Clang, Outcome } from './clang.ts';
+import type { Clang, Outcome } from './clang-module.ts';
 import { putFile, type Tree } from './tree.ts';
 
 /** What the compiler or the linker made, and its messages. */

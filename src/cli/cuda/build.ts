@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
-import { cudaFunctions, programWindow } from '../../program/index.ts';
+import { cudaFunctions, programBase } from '../../program/index.ts';
 import { type Language, link } from '../../toolchain/index.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 import {
@@ -35,9 +35,6 @@ export const linkWordsOf = ({ libraryFolders, libraries }: ProgramWords): string
   ...libraryFolders.map((folder) => `-L${folder}`),
   ...libraries.map((name) => `-l${name}`),
 ];
-
-/** The data of a program begin behind its null pointer. */
-const base = programWindow * 2 ** 32 + 65_536;
 
 /** Objects of files, in their order; undefined after messages or reports for the files that failed. */
 export async function objectsOf(
@@ -133,7 +130,7 @@ export async function buildProgram(
     objects: objects.map(({ name, bytes }) => ({ name: objectName(name), bytes })),
     libraries,
     sysroot: compilations.toolchain.sysroot.tree(),
-    base,
+    base: programBase,
     imports: Object.keys(cudaFunctions),
   });
   compilations.say(messages);

@@ -49,14 +49,13 @@ function requestOf({ parsed }: Context, diagnostics: Diagnostics): RunRequest | 
   const wrong = [...parsed.options.keys()].find((name) => !allowed.has(name));
   if (wrong !== undefined) return `\`--${wrong}\` is for one launch of a kernel, and this is a whole program`;
   const compiler = lastValue(parsed, 'compiler');
-  if (compiler !== undefined && compiler !== 'wasm')
-    return `\`--compiler ${compiler}\` compiles kernels, and a whole program is compiled by \`wasm\``;
+  if (compiler === 'nvcc') return '`--compiler nvcc` compiles kernels, and a whole program is compiled by `clang` or `wasm`';
   return readRequest(parsed, diagnostics);
 }
 
 /** The program from the cache, or from a process that compiles it. */
 function built({ terminal, parsed }: Context, files: readonly string[]): Uint8Array | number {
-  const toolchain = findProgramToolchain(terminal, files[0]!);
+  const toolchain = findProgramToolchain(terminal, files[0]!, lastValue(parsed, 'compiler'));
   if (!toolchain) return exit.usage;
   const words = {
     files: files.map((path) => ({ path })),
@@ -70,7 +69,8 @@ function built({ terminal, parsed }: Context, files: readonly string[]): Uint8Ar
   const isCached = !has(parsed, 'no-cache');
   const known = isCached ? knownProgram(new Compilations(toolchain, terminal), words) : undefined;
   if (known) return known;
-  const made = compileInstead([...wordsOf(words), ...linkWordsOf(words), ...files], terminal, isCached);
+  const env = { ...terminal.env, CUMETAL_COMPILER: toolchain.installed?.command };
+  const made = compileInstead([...wordsOf(words), ...linkWordsOf(words), ...files], { env }, isCached);
   return typeof made === 'number' ? made : (moduleIn(made) ?? exit.failed);
 }
 

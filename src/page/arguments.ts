@@ -1,0 +1,12 @@
+/** The arguments of a program as a shell reads them: words between blanks, quotes, and backslashes. */
+export function wordsOf(line: string): string[] {
+  const words: string[] = [];
+  for (const [word] of line.matchAll(/(?:\\.|'[^']*'?|"(?:\\.|[^"\\])*"?|[^\s'"\\])+/gs))
+    words.push(
+      word.replace(
+        /\\(.)|'([^']*)'?|"((?:\\.|[^"\\])*)"?/gs,
+        (_all, escaped?: string, single?: string, double?: string) => escaped ?? single ?? double!.replace(/\\(["\\$`])/g, '$1'),
+      ),
+    );
+  return words;
+}
