@@ -19,7 +19,7 @@ export interface Recipe {
   readonly args: readonly string[];
 }
 
-const compilers = /^(?:\S*\/)?(?:nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpicc)$/;
+const compilers = /^(?:\S*\/)?(?:nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpicc|icpx|icpc|nvc|nvc\+\+)$/;
 /** Options of nvcc and gcc whose next word is their value. */
 const withValue = new Set([
   '-o',

@@ -50,7 +50,7 @@ const launchOptions = ['kernel', 'grid', 'block', 'shared', 'arg', 'triton'] as 
 export const conflictingOption = (parsed: ParsedArguments): string | undefined => launchOptions.find((name) => has(parsed, name));
 
 /** Options of the CPU device alone. They select it when no device is named, on a Mac as well. */
-const cpuOptions = ['sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
+const cpuOptions = ['cooperative', 'sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
 
 const cpuOption = (parsed: ParsedArguments): string | undefined => cpuOptions.find((name) => has(parsed, name));
 
@@ -98,6 +98,7 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
       ...(sharedParts ? { sharedBytes: sharedParts.reduce((sum, bytes) => sum + bytes) } : {}),
       ...(sharedParts && sharedParts.length > 1 ? { sharedParts } : {}),
       constants: [],
+      ...(has(parsed, 'cooperative') ? { cooperative: true } : {}),
       ...(kernel === undefined ? {} : { kernel }),
       ...(grid ? { grid } : {}),
       ...(block ? { block } : {}),

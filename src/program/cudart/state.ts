@@ -63,6 +63,8 @@ export interface LaunchShape {
   readonly block: readonly [number, number, number];
   readonly sharedBytes: number;
   readonly stream: bigint;
+  /** Whether its blocks run at the same time. */
+  readonly cooperative?: boolean;
 }
 
 /** What the program gives to the runtime: its memory, and functions that it exports. */
