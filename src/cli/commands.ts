@@ -210,13 +210,12 @@ const toolkit: Command = {
   usage: ['FOLDER'],
   positionals: [1, 1],
   options: [],
-  examples: [
-    { line: 'cumetal toolkit ~/cuda', does: 'write it; PATH=~/cuda/bin:$PATH makes scripts that call nvcc compile with cumetal' },
-    { line: 'cmake -B build -DCMAKE_TOOLCHAIN_FILE=~/cuda/cumetal.cmake', does: 'configure a project with the languages CUDA, CXX and C' },
-  ],
+  examples: [{ line: 'cumetal toolkit ~/cuda', does: 'write it; PATH=~/cuda/bin:$PATH makes scripts that call nvcc compile with cumetal' }],
   details: `The folder has bin/nvcc, which is \`cumetal cc\`; bin/cumetal-c++ and bin/cumetal-cc, which take the words of a C++ compiler and ignore
 unknown ones; the CUDA headers; archives that stand for the libraries of CUDA, so that find_package(CUDAToolkit) and -lcudart find
-them; and cumetal.cmake, a toolchain file. CUDA_HOME and CUDA_PATH may name it. A folder that this command wrote is written again.`,
+them; and cumetal.cmake, a toolchain file for projects with the languages CUDA, CXX and C:
+  cmake -B build -DCMAKE_TOOLCHAIN_FILE=~/cuda/cumetal.cmake
+CUDA_HOME and CUDA_PATH may name it. A folder that this command wrote is written again.`,
   run: async (context) => (await import('./toolkit/index.ts')).toolkit(context),
 };
 

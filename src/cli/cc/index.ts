@@ -57,8 +57,6 @@ function readLine(given: readonly string[], { readFile }: Context['terminal']): 
   });
   const line = typeof all === 'string' ? all : parseLine(all);
   if (typeof line === 'string') return line;
-  if (line.values('shared').length > 0 && line.values('deviceLink').length === 0)
-    return '`-shared` is refused: shared libraries are not made. Link the program with objects and archives';
   return withLibraries(line, readFile);
 }
 
@@ -115,6 +113,7 @@ class Driver {
       if (code !== exit.ok || this.#has('dependencies')) return code;
     }
     if (this.#has('ptx')) return this.#each('.ptx', (path) => this.#ptxOf(path));
+    if (this.#has('fatbin')) return this.#each('.fatbin', (path) => this.#ptxOf(path));
     if (this.#has('preprocess')) return this.#each(undefined, (path, language) => this.#preprocessed(path, language));
     if (this.#has('compile')) return this.#each('.o', (path, language) => this.#objectOf(path, language));
     if (this.#has('deviceLink')) return this.#linkDevice();

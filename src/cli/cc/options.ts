@@ -8,6 +8,7 @@ export type Effect =
   | 'output'
   | 'compile'
   | 'ptx'
+  | 'fatbin'
   | 'preprocess'
   | 'archive'
   | 'run'
@@ -66,6 +67,7 @@ export const words: readonly Word[] = [
   }),
   one('compile', '-c --compile -dc --device-c', 'Compile each source to an object, and link nothing.'),
   one('ptx', '-ptx --ptx', 'Compile the device code of each `.cu` file to PTX.'),
+  one('fatbin', '-fatbin --fatbin', 'The same for `cuModuleLoad`, which takes PTX where it takes fatbinaries.'),
   one('preprocess', '-E --preprocess', 'Print the preprocessed host code of each source.'),
   one('archive', '-lib --lib', 'Put the objects of all files into an archive.'),
   one('run', '-run --run', 'Run the program after it has been linked.'),
@@ -141,7 +143,7 @@ export const words: readonly Word[] = [
     'Accepted; what it asks for is so, or has no meaning here.',
   ),
   one('shared', '-shared --shared', 'Refused: shared libraries are not made. Link the program with objects and archives.'),
-  one('refused', '-cubin --cubin -fatbin --fatbin -optix-ir --optix-ir', 'Machine code of NVIDIA GPUs is not made; `-ptx` is.'),
+  one('refused', '-cubin --cubin -optix-ir --optix-ir', 'Machine code of NVIDIA GPUs is not made; `-ptx` is.'),
   one('refused', '-m32 --m32', 'Pointers have 64 bits.'),
 ];
 

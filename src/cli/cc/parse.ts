@@ -66,6 +66,9 @@ export function parseLine(given: readonly string[]): CompilerLine | string {
     for (const each of read.values) addTo(values, read.effect, each);
     if (read.effect === 'language') language = languages[read.values[0]!];
   }
+  // The device linker makes an object by this word.
+  if (values.has('shared') && !values.has('deviceLink'))
+    return '`-shared` is refused: shared libraries are not made; link the program with objects and archives';
   takeHostWords(values);
   return { files, values: (effect) => values.get(effect) ?? [] };
 }
