@@ -60,15 +60,6 @@ enum curandOrdering {
   CURAND_ORDERING_QUASI_DEFAULT = 201
 };
 typedef enum curandOrdering curandOrdering_t;
-enum curandDirectionVectorSet {
-  CURAND_DIRECTION_VECTORS_32_JOEKUO6 = 101,
-  CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6 = 102,
-  CURAND_DIRECTION_VECTORS_64_JOEKUO6 = 103,
-  CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6 = 104
-};
-typedef enum curandDirectionVectorSet curandDirectionVectorSet_t;
-typedef unsigned int curandDirectionVectors32_t[32];
-typedef unsigned long long curandDirectionVectors64_t[64];
 typedef struct curandGenerator_st *curandGenerator_t;
 typedef struct curandDiscreteDistribution_st *curandDiscreteDistribution_t;
 
@@ -92,10 +83,6 @@ curandStatus_t curandGenerateNormalDouble(curandGenerator_t generator, double *o
 curandStatus_t curandGenerateLogNormal(curandGenerator_t generator, float *outputPtr, size_t n, float mean, float stddev);
 curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double *outputPtr, size_t n, double mean, double stddev);
 curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int *outputPtr, size_t n, double lambda);
-curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t *vectors[], curandDirectionVectorSet_t set);
-curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t *vectors[], curandDirectionVectorSet_t set);
-curandStatus_t curandGetScrambleConstants32(unsigned int **constants);
-curandStatus_t curandGetScrambleConstants64(unsigned long long **constants);
 
 #ifdef __cplusplus
 }

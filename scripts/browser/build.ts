@@ -11,7 +11,7 @@ import { embeddedWorker } from '../worker.ts';
 const root = join(import.meta.dirname, '../..');
 
 /** `gpus.page.ts` in the place of `gpus.ts`: what it imports is then not reached. */
-const withoutLibraries: BunPlugin = {
+export const withoutLibraries: BunPlugin = {
   name: 'without-libraries',
   setup: (build) => void build.onResolve({ filter: /\/gpus\.ts$/ }, () => ({ path: join(root, 'src/device/gpus.page.ts') })),
 };

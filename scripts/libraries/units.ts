@@ -37,13 +37,7 @@ const mixed = (
   ([name, input, output, sum, scale]): LibraryUnit => ({
     source: 'cublas/gemm-mixed.cu',
     variant: name,
-    defines: [
-      `CUMETAL_ENTRY=gemm${name}`,
-      `CUMETAL_IN=${input}`,
-      `CUMETAL_OUT=${output}`,
-      `CUMETAL_SUM=${sum}`,
-      `CUMETAL_SCALE=${scale}`,
-    ],
+    defines: [`CUMETAL_ENTRY=gemm${name}`, `CUMETAL_IN=${input}`, `CUMETAL_OUT=${output}`, `CUMETAL_SUM=${sum}`, `CUMETAL_SCALE=${scale}`],
   }),
 );
 
@@ -65,6 +59,28 @@ const vectors = (
   }),
 );
 
+/** Generators by the types of their states, how many threads they have, also in the legacy ordering, and numbers that are side by side. */
+const sequences = (
+  [
+    ['xorwow', 'curandStateXORWOW_t', 4096, 4096, 1],
+    ['mrg32k3a', 'curandStateMRG32k3a_t', 81920, 4096, 1],
+    ['philox', 'curandStatePhilox4_32_10_t', 65536, 65536, 4],
+  ] as const
+).map(
+  ([name, state, threads, legacyThreads, group]): LibraryUnit => ({
+    source: 'curand/sequences.cu',
+    variant: name,
+    defines: [
+      `CUMETAL_NAME=${name}Sequences`,
+      `CUMETAL_STATE=${state}`,
+      `CUMETAL_THREADS=${threads}`,
+      `CUMETAL_LEGACY_THREADS=${legacyThreads}`,
+      `CUMETAL_GROUP=${group}`,
+      `CUMETAL_HAS_MATRICES=${name === 'mrg32k3a' ? 1 : 0}`,
+    ],
+  }),
+);
+
 /** The archives, by their names without `lib` and `.a`. */
 export const libraryUnits: Readonly<Record<string, readonly LibraryUnit[]>> = {
   cublas: [
@@ -79,15 +95,19 @@ export const libraryUnits: Readonly<Record<string, readonly LibraryUnit[]>> = {
     ...mixed,
     { source: 'cublas/gemm-ex.cu' },
     { source: 'cublas/gemm-half.cu' },
-  ],  cufft: [
+  ],
+  cufft: [
     { source: 'cufft/plan.cu' },
     { source: 'cufft/transform.cu', variant: 'S', defines: ['CUMETAL_REAL=float', 'CUMETAL_RUN=runS', 'CUMETAL_PREPARE=prepareS'] },
     { source: 'cufft/transform.cu', variant: 'D', defines: ['CUMETAL_REAL=double', 'CUMETAL_RUN=runD', 'CUMETAL_PREPARE=prepareD'] },
-  ],  cusparse: [
+  ],
+  cusparse: [
     { source: 'cusparse/handle.cu' },
     { source: 'cusparse/generic.cu' },
     { source: 'cusparse/convert.cu' },
     { source: 'cusparse/solve.cu' },
     ...forTypes('cusparse/products.cu'),
-  ],  cusolver: [{ source: 'cusolver/handle.cu' }, ...forTypes('cusolver/dense.cu')],
+  ],
+  cusolver: [{ source: 'cusolver/handle.cu' }, ...forTypes('cusolver/dense.cu')],
+  curand: [{ source: 'curand/generator.cu' }, ...sequences, { source: 'curand/twister.cu' }, { source: 'curand/sobol.cu' }],
 };

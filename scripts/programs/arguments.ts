@@ -39,6 +39,12 @@ export function argumentLists(args: readonly string[], source: string): { readon
   // Some programs want a few repetitions.
   const few = once.map((word, i) => (isRepeated[i] && word === '1' && Number(args[i]) >= 10 ? '10' : word));
   const smaller = [1, 16, 256].map((by) => once.map((word, i) => (isRepeated[i] ? word : divided(word, by))));
+  // Where work grows faster than any power of a number.
+  smaller.push(
+    smaller
+      .at(-1)!
+      .map((word, i) => (isNumber(word) && !isRepeated[i] && Number(word) > 8 ? String(Math.max(8, Number(word) >> 1)) : word)),
+  );
   const isNew = (list: readonly string[], i: number, all: readonly string[][]): boolean =>
     all.findIndex((each) => each.join(' ') === list.join(' ')) === i;
   return { smaller: smaller.filter(isNew), larger: [smaller[1]!, few, [...args]].filter(isNew) };

@@ -1,7 +1,7 @@
 /** What a CMakeLists.txt of one program builds: its sources, folders and libraries, read as text, for files as plain as those of cuda-samples. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { languageOf } from '../toolchain/program.ts';
+import { languageOf } from '../../src/cli/cuda/compile.ts';
 import type { Recipe } from './make.ts';
 
 /** The words of each call of a command. */
@@ -35,7 +35,6 @@ export function cmakeRecipeOf(folder: string): Recipe | string {
   return {
     units: sources.map((word) => ({
       path: resolve(folder, word),
-      language: languageOf(word)!,
       flags: languageOf(word) === 'c' ? [] : flags,
     })),
     includes,

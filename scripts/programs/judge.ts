@@ -1,5 +1,5 @@
 /**
- * Compiles, runs and judges whole CUDA programs of others, by their own checks:
+ * Compiles, runs and judges whole CUDA programs of others, by their own checks, with the commands `cumetal cc` and `cumetal run`:
  *
  *     bun scripts/programs/judge.ts FOLDER [--only=NAME,…] [--sample=COUNT --seed=N] [--not=RESULTS.json] [--needs=none|all] [OPTION]…
  *
@@ -7,26 +7,25 @@
  * --suffix=` it has folders of folders with a CMakeLists.txt, as `Samples` of cuda-samples has. Commands of make come from
  * `make -n run`; arguments are cut down for two cores, and smaller ones are tried where a run takes too long. Nothing of FOLDER is changed
  * but what its programs write, and nothing of it belongs to this repository. Results go to `--out=RESULTS.json`, which is read again first:
- * programs whose objects and results are there are not run again but with `--again`. `--table=FILE.md` writes the table of reasons.
+ * programs whose results are there are not run again but with `--again`. `--table=FILE.md` writes the table of reasons.
  *
- * `--build` compiles and links, and runs nothing. Only programs that check themselves count, all of them with `--exit-code`, which says that
- * an exit code of 0 is a verdict; and by default only those that need nothing but the CUDA runtime (`--needs=none`).
- * A job of its own: not a spec, and not part of CI. `--seconds=30` is the limit of CPU time of a run. `--clang=BIN --usr=FOLDER` takes a clang
- * of this machine, of the release of `@yowasp/clang`, whose headers are in FOLDER: programs are the same, and compile sooner.
+ * `--build` compiles and links, and runs nothing; `--built` runs what was linked before, on another machine too. Only programs that check themselves count, all of them with `--exit-code`, which says that
+ * an exit code of 0 is a verdict, or with `--all`; and by default only those that need nothing but the CUDA runtime (`--needs=none`).
+ * A job of its own: not a spec, and not part of CI. `--seconds=30` is the limit of CPU time of a run, `--jobs=1` the number of programs at a
+ * time, `--device=cpu` the device, `--include=FOLDER,…` folders with CUB and Thrust. CUMETAL_COMPILER names an installed clang, which compiles sooner.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openToolchain, treeOf } from '../toolchain/clang.ts';
-import { nativeToolchain } from '../toolchain/native.ts';
-import { buildProgram, type Setup } from '../toolchain/program.ts';
+import { findSysroot } from '../../src/toolchain/locate.ts';
 import { argumentLists } from './arguments.ts';
+import { buildProgram, firstError } from './build.ts';
 import { cmakeRecipeOf } from './cmake.ts';
 import { type Recipe, recipeOf } from './make.ts';
 import { needsOf } from './needs.ts';
-import { type Ran, runFile } from './run.ts';
-import { sourcesOf, treeOfFiles } from './sources.ts';
+import { command, type Ran, runWords } from './run.ts';
+import { sourcesOf } from './sources.ts';
 import { type Result, tableOf } from './table.ts';
 import { checksItself, verdictOf } from './verdict.ts';
 
@@ -46,11 +45,14 @@ const { positionals, values } = parseArgs({
     table: text,
     cache: { type: 'string', default: '.cache/programs' },
     seconds: { type: 'string', default: '30' },
-    clang: text,
-    usr: text,
+    jobs: { type: 'string', default: '1' },
+    device: { type: 'string', default: 'cpu' },
+    all: flag,
     again: flag,
     list: flag,
+    include: text,
     build: flag,
+    built: flag,
     'exit-code': flag,
   },
 });
@@ -117,72 +119,56 @@ const digest = (parts: Iterable<string | Uint8Array>): string => {
   return hash.digest('hex').slice(0, 24);
 };
 
-/** What every program is compiled by, as text: headers, sysroot, and the translation. */
+/** What every program is compiled by: headers, the translation, the linker's words and the libraries of host code. */
 function setupDigest(): string {
-  const folders = [join(repository, 'cuda'), join(repository, 'src/nvvm'), join(repository, 'src/bitcode/read')];
+  const folders = ['cuda', 'src/nvvm', 'src/bitcode/read', 'src/toolchain', 'src/program'].map((name) => join(repository, name));
   const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)));
-  const library = join(process.env.CUMETAL_SYSROOT ?? join(repository, '.cache/sysroot'), 'lib/libc.a');
-  return digest([
-    ...files
-      .filter((path) => statSync(path).isFile())
-      .sort()
-      .map((path) => readFileSync(path)),
-    readFileSync(join(repository, 'scripts/toolchain/program.ts')),
-    readFileSync(library),
-  ]);
+  const sysroot = findSysroot([repository], process.env.CUMETAL_SYSROOT);
+  if (!sysroot) throw new Error('the libraries of host code are not built: `npm run sysroot`');
+  const sources = files.filter((path) => statSync(path).isFile()).sort();
+  return digest([...sources.map((path) => readFileSync(path)), sysroot.version]);
 }
 
-async function openSetup(): Promise<Setup> {
-  const sysroot = process.env.CUMETAL_SYSROOT ?? join(repository, '.cache/sysroot');
-  const cuda = join(repository, 'cuda/include');
-  if (!values.clang) return { toolchain: await openToolchain(), sysroot: treeOf(sysroot), cuda: treeOf(cuda) };
+/** The newest program of that name that was linked before, whatever it was made of. */
+function keptOf(name: string): string | undefined {
+  const pattern = new RegExp(`^${name.replaceAll('/', '_').replace(/[.+]/g, String.raw`\\$&`)}-[0-9a-f]{24}$`);
+  const paths = (existsSync(cache) ? readdirSync(cache) : []).filter((file) => pattern.test(file)).map((file) => join(cache, file));
+  return paths.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0];
+}
+
+/** Headers that nvcc has without a word, and that users of this compiler name, for programs that need them. */
+function withFolders(recipe: Recipe, needs: readonly string[]): Recipe {
+  if (!values.include || !needs.some((name) => name === 'CUB or Thrust' || name === 'libcu++')) return recipe;
+  const folders = values.include.split(',').map((folder) => `-I${folder}`);
   return {
-    toolchain: nativeToolchain(values.clang, {
-      usr: resolve(values.usr ?? ''),
-      sysroot,
-      cuda,
-      src: values.form === 'cmake' ? dirname(root) : root,
-    }),
-    sysroot: {},
-    cuda: {},
+    ...recipe,
+    units: recipe.units.map(({ path, flags }) => ({ path, flags: [...flags, ...(path.endsWith('.c') ? [] : folders)] })),
   };
 }
 
-/** The first line of messages that says what is wrong, without places of this machine. */
-function firstError(messages: string): string {
-  const lines = messages.split('\n');
-  const line = lines.find((each) => /error:|undefined symbol|CM\d{4}/.test(each)) ?? lines.find((each) => each.trim() !== '') ?? '';
-  return line.replace(/\/src\//g, '').slice(0, 240);
-}
-
-async function built(program: Program, recipe: Recipe, setup: Setup, common: string): Promise<string | Pick<Result, 'stage' | 'reason'>> {
-  const key = digest([common, JSON.stringify(recipe), ...[...program.files].sort().flat()]);
-  const path = join(cache, `${program.name.replaceAll('/', '_')}-${key}.wasm`);
+/** The path of the linked program, which is kept by what it is made of, or where its build stopped. */
+async function built(program: Program, recipe: Recipe, common: string): Promise<string | Pick<Result, 'stage' | 'reason'>> {
+  const kept = values.built ? keptOf(program.name) : undefined;
+  if (kept !== undefined) return kept;
+  const key = digest([common, JSON.stringify(withFolders(recipe, program.needs)), ...[...program.files].sort().flat()]);
+  const path = join(cache, `${program.name.replaceAll('/', '_')}-${key}`);
   const failure = `${path}.json`;
   if (existsSync(path)) return path;
   if (existsSync(failure)) return JSON.parse(readFileSync(failure, 'utf8')) as Pick<Result, 'stage' | 'reason'>;
-  const top = values.form === 'cmake' ? dirname(root) : root;
-  const inTree = (word: string): string => (word.startsWith('-I/') ? `-I/src/${relative(top, word.slice(2))}` : word);
-  const units = recipe.units.map((unit) => ({ ...unit, path: `/src/${relative(top, unit.path)}`, flags: unit.flags.map(inTree) }));
-  const made = await buildProgram(setup, units, treeOfFiles(program.files, top));
-  mkdirSync(cache, { recursive: true });
-  if ('stage' in made) {
-    const result = { stage: made.stage, reason: firstError(made.messages) };
-    writeFileSync(failure, JSON.stringify(result));
-    writeFileSync(`${path}.txt`, made.messages);
-    return result;
-  }
-  for (const [file, ptx] of made.ptx) writeFileSync(`${path}.${file.split('/').at(-1)}.ptx`, ptx);
-  writeFileSync(path, made.wasm);
-  return path;
+  const stopped = await buildProgram(withFolders(recipe, program.needs), path);
+  if (!stopped) return path;
+  const { messages, ...result } = stopped;
+  writeFileSync(failure, JSON.stringify(result));
+  writeFileSync(`${path}.txt`, messages);
+  return result;
 }
 
-async function judged(program: Program, setup: Setup, common: string): Promise<Result> {
+async function judged(program: Program, common: string): Promise<Result> {
   const { name, recipe, needs, checks } = program;
   const about = { name, needs, checks: checks ?? 'nothing' };
   if (typeof recipe === 'string') return { ...about, stage: 'make', reason: recipe };
   const start = performance.now();
-  const path = await built(program, recipe, setup, common);
+  const path = await built(program, recipe, common);
   const compileSeconds = (performance.now() - start) / 1000;
   if (typeof path !== 'string') return { ...about, ...path, compileSeconds };
   if (values.build) return { ...about, stage: 'built', reason: '', compileSeconds };
@@ -195,11 +181,12 @@ async function judged(program: Program, setup: Setup, common: string): Promise<R
   for (let args = rest.shift(); args; args = rest.shift()) {
     if (tried.has(args.join(' '))) continue;
     tried.add(args.join(' '));
-    const ran = await runFile(path, args, { cwd: program.folder, root: dirname(root), seconds: Number(values.seconds) });
+    const words = [command, 'run', path, '--device', values.device, ...(values.device === 'cpu' ? ['--threads', '1'] : []), '--', ...args];
+    const ran = await runWords(words, { cwd: program.folder, seconds: Number(values.seconds) });
     writeFileSync(`${path}.out`, ran.output + ran.errors);
     const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
     if (result.stage === 'pass') return result;
-    if (first === undefined && ['run', 'wrong', 'memory'].includes(result.stage)) rest.splice(0, rest.length, ...larger);
+    if (first === undefined && ['run', 'wrong'].includes(result.stage)) rest.splice(0, rest.length, ...larger);
     first ??= result;
     if (result.stage === 'missing function' || result.stage === 'silent') break;
   }
@@ -242,7 +229,9 @@ const only = values.only?.split(',').map((name) => `${name}${values.suffix}`);
 const programs = (only ?? all).map(programOf);
 const counted = only
   ? programs
-  : programs.filter(({ checks, needs }) => (checks !== undefined || values['exit-code']) && (values.needs === 'all' || needs.length === 0));
+  : programs.filter(
+      ({ checks, needs }) => (checks !== undefined || values['exit-code'] || values.all) && (values.needs === 'all' || needs.length === 0),
+    );
 const seen = new Set(values.not ? (JSON.parse(readFileSync(values.not, 'utf8')) as Result[]).map(({ name }) => name) : []);
 const unseen = counted.filter(({ name }) => !seen.has(name));
 const chosen = values.sample ? sampled(unseen, Number(values.sample), Number(values.seed)) : unseen;
@@ -257,15 +246,20 @@ if (values.list) {
 const results = new Map<string, Result>();
 if (existsSync(values.out)) for (const each of JSON.parse(readFileSync(values.out, 'utf8')) as Result[]) results.set(each.name, each);
 const common = setupDigest();
-const setup = await openSetup();
-for (const program of chosen) {
-  if (results.has(program.name) && !values.again && !only) continue;
-  const result = await judged(program, setup, common);
-  results.set(result.name, result);
-  const times = [result.compileSeconds, result.runSeconds].map((n) => (n === undefined ? '-' : n.toFixed(1))).join(' ');
-  console.log([result.stage.padEnd(16), result.name.padEnd(24), times, result.args?.join(' ') ?? '', result.reason].join(' | '));
-  writeFileSync(values.out, JSON.stringify([...results.values()], undefined, 1));
+const queue = chosen.filter(({ name }) => !results.has(name) || values.again || only);
+
+/** Judges programs of the queue until it is empty. */
+async function judgeRest(): Promise<void> {
+  for (let program = queue.shift(); program; program = queue.shift()) {
+    const result = await judged(program, common);
+    results.set(result.name, result);
+    const times = [result.compileSeconds, result.runSeconds].map((n) => (n === undefined ? '-' : n.toFixed(1))).join(' ');
+    console.log([result.stage.padEnd(16), result.name.padEnd(24), times, result.args?.join(' ') ?? '', result.reason].join(' | '));
+    writeFileSync(values.out, JSON.stringify([...results.values()], undefined, 1));
+  }
 }
+
+await Promise.all(Array.from({ length: Number(values.jobs) }, judgeRest));
 const shown = chosen.map(({ name }) => results.get(name)).filter((result) => result !== undefined);
 const table = tableOf(shown);
 if (values.table) writeFileSync(values.table, table);

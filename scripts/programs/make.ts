@@ -1,7 +1,13 @@
 /** What a Makefile would do: `make -n` prints the commands, which are read here and not run. */
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { languageOf, type Unit } from '../toolchain/program.ts';
+import { languageOf } from '../../src/cli/cuda/compile.ts';
+
+/** One source: its absolute path, and the words of nvcc for it alone (`-I`, `-D`, `-std`, `-include`). */
+export interface Unit {
+  readonly path: string;
+  readonly flags: readonly string[];
+}
 
 /** A program as its Makefile builds and runs it; paths are absolute. */
 export interface Recipe {
@@ -13,7 +19,7 @@ export interface Recipe {
   readonly args: readonly string[];
 }
 
-const compilers = /^(?:\S*\/)?(?:nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpicc)$/;
+const compilers = /^(?:\S*\/)?(?:nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpicc|icpx|icpc|nvc|nvc\+\+)$/;
 /** Options of nvcc and gcc whose next word is their value. */
 const withValue = new Set([
   '-o',
@@ -94,7 +100,7 @@ export function recipeOf(folder: string, goals: readonly string[] = ['run']): Re
   const all = commands.flatMap(({ includes }) => includes);
   return {
     units: commands.flatMap(({ sources, flags, includes }) =>
-      sources.map((path) => ({ path, language: languageOf(path)!, flags: [...includes.map((each) => `-I${each}`), ...flags] })),
+      sources.map((path) => ({ path, flags: [...includes.map((each) => `-I${each}`), ...flags] })),
     ),
     includes: unique(all),
     libraries: unique(commands.flatMap(({ libraries }) => libraries)),

@@ -1,4 +1,4 @@
-/** Runs a linked program in a process of its own, with limits. */
+/** Runs commands in processes of their own, with limits. */
 import { join } from 'node:path';
 
 export interface Ran {
@@ -7,12 +7,14 @@ export interface Ran {
   /** The first and the last part, where it is long. */
   readonly output: string;
   readonly errors: string;
+  /** CPU time. */
   readonly seconds: number;
 }
 
+/** The command of this checkout. */
+export const command = join(import.meta.dirname, '../../bin/cumetal');
+
 const most = 400_000;
-const bun = process.execPath;
-const program = join(import.meta.dirname, '../toolchain/run-program.ts');
 
 async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
@@ -26,19 +28,14 @@ async function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
 }
 
 /** `seconds` is the limit of CPU time; three times as much may pass on a clock. */
-export async function runFile(
-  file: string,
-  args: readonly string[],
-  { cwd, root, seconds }: { readonly cwd: string; readonly root: string; readonly seconds: number },
-): Promise<Ran> {
+export async function runWords(words: readonly string[], limits: { readonly cwd?: string; readonly seconds: number }): Promise<Ran> {
+  const { cwd, seconds } = limits;
   const start = performance.now();
-  const command = ['bash', '-c', `ulimit -t ${seconds}; exec "$@"`, 'bash', bun, program, file, ...args];
-  const child = Bun.spawn(command, {
-    cwd,
+  const child = Bun.spawn(['bash', '-c', `ulimit -t ${seconds}; exec "$@"`, 'bash', ...words], {
+    ...(cwd === undefined ? {} : { cwd }),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { ...process.env, CUMETAL_FOLDERS: root },
   });
   let isLate = false;
   const timer = setTimeout(() => {

@@ -1,7 +1,6 @@
 /** The sources of a program as files in memory, with those that it includes from beside it. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import type { Tree } from '../toolchain/clang.ts';
+import { dirname, join, resolve } from 'node:path';
 
 const isSource = /\.(cu|cuh|h|hpp|hh|hxx|c|cc|cpp|cxx|inc|inl|ipp|tpp|def|cl|txt|dat|tab|C|H)$/;
 /** Data in the form of a header may be large; larger ones are not for a compiler. */
@@ -36,20 +35,4 @@ export function sourcesOf(folder: string, includes: readonly string[]): Map<stri
   for (const each of foldersNamed(files)) addFolder(files, each, false);
   for (const each of foldersNamed(files)) addFolder(files, each, false);
   return files;
-}
-
-/** Files by absolute path as a tree from a folder above all of them, at `/src`. */
-export function treeOfFiles(files: ReadonlyMap<string, Uint8Array>, root: string): Tree {
-  const tree: Tree = {};
-  for (const [path, bytes] of files) {
-    const parts = relative(root, path).split('/');
-    if (parts[0] === '..') continue;
-    let at = tree;
-    for (const part of parts.slice(0, -1)) {
-      at[part] ??= {};
-      at = at[part] as Tree;
-    }
-    at[parts.at(-1)!] = bytes;
-  }
-  return { src: tree };
 }

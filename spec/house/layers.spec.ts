@@ -36,6 +36,8 @@ const rooms: Record<string, readonly string[]> = {
   // Programs of the machine have their own containers of PTX.
   exec: ['base', 'ptx', 'device', 'runtime', 'program'],
   cli: ['*'],
+  // The page shows diagnostics as the command line does.
+  page: ['base', 'device', 'api', 'program', 'toolchain', 'cli/terminal/render.ts'],
   'index.ts': ['base', 'ir', 'ptx', 'lower', 'bitcode', '~air', 'metallib', 'wasm', 'compile', 'ffi', 'device', 'runtime', 'api'],
 };
 
@@ -133,6 +135,7 @@ const layers: Record<string, readonly string[]> = {
     'run',
     'run/index.ts',
     'run/command.ts',
+    'toolkit',
     'cc/options.ts',
     'cc/command.ts',
     'exec/command.ts',

@@ -262,8 +262,8 @@ test('data is put where the window begins', () => {
   for (const address of [0n, 3n, 65_537n, (2n << 32n) + 3n, -1n]) traps(() => load!(address));
 });
 
-test('an address outside the window goes to the function that the program imports', () => {
-  const imports = [1, ...text('cumetal'), ...text('outside'), 0, 0];
+test('an address outside the window goes to the function that the program imports, if another import gives such addresses', () => {
+  const imports = [2, ...text('cumetal'), ...text('outside'), 0, 0, ...text('env'), ...text('share'), 0, 0];
   const functions = [
     { type: 'l>i', code: [...get(0), 0x2d, 0, 0] },
     { type: 'li>', code: [...get(0), ...get(1), 0x3a, 0, 1] },
@@ -274,8 +274,9 @@ test('an address outside the window goes to the function that the program import
     asked.push(address);
     return address < 100n ? Number(address) + 1000 : -1;
   };
-  const bytes = moduleOf({ functions, imports, memory: [1, 0x04, ...uleb(65_536 + 1)] }, ['l>i']);
-  const { memory, ...all } = instance(bytes, { window: 1 }, { cumetal: { outside: place } });
+  const bytes = moduleOf({ functions, imports, memory: [1, 0x04, ...uleb(65_536 + 1)] }, ['l>i', 'l>i']);
+  const given = { cumetal: { outside: place }, env: { share: () => 0 } };
+  const { memory, ...all } = instance(bytes, { window: 1, sharing: new Set(['env.share']) }, given);
   new Uint8Array(memory.buffer)[1007] = 70;
   assert.is(all[0]!(7n), 70);
   all[1]!(8n, 71);
@@ -285,6 +286,12 @@ test('an address outside the window goes to the function that the program import
   assert.equal(asked, [7n, 8n, 7n]);
   traps(() => all[0]!(100n));
   assert.is(asked.at(-1), 100n);
+  // Without it, the function hears of the address, and its answer is not used.
+  const last = instance(bytes, { window: 1, sharing: new Set(['env.other']) }, given);
+  asked.length = 0;
+  for (const call of [() => last[0]!(7n), () => last[1]!(8n, 71), () => last[2]!((1n << 32n) + 5n, 9n, 3n)]) traps(call);
+  assert.equal(asked, [7n, 8n, 9n]);
+  assert.is(last[0]!((1n << 32n) + 6n), 0);
 });
 
 test('a module with 32-bit memory keeps its instructions', () => {

@@ -112,6 +112,7 @@ test('the package is the nearest one above a folder, and has to be whole', () =>
   file(`${package_}/package.json`, '{ "version": "22.0.0" }');
   assert.equal(locatePackage(['/nowhere', join(folder, 'project/deep/er')]), {
     entry: join(folder, package_, 'gen/bundle.js'),
+    resources: join(folder, package_, 'gen/llvm-resources.tar'),
     version: '22.0.0',
   });
   file(`${package_}/package.json`, '{');

@@ -1,7 +1,8 @@
 /** `cumetal cache`: prints the folder of the compile cache, lists its entries, or removes them. */
+import { rmSync } from 'node:fs';
 import type { StoredEntry } from '../cache/index.ts';
 import { type Context, has } from './command/command.ts';
-import { storeOf } from './command/compile-cache.ts';
+import { headersFolder, storeOf } from './command/compile-cache.ts';
 import { usageError } from './command/usage-error.ts';
 import { sizeText } from './devices.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
@@ -22,6 +23,7 @@ export async function cache({ parsed, terminal }: Context): Promise<ExitCode> {
   if (what === 'path') terminal.out(asJson ? jsonDocument({ folder }) : `${folder}\n`);
   else {
     const entries = what === 'list' ? store.list() : store.clear();
+    if (what === 'clear') rmSync(headersFolder(folder, ''), { recursive: true, force: true });
     const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
     if (asJson) terminal.out(jsonDocument({ folder, bytes, [what === 'list' ? 'entries' : 'removed']: entries.map(entryJson) }));
     else terminal.out(`${what === 'list' ? entries.map(entryText).join('') : ''}${sumText(what, entries.length, bytes)}\n`);

@@ -7,6 +7,6 @@ export { CudaFailure, type CudaOptions, CudaState, cudaFunctions, importOf, must
 export { imageOf, withDeviceCode } from './device-code.ts';
 export { type HostOptions, machineHost } from './host/index.ts';
 export { type LowerOptions, lowerMemory } from './lower/index.ts';
-export { type HostMemory, programWindow } from './memory.ts';
+export { type HostMemory, programBase, programWindow } from './memory.ts';
 export { type RunOptions, runProgram, stoppedCode } from './run.ts';
 export type { Folder, OpenFile, OpenFlags, ProgramHost, Status } from './wasi/host.ts';

@@ -3,6 +3,8 @@
 /** Where the memory is put among the numbers of 64 bits: behind every address of the CPU device, and of null. */
 export const programWindow = 1;
 const windowStart = BigInt(programWindow) << 32n;
+/** Where the data of a program begin: behind its null pointer. */
+export const programBase = programWindow * 2 ** 32 + 65_536;
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 /** Runs the host half of a CUDA program: lowers its memory, gives it WASI and the CUDA runtime, and calls its start. */
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedPointer } from './cudart/index.ts';
+import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedPointer, sharing } from './cudart/index.ts';
 import { deviceCodes } from './device-code.ts';
 import { lowerMemory } from './lower/index.ts';
 import { ProgramMemory, programWindow } from './memory.ts';
@@ -36,7 +36,7 @@ interface Exports {
  */
 export function runProgram(bytes: Uint8Array, options: RunOptions): number | undefined {
   const diagnostics = new Diagnostics();
-  const lowered = lowerMemory(bytes, diagnostics, { window: programWindow });
+  const lowered = lowerMemory(bytes, diagnostics, { window: programWindow, sharing });
   const module = lowered && compiled(lowered, diagnostics);
   if (!module) {
     options.report(diagnostics);

@@ -31,9 +31,9 @@ export interface SourceOptions {
 /** A language of source files. */
 export type Language = 'cuda' | 'c++' | 'c';
 
-const hostRoot = 'host';
-const headersRoot = 'cumetal';
-const sysrootName = 'sysroot';
+/** Folders of the files in memory: files of the machine, CUDA headers, and the libraries of host code. */
+export const memoryRoots = { machine: 'host', headers: 'cumetal', sysroot: 'sysroot' } as const;
+const { machine: hostRoot, headers: headersRoot, sysroot: sysrootName } = memoryRoots;
 
 export const deviceTriple = 'nvptx64-nvidia-cuda';
 export const hostTriple = 'wasm64-unknown-wasip1';

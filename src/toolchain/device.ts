@@ -2,7 +2,7 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { ptxOfBitcode } from '../nvvm/index.ts';
 import { deviceTriple, filesOf, frontEndArguments, hostTriple, type SourceOptions, sourceArguments, withOwnPaths } from './arguments.ts';
-import type { Clang } from './clang.ts';
+import type { Clang } from './clang-module.ts';
 import { headers } from './headers.ts';
 
 /** PTX, or nothing where the compiler or the translation refused; the compiler's messages; diagnostics are reported. */

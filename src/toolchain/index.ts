@@ -3,11 +3,14 @@
  * bitcode to PTX; host code as WebAssembly with the libraries of another package. Knows neither launches nor devices.
  */
 export type { Language, SourceOptions } from './arguments.ts';
-export { type Clang, loadClang, type Outcome } from './clang.ts';
+export { loadClang } from './clang.ts';
+export type { Clang, Outcome } from './clang-module.ts';
+export { cudaLibrariesOf, cudaLibraryNames } from './cuda-libraries.ts';
 export { compileDevice, type DeviceCode, deviceKey } from './device.ts';
+export { headers } from './headers.ts';
 export { archive, compileHost, hostKey, type LinkOptions, link, type Made, preprocess } from './host.ts';
-export { cudaLibrariesOf, libraryOfSymbol } from './cuda-libraries.ts';
 export { includedFiles, type SourceFiles } from './includes.ts';
+export { type HeaderFolders, type InstalledClang, installedClang, loadInstalled, writeHeaders } from './installed.ts';
 export {
   findPackage,
   findSysroot,

@@ -17,6 +17,8 @@ export const programPackageSize = '109 MB';
 export interface ToolchainPackage {
   /** The module that runs the compiler. */
   readonly entry: string;
+  /** An archive of its headers. */
+  readonly resources: string;
   readonly version: string;
 }
 
@@ -69,5 +71,5 @@ function versionIn(folder: string): string | undefined {
 function packageIn(folder: string): ToolchainPackage | undefined {
   const entry = join(folder, 'gen/bundle.js');
   const version = existsSync(entry) ? versionIn(folder) : undefined;
-  return version === undefined ? undefined : { entry, version };
+  return version === undefined ? undefined : { entry, resources: join(folder, 'gen/llvm-resources.tar'), version };
 }

@@ -77,12 +77,12 @@ extern "C" cublasStatus_t cublasGetLoggerCallback(cublasLogCallback *callback) {
   EACH(NOT_INITIALIZED, "the library was not initialized")                                        \
   EACH(ALLOC_FAILED, "the resource allocation failed")                                            \
   EACH(INVALID_VALUE, "an unsupported value or parameter was passed to the function")                                 \
-  EACH(ARCH_MISMATCH, "an absent device architectural feature is required")                       \
+  EACH(ARCH_MISMATCH, "the function requires an architectural feature absent from the device") \
   EACH(MAPPING_ERROR, "an access to GPU memory space failed")                                     \
   EACH(EXECUTION_FAILED, "the function failed to launch on the GPU")                              \
   EACH(INTERNAL_ERROR, "an internal operation failed")                                            \
   EACH(NOT_SUPPORTED, "the requested functionality is not supported")                             \
-  EACH(LICENSE_ERROR, "an error was detected when checking the current licensing")
+  EACH(LICENSE_ERROR, "the license check failed")
 #define CUMETAL_NAME(name, text) \
   case CUBLAS_STATUS_##name:     \
     return "CUBLAS_STATUS_" #name;

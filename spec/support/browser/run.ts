@@ -2,13 +2,11 @@
  * Runs pages in a headless browser: a server gives them the package as it is built for pages, with and without the headers that let
  * memory be shared, and takes what they report. Nothing drives the browser: pages ask for orders, and go on to the next page themselves.
  */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildForPages } from '../../../scripts/browser/build.ts';
 import { isolation } from '../../../scripts/browser/serve.ts';
 import type { Orders, Report } from './page.ts';
+import { whileOpen } from './process.ts';
 
 /** A visit to a page: whether it is isolated, and what it is to do. */
 export interface Visit {
@@ -21,28 +19,6 @@ export interface Visit {
   /** More that the server gives, by name. */
   readonly files: Readonly<Record<string, string>>;
 }
-
-/** Browsers by the name of their program; words that open an address in a profile of its own. */
-const browsers: Readonly<Record<string, (profile: string, address: string) => string[]>> = {
-  chromium: (profile, address) => [
-    ...['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking'],
-    ...[`--user-data-dir=${profile}`, address],
-  ],
-  'firefox-esr': (profile, address) => {
-    const quiet = {
-      'browser.shell.checkDefaultBrowser': false,
-      'datareporting.policy.dataSubmissionEnabled': false,
-      'app.update.enabled': false,
-    };
-    writeFileSync(
-      join(profile, 'user.js'),
-      Object.entries(quiet)
-        .map(([name, value]) => `user_pref('${name}', ${value});\n`)
-        .join(''),
-    );
-    return ['--headless', '--no-remote', '--profile', profile, address];
-  },
-};
 
 /** Milliseconds for all visits. */
 const limitMs = 120_000;
@@ -82,34 +58,10 @@ export async function visit(browser: string, visits: readonly Visit[]): Promise<
       return new Response(body, { headers: { ...headers, 'content-type': types[name.split('.').at(-1)!] ?? '' } });
     },
   });
-  const profile = mkdtempSync(join(tmpdir(), 'cumetal-browser-'));
-  const words = browsers[browser]!(profile, `http://localhost:${server.port}${folderOf(0)}/index.html`);
-  const child = spawn(browser, words, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } });
-  let said = '';
-  child.stderr.on('data', (more) => {
-    said += more;
+  return whileOpen(browser, `http://localhost:${server.port}${folderOf(0)}/index.html`, finished, {
+    limitMs,
+    state: () => `reported ${reports.length} of ${visits.length} pages`,
   });
-  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    return await Promise.race([
-      finished,
-      ended.then(() => Promise.reject(new Error(`${browser} has ended:\n${said.slice(-4000)}`))),
-      new Promise<never>((_, reject) => {
-        timer = setTimeout(
-          () => reject(new Error(`${browser} reported ${reports.length} of ${visits.length} pages:\n${said.slice(-4000)}`)),
-          limitMs,
-        );
-      }),
-    ]);
-  } finally {
-    clearTimeout(timer);
-    child.kill('SIGTERM');
-    const killer = setTimeout(() => child.kill('SIGKILL'), 3000);
-    await ended;
-    clearTimeout(killer);
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-  }
 }
 
 const programName = (visit: number, index: number): string => `program${visit}-${index}.js`;

@@ -18,6 +18,9 @@ export function storeOf({
   return { store: openStore({ ...place, sha256 }), folder: place.folder };
 }
 
+/** The folder of headers for installed compilers, beside the entries. */
+export const headersFolder = (cache: string, key: string): string => `${cache}/headers/${key.slice(0, 16)}`;
+
 const homeOf = (env: Terminal['env']): string => (env.HOME?.startsWith('/') ? env.HOME : '');
 
 /** Whether a note about the missing cache was written: one process says it once. */

@@ -57,7 +57,7 @@ const cuda: readonly Option[] = [
     name: 'compiler',
     value: 'NAME',
     choices: cudaCompilers,
-    doc: 'The compiler of a `.cu` file: `nvcc` or a `clang` with the NVPTX target from the PATH, or `wasm`, the clang of the npm package `@yowasp/clang` with our own CUDA headers. The default is the first of them that is there.',
+    doc: 'The compiler of a `.cu` file: `nvcc` or a `clang` with the NVPTX target from the PATH, or `wasm`, the clang of the npm package `@yowasp/clang` with our own CUDA headers. The default is the first of them that is there. A whole program is compiled by `wasm`, or by a `clang` 22 that has the WebAssembly target too.',
   },
   { name: 'include', short: 'I', value: 'FOLDER', many: true, doc: 'A folder of headers for a `.cu` file.' },
   { name: 'define', short: 'D', value: 'NAME[=VALUE]', many: true, doc: 'A macro for a `.cu` file.' },

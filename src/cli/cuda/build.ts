@@ -1,10 +1,10 @@
 /** A program from its files: sources are compiled, objects and archives are taken as they are, and all of them are linked. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
-import { cudaFunctions, programWindow } from '../../program/index.ts';
-import { cudaLibrariesOf, type Language, link } from '../../toolchain/index.ts';
+import { cudaFunctions, programBase } from '../../program/index.ts';
+import { cudaLibrariesOf, cudaLibraryNames, type Language, link } from '../../toolchain/index.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 import {
   type Compilations,
@@ -16,6 +16,7 @@ import {
   sourceKey,
   sourceOptions,
 } from './compile.ts';
+import { libraryOf } from './library-stub.ts';
 
 /** A source, object or archive; its language where its name does not say it. */
 export interface ProgramPart {
@@ -35,9 +36,6 @@ export const linkWordsOf = ({ libraryFolders, libraries }: ProgramWords): string
   ...libraryFolders.map((folder) => `-L${folder}`),
   ...libraries.map((name) => `-l${name}`),
 ];
-
-/** The data of a program begin behind its null pointer. */
-const base = programWindow * 2 ** 32 + 65_536;
 
 /** Objects of files, in their order; undefined after messages or reports for the files that failed. */
 export async function objectsOf(
@@ -74,11 +72,14 @@ const isLinkable = (bytes: Uint8Array): boolean => {
   return head.startsWith('\0asm') || head === '!<arch>\n';
 };
 
-/** Archives that `-l` finds in folders of `-L`, and those of CUDA's libraries, also of the names that static ones have elsewhere. */
+/** Archives that `-l` finds in folders of `-L`, and those of CUDA's libraries. */
 function archivesOf({ toolchain: { sysroot } }: Compilations, { libraryFolders, libraries }: ProgramWords): ProgramPart[] {
   const named = libraries.flatMap((name) => libraryFolders.map((folder) => `${folder}/lib${name}.a`));
-  return [...named, ...cudaLibrariesOf(libraries, sysroot).map(({ path }) => path)].filter(exists).map((path) => ({ path }));
+  return [...named.filter(isArchive), ...cudaLibrariesOf(libraries, sysroot).map(({ path }) => path)].map((path) => ({ path }));
 }
+
+/** Whether an archive is there, and does not stand for a library. */
+const isArchive = (path: string): boolean => exists(path) && libraryOf(new Uint8Array(readFileSync(path))) === undefined;
 
 /** The name of the object of a source; other names stay. */
 export const objectName = (path: string): string => path.replace(/\.(cu|cpp|cc|cxx|c\+\+|C|c)$/, '.o');
@@ -130,19 +131,26 @@ export async function buildProgram(
     objects: objects.map(({ name, bytes }) => ({ name: objectName(name), bytes })),
     libraries,
     sysroot: compilations.toolchain.sysroot.tree(),
-    base,
+    base: programBase,
     imports: Object.keys(cudaFunctions),
+    unnamed: unnamedLibraries(compilations, words),
   });
   compilations.say(messages);
   if (bytes) compilations.write(key, bytes);
   return bytes;
 }
 
+/** CUDA's libraries that are there, and that the command line does not name. */
+function unnamedLibraries({ toolchain: { sysroot } }: Compilations, { libraries }: ProgramWords): string[] {
+  const named = new Set(cudaLibrariesOf(libraries, sysroot).map(({ library }) => library));
+  return cudaLibraryNames(sysroot).filter((name) => !named.has(name));
+}
+
 /** The libraries of the sysroot that are named; undefined after a message for one that is nowhere. */
 function librariesOf({ toolchain, terminal }: Compilations, { libraries, libraryFolders }: ProgramWords): string[] | undefined {
   const known = new Set(readdirSync(`${toolchain.sysroot.folder}/lib`).map((file) => basename(file).replace(/^lib(.*)\.a$/, '$1')));
   const ofCuda = new Set(cudaLibrariesOf(libraries, toolchain.sysroot).map(({ name }) => name));
-  const isFound = (name: string): boolean => ofCuda.has(name) || libraryFolders.some((folder) => exists(`${folder}/lib${name}.a`));
+  const isFound = (name: string): boolean => ofCuda.has(name) || libraryFolders.some((folder) => isArchive(`${folder}/lib${name}.a`));
   const missing = libraries.filter((name) => !(isBuiltIn.test(name) || known.has(name) || isFound(name)));
   for (const name of missing) terminal.err(`error: there is no library \`${printable(name)}\`\n`);
   return missing.length > 0 ? undefined : libraries.filter((name) => known.has(name) && !isBuiltIn.test(name));

@@ -50,7 +50,7 @@ export async function compileAside(words: readonly string[], terminal: Terminal)
 }
 
 /** Runs `cumetal cc` with these words, on the streams of this process. The file that it makes, or its exit code. */
-export function compileInstead(words: readonly string[], terminal: Terminal, isCached: boolean): Uint8Array | number {
+export function compileInstead(words: readonly string[], terminal: Pick<Terminal, 'env'>, isCached: boolean): Uint8Array | number {
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
   const output = join(folder, 'output');
   try {

@@ -22,6 +22,7 @@ import { hostHash } from '../command/host-hash.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { type ChildResult, compileAside, hasSecondCore } from './children.ts';
 import type { ProgramToolchain } from './find.ts';
+import { openInstalled } from './installed.ts';
 
 /** How sources are compiled. */
 export interface SourceWords {
@@ -54,13 +55,16 @@ export class Compilations {
   }
 
   clang(): Promise<Clang> {
-    this.#clang ??= loadClang(this.toolchain.clang);
+    const { clang, installed } = this.toolchain;
+    const ofPackage = (): Promise<Clang> => loadClang(clang);
+    this.#clang ??= installed ? openInstalled(installed, this.toolchain, this.terminal, ofPackage) : ofPackage();
     return this.#clang;
   }
 
   /** A key for the cache, of any parts. */
   keyOf(kind: string, parts: readonly unknown[]): string {
-    const versions = [buildId, this.toolchain.clang.version, this.toolchain.sysroot.version];
+    const { clang, sysroot, installed } = this.toolchain;
+    const versions = [buildId, clang.version, sysroot.version, installed?.version];
     return hashOf(new TextEncoder().encode(JSON.stringify([kind, versions, parts])));
   }
 

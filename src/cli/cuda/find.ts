@@ -5,6 +5,8 @@ import { printable } from '../../base/printable.ts';
 import {
   findPackage,
   findSysroot,
+  type InstalledClang,
+  installedClang,
   programPackageName,
   programPackageSize,
   type Sysroot,
@@ -16,6 +18,8 @@ import { exists, type Terminal } from '../terminal/index.ts';
 export interface ProgramToolchain {
   readonly clang: ToolchainPackage;
   readonly sysroot: Sysroot;
+  /** The clang that `CUMETAL_COMPILER` names, which is used in place of the package's. */
+  readonly installed?: InstalledClang;
 }
 
 const here = (): string => dirname(fileURLToPath(import.meta.url));
@@ -36,10 +40,20 @@ export function installationHelp(): string {
     : `\`npm install ${programPackageName}\` in this folder (${programPackageSize}) compiles it without any other installation`;
 }
 
-/** The packages; undefined after a message that names the program. */
-export function findProgramToolchain(terminal: Terminal, what: string): ProgramToolchain | undefined {
+/** The packages, and the installed compiler that is named; undefined after a message that names the program. */
+export function findProgramToolchain(
+  terminal: Terminal,
+  what: string,
+  compiler = terminal.env.CUMETAL_COMPILER,
+): ProgramToolchain | undefined {
   const found = locateProgramToolchain(terminal);
-  if (found) return found;
+  if (found && (compiler === undefined || compiler === '' || compiler === 'wasm')) return found;
+  if (found) {
+    const installed = installedClang(compiler!);
+    if (!('why' in installed)) return { ...found, installed };
+    terminal.err(`error: \`${printable(compiler!)}\` cannot compile ${printable(what)}: ${installed.why}\n`);
+    return undefined;
+  }
   terminal.err(
     `error: ${printable(what)} is a whole CUDA program, and the package \`${programPackageName}\`, which compiles host code, is not installed\n`,
   );

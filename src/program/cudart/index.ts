@@ -17,8 +17,12 @@ import { streams } from './streams.ts';
 import { symbols } from './symbols.ts';
 
 export { managedPointer } from './device-memory.ts';
+
 export { importOf, must, plainRow, type Row } from './row.ts';
 export { CudaFailure, type CudaOptions, CudaState } from './state.ts';
+
+/** Imports of programs that give them memory at addresses of the device: managed memory. */
+export const sharing: ReadonlySet<string> = new Set(['env.cudaMallocManaged', 'env.cuMemAllocManaged']);
 
 /** The functions that programs can call, by what they are for. */
 export const cudaFunctionGroups: Readonly<Record<string, Readonly<Record<string, Row>>>> = {

@@ -26,6 +26,9 @@ const limitFlags = { maximum: 1, shared: 2, wide: 4 } as const;
 interface State {
   readonly window: number;
   outside: number | undefined;
+  isShared: boolean;
+  /** Imports that give addresses outside the window to the program. */
+  readonly sharing: ReadonlySet<string>;
   /** The number of parameters of each type. */
   readonly params: number[];
   /** The type of each function, imported ones first. */
@@ -38,11 +41,21 @@ interface State {
 type Lower = (from: ModuleReader, out: ByteWriter, state: State) => void;
 
 /** Lowers a module. Throws `Unfit` or `OutOfBytes` where it is none, or has something that this does not know. */
-export function lowerModule(bytes: Uint8Array, window: number): Uint8Array {
+export function lowerModule(bytes: Uint8Array, window: number, sharing: ReadonlySet<string>): Uint8Array {
   const from = new ModuleReader(bytes);
   const start = from.take(magic.length);
   if (!magic.every((byte, i) => start[i] === byte)) throw new Unfit(0, 'no WebAssembly module');
-  const state: State = { window, outside: undefined, params: [], functions: [], imported: 0, memory: false, tables: [] };
+  const state: State = {
+    window,
+    outside: undefined,
+    isShared: false,
+    sharing,
+    params: [],
+    functions: [],
+    imported: 0,
+    memory: false,
+    tables: [],
+  };
   const out = new ByteWriter();
   out.bytes(magic);
   while (from.remaining > 0) {
@@ -114,6 +127,7 @@ const lowerings: Readonly<Record<number, Lower>> = {
         name = `${from.text(from.u32Leb())}.${from.text(from.u32Leb())}`;
         kind.value = from.u8();
       });
+      if (state.sharing.has(name)) state.isShared = true;
       if (name === outsideImport && kind.value === kinds.function) state.outside = state.imported;
       importOf(kind.value, from, out, state);
     });
@@ -138,7 +152,8 @@ const lowerings: Readonly<Record<number, Lower>> = {
     vector(from, out, () => element(from, out, state));
   },
   [sections.code](from, out, state) {
-    const wide: Wide = { memory: state.memory, tables: state.tables, window: state.window, outside: state.outside };
+    const { memory, tables, window, outside, isShared } = state;
+    const wide: Wide = { memory, tables, window, outside, isShared };
     vector(from, out, (i) => {
       const at = from.offset;
       const size = from.u32Leb();

@@ -141,6 +141,7 @@ export const prefixed: ReadonlyMap<number, ReadonlyMap<number, Opcode>> = new Ma
 /** Encodings that the lowering writes. */
 export const written = {
   unreachable: 0x00,
+  drop: 0x1a,
   block: 0x02,
   if: 0x04,
   else: 0x05,
