@@ -63,6 +63,30 @@ function compiled(bytes: Uint8Array, diagnostics: Diagnostics): WebAssembly.Modu
   }
 }
 
+/** Bytes below the memory of a program that a stack without end reaches. */
+const belowStack = 1n << 24n;
+
+/** What is at an address outside of the memory of a program, and what to do. */
+function whatIs(address: bigint, isDevice: boolean): { readonly what: string; readonly help?: string } {
+  const start = BigInt(programWindow) << 32n;
+  if (address < 65_536n) return { what: 'a null pointer', help: 'the pointer was never set, or what set it failed' };
+  if (isDevice) return { what: 'device memory, which only kernels and copies can access' };
+  if (address >= start - belowStack && address < start + 65_536n)
+    return { what: 'below the stack, which is used up', help: 'the stack has 8 MiB: allocate large arrays, and end recursion earlier' };
+  return { what: 'no memory', help: 'the pointer is wrong, or what it points to was freed or is smaller' };
+}
+
+/** Reasons of traps, by what the engines say. */
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/unreachable/i, 'it reached code without defined behavior, such as an access through a pointer that is always null'],
+  [/call stack|stack size/i, 'it has used up its stack'],
+  [/divi.* by zero/i, 'it divided an integer by zero'],
+  [/call_indirect|indirect call|null function|table index|signature/i, 'it called through a pointer that is no function of this type'],
+  [/out of bounds memory|memory access out of bounds/i, 'it accessed memory that it does not have'],
+];
+
+const reasonOf = (message: string): string => reasons.find(([pattern]) => pattern.test(message))?.[1] ?? message;
+
 class Program {
   readonly #module: WebAssembly.Module;
   readonly #options: RunOptions;
@@ -148,16 +172,15 @@ class Program {
     if (index !== undefined) return index;
     const shown = `0x${address.toString(16)}`;
     const isDevice = this.#cuda.allocations.find(address) !== undefined;
-    const what = address < 65_536n ? 'a null pointer' : isDevice ? 'device memory, which only kernels and copies can access' : 'no memory';
-    this.#report('CM5081', { address: shown, what });
+    this.#report('CM5081', { address: shown, ...whatIs(address, isDevice) });
     return -1;
   }
 
-  #report(code: 'CM5081', holes: { address: string; what: string }): void {
+  #report(code: 'CM5081', { help, ...holes }: { address: string; what: string; help?: string }): void {
     if (this.#isReported) return;
     this.#isReported = true;
     const diagnostics = new Diagnostics();
-    diagnostics.report(code, holes);
+    diagnostics.report(code, holes, help === undefined ? {} : { help });
     this.#options.report(diagnostics);
   }
 
@@ -195,7 +218,7 @@ class Program {
     if (!isTrap && !isThrown) throw error;
     this.#isReported = true;
     const diagnostics = new Diagnostics();
-    diagnostics.report('CM5082', { why: isThrown ? 'an exception that nothing caught' : (error as Error).message });
+    diagnostics.report('CM5082', { why: isThrown ? 'an exception that nothing caught' : reasonOf((error as Error).message) });
     this.#options.report(diagnostics);
     return stoppedCode;
   }
