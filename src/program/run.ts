@@ -18,6 +18,14 @@ export interface RunOptions extends CudaOptions {
 /** Thrown through the program to stop it, after its reason has been reported. */
 class Stopped extends Error {}
 
+/** A program that already has this much probably asked for more than there is. */
+const muchMemory = 2 ** 30;
+const nullHelp = (bytes: number): string =>
+  bytes < muchMemory
+    ? 'the pointer was never set, or comes from a function that failed'
+    : `allocations give null where memory is used up: this program has ${(bytes / 2 ** 30).toFixed(1)} of at most 4 GiB of host memory`;
+const elsewhereHelp = 'the pointer was freed, or never set';
+
 /** What a module must export to be a program. */
 interface Exports {
   readonly memory?: WebAssembly.Memory;
@@ -148,16 +156,21 @@ class Program {
     if (index !== undefined) return index;
     const shown = `0x${address.toString(16)}`;
     const isDevice = this.#cuda.allocations.find(address) !== undefined;
-    const what = address < 65_536n ? 'a null pointer' : isDevice ? 'device memory, which only kernels and copies can access' : 'no memory';
-    this.#report('CM5081', { address: shown, what });
+    const isNull = address < 65_536n;
+    const what = isNull ? 'a null pointer' : isDevice ? 'device memory, which only kernels and copies can access' : 'no memory';
+    this.#report(
+      'CM5081',
+      { address: shown, what },
+      isNull ? nullHelp(this.#memory?.bytes.length ?? 0) : isDevice ? undefined : elsewhereHelp,
+    );
     return -1;
   }
 
-  #report(code: 'CM5081', holes: { address: string; what: string }): void {
+  #report(code: 'CM5081', holes: { address: string; what: string }, help?: string): void {
     if (this.#isReported) return;
     this.#isReported = true;
     const diagnostics = new Diagnostics();
-    diagnostics.report(code, holes);
+    diagnostics.report(code, holes, help === undefined ? {} : { help });
     this.#options.report(diagnostics);
   }
 
