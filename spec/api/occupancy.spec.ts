@@ -29,7 +29,7 @@ test('threads, blocks and shared memory, whichever is used up first', () => {
   // 3072 threads and 60 KiB.
   assert.equal(of('metal', 1024), [3, 1, 'threads']);
   assert.equal(of('metal', 128, 32_768), [1, 128 / 3072, 'shared memory']);
-  assert.equal(of('cpu', 512), [1, 0.5, 'blocks']);
+  assert.equal(of('cpu', 512), [64, 0.5, 'blocks']);
 });
 
 test('a launch that the kernel or the device does not take runs nowhere', () => {
@@ -43,7 +43,7 @@ test('a kernel says it of itself, and which block is best', () => {
   const device = Device.open('cpu');
   const saxpy = device.load(kernels.saxpy).kernel();
   assert.equal(saxpy.occupancy([16, 4]).model, coreModels.cpu);
-  assert.is(saxpy.occupancy([16, 4]).blocksPerCore, 1);
+  assert.is(saxpy.occupancy([16, 4]).blocksPerCore, 64);
   assert.is(saxpy.bestBlock(), 1024);
   assert.is(device.load(kernels.demands).kernel().occupancy(9).blocksPerCore, 0);
   device.close();

@@ -162,7 +162,6 @@ const refusals: readonly Fault[] = [
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
   ['mov.u32 %r1, ^%nsmid;', 'CM2002', 'special register `%nsmid` is not supported'],
   ['mov.u32 %r1, ^%envreg3;', 'CM2002', 'special register `%envreg3` is not supported', 'the offset of the range'],
-  ['mov.u32 %r1, ^%envreg2;', 'CM2002', 'special register `%envreg2` is not supported', 'Launch one kernel for each part between'],
   ['.reg .v4 .u32 v;\nmov.v4.u32 v, ^%tid;', 'CM2002', 'special register `%tid` is not supported', 'from `.x` on'],
 ];
 

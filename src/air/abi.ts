@@ -4,6 +4,7 @@
  * more parameters than slots, all values share one slot after the buffers. Module memory, if the kernel uses it, has the first slot after
  * the parameters. The same description can be read back from the `air.kernel` metadata of any compute metallib.
  */
+import type { Service } from '../ir/index.ts';
 
 /** Element types of buffers, as the reflection spells them. */
 export type ElementType = 'u8' | 'i8' | 'u16' | 'i16' | 'f16' | 'bf16' | 'u32' | 'i32' | 'f32' | 'u64' | 'i64' | 'f64';
@@ -78,6 +79,8 @@ export interface KernelReflection {
   readonly printf?: PrintReflection;
   /** The lock table of 64-bit atomics, in the form of `src/ir/lock-table.ts`. */
   readonly locks?: { readonly slot: number };
+  /** The services of the CPU device that the kernel uses, in the form of `src/ir/services.ts`. */
+  readonly services?: readonly { readonly service: Service; readonly slot: number }[];
   /** Bytes of static threadgroup memory. */
   readonly staticSharedBytes: number;
   /** The largest total threadgroup memory, static and dynamic, if the kernel targets a device with more than Apple GPUs. */

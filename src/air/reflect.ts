@@ -80,15 +80,17 @@ const reflectPacked = ({ name, offset, size, align, element, signed }: PackedVal
 });
 
 /** The parameters of a kernel that no caller supplies. */
-export function reflectHidden({ params }: Kernel): Pick<KernelReflection, 'memory' | 'faults' | 'printf' | 'locks'> {
+export function reflectHidden({ params }: Kernel): Pick<KernelReflection, 'memory' | 'faults' | 'printf' | 'locks' | 'services'> {
   const stopping = params.find(({ faults }) => faults !== undefined);
   const printing = params.find(({ formats }) => formats !== undefined);
   const locking = params.find(({ locks }) => locks);
+  const services = params.flatMap(({ service, slot }) => (service ? [{ service, slot }] : []));
   return {
     ...reflectMemory(params),
     ...(stopping ? { faults: { slot: stopping.slot, texts: stopping.faults! } } : {}),
     ...(printing ? { printf: { slot: printing.slot, formats: printing.formats! } } : {}),
     ...(locking ? { locks: { slot: locking.slot } } : {}),
+    ...(services.length > 0 ? { services } : {}),
   };
 }
 

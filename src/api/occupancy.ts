@@ -19,12 +19,12 @@ export interface CoreModel {
 /** The assumed core of each kind of device, with the source of its numbers. */
 export const coreModels: Readonly<Record<DeviceInfo['kind'], CoreModel>> = {
   cpu: {
-    threads: 1024,
-    blocks: 1,
-    sharedBytes: 232448,
+    threads: 65536,
+    blocks: 64,
+    sharedBytes: 64 * 232448,
     sharedStep: 16,
     sharedOfBlock: 0,
-    source: 'a core runs the threads of one block, then those of the next',
+    source: 'blocks that wait for each other take turns; 64 of them are as many as barriers of the grid stay fast for',
   },
   metal: {
     threads: 3072,

@@ -153,6 +153,8 @@ export interface LaunchRequest {
   /** Threads in a threadgroup. */
   readonly block: Dim3;
   readonly dynamicSharedBytes: number;
+  /** Whether all blocks run at the same time, so that they can wait for each other. */
+  readonly cooperative?: boolean;
   /** Bytes of each part, for a kernel with several threadgroup arguments. Parts start at multiples of 16. */
   readonly dynamicSharedParts?: readonly number[];
   readonly args: readonly LaunchArgument[];

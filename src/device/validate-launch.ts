@@ -102,8 +102,13 @@ const observers = ['sanitize', 'profile', 'trace', 'schedule'] as const;
 
 /** Only the CPU device observes launches. */
 function checkObservers({ kind, name }: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
-  const wanted = kind === 'cpu' ? undefined : observers.find((each) => request[each] !== undefined);
-  if (wanted) diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: name });
+  const { cooperative = false, grid } = request;
+  // Observers follow one block after the other.
+  const isTogether = cooperative && product(grid) > 1;
+  const wanted = kind === 'cpu' && !isTogether ? undefined : observers.find((each) => request[each] !== undefined);
+  if (wanted && kind === 'cpu') diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: 'a cooperative launch' });
+  else if (cooperative && kind !== 'cpu') diagnostics.report('CM5029', { kernel: kernel.name, what: '`cooperative`', who: name });
+  else if (wanted) diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: name });
 }
 
 function checkArguments(

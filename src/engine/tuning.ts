@@ -221,6 +221,13 @@ const thresholds = {
     bench: 'none',
     why: 'A power of two. Work loops that look like spin loops seldom leave their region, and a waiting thread wastes little.',
   },
+  roundsPerTurn: {
+    value: 256,
+    unit: 'rounds',
+    engine: 'none',
+    bench: 'none',
+    why: 'A block whose threads wait and work by turns lets other blocks run after so many; a change of blocks costs about a microsecond.',
+  },
   maxComparisons: {
     value: 6,
     unit: 'comparisons',

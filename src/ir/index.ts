@@ -48,5 +48,6 @@ export {
 } from './passes/index.ts';
 export * from './print.ts';
 export * from './print-buffer.ts';
+export * from './services.ts';
 export * from './types.ts';
 export { verify, verifyAfterPass, verifyModule } from './verify/index.ts';

@@ -5,6 +5,7 @@
  */
 import type { Span } from '../base/source.ts';
 import type { Op, ops } from './ops.ts';
+import type { Service } from './services.ts';
 import type { ScalarType, Space, Type } from './types.ts';
 
 declare const valueBrand: unique symbol;
@@ -65,6 +66,8 @@ export interface KernelParam {
   formats?: readonly string[];
   /** Of another: the parameter points to the lock table of 64-bit atomics (`lock-table.ts`). */
   locks?: true;
+  /** Of another: a service of the CPU device (`services.ts`). */
+  service?: Service;
 }
 
 /** A parameter of the source within a value that holds several. */
@@ -85,13 +88,13 @@ export interface PackedValue {
 export const packedValuesName = 'cumetal.values';
 
 /** Whether a parameter is one that no caller hands over. */
-export const isHidden = ({ memory, faults, formats, locks }: KernelParam): boolean =>
-  memory !== undefined || faults !== undefined || formats !== undefined || locks !== undefined;
+export const isHidden = ({ memory, faults, formats, locks, service }: KernelParam): boolean =>
+  memory !== undefined || faults !== undefined || formats !== undefined || locks !== undefined || service !== undefined;
 
 /** Adds a hidden parameter in the first free slot; gives its index. A caller has to check whether there is such a slot. */
 export function addHiddenParam(
   kernel: Kernel,
-  what: Pick<KernelParam, 'name' | 'size' | 'align' | 'element' | 'memory' | 'faults' | 'formats' | 'locks'>,
+  what: Pick<KernelParam, 'name' | 'size' | 'align' | 'element' | 'memory' | 'faults' | 'formats' | 'locks' | 'service'>,
 ): number {
   const slot = kernel.params.length;
   kernel.params.push({ ...what, kind: 'pointer', space: 'global', slot, signed: false, access: 'read_write' });

@@ -1,12 +1,12 @@
 /** One entry: its parameters and the context of its body, then the passes of `lower-passes.ts`. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { type AfterPass, builder, emptyKernel, type Kernel, type Space, type Value } from '../ir/index.ts';
+import { type AfterPass, builder, emptyKernel, type Kernel, type Service, type Space, type Value } from '../ir/index.ts';
 import type { AccessSpace, AddressOperand, CheckedFunction, MatchedOperand, PtxFunction, Register } from '../ptx/index.ts';
 import { askSpace, convertAddress, pointerTo } from './address.ts';
 import { type Context, lowerEither, lowerUpdate, lowerWhen, newEvidence, newFrame, readRegister, writeRegister } from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
-import { checkSlots } from './hidden-params.ts';
+import { checkSlots, serviceParam } from './hidden-params.ts';
 import { type Lowering, lowerPasses } from './lower-passes.ts';
 import { lowerParams } from './params.ts';
 import { hiddenVariable } from './passes/hidden-variables.ts';
@@ -55,6 +55,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
+    service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value): Value => lowerUpdate(c, pointer, compute),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),

@@ -1,7 +1,7 @@
 /** Hidden parameters, after those of the source, which no caller passes: the metallib describes their purpose. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
-import { dce, type InstOf, isHidden, type Kernel, type Value } from '../ir/index.ts';
+import { addHiddenParam, dce, type InstOf, isHidden, type Kernel, type Service, serviceNames, type Value } from '../ir/index.ts';
 import { slotLimit } from './params.ts';
 import { packValues } from './passes/pack-values.ts';
 
@@ -24,6 +24,12 @@ export function dropUnusedMemory(kernel: Kernel): void {
 function useOfParam(kernel: Kernel, value: Value): InstOf<'param'> | undefined {
   const inst = kernel.insts[value]!;
   return inst.op === 'param' ? inst : undefined;
+}
+
+/** The parameter of a service, which is added if there is none. */
+export function serviceParam(kernel: Kernel, service: Service): number {
+  const known = kernel.params.findIndex((param) => param.service === service);
+  return known >= 0 ? known : addHiddenParam(kernel, { name: serviceNames[service], size: 4, align: 16, element: undefined, service });
 }
 
 /** Reports CM2092 where the parameters find no slots, those by value in one. */

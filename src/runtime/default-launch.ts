@@ -28,6 +28,7 @@ export function fillPlan(plan: LaunchPlan, kernel: Kernel, limits: DeviceLimits)
     block,
     sharedBytes: plan.sharedBytes ?? 0,
     ...(plan.sharedParts ? { sharedParts: plan.sharedParts } : {}),
+    ...(plan.cooperative ? { cooperative: true } : {}),
     args,
     defaults,
   };

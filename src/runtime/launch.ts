@@ -204,7 +204,7 @@ function runTimes(run: Run, repeat: number, diagnostics: Diagnostics): number[] 
 }
 
 function requestOf({ full, args, passed, options }: Run, isFirst: boolean): LaunchRequest {
-  const { kernel, grid, block, sharedBytes, sharedParts } = full;
+  const { kernel, grid, block, sharedBytes, sharedParts, cooperative } = full;
   const { observe, timeoutMs, print, schedule, progress } = options;
   return {
     kernel,
@@ -212,6 +212,7 @@ function requestOf({ full, args, passed, options }: Run, isFirst: boolean): Laun
     block,
     dynamicSharedBytes: sharedBytes,
     ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}),
+    ...(cooperative ? { cooperative } : {}),
     args: args.slice(0, passed),
     timeoutMs,
     ...(print ? { print } : {}),

@@ -15,6 +15,8 @@ export interface LaunchPlan {
   readonly isSharedDefault?: boolean;
   /** Bytes of each threadgroup argument, for a kernel that has several. */
   readonly sharedParts?: readonly number[];
+  /** Whether all blocks run at the same time. */
+  readonly cooperative?: boolean;
   /** One per parameter; defaults where absent. */
   readonly args?: readonly ArgumentSpec[];
   /** Module symbols that are written before the launch. */
@@ -28,6 +30,7 @@ export interface FullPlan {
   readonly block: Dim3;
   readonly sharedBytes: number;
   readonly sharedParts?: readonly number[];
+  readonly cooperative?: boolean;
   readonly args: readonly ArgumentSpec[];
   /** A description of each default; empty where the plan was complete. */
   readonly defaults: readonly string[];

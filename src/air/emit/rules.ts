@@ -5,7 +5,7 @@
 import { bug } from '../../base/bug.ts';
 import type { BinaryOpcode, CastOpcode, Constant, Value as LlvmValue, Predicate } from '../../bitcode/model.ts';
 import { type Type, type TypeOf, types } from '../../bitcode/types.ts';
-import { bitsOf, type FcmpPredicate, type Inst, type InstOf, type Op, type ScalarType, type Value } from '../../ir/index.ts';
+import { bitsOf, type FcmpPredicate, type Inst, type InstOf, type Op, type ScalarType, type Service, type Value } from '../../ir/index.ts';
 import { i32Constant, intConstant } from '../constants.ts';
 import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } from '../intrinsics.ts';
 import { hasFences } from '../targets.ts';
@@ -79,6 +79,14 @@ const minMax = (e: KernelEmitter, inst: Inst & Two, value: Value): LlvmValue => 
   if (inst.type !== 'bf16') return intrinsic(e, inst, [inst.a, inst.b], value);
   const row = intrinsicFor(inst.op, 'f32', 'f32')!;
   return viaF32(e, [inst.a, inst.b], (x) => e.call(row, x));
+};
+
+/** What kernels need of the CPU device, and why other targets do not have it. */
+const services: Readonly<Record<Service, { readonly what: string; readonly why: string }>> = {
+  grid: {
+    what: 'a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)',
+    why: 'Metal does not promise that all threadgroups of a grid run at the same time',
+  },
 };
 
 /** Reports an unsupported construct at its source location. */
@@ -177,7 +185,11 @@ function constant(inst: InstOf<'const'>): LlvmValue {
 export const rules: AirRules = {
   const: (_, inst) => constant(inst),
   arg: () => undefined,
-  param: () => undefined,
+  param(e, { index }, value) {
+    const { service } = e.kernel.params[index]!;
+    if (service && !e.target.allowsCpuOnly) refuse(e, value, services[service].what, services[service].why);
+    return undefined;
+  },
   variable: () => undefined,
   sreg: (e, { name }) => e.sreg(name),
   add: binary('add'),

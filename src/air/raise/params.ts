@@ -12,6 +12,7 @@ import {
   moduleMemoryName,
   packedValuesName,
   printBufferName,
+  serviceNamed,
 } from '../../ir/index.ts';
 import { spaces } from '../targets.ts';
 import { Refused } from '../types.ts';
@@ -55,6 +56,8 @@ const invalidPacked = `\`${packedValuesName}\` with an invalid description`;
 function withHidden(param: KernelParam, module: Module): KernelParam {
   if (param.name === faultWordName) return { ...param, faults: readFaults(module) };
   if (param.name === lockTableName) return { ...param, locks: true };
+  const service = param.kind === 'pointer' ? serviceNamed(param.name) : undefined;
+  if (service) return { ...param, service };
   if (param.name === printBufferName) return { ...param, formats: readFormats(module).map(printable) };
   if (param.name === packedValuesName && param.kind === 'value') {
     const packed = readPacked(module, param.size);

@@ -159,6 +159,14 @@ export const device = entries({
     help: '`--sanitize=sync` names the instruction, the mask and the missing lanes',
     page: 'A collective with a member mask (`shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`, `bar.warp.sync`) waits for all threads of the mask that have not exited. They must execute an instruction of the same kind with the same mask, and each must name itself. No thread of the block can continue, so a GPU would hang or give an undefined result.',
   },
+  CM6032: {
+    severity: 'error',
+    title: 'blocks wait forever',
+    message:
+      'kernel `{kernel}` was stopped: its threads wait in a loop for what none of them will write, in block ({block}) at thread ({thread})',
+    help: 'have every thread that others wait for reach the place where it lets them go on; a `grid.sync()` waits for all blocks of the grid',
+    page: 'All blocks of the launch have begun, and every thread that has not ended reads memory in a loop (a spin loop), or waits at a barrier for one that does. None of them has done anything else for a long time, so that nothing can change what they read. A GPU would hang. A kernel that reads a clock is not stopped, because its loops may end at some time; `--timeout` limits it.',
+  },
   CM6040: {
     severity: 'error',
     title: 'metallib on a CUDA device',

@@ -5,6 +5,7 @@ import { namesMeant, readableName } from '../../base/demangle/index.ts';
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { type Module, readModule } from '../../bitcode/index.ts';
+import type { Service } from '../../ir/index.ts';
 import {
   type ByteRange,
   describeTag,
@@ -102,6 +103,8 @@ function partLines({ fn, kernels, notRun }: Part): string[] {
 }
 
 /** `isListed`: the `CNST` tag has listed the required function constants, and only the optional ones remain. */
+const serviceTexts: Readonly<Record<Service, string>> = { grid: 'the workspace of a cooperative launch' };
+
 function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
   const width = Math.max(0, ...kernel.params.map((p) => p.name.length));
   const lines = kernel.params.map(({ slot, offset, name, kind, size, element, access }) => {
@@ -119,6 +122,7 @@ function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
   if (kernel.faults) hidden(kernel.faults.slot, `abort reasons: ${kernel.faults.texts.join('; ')}`);
   if (kernel.printf) hidden(kernel.printf.slot, `printf formats: ${kernel.printf.formats.map((text) => JSON.stringify(text)).join(', ')}`);
   if (kernel.locks) hidden(kernel.locks.slot, 'the lock table of 64-bit atomics');
+  for (const { service, slot } of kernel.services ?? []) hidden(slot, serviceTexts[service]);
   for (const { name, type, index, isRequired } of (kernel.constants ?? []).filter((each) => !isListed || !each.isRequired))
     lines.push(`  function constant ${index ?? ''} \`${name}\`  ${type}${isRequired ? '' : ', optional'}`);
   if (kernel.staticSharedBytes > 0) lines.push(`  static shared memory   ${kernel.staticSharedBytes} bytes`);

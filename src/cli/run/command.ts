@@ -83,6 +83,10 @@ const options: readonly Option[] = [
     doc: 'The number of CPU threads that run the blocks of a large launch. The default is the number of cores; 1 disables worker threads.',
   },
   { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same initial buffers, and show the median time.' },
+  {
+    name: 'cooperative',
+    doc: 'Launch the kernel cooperatively, as `cudaLaunchCooperativeKernel` does: all blocks run at the same time, so that `grid.sync()` works. For the CPU device, and with `--target cpu`.',
+  },
   { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer than this.' },
   { name: 'library', short: 'l', value: 'NAME', many: true, doc: 'A library of a whole program: an archive `libNAME.a`, or one of CUDA.' },
   { name: 'library-folder', short: 'L', value: 'FOLDER', many: true, doc: 'A folder with archives of a whole program.' },
@@ -105,6 +109,11 @@ const options: readonly Option[] = [
     name: 'trace-thread',
     value: 'B,T',
     doc: 'Trace thread T of block B on the CPU device: its instructions and their values, on standard error. T and B are numbers or `x.y.z`. The default target becomes `cpu`.',
+  },
+  {
+    name: 'trace-launch',
+    value: 'KERNEL[:N]',
+    doc: 'The launch of a whole program whose thread `--trace-thread` traces: the N-th one of this kernel, from 1 on. The default is the first launch of the program.',
   },
   { name: 'trace-limit', value: 'N', doc: 'The maximum number of instructions in the trace (5000); the rest are counted.' },
   { name: 'trace-out', value: 'FILE', doc: 'Write the trace to this file; a `.json` file gets JSON.' },

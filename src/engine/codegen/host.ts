@@ -52,6 +52,12 @@ const hostRows = {
 
 export type HostFunction = keyof typeof hostRows;
 
+/**
+ * What a turn of a block results in: all threads have ended, those that are left have done nothing but wait for a whole round, or the turn has
+ * had its rounds.
+ */
+export const turns = { ended: 0, waits: 1, runs: 2 } as const;
+
 /** Thrown where threads of a warp wait for each other, and none of them can ever continue. */
 export class Stuck extends Error {}
 

@@ -13,6 +13,8 @@ export interface KernelContext {
   readonly helper: (name: HelperName) => number;
   /** Global: the next step of all threads, under the schedule `block`. */
   readonly phase: number;
+  /** Global of a kernel that yields: whether a thread has done anything else than wait. */
+  readonly progress?: number | undefined;
   /** Global: the fuel that is left until the next tick. */
   readonly fuel: number;
   /** Of an instrumented compilation. */

@@ -70,6 +70,8 @@ export interface Regions {
   /** Collective by the block that ends with it. */
   readonly byBlock: ReadonlyMap<number, Collective>;
   readonly schedule: Schedule;
+  /** Whether threads yield, so that a block may wait for another block. */
+  readonly hasYields: boolean;
 }
 
 /** The regions of a kernel whose blocks are split at sync points. */
@@ -80,7 +82,7 @@ export function regionsOf(kernel: Kernel): Regions {
   const kindOf = (id: number): ReturnType<typeof syncKindOf> => syncKindOf(kernel.insts[syncPointOf(kernel, kernel.blocks[id]!)!]!);
   const collectiveBlocks = syncBlocks.filter((id) => kindOf(id) === 'collective');
   const rendezvousBlocks = syncBlocks.filter((id) => kindOf(id) === 'rendezvous');
-  const hasMasks = rendezvousBlocks.length > 0 || syncBlocks.some((id) => kindOf(id) === 'yield');
+  const hasYields = syncBlocks.some((id) => kindOf(id) === 'yield');
   const joins = [...collectiveBlocks, ...rendezvousBlocks].some((id) => divergence[id] === 2) ? reconvergencePoints(cfg) : [];
   const entries = [...new Set([0, ...syncBlocks.map((id) => continuation(kernel.blocks[id]!).id), ...joins])];
   const position = positionsIn(convergenceOrder(cfg), kernel.blocks.length);
@@ -101,7 +103,8 @@ export function regionsOf(kernel: Kernel): Regions {
     rendezvous,
     byEntry: new Map(list.map((region) => [region.entry, region])),
     byBlock: new Map(collectives.map((collective) => [collective.block, collective])),
-    schedule: hasMasks ? 'masks' : unmasked,
+    schedule: hasYields || rendezvousBlocks.length > 0 ? 'masks' : unmasked,
+    hasYields,
   };
 }
 

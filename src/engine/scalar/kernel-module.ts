@@ -37,8 +37,9 @@ export function compileKernel(kernel: Kernel, instrumentation: Instrumentation =
   const probe = instrumentation.probe?.(plan, module);
   const phase = module.global('i32');
   const fuel = module.global('i32');
+  const progress = plan.regions.hasYields ? module.global('i32') : undefined;
   const helper = helperTable(module, host.functions);
-  const context: KernelContext = { plan, module, host, helper, phase, fuel, sanitizer, order, probe, isFlushing };
+  const context: KernelContext = { plan, module, host, helper, phase, progress, fuel, sanitizer, order, probe, isFlushing };
   const regions = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(context, region) }));
   const collectives = plan.regions.collectives.map((collective) => ({ id: collective.id, index: writeCollective(context, collective) }));
   const steps = [...regions, ...collectives].sort((a, b) => a.id - b.id).map(({ index }) => index);

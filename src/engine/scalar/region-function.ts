@@ -246,6 +246,7 @@ function leaveAtEnd(body: Body, block: Block): void {
   const syncPoints = syncPointsOf(plan.kernel, block);
   if (syncPoints.length === 0) {
     frame.context.sanitizer?.threadExits(frame.code, frame.thread, block);
+    writeProgress(frame);
     writeState(frame, exited);
   } else {
     const to = continuation(block);
@@ -253,7 +254,11 @@ function leaveAtEnd(body: Body, block: Block): void {
     const operands = new Map(slots.map(({ operand, offset }) => [operand, offset]));
     for (const [operand, offset] of operands) writeOperand(frame, e.values, operand, offset);
     spillFor(body, to, syncPoints);
-    writeState(frame, stateAt(body, block, plan.regions.byEntry.get(to.id)!.id));
+    const next = plan.regions.byEntry.get(to.id)!.id;
+    // A thread that waits in a loop runs the same region again and again.
+    const isYield = syncKindOf(plan.kernel.insts[syncPoints[0]!]!) === 'yield';
+    if (!isYield || next !== body.region.id) writeProgress(frame);
+    writeState(frame, stateAt(body, block, next));
   }
   body.nextThread();
 }
@@ -307,6 +312,13 @@ function writeOperand({ code, record, context }: Frame, values: Values, operand:
   code.at('local.get', record);
   values.push(operand);
   code.access(`${heldAs(context.plan.kernel.insts[operand]!.type)}.store`, 4, offset);
+}
+
+/** Notes that a thread has done something else than wait. */
+function writeProgress({ context, code }: Frame): void {
+  if (context.progress === undefined) return;
+  code.i32(1);
+  code.at('global.set', context.progress);
 }
 
 /** Sets the thread's next step. */

@@ -3,8 +3,10 @@
  * its threads can continue; threads that have yielded continue in the next round. Every thread of a block makes progress.
  */
 import type { Code } from '../../wasm/index.ts';
+import { turns } from '../codegen/host.ts';
 import { atBarrier, atRendezvous, exited, type KernelContext, writeCount, writeStateAddress, yielded } from '../codegen/kernel-code.ts';
 import { eachWarp } from '../codegen/lane-loop.ts';
+import { tuning } from '../tuning.ts';
 import { writeRendezvous } from './rendezvous-function.ts';
 
 /** What the schedulers of threads with states share. */
@@ -32,8 +34,11 @@ interface Frame {
   readonly wake: number;
 }
 
-/** Writes the rounds of a block, whose threads all have the state 0. */
-export function writeMaskRounds(context: KernelContext, code: Code, functions: StateFunctions): void {
+/**
+ * Writes the rounds of a block, whose threads have states; those of a turn where there are turns, which give their result. Without turns a block
+ * runs to its end.
+ */
+export function writeMaskRounds(context: KernelContext, code: Code, functions: StateFunctions, isTurn = false): void {
   const local = (): number => code.local('i32');
   const [first, end, next, pending, released] = [local(), local(), local(), local(), local()];
   const meet = context.plan.regions.rendezvous.length > 0 ? writeRendezvous(context) : undefined;
@@ -42,9 +47,19 @@ export function writeMaskRounds(context: KernelContext, code: Code, functions: S
   code.open('loop');
   code.i32(0);
   code.at('local.set', pending);
+  if (isTurn) {
+    code.i32(0);
+    code.at('global.set', context.progress!);
+  }
   eachWarp(context, code, { first, end, done }, () => writeWarpTurn(frame));
+  const rounds = isTurn ? local() : undefined;
   code.at('local.get', pending);
-  code.at('br_if', 0);
+  if (rounds === undefined) code.at('br_if', 0);
+  else {
+    code.open('if');
+    writeNextRound(context, code, rounds, 1, true);
+    code.end();
+  }
   if (meet !== undefined) {
     writeFindStuck(context, code, next, pending);
     code.at('local.get', pending);
@@ -57,8 +72,35 @@ export function writeMaskRounds(context: KernelContext, code: Code, functions: S
   }
   functions.release(code, released);
   code.at('local.get', released);
-  code.at('br_if', 0);
+  if (rounds === undefined) code.at('br_if', 0);
+  else {
+    code.open('if');
+    writeNextRound(context, code, rounds, 1, false);
+    code.end();
+  }
   code.end();
+  if (isTurn) code.i32(turns.ended);
+}
+
+/** Ends the turn where it has to, and otherwise branches to its next round; `mayWait`: whether threads may have done nothing but wait. */
+function writeNextRound({ progress }: KernelContext, code: Code, rounds: number, depth: number, mayWait: boolean): void {
+  if (mayWait) {
+    code.at('global.get', progress!);
+    code.op('i32.eqz');
+    code.open('if');
+    code.i32(turns.waits);
+    code.op('return');
+    code.end();
+  }
+  code.at('local.get', rounds);
+  code.i32(1);
+  code.op('i32.add');
+  code.at('local.tee', rounds);
+  code.i32(tuning.roundsPerTurn);
+  code.op('i32.lt_u');
+  code.at('br_if', depth);
+  code.i32(turns.runs);
+  code.op('return');
 }
 
 /** Runs a warp until none of its threads can continue, and wakes those that have yielded. */

@@ -2,10 +2,15 @@
 import type { Code } from '../../wasm/index.ts';
 import { atBarrier, exited, type KernelContext, writeCount, writeStateAddress, yielded } from '../codegen/kernel-code.ts';
 import { eachWarp } from '../codegen/lane-loop.ts';
-import { writeMaskRounds } from './schedule-masks.ts';
+import { type StateFunctions, writeMaskRounds } from './schedule-masks.ts';
 
-/** Writes the function that runs a block; `steps` are the functions of regions and collectives by state. */
+/**
+ * Writes the function that runs a block; `steps` are the functions of regions and collectives by state. Of a kernel whose blocks may wait for
+ * each other, the exports `begin` and `turn` run a block in parts.
+ */
 export function writeBlock(context: KernelContext, steps: readonly number[]): number {
+  const isInstrumented = context.sanitizer || context.probe || context.order;
+  if (context.plan.regions.hasYields && !isInstrumented) return writeParts(context, writeDispatch(context, steps));
   const { index, code } = context.module.fn({ params: [], results: [] });
   const { schedule } = context.plan.regions;
   context.sanitizer?.blockStart(code);
@@ -14,6 +19,25 @@ export function writeBlock(context: KernelContext, steps: readonly number[]): nu
   else if (schedule === 'masks') writeMasks(context, code, writeDispatch(context, steps));
   else if (schedule === 'block') writeUniform(context, code, writeDispatch(context, steps));
   else writeCall(context, code, steps[0]!);
+  return index;
+}
+
+/**
+ * Writes the function that runs a block, and its parts: `begin` is what precedes the first turn, and a turn runs the threads of the block until
+ * all have ended or others have to run first (`turns`). Between two turns a block is in its memory alone.
+ */
+function writeParts(context: KernelContext, dispatch: number): number {
+  const { module } = context;
+  const begin = module.fn({ params: [], results: [] }, 'begin');
+  eachState(context, begin.code, begin.code.local('i32'), () => begin.code.i32(0));
+  const turn = module.fn({ params: [], results: ['i32'] }, 'turn');
+  writeMaskTurn(context, turn.code, dispatch);
+  const { index, code } = module.fn({ params: [], results: [] });
+  code.at('call', begin.index);
+  code.open('loop');
+  code.at('call', turn.index);
+  code.at('br_if', 0);
+  code.end();
   return index;
 }
 
@@ -94,13 +118,19 @@ function writeWarps(context: KernelContext, code: Code, dispatch: number): void 
 function writeMasks(context: KernelContext, code: Code, dispatch: number): void {
   const next = code.local('i32');
   eachState(context, code, next, () => code.i32(0));
-  writeMaskRounds(context, code, {
-    dispatch,
-    lowest: writeLowest(context),
-    lowestYielded: writeLowest(context, yielded),
-    release: (to, released) => writeRelease(context, to, next, released),
-  });
+  writeMaskRounds(context, code, stateFunctions(context, dispatch, next));
 }
+
+/** Writes the rounds of one turn. */
+const writeMaskTurn = (context: KernelContext, code: Code, dispatch: number): void =>
+  writeMaskRounds(context, code, stateFunctions(context, dispatch, code.local('i32')), true);
+
+const stateFunctions = (context: KernelContext, dispatch: number, next: number): StateFunctions => ({
+  dispatch,
+  lowest: writeLowest(context),
+  lowestYielded: writeLowest(context, yielded),
+  release: (to, released) => writeRelease(context, to, next, released),
+});
 
 /** Releases all barriers once every thread is at one or has exited. */
 function writeRelease(context: KernelContext, code: Code, next: number, released: number): void {

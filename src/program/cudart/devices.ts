@@ -1,5 +1,7 @@
 /** The device, its properties, limits and errors. There is one, with the number 0. */
+
 import { cudaErrorNumbered } from '../../api/cuda-errors.ts';
+import { coreModels } from '../../api/occupancy.ts';
 import { cBytes } from '../memory.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
@@ -39,8 +41,8 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     memoryClockRate: 1_215_000,
     memoryBusWidth: 5120,
     l2CacheSize: 41_943_040,
-    maxThreadsPerMultiProcessor: 1024,
-    sharedMemPerMultiprocessor: shared,
+    maxThreadsPerMultiProcessor: coreModels.cpu.threads,
+    sharedMemPerMultiprocessor: coreModels.cpu.sharedBytes,
     sharedMemPerBlockOptin: shared,
     regsPerMultiprocessor: 65_536,
     managedMemory: 1,
@@ -50,7 +52,7 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     streamPrioritiesSupported: 1,
     hostRegisterSupported: 1,
     memoryPoolsSupported: 1,
-    maxBlocksPerMultiProcessor: 1,
+    maxBlocksPerMultiProcessor: coreModels.cpu.blocks,
     ...info.properties,
     // What every device of NVIDIA has, where this one has as much.
     sharedMemPerBlock: Math.min(usualShared, Number(info.properties?.sharedMemPerBlockOptin ?? shared)),

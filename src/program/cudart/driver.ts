@@ -9,6 +9,7 @@ import { attributeOf, cudaVersion, devices, keptText, propertiesOf } from './dev
 import {
   type ArgumentBytes,
   argumentsAt,
+  assertTogether,
   kernelNamed,
   type LoadedKernel,
   maxSharedBytesOf,
@@ -16,7 +17,7 @@ import {
   usualShared,
 } from './launches.ts';
 import { type Argument, driverRow, must, type Row, type Values } from './row.ts';
-import { type CodeImage, type CudaState, fail } from './state.ts';
+import { type CodeImage, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
 import { placeVariable } from './symbols.ts';
 import { work } from './work.ts';
@@ -128,12 +129,18 @@ type Launch = [
   list: bigint,
 ];
 
-function launch(state: CudaState, ...[fn, gx, gy, gz, bx, by, bz, sharedBytes, stream, list, extra]: [...Launch, extra: bigint]): void {
+function launch(
+  state: CudaState,
+  cooperative: boolean,
+  ...[fn, gx, gy, gz, bx, by, bz, sharedBytes, stream, list, extra]: [...Launch, extra: bigint]
+): void {
   if (!state.functions.has(fn)) fail('cudaErrorInvalidResourceHandle');
   if (list !== 0n && extra !== 0n) fail('cudaErrorInvalidValue');
   const { kernel } = kernelNamed(state, state.functions.get(fn)!);
   const given = extra === 0n ? argumentsAt(state, list) : argumentsIn(state, extra, offsetsOf(kernel.params));
-  work(state, stream, 'kernel', prepareLaunch(state, fn, { grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes, stream }, given));
+  const shape: LaunchShape = { grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes, stream, cooperative };
+  if (cooperative) assertTogether(state, kernel, shape);
+  work(state, stream, 'kernel', prepareLaunch(state, fn, shape, given));
 }
 
 /** Where parameters lie behind each other, each at a multiple of its alignment. */
@@ -262,8 +269,8 @@ const functions: Readonly<Record<string, Row>> = {
   cuModuleUnload: inContext(['pointer'], unload),
   cuModuleGetFunction: inContext(['pointer', 'pointer', 'pointer'], functionOf),
   cuModuleGetGlobal: inContext(['pointer', 'pointer', 'pointer', 'pointer'], globalOf),
-  cuLaunchKernel: inContext([...launchArguments, 'pointer'], launch),
-  cuLaunchCooperativeKernel: inContext(launchArguments, (state, ...given) => launch(state, ...(given as unknown as Launch), 0n)),
+  cuLaunchKernel: inContext([...launchArguments, 'pointer'], (state, ...given) => launch(state, false, ...given)),
+  cuLaunchCooperativeKernel: inContext(launchArguments, (state, ...given) => launch(state, true, ...(given as unknown as Launch), 0n)),
   cuFuncGetAttribute: inContext(['pointer', 'int', 'pointer'], functionAttribute),
   cuFuncSetAttribute: inContext(['pointer', 'int', 'int'], (state, fn, attribute, value) => {
     const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));

@@ -82,7 +82,7 @@ function dynamicBytes(state: CudaState, kernel: Reflection, stub: bigint): numbe
 /** What a launch does, with its arguments as they are now. */
 export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape, arguments_: ArgumentBytes): () => void {
   const { module, kernel } = kernelOf(state, stub);
-  const { grid, block, sharedBytes } = shape;
+  const { grid, block, sharedBytes, cooperative = false } = shape;
   if ([...grid, ...block].some((n) => n === 0)) fail('cudaErrorInvalidConfiguration');
   if (sharedBytes > dynamicBytes(state, kernel, stub)) fail('cudaErrorInvalidValue');
   const values = kernel.params.map(({ kind, size }, i) => arguments_(i, kind === 'buffer' ? 8 : size));
@@ -95,8 +95,8 @@ export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape
     const diagnostics = new Diagnostics();
     syncToDevice(state);
     const { print, instruments } = state.options;
-    const how = { timeoutMs: 0, print, ...instruments?.(module) };
-    const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, ...how };
+    const how = { timeoutMs: 0, print, ...instruments?.(module, kernel.name) };
+    const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, cooperative, ...how };
     const result = module.launch(request, diagnostics);
     syncToHost(state);
     if (!result) {
@@ -119,15 +119,19 @@ function launchedAgain(other: DeviceModule, request: LaunchRequest, { symbols }:
 const launch = (state: CudaState, stub: bigint, shape: LaunchShape, list: bigint): void =>
   work(state, shape.stream, 'kernel', prepareLaunch(state, stub, shape, argumentsAt(state, list)));
 
-/** The blocks of a cooperative launch run at the same time. */
-function launchTogether(state: CudaState, stub: bigint, shape: LaunchShape, list: bigint): void {
-  const { kernel } = kernelOf(state, stub);
+/** Fails where the blocks of a cooperative launch cannot run at the same time. */
+export function assertTogether(state: CudaState, kernel: Reflection, shape: LaunchShape): void {
   const { info } = state.options.device;
   const [blocks, threads] = [shape.grid, shape.block].map(([x, y, z]) => x * y * z) as [number, number];
   const { blocksPerCore } = estimate(info, kernel, threads, shape.sharedBytes);
   const cores = Number(info.properties?.multiProcessorCount ?? 1);
   if (threads > 0 && blocks > blocksPerCore * cores) fail('cudaErrorCooperativeLaunchTooLarge');
-  launch(state, stub, shape, list);
+}
+
+/** The blocks of a cooperative launch run at the same time. */
+function launchTogether(state: CudaState, stub: bigint, shape: LaunchShape, list: bigint): void {
+  assertTogether(state, kernelOf(state, stub).kernel, shape);
+  launch(state, stub, { ...shape, cooperative: true }, list);
 }
 
 type How = typeof launch;

@@ -63,6 +63,8 @@ export interface LaunchShape {
   readonly block: readonly [number, number, number];
   readonly sharedBytes: number;
   readonly stream: bigint;
+  /** Whether its blocks run at the same time. */
+  readonly cooperative?: boolean;
 }
 
 /** What the program gives to the runtime: its memory, and functions that it exports. */
@@ -100,8 +102,11 @@ export interface CudaOptions {
   explainFault?(fault: Diagnostics, launch: FailedLaunch): void;
   /** Receives diagnostics of code and of launches. */
   report(diagnostics: Diagnostics): void;
-  /** What launches of a module are run with: limits, and instruments that report. */
-  instruments?(module: DeviceModule): Partial<Pick<LaunchRequest, 'timeoutMs' | 'sanitize' | 'schedule' | 'profile' | 'trace'>>;
+  /** What the next launch of a kernel is run with: limits, and instruments that report. */
+  instruments?(
+    module: DeviceModule,
+    kernel: string,
+  ): Partial<Pick<LaunchRequest, 'timeoutMs' | 'sanitize' | 'schedule' | 'profile' | 'trace'>>;
   /** Receives what kernels print. */
   print(text: Uint8Array): void;
   /** Milliseconds since some moment. */

@@ -1,5 +1,5 @@
 /** The interface for rows of the table that describe the meaning of an instruction: the IR's builder, and operations of `src/lower`. */
-import type { Builder, Space, Value } from '../../ir/index.ts';
+import type { Builder, Service, Space, Value } from '../../ir/index.ts';
 
 declare const addressBrand: unique symbol;
 /** The operand `[a+4]`: opaque to rows, created and used by `src/lower`. */
@@ -31,6 +31,8 @@ export interface RowBuilder extends Builder {
   blockWord(): Value;
   /** The address of the shared memory that is reserved for system software. */
   reservedShared(): Value;
+  /** The generic address (i64) of what a service of the CPU device has for the launch; 0 for nothing. */
+  service(which: Service): Value;
   /** Atomically replaces a 32-bit word in memory (i32) by a function of its value. Returns the old value. */
   update(pointer: Value, compute: (old: Value) => Value): Value;
   /** Ends the thread and fails the launch with a message. */

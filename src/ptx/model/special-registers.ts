@@ -49,6 +49,16 @@ const clock = (name: string, of: Clock, half: 'low' | 'high' | undefined, doc: s
   },
   doc: `${doc} Requires \`--target cpu\`: AIR has no clock.`,
 });
+/** A half of the address of the workspace of a cooperative launch. */
+const gridWorkspace = (name: string, half: 'low' | 'high', doc: string): SpecialRegister => ({
+  name,
+  type: 'u32',
+  read(ir) {
+    const address = ir.service('grid');
+    return ir.trunc('i32', half === 'low' ? address : ir.lshr(address, ir.const('i64', 32)));
+  },
+  doc: `${doc} Requires \`--target cpu\`: Metal does not promise that all threadgroups run at the same time.`,
+});
 const counted = 'A counter that never decreases. It counts nanoseconds, as the clock of a 1 GHz GPU would.';
 
 const rows: readonly SpecialRegister[] = [
@@ -77,6 +87,12 @@ const rows: readonly SpecialRegister[] = [
     read: (ir) => ir.trunc('i32', ir.ptrtoint('i64', ir.reservedShared())),
     doc: 'The start of the shared memory that is reserved for the barriers of cooperative groups. Its initial content is not specified.',
   },
+  gridWorkspace(
+    '%envreg1',
+    'high',
+    'The upper half of the address of the workspace of a cooperative launch, which `grid.sync()` reads; 0 in any other launch.',
+  ),
+  gridWorkspace('%envreg2', 'low', 'The lower half of that address.'),
 ];
 
 /** Keyed by the name as written. */
@@ -91,8 +107,6 @@ const unsupportedRegisters = new Set(
 
 /** An alternative to an unsupported special register, if there is one. */
 export function alternativeTo(name: string): string | undefined {
-  if (/^%envreg[12]$/.test(name))
-    return '`grid.sync()` reads it. It waits for all blocks of the grid and needs a cooperative launch. Launch one kernel for each part between the synchronizations';
   if (/^%envreg\d/.test(name))
     return 'its value is the driver’s own. Code that NVIDIA compiles of OpenCL reads the offset of the range in it; add the offset to the pointers, or pass it as a parameter';
   return /^%n?(tid|ctaid)$/.test(name) ? 'read its axes separately, from `.x` on' : undefined;

@@ -5,31 +5,41 @@
 namespace cooperative_groups {
 
 namespace __cumetal {
-// Blocks that have arrived, and how often all have; of the module, as a kernel's arguments have no room for it.
-__device__ unsigned int __attribute__((weak)) grid_arrived = 0;
-__device__ unsigned int __attribute__((weak)) grid_passed = 0;
 __cumetal_device unsigned long long grid_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
+// The address of the workspace of the launch; null if it is not cooperative. The device counts in it the blocks that have arrived.
+__cumetal_device unsigned int *grid_workspace() {
+  unsigned int high, low;
+  __asm__ volatile("mov.b32 %0, %%envreg1;" : "=r"(high));
+  __asm__ volatile("mov.b32 %0, %%envreg2;" : "=r"(low));
+  return (unsigned int *)((unsigned long long)high << 32 | low);
+}
 } // namespace __cumetal
 
 class grid_group {
  public:
-  __device__ bool is_valid() const { return true; }
-  // Every block of the grid has to run at once, as a cooperative launch promises. Its register is read so that a device without such launches
-  // refuses the kernel instead of waiting for ever.
-  __device__ void sync() const {
-    unsigned int launch;
-    __asm__ volatile("mov.b32 %0, %%envreg2;" : "=r"(launch));
+  class arrival_token {
+    unsigned int before_ = 0;
+    friend class grid_group;
+  };
+  __device__ bool is_valid() const { return __cumetal::grid_workspace() != nullptr; }
+  __device__ void sync() const { barrier_wait(barrier_arrive()); }
+  // The blocks add up to 2^31, so that the highest bit changes with the last one: the first block adds what the others leave.
+  __device__ arrival_token barrier_arrive() const {
+    unsigned int *workspace = __cumetal::grid_workspace();
+    if (workspace == nullptr) __trap();
+    arrival_token token;
     __syncthreads();
     if (__cumetal::rank_in_block() == 0) {
+      unsigned int others = (unsigned int)__cumetal::grid_blocks() - 1;
       __threadfence();
-      unsigned int passed = *(volatile unsigned int *)&__cumetal::grid_passed;
-      if (atomicAdd(&__cumetal::grid_arrived, 1u) == (unsigned int)__cumetal::grid_blocks() - 1) {
-        *(volatile unsigned int *)&__cumetal::grid_arrived = 0;
-        __threadfence();
-        atomicAdd(&__cumetal::grid_passed, 1u);
-      } else {
-        while (*(volatile unsigned int *)&__cumetal::grid_passed == passed) __nanosleep(20);
-      }
+      token.before_ = atomicAdd(workspace + 1, block_rank() == 0 ? 0x80000000u - others : 1u);
+    }
+    return token;
+  }
+  __device__ void barrier_wait(arrival_token &&token) const {
+    if (__cumetal::rank_in_block() == 0) {
+      volatile unsigned int *arrived = __cumetal::grid_workspace() + 1;
+      while (((*arrived ^ token.before_) & 0x80000000u) == 0) {}
       __threadfence();
     }
     __syncthreads();

@@ -15,7 +15,7 @@ export function startKernel(
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): PendingLaunch {
-  const preparation = prepareLaunch(memory, environment, kernel, request, diagnostics);
+  const preparation = prepareLaunch(memory, { ...environment, isInBackground: true }, kernel, request, diagnostics);
   if (!('launch' in preparation)) return endedLaunch(preparation.result);
   const { launch } = preparation;
   const isForWorkers = memory.isShared && launch.observers.length === 0 && workerPool.isAvailable;

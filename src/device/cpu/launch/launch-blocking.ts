@@ -27,6 +27,7 @@ import {
 } from '../workers/control.ts';
 import { currentPlace, type KernelInstance, newInstance } from '../workers/instance.ts';
 import { minWorthMs, type WorkerHandle, workerPool } from '../workers/pool.ts';
+import { Waiting } from '../workers/residents.ts';
 import { newShare, type Share, Stopped, unitsOf } from '../workers/share.ts';
 import { assignShare, newProgressReporter, newStopWatch, progressMs } from './drive.ts';
 import type { LoadedKernel } from './library.ts';
@@ -105,7 +106,7 @@ interface RunningShare {
 /** Runs the share of the calling thread, and records how it ended. Rethrows internal errors and errors of callbacks. */
 function runShare({ prepared, instance, share, control }: RunningShare, at: number, diagnostics: Diagnostics): 'suspicious' | undefined {
   try {
-    share.take(instance.run, at);
+    share.take(instance, at);
   } catch (error) {
     const isTrap = error instanceof WebAssembly.RuntimeError;
     // A trap is a fault or a failed check.
@@ -114,6 +115,7 @@ function runShare({ prepared, instance, share, control }: RunningShare, at: numb
     if (error instanceof TooLong) diagnostics.report('CM6018', describePlace(where, prepared.request));
     else if (error instanceof Stopped) noteEnding(control, 0, 'stopped', where);
     else if (error instanceof Stuck) noteEnding(control, 0, 'stuck', where);
+    else if (error instanceof Waiting) noteEnding(control, 0, 'waiting', where);
     else if (isTrap) noteEnding(control, 0, endingOfTrap(error), where);
     else if (!(error instanceof Deadlock)) {
       stopAll(control, stops.broken);

@@ -74,6 +74,8 @@ export interface CompiledKernel {
   /** The fast checks of checked code. */
   readonly checks?: AccessChecks | undefined;
   readonly instrumented?: Instrumented | undefined;
+  /** Of code that runs blocks in parts. */
+  readonly parts?: { readonly hasClock: boolean } | undefined;
 }
 
 export interface LoadedLibrary {
@@ -263,7 +265,9 @@ function compileScalar(
   const { bytes, plan, excess: known } = compileKernel(kernel, instrumentation, isShared);
   const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
-  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented };
+  const hasParts = plan.regions.hasYields && !instruments?.sanitize && !instruments?.isOrdered && instruments?.probe === undefined;
+  const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
+  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented, parts };
 }
 
 interface SimdChoice extends CompileChoice {

@@ -1,7 +1,7 @@
 /** The memory of a launch paddingBytess its buffers: its layout, its initial contents, and the globals that hold its addresses. */
 import { alignUp } from '../../../base/bytes.ts';
 import { product } from '../../../base/dim3.ts';
-import { printBufferBytes } from '../../../ir/index.ts';
+import { gridWorkspaceBytes, printBufferBytes } from '../../../ir/index.ts';
 import type { Dim3, LaunchRequest } from '../../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../../launch-arguments.ts';
 import { emptyPrintBuffer } from '../../printed.ts';
@@ -25,6 +25,8 @@ export interface Area extends OwnArea {
   readonly constant: number;
   /** The fault word, by which the kernel stops itself. */
   readonly faults: number;
+  /** The workspace of a cooperative launch. */
+  readonly grid: number;
   /** The print buffer. */
   readonly printed: number;
   readonly printedBytes: number;
@@ -66,6 +68,22 @@ export function ownAreaOf(compiled: CompiledKernel, request: LaunchRequest): Own
   return { ...own, bytes: bytes() };
 }
 
+/** Bytes of areas for blocks that wait, unless all blocks of the launch have to begin. */
+const usualResidentBytes = 2 ** 26;
+
+/** How many areas a launch has for blocks that have begun, and their area. */
+export function residentAreas(
+  compiled: CompiledKernel,
+  { grid, block, cooperative, ...rest }: LaunchRequest,
+): { area: OwnArea; count: number } {
+  const area = ownAreaOf(compiled, { grid, block, ...rest });
+  const blocks = product(grid);
+  return { area, count: cooperative ? blocks : Math.max(1, Math.min(blocks, Math.floor(usualResidentBytes / area.bytes))) };
+}
+
+/** The words that hold an address in the area of a share. */
+export const ownWords = ['shared', 'local', 'records', 'states'] as const;
+
 /** The area of a launch. */
 export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
   const { place, bytes } = newPlaces();
@@ -74,6 +92,7 @@ export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: 
     constant: place(compiled.windows.constant),
     ...placeOwn(place, compiled, request),
     faults: place(4),
+    grid: place(request.cooperative ? gridWorkspaceBytes : 0),
     printed: place(printedBytes),
     printedBytes,
     values: kernel.params.map((param) => (param.kind === 'value' ? place(param.size) : 0)),
@@ -130,6 +149,7 @@ export function globalsOf(
     if (param.memory) return BigInt(ownMemory);
     if (param.locks) return BigInt(locks);
     if (param.faults) return BigInt(start + area.faults);
+    if (param.service === 'grid') return request.cooperative ? BigInt(start + area.grid) : 0n;
     if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);

@@ -15,11 +15,12 @@ import type { ObservedLaunch, Observer } from '../observe/observer.ts';
 import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
 import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
+import type { Residents } from '../workers/residents.ts';
 import type { Work } from '../workers/share.ts';
 import { launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import { useLocks } from './lock-table.ts';
-import { type Area, areaOf, fillArea, globalsOf, ownAreaOf } from './memory-layout.ts';
+import { type Area, areaOf, fillArea, globalsOf, type OwnArea, ownAreaOf, ownWords, residentAreas } from './memory-layout.ts';
 import { canObserve, instrumentsOf, startObservers } from './observers.ts';
 import { reportEnding } from './report-ending.ts';
 import { type Scope, withScope } from './scope.ts';
@@ -35,6 +36,8 @@ export interface LaunchEnvironment {
   readonly allocations?: Allocations;
   /** The address that is bound to a slot, for a caller that has bound all of them itself. */
   readonly bound?: (slot: number) => bigint;
+  /** Whether the caller goes on while the launch runs, and other launches may write what it waits for. */
+  readonly isInBackground?: boolean;
   /** Whether a sanitized launch uses the precise sanitizer from the start. */
   readonly isPrecise?: boolean;
 }
@@ -140,6 +143,8 @@ interface Allocated extends ObservedLaunch {
   readonly kernel: LoadedKernel;
   readonly compiled: CompiledKernel;
   readonly area: Area & { readonly start: number };
+  /** Where blocks are that run by turns. */
+  readonly resident: { readonly area: OwnArea; readonly count: number; readonly start: number } | undefined;
 }
 
 /** Allocates and fills the memory of a launch; the number of bytes if the device has no more. */
@@ -150,6 +155,11 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
   scope.defer(() => memory.give(start));
   const locks = kernel.reflection.locks ? useLocks(memory, scope) : 0;
   if (locks === undefined) return lockTableBytes;
+  const areas = compiled.parts && residentAreas(compiled, request);
+  const bytes = areas ? areas.count * areas.area.bytes : 0;
+  const first = areas && memory.take(bytes);
+  if (areas && first === undefined) return bytes;
+  if (first !== undefined) scope.defer(() => memory.give(first));
   fillArea(memory, start, area, compiled, kernel, request);
   return {
     memory,
@@ -158,6 +168,7 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
     compiled,
     request,
     area: { ...area, start },
+    resident: areas && { ...areas, start: first! },
     locks,
     own: { address: environment.ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
   };
@@ -171,12 +182,17 @@ interface Resources extends Allocated {
 
 function preparedLaunch(
   { environment }: Inputs,
-  { memory, kernel, compiled, request, area, locks, wasm, scope, observers }: Resources,
+  { memory, kernel, compiled, request, area, resident, locks, wasm, scope, observers }: Resources,
   fallBack: PreparedLaunch['fallBack'],
 ): PreparedLaunch {
-  const { ownMemory, bound, threads = 1 } = environment;
+  const { ownMemory, bound, threads = 1, isInBackground = false } = environment;
   const { reflection } = kernel;
-  const work = workOf(request, memory.isShared && observers.length === 0 && !reflection.printf ? threads : 1);
+  const globalsIn = (start: number, ownArea: OwnArea): Globals =>
+    globalsOf({ start: area.start, own: { start, area: ownArea }, ownMemory, locks, bound }, area, compiled, kernel, request);
+  const shares = memory.isShared && observers.length === 0 && !reflection.printf ? threads : 1;
+  const residents =
+    resident && residentsOf({ ...resident, first: globalsIn(resident.start, resident.area), isInBackground }, memory, compiled, kernel);
+  const work = { ...workOf(request, shares), residents };
   const view = (offset: number, bytes: number): Uint8Array => memory.view(area.start + offset, bytes);
   let isWell = false;
   return {
@@ -187,11 +203,12 @@ function preparedLaunch(
     observers,
     fallBack,
     globals(slot) {
+      if (residents) return residents.first;
       const ownArea = slot === 0 ? area : ownAreaOf(compiled, request);
       const start = slot === 0 ? area.start : memory.take(ownArea.bytes);
       if (start === undefined) return undefined;
       if (slot > 0) scope.defer(() => memory.give(start));
-      return globalsOf({ start: area.start, own: { start, area: ownArea }, ownMemory, locks, bound }, area, compiled, kernel, request);
+      return globalsIn(start, ownArea);
     },
     finish(control, durationMs, diagnostics) {
       isWell = reportEnding(control, { work, request, lanes: compiled.lanes }, diagnostics);
@@ -201,6 +218,29 @@ function preparedLaunch(
       return isWell && !hasStopped ? { durationMs } : undefined;
     },
     release: () => scope.release(isWell),
+  };
+}
+
+/** The areas of blocks that run by turns, as shares know them. */
+function residentsOf(
+  {
+    area,
+    count,
+    first,
+    isInBackground,
+  }: { readonly area: OwnArea; readonly count: number; readonly first: Globals; readonly isInBackground: boolean },
+  { isShared }: DeviceMemory,
+  { parts }: CompiledKernel,
+  { params }: LoadedKernel,
+): Residents {
+  return {
+    areas: count,
+    bytes: area.bytes,
+    words: ownWords,
+    params: params.flatMap(({ kind }, i) => (kind === 'threadgroup' ? [i] : [])),
+    first,
+    inUse: new Int32Array(isShared ? new SharedArrayBuffer(4 * count) : new ArrayBuffer(4 * count)),
+    canWaitForever: !parts!.hasClock && !isInBackground,
   };
 }
 

@@ -12,9 +12,9 @@ interface EndedLaunch {
   readonly lanes: number;
 }
 
-/** Whether all blocks have ended. Reports CM6010, CM6011, CM6016, CM6017, CM6019 or CM6031 otherwise. */
+/** Whether all blocks have ended. Reports CM6010, CM6011, CM6016, CM6017, CM6019, CM6031 or CM6032 otherwise. */
 export function reportEnding(control: Control, launch: EndedLaunch, diagnostics: Diagnostics): boolean {
-  const fault = firstPlace(control, endings.fault, endings.misaligned, endings.stuck);
+  const fault = firstPlace(control, endings.fault, endings.misaligned, endings.stuck, endings.waiting);
   if (fault) {
     reportFault(fault, launch, diagnostics);
     return false;
@@ -52,6 +52,7 @@ function firstPlace(control: Control, ...wanted: number[]): EndedPlace | undefin
 
 function reportFault(fault: EndedPlace, { request, lanes }: EndedLaunch, diagnostics: Diagnostics): void {
   if (fault.ending === endings.stuck) return void diagnostics.report('CM6031', describePlace(fault, request));
+  if (fault.ending === endings.waiting) return void diagnostics.report('CM6032', describePlace(fault, request));
   // The threads of a lane group access memory together.
   const last = Math.min(fault.thread + lanes, product(request.block)) - 1 - fault.thread;
   const others = last > 1 ? ` or one of the next ${last} threads` : last === 1 ? ' or the next one' : '';

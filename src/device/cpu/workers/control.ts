@@ -1,7 +1,7 @@
 /** The shared state of a launch: 32-bit words in memory of their own, which all threads of the launch see. */
 
 /** How a share of a launch ended. */
-export const endings = { ended: 0, stopped: 1, fault: 2, broken: 3, misaligned: 4, stuck: 5 } as const;
+export const endings = { ended: 0, stopped: 1, fault: 2, broken: 3, misaligned: 4, stuck: 5, waiting: 6 } as const;
 export type Ending = keyof typeof endings;
 
 /** Why a launch must stop. */
@@ -11,7 +11,7 @@ export const stops = { no: 0, cancelled: 1, timeUp: 2, broken: 3 } as const;
 export const states = { requested: 0, begun: 1, ended: 2, revoked: 3 } as const;
 
 const header = 12;
-const slotWords = 8;
+const slotWords = 9;
 const textWords = 128;
 
 const word = {
@@ -25,11 +25,13 @@ const word = {
   /** Incremented when a share ends. */
   bell: 4,
   textLength: 5,
+  /** How often shares whose blocks only waited went on. */
+  moves: 6,
 } as const;
 /** The times at which the first share began and the last one ended, as 64-bit floats. */
 const [startAt, endAt] = [4, 5];
 
-const inSlot = { state: 0, ending: 1, x: 2, y: 3, z: 4, thread: 5, first: 6, leave: 7 } as const;
+const inSlot = { state: 0, ending: 1, x: 2, y: 3, z: 4, thread: 5, first: 6, leave: 7, quiet: 8 } as const;
 
 /** The control words of a launch. */
 export interface Control {
@@ -99,6 +101,20 @@ export function stopOverdue(control: Control, timeoutMs: number): void {
 export const isToLeave = ({ words }: Control, slot: number): boolean => Atomics.load(words, at(slot, 'leave')) !== 0;
 export const askToLeave = ({ words }: Control, slot: number): void => void Atomics.store(words, at(slot, 'leave'), 1);
 
+/** What a share does that runs blocks by turns: nothing, something, or all of its blocks have waited for long. */
+export const quiets = { none: 0, busy: 1, quiet: 2 } as const;
+
+export const setQuiet = ({ words }: Control, slot: number, what: number): void => void Atomics.store(words, at(slot, 'quiet'), what);
+
+/** Whether all shares that run blocks only wait. */
+export function areAllQuiet({ words, slots }: Control): boolean {
+  for (let slot = 0; slot < slots; slot++) if (Atomics.load(words, at(slot, 'quiet')) === quiets.busy) return false;
+  return true;
+}
+
+export const addMove = ({ words }: Control): void => void Atomics.add(words, word.moves, 1);
+export const movesOf = ({ words }: Control): number => Atomics.load(words, word.moves);
+
 /** Requests a share by its slot. */
 export function requestShare({ words }: Control, slot: number): void {
   Atomics.store(words, at(slot, 'leave'), 0);
@@ -141,7 +157,7 @@ export function noteEnding(control: Control, slot: number, ending: Ending, where
   put('first', where.first);
   put('ending', endings[ending]);
   if (ending === 'broken') stopAll(control, stops.broken);
-  if (ending !== 'fault' && ending !== 'misaligned' && ending !== 'stuck') return;
+  if (ending === 'ended' || ending === 'stopped' || ending === 'broken') return;
   for (let last = lastUnit(control); where.first < last; ) {
     const seen = Atomics.compareExchange(words, word.last, last, where.first);
     if (seen === last) return;

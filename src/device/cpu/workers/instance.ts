@@ -1,6 +1,8 @@
 /** A kernel's module linked with the memory, which later launches use again. */
 import { hostImports, paramGlobal, type WordGlobal } from '../../../engine/codegen/host.ts';
-import type { RunBlocks } from './share.ts';
+
+/** Runs `count` consecutive blocks of a kernel. */
+export type RunBlocks = (x: number, y: number, z: number, count: number) => void;
 
 /** The globals of an instance that a launch sets. */
 export interface Globals {
@@ -9,11 +11,21 @@ export interface Globals {
   readonly paramAddresses: readonly bigint[];
 }
 
+/** The functions that run a block in parts. */
+export interface BlockParts {
+  begin(): void;
+  /** Gives one of `turns`. */
+  turn(): number;
+}
+
 export interface KernelInstance {
   readonly run: RunBlocks;
+  /** Of a kernel whose blocks may wait for each other: what precedes the first turn of a block, and a turn. */
+  readonly parts: BlockParts | undefined;
   /** Called by the kernel every few milliseconds. */
   onTick: () => void;
   isBusy: boolean;
+  readonly memory: WebAssembly.Memory;
   global(name: string): WebAssembly.Global;
   set(globals: Globals): void;
   word(name: WordGlobal): number;
@@ -31,8 +43,10 @@ export function newInstance(
   const global = (name: string): WebAssembly.Global => exports[name] as WebAssembly.Global;
   const instance: KernelInstance = {
     run: exports.run as RunBlocks,
+    parts: 'turn' in exports ? (exports as unknown as BlockParts) : undefined,
     onTick: () => {},
     isBusy: false,
+    memory,
     global,
     set({ words, paramAddresses }) {
       for (const [name, value] of Object.entries(words)) global(name).value = value;

@@ -2,7 +2,10 @@
  * A share of a launch: blocks are claimed in their order, some at a time, until there are no more. The lowest block that has not ended is
  * therefore always running, so a block may wait for the blocks before it on any thread.
  */
+
 import { addDone, type Control, claim, claimed, isToLeave, lastUnit, noteStart, now, stopOverdue, stops, whyStop } from './control.ts';
+import type { KernelInstance, RunBlocks } from './instance.ts';
+import { type Residents, runResidents, Waiting } from './residents.ts';
 
 /** Thrown to stop a kernel: its time is up, it was cancelled, or a lower block failed. */
 export class Stopped extends Error {}
@@ -14,10 +17,9 @@ export interface Work {
   readonly sharers: number;
   /** 0: no limit. */
   readonly timeoutMs: number;
+  /** Of a launch whose blocks may wait for each other: where those are that have begun. */
+  readonly residents?: Residents | undefined;
 }
-
-/** Runs `count` consecutive blocks of a kernel. */
-export type RunBlocks = (x: number, y: number, z: number, count: number) => void;
 
 export interface Share {
   /** The first unit of the current claim. */
@@ -25,7 +27,7 @@ export interface Share {
   /** Called by the kernel every few milliseconds. */
   tick(): void;
   /** Runs blocks until there are no more. `at` is the current time, if the caller has it. */
-  take(run: RunBlocks, at?: number): void;
+  take(instance: KernelInstance, at?: number): void;
 }
 
 /** Most units. They are counted in 32 bits, with room for claims beyond the end. */
@@ -69,8 +71,34 @@ export function newShare(work: Work, control: Control, slot: number, poll?: () =
       if (whyStop(control) !== stops.no || first > lastUnit(control)) throw new Stopped();
       poll?.();
     },
-    take(run, at = now()) {
+    take(instance, at = now()) {
       noteStart(control, at);
+      const { run, parts } = instance;
+      if (work.residents && parts) {
+        const claimOne = (hasOthers: boolean): number | undefined => {
+          // Blocks that wait for others cannot be left to another share.
+          const mayClaim = whyStop(control) === stops.no && (hasOthers || !isToLeave(control, slot)) && claimed(control) < units;
+          const block = mayClaim ? claim(control, 1) : units;
+          return block < units && block <= lastUnit(control) ? block : undefined;
+        };
+        const choose = (block: number): void => {
+          first = block;
+        };
+        runResidents({
+          grid: work.grid,
+          sharers: work.sharers,
+          residents: work.residents,
+          control,
+          slot,
+          instance,
+          parts,
+          claimOne,
+          choose,
+          tick: this.tick,
+          isStop: (error) => error instanceof Stopped || error instanceof Waiting,
+        });
+        return;
+      }
       // Nothing happens between blocks: the kernel itself checks whether it must stop.
       if (work.sharers === 1 && !poll) {
         for (let count = claimUnits(maxUnitsAtOnce); count > 0; count = claimUnits(maxUnitsAtOnce)) {

@@ -6,6 +6,7 @@ import { Stuck } from '../../../engine/codegen/host.ts';
 import { noteUnused } from '../collector.ts';
 import { begin, controlIn, end, endingOfTrap, noteEnding, noteWhy } from './control.ts';
 import { currentPlace, type KernelInstance, newInstance } from './instance.ts';
+import { Waiting } from './residents.ts';
 import { newShare, Stopped } from './share.ts';
 import { type ForgetMemory, keptModules, type Task } from './task.ts';
 
@@ -55,11 +56,11 @@ function run(task: Task): void {
     if (!isBegun) return;
     instance.onTick = share.tick;
     instance.set(task.globals);
-    share.take(instance.run);
+    share.take(instance);
   } catch (error) {
     if (!isBegun && !begin(control, slot)) return;
     const trap = error instanceof WebAssembly.RuntimeError && instance ? endingOfTrap(error) : 'broken';
-    const ending = error instanceof Stopped ? 'stopped' : error instanceof Stuck ? 'stuck' : trap;
+    const ending = error instanceof Stopped ? 'stopped' : error instanceof Stuck ? 'stuck' : error instanceof Waiting ? 'waiting' : trap;
     if (ending === 'broken') noteWhy(control, String(error));
     noteEnding(control, slot, ending, { ...(instance ? currentPlace(instance) : { block: [0, 0, 0], thread: 0 }), first: share.first });
   }

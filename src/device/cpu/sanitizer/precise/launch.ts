@@ -2,7 +2,7 @@
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
 import { atBarrier, atRendezvous } from '../../../../engine/codegen/kernel-code.ts';
-import { lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
+import { gridWorkspaceBytes, lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
 import { bufferOfSlot } from '../../../launch-arguments.ts';
 import { sharedParts } from '../../../validate-launch.ts';
 import { hex, placeOf } from '../../observe/describe-address.ts';
@@ -75,6 +75,7 @@ function bytesOfParam({ kernel, request, own }: SanitizedLaunch, slot: number, i
   if (param.faults) return 4;
   if (param.formats) return printBufferBytes;
   if (param.locks) return lockTableBytes;
+  if (param.service === 'grid') return request.cooperative ? gridWorkspaceBytes : 0;
   if (param.kind !== 'pointer') return 0;
   const argument = bufferOfSlot(kernel.reflection, request.args, slot);
   return argument ? argument.buffer.size - (argument.offset ?? 0) : 0;
