@@ -74,6 +74,9 @@ test('a device pointer and null stop host code that follows them', () => {
   // The memory begins at 2^32; a stack grows downwards.
   assert.match(follow((1n << 32n) - 80n).said[0]!, /accessed 0xffffffb0, which is below the stack, which is used up/);
   assert.match(follow((1n << 31n) + 80n).said[0]!, /which is no memory/);
+  // A program that has grown to 1 GiB and follows null has probably run out of memory.
+  const grown = ran(program([...i64(16_384n), 0x40, 0, 0x1a, ...i64(0n), 0x2d, 0, 0, 0x1a], [outside]));
+  assert.match(grown.said[0]!, /this program has 1\.0 of at most 4 GiB of host memory/);
   assert.is(follow(0n).code, stoppedCode);
   // malloc, cudaMalloc into it, and a load through what it wrote.
   const place = i64((1n << 32n) + 70_000n);

@@ -18,6 +18,14 @@ export interface RunOptions extends CudaOptions {
 /** Thrown through the program to stop it, after its reason has been reported. */
 class Stopped extends Error {}
 
+/** A program that already has this much probably asked for more than there is. */
+const muchMemory = 2 ** 30;
+const nullHelp = (bytes: number): string =>
+  bytes < muchMemory
+    ? 'the pointer was never set, or comes from a function that failed'
+    : `allocations give null where memory is used up: this program has ${(bytes / 2 ** 30).toFixed(1)} of at most 4 GiB of host memory`;
+const elsewhereHelp = 'the pointer was freed, or never set';
+
 /** What a module must export to be a program. */
 interface Exports {
   readonly memory?: WebAssembly.Memory;
@@ -67,13 +75,13 @@ function compiled(bytes: Uint8Array, diagnostics: Diagnostics): WebAssembly.Modu
 const belowStack = 1n << 24n;
 
 /** What is at an address outside of the memory of a program, and what to do. */
-function whatIs(address: bigint, isDevice: boolean): { readonly what: string; readonly help?: string } {
+function whatIs(address: bigint, isDevice: boolean, bytes: number): { readonly what: string; readonly help?: string } {
   const start = BigInt(programWindow) << 32n;
-  if (address < 65_536n) return { what: 'a null pointer', help: 'the pointer was never set, or what set it failed' };
+  if (address < 65_536n) return { what: 'a null pointer', help: nullHelp(bytes) };
   if (isDevice) return { what: 'device memory, which only kernels and copies can access' };
   if (address >= start - belowStack && address < start + 65_536n)
     return { what: 'below the stack, which is used up', help: 'the stack has 8 MiB: allocate large arrays, and end recursion earlier' };
-  return { what: 'no memory', help: 'the pointer is wrong, or what it points to was freed or is smaller' };
+  return { what: 'no memory', help: elsewhereHelp };
 }
 
 /** Reasons of traps, by what the engines say. */
@@ -172,7 +180,7 @@ class Program {
     if (index !== undefined) return index;
     const shown = `0x${address.toString(16)}`;
     const isDevice = this.#cuda.allocations.find(address) !== undefined;
-    this.#report('CM5081', { address: shown, ...whatIs(address, isDevice) });
+    this.#report('CM5081', { address: shown, ...whatIs(address, isDevice, this.#memory?.bytes.length ?? 0) });
     return -1;
   }
 

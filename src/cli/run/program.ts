@@ -27,7 +27,7 @@ const allowed = new Set([
   ...['profile', 'roofline', 'trace-thread', 'trace-launch', 'trace-limit', 'trace-out'],
 ]);
 
-/** The exit code of a program whose output nobody reads: that which a shell reports where SIGPIPE ended it. */
+/** The exit code of a program whose output has no reader: that which a shell reports where SIGPIPE ended it. */
 const closedOutputCode = 141;
 
 /** Runs the program of `files`, or the linked module. Returns its exit code, or one of `exit` where it did not start. */
