@@ -60,6 +60,7 @@ class Driver {
       undefines: line.values('undefine'),
       standard: line.values('standard').at(-1),
       isContracted: line.values('contraction').at(-1) !== 'false',
+      isRelocatable: line.values('relocatable').at(-1) === 'true' || line.values('compileRelocatable').length > 0,
       libraryFolders: line.values('libraryFolder'),
       libraries: line.values('library'),
     };
@@ -77,7 +78,9 @@ class Driver {
     }
     if (this.#has('ptx')) return this.#each('.ptx', (path) => this.#ptxOf(path));
     if (this.#has('preprocess')) return this.#each(undefined, (path, language) => this.#preprocessed(path, language));
-    if (this.#has('compile')) return this.#each('.o', (path, language) => this.#objectOf(path, language));
+    if (this.#has('deviceLink')) return this.#deviceLink();
+    if (this.#has('compile') || this.#has('compileRelocatable'))
+      return this.#each('.o', (path, language) => this.#objectOf(path, language));
     return this.#has('archive') ? this.#archive() : this.#link();
   }
 
@@ -126,6 +129,16 @@ class Driver {
 
   async #objectOf(path: string, language: Language): Promise<Uint8Array | undefined> {
     return (await compileSource(this.#compilations, path, language, this.#words, this.#diagnostics))?.bytes;
+  }
+
+  /** An object without code: a link of objects links their device code. */
+  #deviceLink(): number {
+    const text = (name: string): number[] => [name.length, ...new TextEncoder().encode(name)];
+    const section = (id: number, content: readonly number[]): number[] => [id, content.length, ...content];
+    // The import of a memory with 64-bit addresses says that the object is for such programs.
+    const memory = section(2, [1, ...text('env'), ...text('__linear_memory'), 2, 4, 0]);
+    const empty = Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...memory, ...section(0, [...text('linking'), 2])]);
+    return writeBytes(this.#context.terminal, this.#output ?? 'a_dlink.o', empty, this.#diagnostics) ? exit.ok : exit.failed;
   }
 
   async #archive(): Promise<number> {

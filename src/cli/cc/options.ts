@@ -7,6 +7,9 @@
 export type Effect =
   | 'output'
   | 'compile'
+  | 'compileRelocatable'
+  | 'relocatable'
+  | 'deviceLink'
   | 'ptx'
   | 'preprocess'
   | 'archive'
@@ -51,14 +54,14 @@ const one = (effect: Effect, names: string, doc: string, more: Partial<Word> = {
 });
 
 const joined = { isJoined: true } as const;
-const noDeviceLink = 'device code of several files is not linked: each file must define what its kernels call';
 
 export const words: readonly Word[] = [
   one('output', '-o --output-file', 'The file to write: `a.out` for a program, and the name of the source for others.', {
     value: 'FILE',
     ...joined,
   }),
-  one('compile', '-c --compile -dc --device-c', 'Compile each source to an object, and link nothing.'),
+  one('compile', '-c --compile', 'Compile each source to an object, and link nothing.'),
+  one('compileRelocatable', '-dc --device-c', 'The same, with `-rdc=true`.'),
   one('ptx', '-ptx --ptx', 'Compile the device code of each `.cu` file to PTX.'),
   one('preprocess', '-E --preprocess', 'Print the preprocessed host code of each source.'),
   one('archive', '-lib --lib', 'Put the objects of all files into an archive.'),
@@ -108,7 +111,14 @@ export const words: readonly Word[] = [
       isList: true,
     },
   ),
-  one('ignored', '-rdc --relocatable-device-code', `Accepted; ${noDeviceLink}.`, { value: 'true|false' }),
+  one(
+    'relocatable',
+    '-rdc --relocatable-device-code',
+    '`true`: device code of several files is linked, so that each may use what another one defines.',
+    {
+      value: 'true|false',
+    },
+  ),
   one(
     'ignored',
     '-maxrregcount --maxrregcount -ccbin --compiler-bindir -cudart --cudart -cudadevrt --cudadevrt -t --threads -default-stream --default-stream -diag-suppress --diag-suppress -Werror --Werror -split-compile --split-compile -odir --output-directory -target-dir --target-directory -std-dir',
@@ -123,7 +133,7 @@ export const words: readonly Word[] = [
     'Accepted; what it asks for is so, or has no meaning here.',
   ),
   one('refused', '-shared --shared', 'Shared libraries are not made: link the program with objects and archives.'),
-  one('refused', '-dlink --device-link', `Refused, because ${noDeviceLink}.`),
+  one('deviceLink', '-dlink --device-link', 'Make an empty object: the program’s own link links device code as well.'),
   one('refused', '-cubin --cubin -fatbin --fatbin -optix-ir --optix-ir', 'Machine code of NVIDIA GPUs is not made; `-ptx` is.'),
   one('refused', '-m32 --m32', 'Pointers have 64 bits.'),
 ];

@@ -22,7 +22,7 @@ import { deviceHalf } from './program-device.ts';
 /** Options that say how a program is compiled and how its kernels run. Others are of one launch. */
 const allowed = new Set([
   ...['device', 'engine', 'fma', 'denormals', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize', 'quiet'],
-  ...['include', 'define', 'std', 'library', 'library-folder', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
+  ...['include', 'define', 'std', 'library', 'library-folder', 'rdc', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
 ]);
 
 /** Runs the program of `files`, or the linked module. Returns its exit code, or one of `exit` where it did not start. */
@@ -63,6 +63,7 @@ function built({ terminal, parsed }: Context, files: readonly string[]): Uint8Ar
     defines: allValues(parsed, 'define'),
     undefines: [],
     standard: lastValue(parsed, 'std'),
+    isRelocatable: has(parsed, 'rdc'),
     libraryFolders: allValues(parsed, 'library-folder'),
     libraries: allValues(parsed, 'library'),
   };
