@@ -27,6 +27,13 @@ const request = (line: string) => {
   return { request: readRequest(parsedLine(line), diagnostics), diagnostics };
 };
 
+test('the launch whose thread is traced', () => {
+  const launch = (word: string): unknown => (request(`k.cu --trace-thread 0,1 --trace-launch ${word}`).request as RunRequest).traceLaunch;
+  assert.equal(launch('scale'), { kernel: 'scale', number: 1 });
+  assert.equal(launch('scale:12'), { kernel: 'scale', number: 12 });
+  assert.equal(launch('deep::fill<float>:2'), { kernel: 'deep::fill<float>', number: 2 });
+});
+
 test('every option of run', () => {
   const { request: got } = request(
     'k.ptx --kernel k --grid 4,2 --block=256 --shared 64 --arg i32=-1 --arg f32:4 --print 1 --print 1:8 --out 1=a.npy' +
@@ -58,6 +65,7 @@ test('every option of run', () => {
     sanitize: undefined,
     schedule: undefined,
     trace: undefined,
+    traceLaunch: undefined,
     profile: undefined,
     compile: { target: 'cpu' },
     constants: [

@@ -264,6 +264,51 @@ test('a fault on the device is an error of CUDA for the program, and a diagnosti
   assert.is.not(checked.status, 0);
 });
 
+test('a profile is summed by kernel, and by line of the source', () => {
+  const file = join(folder, 'profile.json');
+  const { status, stdout } = started('scale', `--profile=${file}`);
+  assert.equal([status, stdout], [7, '2\n450\n5975\n24850\n'], 'standard output and the exit code are the program’s own');
+  const { kernels } = JSON.parse(readFileSync(file, 'utf8'));
+  const [scale, wide] = kernels;
+  assert.equal(
+    kernels.map(({ name, launches, warps }: typeof scale) => [name, launches, warps]),
+    [
+      ['scale<float>(float*, int)', 2, 8],
+      ['wide(float*)', 1, 1],
+    ],
+  );
+  const line = scale.sources.find(({ source }: { source?: string }) => source?.endsWith('/scale.cu:7'));
+  // 100 threads of the first launch and 10 of the second.
+  assert.is(line.global.store.lanes, 110);
+  const sum = (lines: readonly { executed: { warps: number } }[]): number => lines.reduce((all, { executed }) => all + executed.warps, 0);
+  assert.equal([sum(scale.lines), sum(scale.sources)], [scale.total.executed.warps, scale.total.executed.warps]);
+  assert.is(wide.block[0], 1);
+  const table = started('scale', '--profile').stderr;
+  assert.match(
+    table,
+    /^profile of scale<float>\(float\*, int\)\n {2}2 launches, the first with grid 4 x 1 x 1, block 32 x 1 x 1, 8 warps\n/,
+  );
+  assert.match(table, /\n +7 +\d+ .* if \(i < n\) p\[i\] = p\[i\] \* factor\[0\] \+ 1;\n/);
+  assert.match(started('scale', '--profile=p.html').stderr, /`--profile=p\.html` is for one kernel/);
+});
+
+test('the trace of a thread of a launch that is named', () => {
+  const trace = (...words: string[]): string => started('scale', '--trace-thread', '0,9', ...words).stderr;
+  // 9 * 2.5 + 1 = 23.5, and by the second launch 59.75.
+  const first = trace();
+  assert.match(first, /^trace of thread \(9, 0, 0\) of block \(0, 0, 0\) of `scale<float>\(float\*, int\)`: \d+ instructions\n/);
+  assert.match(first, / -> 23\.5\n/);
+  const second = trace('--trace-launch', 'scale<float>:2');
+  assert.ok(second.includes(' -> 59.75\n'), second);
+  const none = started('scale', '--trace-thread', '0,9', '--trace-launch', 'scale<float>:3');
+  assert.is(none.status, 7, 'the exit code is the program’s own');
+  assert.match(
+    none.stderr,
+    /^error\[CM5083\]: .*launch 3 of `scale<float>`\n {2}= note: launches of the program: scale<float>\(float\*, int\) \(2\), wide/,
+  );
+  assert.match(started('scale', '--trace-launch', 'x').stderr, /^error: `--trace-launch` requires `--trace-thread`\n/);
+});
+
 test('what is undefined is an error of the link, and a function of CUDA that is missing one of the run', async () => {
   const source = file(
     'missing.cpp',

@@ -137,6 +137,7 @@ const layers: Record<string, readonly string[]> = {
     'run',
     'run/index.ts',
     'run/command.ts',
+    'toolkit',
     'cc/options.ts',
     'cc/command.ts',
     'exec/command.ts',

@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tarOf, untarred } from '../../scripts/browser/tar.ts';
-import { wordsOf } from '../../src/page/arguments.ts';
+import { shellWords } from '../../src/base/shell-words.ts';
 import { pageHost } from '../../src/page/host.ts';
 import { contentsOf, type LargeFile } from '../../src/page/manifest.ts';
 import { MemoryFiles } from '../../src/page/memory-folder.ts';
@@ -17,10 +17,10 @@ const utf8 = new TextEncoder();
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 test('arguments are the words of a shell', () => {
-  assert.equal(wordsOf(''), []);
-  assert.equal(wordsOf('  5000 --n=2\t-x '), ['5000', '--n=2', '-x']);
-  assert.equal(wordsOf(`'two words' "and \\"quotes\\" \\n" a\\ b ''`), ['two words', 'and "quotes" \\n', 'a b', '']);
-  assert.equal(wordsOf(`pre'mid 'post"x y"`), ['premid postx y']);
+  assert.equal(shellWords(''), []);
+  assert.equal(shellWords('  5000 --n=2\t-x '), ['5000', '--n=2', '-x']);
+  assert.equal(shellWords(`'two words' "and \\"quotes\\" \\n" a\\ b ''`), ['two words', 'and "quotes" \\n', 'a b', '']);
+  assert.equal(shellWords(`pre'mid 'post"x y"`), ['premid postx y']);
 });
 
 const flags: OpenFlags = {

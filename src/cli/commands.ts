@@ -217,6 +217,21 @@ CUMETAL_CACHE_MAXSIZE the limit in bytes. CUMETAL_CACHE_DISABLE=1 or \`run --no-
   run: async (context) => (await import('./cache.ts')).cache(context),
 };
 
+const toolkit: Command = {
+  name: 'toolkit',
+  summary: 'write a folder like that of a CUDA toolkit, for build scripts and CMake',
+  usage: ['FOLDER'],
+  positionals: [1, 1],
+  options: [],
+  examples: [{ line: 'cumetal toolkit ~/cuda', does: 'write it; PATH=~/cuda/bin:$PATH makes scripts that call nvcc compile with cumetal' }],
+  details: `The folder has bin/nvcc, which is \`cumetal cc\`; bin/cumetal-c++ and bin/cumetal-cc, which take the words of a C++ compiler and ignore
+unknown ones; the CUDA headers; archives that stand for the libraries of CUDA, so that find_package(CUDAToolkit) and -lcudart find
+them; and cumetal.cmake, a toolchain file for projects with the languages CUDA, CXX and C:
+  cmake -B build -DCMAKE_TOOLCHAIN_FILE=~/cuda/cumetal.cmake
+CUDA_HOME and CUDA_PATH may name it. A folder that this command wrote is written again.`,
+  run: async (context) => (await import('./toolkit/index.ts')).toolkit(context),
+};
+
 const bench: Command = {
   name: 'bench',
   summary: 'measure compile and launch times',
@@ -253,6 +268,7 @@ const completions: Command = {
 export const commands: readonly Command[] = [
   run,
   cc,
+  toolkit,
   exec,
   record,
   build,

@@ -3,7 +3,7 @@
  * the compiler that `manifest.ts` fetches), another runs each program (`run-worker.ts`, with files in memory) and is ended to stop it. This
  * file has what the user sees and does. `scripts/browser/program-page.ts` makes the files.
  */
-import { wordsOf } from './arguments.ts';
+import { shellWords } from '../base/shell-words.ts';
 import { Editor, type TextFile } from './editor.ts';
 import { bytesOverWire, isKept, type Manifest } from './manifest.ts';
 import type { BuildOrder, BuildReport, NamedFile, RunOrder, RunReport } from './messages.ts';
@@ -179,7 +179,7 @@ function run(module: Uint8Array): void {
   const name = editor.files[0]!.name.replace(/\.\w+$/, '');
   const order: RunOrder = {
     module,
-    args: [name, ...wordsOf(argumentLine.value)],
+    args: [name, ...shellWords(argumentLine.value)],
     files: filesOf(),
     input: encoder.encode(input.value),
     threads,

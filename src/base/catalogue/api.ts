@@ -142,4 +142,11 @@ export const api = entries({
     message: 'the host code of the program failed: {why}',
     page: 'The host half of a program stops where it divides by zero, reads outside its memory, calls through a wrong pointer, uses up its stack, calls `abort`, or throws an exception that nothing catches.',
   },
+  CM5083: {
+    severity: 'error',
+    title: 'no such launch',
+    message: 'there is no trace, because the program has no {wanted}',
+    help: '`--trace-launch KERNEL:N` names the N-th launch of a kernel, from 1 on',
+    page: '`--trace-thread` of a whole program traces a thread of its first launch, or of the launch that `--trace-launch` names.',
+  },
 });

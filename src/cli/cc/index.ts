@@ -1,5 +1,5 @@
 /** `cumetal cc`: sources to objects, PTX, archives or a program, in the words of nvcc. */
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { writeBytes } from '../../runtime/index.ts';
@@ -11,22 +11,32 @@ import { buildProgram, objectName, objectsOf, type ProgramWords, unreadable } fr
 import { ownCommand } from '../cuda/children.ts';
 import { Compilations, compileSource, languageOf, sourceOptions } from '../cuda/compile.ts';
 import { findProgramToolchain } from '../cuda/find.ts';
+import { libraryOf } from '../cuda/library-stub.ts';
 import { programFile } from '../cuda/program-file.ts';
 import { exit } from '../terminal/exit.ts';
+import { exists } from '../terminal/index.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
+import { cudaRelease, stepsOf, toolchainFile } from '../toolkit/steps.ts';
 import type { Effect } from './options.ts';
-import { type CompilerLine, parseLine } from './parse.ts';
+import { type CompilerLine, parseLine, withOptionFiles } from './parse.ts';
 
 const helpCommand = 'cumetal cc --help';
 
 /** Runs the command. */
 export async function compilerDriver(context: Context): Promise<number> {
   const { terminal, parsed } = context;
-  const line = parseLine(parsed.positionals);
+  const line = readLine(parsed.positionals, terminal);
   if (typeof line === 'string') return usageError(line, helpCommand, terminal);
+  const { CUMETAL_TOOLKIT: root } = terminal.env;
+  const isDry = line.values('dryRun').length > 0;
+  // CMake asks for these lines with a file that is not there.
+  if (root !== undefined && (isDry || line.values('verbose').length > 0)) terminal.err(stepsOf(root));
+  if (isDry) return exit.ok;
   if (line.values('version').length > 0) {
-    // What build scripts look for is the second line.
-    terminal.out(`cumetal cc ${version}, in the words of nvcc\nCuda compilation tools, release 12.0, V12.0.0\n`);
+    // Build scripts look for the name of nvcc's driver, and for the second line.
+    terminal.out(
+      `cumetal cc ${version}, in the words of nvcc: NVIDIA (R) Cuda compiler driver\nCuda compilation tools, release ${cudaRelease}, V${cudaRelease}.0\n`,
+    );
     return exit.ok;
   }
   if (line.files.length === 0) return usageError('`cumetal cc` requires a file: `cumetal cc FILE…`', helpCommand, terminal);
@@ -38,6 +48,32 @@ export async function compilerDriver(context: Context): Promise<number> {
   writeDiagnostics(diagnostics.sorted(), terminal);
   return code;
 }
+
+/** The command line with the words of the files that it names; what is wrong with it as a sentence. */
+function readLine(given: readonly string[], { readFile }: Context['terminal']): CompilerLine | string {
+  const all = withOptionFiles(given, (path) => {
+    const read = readFile(path);
+    return read instanceof Uint8Array ? new TextDecoder().decode(read) : undefined;
+  });
+  const line = typeof all === 'string' ? all : parseLine(all);
+  if (typeof line === 'string') return line;
+  return withLibraries(line, readFile);
+}
+
+/** Archives that stand for a library become its name. */
+function withLibraries(line: CompilerLine, readFile: Context['terminal']['readFile']): CompilerLine {
+  const named: string[] = [];
+  const files = line.files.filter(({ path }) => {
+    const bytes = path.endsWith('.a') ? readFile(path) : undefined;
+    const library = bytes instanceof Uint8Array ? libraryOf(bytes) : undefined;
+    if (library !== undefined) named.push(library);
+    return library === undefined;
+  });
+  return { files, values: (effect) => (effect === 'library' ? [...line.values(effect), ...named] : line.values(effect)) };
+}
+
+/** A module that imports the memory of 64 bits, and says that it can be linked. Source: WebAssembly tool conventions, "Linking". */
+const emptyObject = new TextEncoder().encode('\0asm\x01\0\0\0\x02\x18\x01\x03env\x0f__linear_memory\x02\x04\0\0\x09\x07linking\x02');
 
 /** One run of the compiler driver. */
 class Driver {
@@ -54,7 +90,8 @@ class Driver {
     this.#diagnostics = diagnostics;
     this.#words = {
       files: line.files,
-      folders: line.values('include'),
+      // The headers of a toolkit's folder are copies of those that are built in.
+      folders: line.values('include').filter((folder) => !exists(join(folder, '..', toolchainFile))),
       preIncludes: line.values('preInclude'),
       defines: line.values('define'),
       undefines: line.values('undefine'),
@@ -77,10 +114,11 @@ class Driver {
       if (code !== exit.ok || this.#has('dependencies')) return code;
     }
     if (this.#has('ptx')) return this.#each('.ptx', (path) => this.#ptxOf(path));
+    if (this.#has('fatbin')) return this.#each('.fatbin', (path) => this.#ptxOf(path));
     if (this.#has('preprocess')) return this.#each(undefined, (path, language) => this.#preprocessed(path, language));
-    if (this.#has('deviceLink')) return this.#deviceLink();
     if (this.#has('compile') || this.#has('compileRelocatable'))
       return this.#each('.o', (path, language) => this.#objectOf(path, language));
+    if (this.#has('deviceLink')) return this.#linkDevice();
     return this.#has('archive') ? this.#archive() : this.#link();
   }
 
@@ -132,13 +170,8 @@ class Driver {
   }
 
   /** An object without code: a link of objects links their device code. */
-  #deviceLink(): number {
-    const text = (name: string): number[] => [name.length, ...new TextEncoder().encode(name)];
-    const section = (id: number, content: readonly number[]): number[] => [id, content.length, ...content];
-    // The import of a memory with 64-bit addresses says that the object is for such programs.
-    const memory = section(2, [1, ...text('env'), ...text('__linear_memory'), 2, 4, 0]);
-    const empty = Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...memory, ...section(0, [...text('linking'), 2])]);
-    return writeBytes(this.#context.terminal, this.#output ?? 'a_dlink.o', empty, this.#diagnostics) ? exit.ok : exit.failed;
+  #linkDevice(): number {
+    return writeBytes(this.#context.terminal, this.#output ?? 'a_dlink.o', emptyObject, this.#diagnostics) ? exit.ok : exit.failed;
   }
 
   async #archive(): Promise<number> {

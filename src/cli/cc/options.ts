@@ -11,6 +11,7 @@ export type Effect =
   | 'relocatable'
   | 'deviceLink'
   | 'ptx'
+  | 'fatbin'
   | 'preprocess'
   | 'archive'
   | 'run'
@@ -28,7 +29,12 @@ export type Effect =
   | 'dependenciesToo'
   | 'dependencyFile'
   | 'dependencyTarget'
+  | 'optionsFile'
   | 'version'
+  | 'verbose'
+  | 'dryRun'
+  | 'shared'
+  | 'forwardUnknown'
   | 'help'
   | 'ignored'
   | 'refused';
@@ -63,6 +69,7 @@ export const words: readonly Word[] = [
   one('compile', '-c --compile', 'Compile each source to an object, and link nothing.'),
   one('compileRelocatable', '-dc --device-c', 'The same, with `-rdc=true`.'),
   one('ptx', '-ptx --ptx', 'Compile the device code of each `.cu` file to PTX.'),
+  one('fatbin', '-fatbin --fatbin', 'The same for `cuModuleLoad`, which takes PTX where it takes fatbinaries.'),
   one('preprocess', '-E --preprocess', 'Print the preprocessed host code of each source.'),
   one('archive', '-lib --lib', 'Put the objects of all files into an archive.'),
   one('run', '-run --run', 'Run the program after it has been linked.'),
@@ -91,6 +98,18 @@ export const words: readonly Word[] = [
   ),
   one('dependencyFile', '-MF --dependency-output', 'The file of the rule.', { value: 'FILE' }),
   one('dependencyTarget', '-MT -MQ --dependency-target-name', 'The target of the rule.', { value: 'NAME' }),
+  one('optionsFile', '-optf --options-file', 'Files with more words, as in a command line; `@FILE` is the same.', {
+    value: 'FILE',
+    isList: true,
+  }),
+  one('verbose', '-v --verbose', 'Print the steps of a toolkit’s compiler, which CMake reads.'),
+  one('dryRun', '-dryrun --dryrun', 'Print those steps, and do nothing.'),
+  one(
+    'forwardUnknown',
+    '-forward-unknown-to-host-compiler --forward-unknown-to-host-compiler -forward-unknown-opts --forward-unknown-opts',
+    'Unknown words are words for the host compiler.',
+  ),
+  one('deviceLink', '-dlink --device-link', 'Make an object without code: the program’s own link links device code as well.'),
   one('version', '-V --version', 'Print the version.'),
   one('help', '-h --help', 'Print this help.'),
   one('ignored', '-O --optimize -dopt --dopt', 'Code is always optimized.', { value: 'LEVEL', ...joined }),
@@ -121,7 +140,7 @@ export const words: readonly Word[] = [
   ),
   one(
     'ignored',
-    '-maxrregcount --maxrregcount -ccbin --compiler-bindir -cudart --cudart -cudadevrt --cudadevrt -t --threads -default-stream --default-stream -diag-suppress --diag-suppress -Werror --Werror -split-compile --split-compile -odir --output-directory -target-dir --target-directory -std-dir',
+    '-maxrregcount --maxrregcount -ccbin --compiler-bindir -cudart --cudart -cudadevrt --cudadevrt -t --threads -default-stream --default-stream -diag-suppress --diag-suppress -Werror --Werror -split-compile --split-compile -keep-dir --keep-dir -odir --output-directory -target-dir --target-directory -std-dir',
     'Accepted; what it asks for is so, or has no meaning here.',
     {
       value: 'VALUE',
@@ -129,11 +148,31 @@ export const words: readonly Word[] = [
   ),
   one(
     'ignored',
-    '-w --disable-warnings -Wall -Wextra -Wno-deprecated-gpu-targets --Wno-deprecated-gpu-targets -Wno-deprecated-declarations -m64 --m64 -restrict --restrict -expt-relaxed-constexpr --expt-relaxed-constexpr -expt-extended-lambda --expt-extended-lambda -extended-lambda --extended-lambda -lto --lto -dlto --dlto -k -keep --keep -save-temps --save-temps -v --verbose -time --time -res-usage --resource-usage -no-align-double -fno-strict-aliasing -pthread -fopenmp -fPIC -static -s',
+    '-w --disable-warnings -Wall -Wextra -Wno-deprecated-gpu-targets --Wno-deprecated-gpu-targets -Wno-deprecated-declarations -m64 --m64 -restrict --restrict -expt-relaxed-constexpr --expt-relaxed-constexpr -expt-extended-lambda --expt-extended-lambda -extended-lambda --extended-lambda -lto --lto -dlto --dlto -k -keep --keep -save-temps --save-temps -time --time -res-usage --resource-usage -no-align-double -fno-strict-aliasing -pthread -fopenmp -fPIC -static -s',
     'Accepted; what it asks for is so, or has no meaning here.',
   ),
-  one('refused', '-shared --shared', 'Shared libraries are not made: link the program with objects and archives.'),
-  one('deviceLink', '-dlink --device-link', 'Make an empty object: the program’s own link links device code as well.'),
-  one('refused', '-cubin --cubin -fatbin --fatbin -optix-ir --optix-ir', 'Machine code of NVIDIA GPUs is not made; `-ptx` is.'),
+  one('shared', '-shared --shared', 'Refused: shared libraries are not made. Link the program with objects and archives.'),
+  one('refused', '-cubin --cubin -optix-ir --optix-ir', 'Machine code of NVIDIA GPUs is not made; `-ptx` is.'),
   one('refused', '-m32 --m32', 'Pointers have 64 bits.'),
+];
+
+/** What a C++ compiler's word of the same spelling does too. Its other words are about another machine, and change nothing. */
+const hostEffects: ReadonlySet<Effect> = new Set([
+  ...(['output', 'compile', 'preprocess', 'archive', 'language', 'include', 'preInclude', 'define', 'undefine', 'standard'] as const),
+  ...(['libraryFolder', 'library', 'dependencies', 'dependenciesToo', 'dependencyFile', 'dependencyTarget'] as const),
+  ...(['version', 'help', 'shared', 'verbose'] as const),
+]);
+/** The spellings that are not those of a C++ compiler. */
+const ofNvcc = new Set(['-lib', '-dc', '-V', '-h', '-run']);
+
+/** The words of a C++ compiler: those of the table that it has, and words that take the next one and are ignored. */
+export const hostWords: readonly Word[] = [
+  ...words
+    .filter(({ effect }) => hostEffects.has(effect))
+    .map((word) => ({ ...word, isList: false, names: word.names.filter((name) => !ofNvcc.has(name)) })),
+  one('include', '-iquote -idirafter', '', { value: 'FOLDER', ...joined }),
+  one('contraction', '-ffp-contract', '', { value: 'fast|off' }),
+  one('ignored', '-Xlinker -Xclang -Xassembler -mllvm -target -arch -isysroot --sysroot -u -z -T -framework -imacros -aux-info', '', {
+    value: 'WORD',
+  }),
 ];

@@ -1,5 +1,5 @@
 /** A program from its files: sources are compiled, objects and archives are taken as they are, and all of them are linked. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
@@ -18,6 +18,7 @@ import {
   sourceKey,
   sourceOptions,
 } from './compile.ts';
+import { libraryOf } from './library-stub.ts';
 
 /** A source, object or archive; its language where its name does not say it. */
 export interface ProgramPart {
@@ -78,9 +79,12 @@ const archivesOf = ({ libraryFolders, libraries }: ProgramWords): ProgramPart[] 
   libraries.flatMap((name) =>
     libraryFolders
       .map((folder) => `${folder}/lib${name}.a`)
-      .filter(exists)
+      .filter(isArchive)
       .map((path) => ({ path })),
   );
+
+/** Whether an archive is there, and does not stand for a library. */
+const isArchive = (path: string): boolean => exists(path) && libraryOf(new Uint8Array(readFileSync(path))) === undefined;
 
 /** The name of the object of a source; other names stay. */
 export const objectName = (path: string): string => path.replace(/\.(cu|cpp|cc|cxx|c\+\+|C|c)$/, '.o');
@@ -153,7 +157,7 @@ function linkDevice(program: Uint8Array, diagnostics: Diagnostics): Uint8Array |
 /** The libraries of the sysroot that are named; undefined after a message for one that is nowhere. */
 function librariesOf({ toolchain, terminal }: Compilations, { libraries, libraryFolders }: ProgramWords): string[] | undefined {
   const known = new Set(readdirSync(`${toolchain.sysroot.folder}/lib`).map((file) => basename(file).replace(/^lib(.*)\.a$/, '$1')));
-  const isFound = (name: string): boolean => libraryFolders.some((folder) => exists(`${folder}/lib${name}.a`));
+  const isFound = (name: string): boolean => libraryFolders.some((folder) => isArchive(`${folder}/lib${name}.a`));
   const missing = libraries.filter((name) => !(isBuiltIn.test(name) || known.has(name) || isFound(name)));
   for (const name of missing) terminal.err(`error: there is no library \`${printable(name)}\`\n`);
   return missing.length > 0 ? undefined : libraries.filter((name) => known.has(name) && !isBuiltIn.test(name));

@@ -114,6 +114,11 @@ const options: readonly Option[] = [
     value: 'B,T',
     doc: 'Trace thread T of block B on the CPU device: its instructions and their values, on standard error. T and B are numbers or `x.y.z`. The default target becomes `cpu`.',
   },
+  {
+    name: 'trace-launch',
+    value: 'KERNEL[:N]',
+    doc: 'The launch of a whole program whose thread `--trace-thread` traces: the N-th one of this kernel, from 1 on. The default is the first launch of the program.',
+  },
   { name: 'trace-limit', value: 'N', doc: 'The maximum number of instructions in the trace (5000); the rest are counted.' },
   { name: 'trace-out', value: 'FILE', doc: 'Write the trace to this file; a `.json` file gets JSON.' },
   {

@@ -110,7 +110,7 @@ function problemOf(parsed: ParsedArguments): string | undefined {
   if (conflict) return `\`--${conflict}\` conflicts with \`--launch\`: the launch file specifies it`;
   if (!has(parsed, 'launch') && parsed.positionals.length === 0) return '`cumetal run` requires a file: `cumetal run FILE`';
   if (has(parsed, 'launch') && parsed.positionals.length > 1) return `unexpected argument \`${parsed.positionals[1]}\` for \`cumetal run\``;
-  const ofPrograms = ['library', 'library-folder', 'rdc', 'optimize'].find((name) => has(parsed, name));
+  const ofPrograms = ['library', 'library-folder', 'rdc', 'optimize', 'trace-launch'].find((name) => has(parsed, name));
   if (ofPrograms) return `\`--${ofPrograms}\` is for a whole program, and \`${parsed.positionals[0]}\` is a module of kernels`;
   if (parsed.rest) return `words after \`--\` are arguments of a whole program, and \`${parsed.positionals[0]}\` is a module of kernels`;
   return undefined;

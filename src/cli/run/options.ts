@@ -36,6 +36,8 @@ export interface RunRequest {
   readonly schedule: Order | undefined;
   /** The traced thread, and the length of the trace. */
   readonly trace: Omit<TraceRequest, 'take'> | undefined;
+  /** The launch of a whole program whose thread is traced, from 1 on. */
+  readonly traceLaunch: { readonly kernel: string; readonly number: number } | undefined;
   /** The output file of the profile, if any, and the device of its roofline. */
   readonly profile: { readonly path: string | undefined; readonly roofline: string } | undefined;
   readonly compile: CompileOptions;
@@ -85,6 +87,8 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
   const limit = one('trace-limit', (word) => readCount('trace-limit', word, 0));
   const traced = one('trace-thread', readThread);
   const trace = traced && { ...traced, ...(limit === undefined ? {} : { limit }) };
+  const traceLaunch = one('trace-launch', readTraceLaunch);
+  if (traceLaunch && !trace) problems.push('`--trace-launch` requires `--trace-thread`');
   const profile = has(parsed, 'profile') ? take(readProfile(parsed)) : undefined;
   const prints = allValues(parsed, 'print').map((word) => take(readPrint(word)));
   const outs = allValues(parsed, 'out').map((word) => take(readOut(word)));
@@ -115,6 +119,7 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
     sanitize: sanitize && { kinds: sanitize },
     schedule,
     trace,
+    traceLaunch,
     profile,
     compile: {
       // Marks require the CPU device, so its target costs nothing in portability.
@@ -175,6 +180,14 @@ function readThread(word: string): Pick<TraceRequest, 'block' | 'thread'> | stri
   const [block, thread] = places.map((place) => (place.length === 3 ? (place as unknown as Dim3) : place[0]));
   if (places.length === 2 && block !== undefined && thread !== undefined) return { block, thread };
   return `invalid value \`${word}\` for \`--trace-thread\`: expected B,T, a block and a thread as numbers or as x.y.z`;
+}
+
+/** `NAME` or `NAME:N`: the first or the n-th launch of a kernel. A name may have colons. */
+function readTraceLaunch(word: string): NonNullable<RunRequest['traceLaunch']> | string {
+  const [, name = '', number = '1'] = /^(.*?)(?::(\d{1,9}))?$/s.exec(word) ?? [];
+  return name !== '' && Number(number) > 0
+    ? { kernel: name, number: Number(number) }
+    : `invalid value \`${word}\` for \`--trace-launch\`: expected KERNEL or KERNEL:N, where N is at least 1`;
 }
 
 function readDim3(name: string, word: string): Dim3 | string {

@@ -49,6 +49,7 @@ export function allShared({ shared }: ProfileCounts): SharedAccesses {
 /** The summary of a launch, one line each. */
 export function summaryLines(profile: Profile, on: OnRoof | undefined): string[] {
   const { total, warps, grid, block, footprint } = profile;
+  const { launches = 1 } = profile as { readonly launches?: number };
   const { executed, branches } = total;
   const global = kinds.flatMap((kind) => (total.global[kind].requests > 0 ? [globalLine(kind, total.global[kind])] : []));
   const shared = kinds.flatMap((kind) => (total.shared[kind].requests > 0 ? [sharedLine(kind, total.shared[kind])] : []));
@@ -57,7 +58,7 @@ export function summaryLines(profile: Profile, on: OnRoof | undefined): string[]
       ? [`divergent branches: ${branches.diverged} of ${branches.executed} (${percent(branches.diverged, branches.executed)})`]
       : [];
   return [
-    `grid ${grid.join(' x ')}, block ${block.join(' x ')}, ${warps} warps`,
+    `${launches > 1 ? `${launches} launches, the first with ` : ''}grid ${grid.join(' x ')}, block ${block.join(' x ')}, ${warps} warps`,
     `executed instructions: ${executed.warps} by warps, ${executed.lanes} by threads`,
     `active threads: ${short(activeLanes(total))} of 32 on average`,
     ...divergent,
@@ -100,11 +101,27 @@ function roofLines({ roof, peak, uncached, cached }: OnRoof, doubles: number): s
 /** The maximum number of lines in the table; the most executed ones are shown. */
 const maxLines = 100;
 
+/** What is shown of a line: its number and its text. */
+export interface LineText {
+  readonly number: string;
+  readonly text: string;
+}
+
+const lineText = ({ line }: ProfileLine, source: SourceFile | undefined): LineText => ({
+  number: line > 0 ? String(line) : '',
+  text: line > 0 ? (source?.line(line) ?? '') : '(no line)',
+});
+
 /** The whole profile as text. */
-export function profileText(profile: Profile, source: SourceFile | undefined, on: OnRoof | undefined): string {
+export function profileText(
+  profile: Profile,
+  source: SourceFile | undefined,
+  on: OnRoof | undefined,
+  show: (line: ProfileLine) => LineText = (line) => lineText(line, source),
+): string {
   const shown = hottest(profile.lines);
   const head = ['line', 'warps', 'active', 'sectors', 'used', 'wavefronts', 'flops', ''];
-  const rows = shown.map((line) => rowOf(line, source));
+  const rows = shown.map((line) => rowOf(line, show(line)));
   const widths = head.map((word, i) => Math.max(word.length, ...rows.map((row) => row[i]!.length)));
   const text = (row: readonly string[]): string =>
     `  ${row.map((cell, i) => (i === row.length - 1 ? cell : cell.padStart(widths[i]!))).join('  ')}`.trimEnd();
@@ -131,18 +148,17 @@ function hottest(lines: readonly ProfileLine[]): readonly ProfileLine[] {
   return lines.filter(({ executed }) => executed.warps >= least).slice(0, maxLines);
 }
 
-function rowOf(line: ProfileLine, source: SourceFile | undefined): string[] {
+function rowOf(line: ProfileLine, { number, text }: LineText): string[] {
   const [global, shared] = [allGlobal(line), allShared(line)];
-  const text = line.line > 0 ? (source?.line(line.line).trim().replace(/\s+/g, ' ') ?? '') : '(no line)';
   return [
-    line.line > 0 ? String(line.line) : '',
+    number,
     String(line.executed.warps),
     line.executed.warps > 0 ? short(activeLanes(line)) : '',
     global.requests > 0 ? short(global.sectors / global.requests) : '',
     global.requests > 0 ? percent(global.bytes, 32 * global.sectors) : '',
     shared.requests > 0 ? short(shared.wavefronts / shared.requests) : '',
     flopsIn(line) > 0 ? String(flopsIn(line)) : '',
-    text,
+    text.trim().replace(/\s+/g, ' '),
   ];
 }
 

@@ -10,10 +10,13 @@ import { ownCompileCache } from '../command/compile-cache.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { addProgramFaultPlace } from './fault-place.ts';
 import type { RunRequest } from './options.ts';
+import type { ProgramInstruments } from './program-instruments.ts';
 
 interface Surroundings {
   readonly terminal: Terminal;
   readonly isCached: boolean;
+  /** The instruments, if there are any. */
+  readonly observed?: ProgramInstruments | undefined;
   write(diagnostics: Diagnostics): void;
 }
 
@@ -22,7 +25,7 @@ export interface DeviceHalf extends Pick<CudaOptions, 'device' | 'load' | 'instr
   hasFindings(): boolean;
 }
 
-export function deviceHalf(device: Device, request: RunRequest, { terminal, isCached, write }: Surroundings): DeviceHalf {
+export function deviceHalf(device: Device, request: RunRequest, { terminal, isCached, write, observed }: Surroundings): DeviceHalf {
   const sources = new WeakMap<DeviceModule, SourceFile>();
   const cache = isCached ? ownCompileCache(terminal) : undefined;
   let hasFindings = false;
@@ -37,14 +40,19 @@ export function deviceHalf(device: Device, request: RunRequest, { terminal, isCa
       if (loaded) sources.set(loaded, source);
       return loaded;
     },
-    instruments: (loaded) => instrumentsOf(request, sources.get(loaded)),
+    instruments: (loaded, kernel) => ({
+      ...instrumentsOf(request, sources.get(loaded)),
+      ...observed?.of(kernel, sources.get(loaded)),
+    }),
     explainFault(fault, { module, block, again }) {
       const source = sources.get(module);
       if (request.sanitize || !source || device.info.kind !== 'cpu') return;
       addProgramFaultPlace(fault, ({ timeoutMs, sanitize }) => {
         const own = new Diagnostics(source);
         const checked = loadSource(device, source, { compile: { ...compileFor(device, request), sanitize: true } }, own);
-        const { list: found } = checked ? again(checked, { timeoutMs, sanitize: { ...sanitize, source } }) : own;
+        const { list: found } = checked
+          ? again(checked, { timeoutMs, sanitize: { ...sanitize, source }, profile: undefined, trace: undefined })
+          : own;
         checked?.close();
         return checked && { found, block };
       });

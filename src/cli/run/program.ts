@@ -18,11 +18,13 @@ import type { Terminal } from '../terminal/index.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
 import { type RunRequest, readRequest } from './options.ts';
 import { deviceHalf } from './program-device.ts';
+import { ProgramInstruments } from './program-instruments.ts';
 
 /** Options that say how a program is compiled and how its kernels run. Others are of one launch. */
 const allowed = new Set([
   ...['device', 'engine', 'fma', 'denormals', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize', 'quiet'],
   ...['include', 'define', 'std', 'library', 'library-folder', 'rdc', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
+  ...['profile', 'roofline', 'trace-thread', 'trace-launch', 'trace-limit', 'trace-out'],
 ]);
 
 /** Runs the program of `files`, or the linked module. Returns its exit code, or one of `exit` where it did not start. */
@@ -39,7 +41,12 @@ export function runWhole(context: Context, files: readonly string[], module?: Ui
   writeDiagnostics(opening.list, terminal);
   if (!device) return exit.noDevice;
   try {
-    return runOn(device, linked, request, { terminal, args: [files[0]!, ...(parsed.rest ?? [])], isCached: !has(parsed, 'no-cache') });
+    return runOn(device, linked, request, {
+      terminal,
+      args: [files[0]!, ...(parsed.rest ?? [])],
+      isCached: !has(parsed, 'no-cache'),
+      traceOut: lastValue(parsed, 'trace-out'),
+    });
   } finally {
     device.close();
   }
@@ -50,6 +57,8 @@ function requestOf({ parsed }: Context, diagnostics: Diagnostics): RunRequest | 
   if (wrong !== undefined) return `\`--${wrong}\` is for one launch of a kernel, and this is a whole program`;
   const compiler = lastValue(parsed, 'compiler');
   if (compiler === 'nvcc') return '`--compiler nvcc` compiles kernels, and a whole program is compiled by `clang` or `wasm`';
+  const profile = lastValue(parsed, 'profile');
+  if (profile?.endsWith('.html')) return `\`--profile=${profile}\` is for one kernel: a whole program has a table, or a \`.json\` file`;
   return readRequest(parsed, diagnostics);
 }
 
@@ -80,11 +89,14 @@ interface Surroundings {
   /** The name of the program, then its arguments. */
   readonly args: readonly string[];
   readonly isCached: boolean;
+  /** The file of the trace. */
+  readonly traceOut: string | undefined;
 }
 
-function runOn(device: Device, module: Uint8Array, request: RunRequest, { terminal, args, isCached }: Surroundings): number {
+function runOn(device: Device, module: Uint8Array, request: RunRequest, { terminal, args, isCached, traceOut }: Surroundings): number {
   const host = machineHost({ args, folders: ['.', '/'] });
-  const half = deviceHalf(device, request, { terminal, isCached, write: ({ list }) => writeDiagnostics(list, terminal) });
+  const observed = request.profile || request.trace ? new ProgramInstruments(request) : undefined;
+  const half = deviceHalf(device, request, { terminal, isCached, observed, write: ({ list }) => writeDiagnostics(list, terminal) });
   const { hasFindings, ...hooks } = half;
   const code = runProgram(module, {
     ...hooks,
@@ -92,6 +104,7 @@ function runOn(device: Device, module: Uint8Array, request: RunRequest, { termin
     print: (text) => host.writeOutput(1, text),
     now: () => performance.now(),
   });
-  if (code === undefined) return exit.failed;
+  const isWritten = observed?.finish(terminal, traceOut) ?? true;
+  if (code === undefined || (code === 0 && !isWritten)) return exit.failed;
   return code === 0 && hasFindings() ? exit.failed : code;
 }

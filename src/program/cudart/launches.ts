@@ -95,7 +95,7 @@ export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape
     const diagnostics = new Diagnostics();
     syncToDevice(state);
     const { print, instruments } = state.options;
-    const how = { timeoutMs: 0, print, ...instruments?.(module) };
+    const how = { timeoutMs: 0, print, ...instruments?.(module, kernel.name) };
     const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, cooperative, ...how };
     const result = module.launch(request, diagnostics);
     syncToHost(state);

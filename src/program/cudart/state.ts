@@ -102,8 +102,11 @@ export interface CudaOptions {
   explainFault?(fault: Diagnostics, launch: FailedLaunch): void;
   /** Receives diagnostics of code and of launches. */
   report(diagnostics: Diagnostics): void;
-  /** What launches of a module are run with: limits, and instruments that report. */
-  instruments?(module: DeviceModule): Partial<Pick<LaunchRequest, 'timeoutMs' | 'sanitize' | 'schedule' | 'profile' | 'trace'>>;
+  /** What the next launch of a kernel is run with: limits, and instruments that report. */
+  instruments?(
+    module: DeviceModule,
+    kernel: string,
+  ): Partial<Pick<LaunchRequest, 'timeoutMs' | 'sanitize' | 'schedule' | 'profile' | 'trace'>>;
   /** Receives what kernels print. */
   print(text: Uint8Array): void;
   /** Milliseconds since some moment. */

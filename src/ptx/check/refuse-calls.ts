@@ -18,7 +18,8 @@ const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> 
 /** Reports CM2040 for a call through a register without any possible callee in the module. */
 export function refusePointerCall(name: string, span: Span, diagnostics: Diagnostics): void {
   const why = 'the module does not take the address of any function with these parameters and results';
-  const help = 'link the files that define the functions as well: `cumetal link a.ptx b.ptx -o all.ptx`, or several files for `build` and `run`';
+  const help =
+    'link the files that define the functions as well: `cumetal link a.ptx b.ptx -o all.ptx`, or several files for `build` and `run`';
   diagnostics.report('CM2040', { what: `a call through the pointer \`${name}\``, why }, { span, help });
 }
 

@@ -1,5 +1,5 @@
-/** The arguments of a program as a shell reads them: words between blanks, quotes, and backslashes. */
-export function wordsOf(line: string): string[] {
+/** The words of a text as a shell reads them: between blanks, with quotes and backslashes. */
+export function shellWords(line: string): string[] {
   const words: string[] = [];
   for (const [word] of line.matchAll(/(?:\\.|'[^']*'?|"(?:\\.|[^"\\])*"?|[^\s'"\\])+/gs))
     words.push(
