@@ -58,6 +58,9 @@ const systemFolders = (sysroot: Sysroot | undefined, language: Language): string
 
 const defaultStandards: Readonly<Record<Language, string>> = { cuda: 'gnu++17', 'c++': 'gnu++17', c: 'gnu17' };
 
+/** Whether a standard is one of the language: build scripts give all of them the same words, and compilers ignore those of another one. */
+const isOf = (standard: string, language: Language): boolean => standard.includes('++') === (language !== 'c');
+
 /** Arguments of the front end, which are the same in both halves: declarations must not differ between them. */
 export function frontEndArguments(language: Language, options: SourceOptions): string[] {
   const {
@@ -76,7 +79,7 @@ export function frontEndArguments(language: Language, options: SourceOptions): s
     ...(language === 'c' ? [] : ['-fcxx-exceptions', '-fexceptions']),
     ...systemFolders(sysroot, language),
     ...(language === 'cuda' ? ['-target-sdk-version=12.0', '-include', 'cuda_runtime.h'] : []),
-    `-std=${standard ?? defaultStandards[language]}`,
+    `-std=${standard !== undefined && isOf(standard, language) ? standard : defaultStandards[language]}`,
     ...folders.flatMap((folder) => ['-I', insideOf(folder)]),
     ...defines.flatMap((define) => ['-D', define]),
     ...undefines.flatMap((name) => ['-U', name]),

@@ -126,6 +126,14 @@ class Driver {
     return this.#line.values(effect).length > 0;
   }
 
+  /** Writes a file, or to standard output, which has the name `-`. */
+  #write(path: string, bytes: Uint8Array): boolean {
+    const { terminal } = this.#context;
+    if (path !== '-') return writeBytes(terminal, path, bytes, this.#diagnostics);
+    terminal.outBytes(bytes);
+    return true;
+  }
+
   get #output(): string | undefined {
     return this.#line.values('output').at(-1);
   }
@@ -143,7 +151,7 @@ class Driver {
       const to = this.#output ?? (extension && basename(path).replace(/\.[^.]*$/, '') + extension);
       if (!bytes) code = exit.doesNotCompile;
       else if (to === undefined) this.#context.terminal.outBytes(bytes);
-      else if (!writeBytes(this.#context.terminal, to, bytes, this.#diagnostics)) code = exit.failed;
+      else if (!this.#write(to, bytes)) code = exit.failed;
     }
     return code;
   }
@@ -171,7 +179,7 @@ class Driver {
 
   /** An object without code: a link of objects links their device code. */
   #linkDevice(): number {
-    return writeBytes(this.#context.terminal, this.#output ?? 'a_dlink.o', emptyObject, this.#diagnostics) ? exit.ok : exit.failed;
+    return this.#write(this.#output ?? 'a_dlink.o', emptyObject) ? exit.ok : exit.failed;
   }
 
   async #archive(): Promise<number> {
@@ -183,7 +191,7 @@ class Driver {
     );
     this.#compilations.say(messages);
     if (!bytes) return exit.failed;
-    return writeBytes(this.#context.terminal, this.#output ?? 'a.a', bytes, this.#diagnostics) ? exit.ok : exit.failed;
+    return this.#write(this.#output ?? 'a.a', bytes) ? exit.ok : exit.failed;
   }
 
   async #link(): Promise<number> {
@@ -191,8 +199,8 @@ class Driver {
     const program = await buildProgram(this.#compilations, this.#words, this.#diagnostics);
     if (!program) return exit.doesNotCompile;
     const to = this.#output ?? 'a.out';
-    if (!writeBytes(terminal, to, programFile(program, ownCommand()), this.#diagnostics)) return exit.failed;
-    const failure = terminal.makeExecutable?.(to);
+    if (!this.#write(to, programFile(program, ownCommand()))) return exit.failed;
+    const failure = to === '-' ? undefined : terminal.makeExecutable?.(to);
     if (failure) this.#diagnostics.report('CM5031', { path: to, why: failure.why });
     if (failure) return exit.failed;
     if (!this.#has('run')) return exit.ok;
@@ -213,6 +221,6 @@ class Driver {
       return exit.ok;
     }
     const to = named ?? `${(this.#output ?? objectName(basename(this.#line.files[0]!.path))).replace(/\.[^.]*$/, '')}.d`;
-    return writeBytes(this.#context.terminal, to, new TextEncoder().encode(text), this.#diagnostics) ? exit.ok : exit.failed;
+    return this.#write(to, new TextEncoder().encode(text)) ? exit.ok : exit.failed;
   }
 }

@@ -89,8 +89,9 @@ const isArchive = (path: string): boolean => exists(path) && libraryOf(new Uint8
 /** The name of the object of a source; other names stay. */
 export const objectName = (path: string): string => path.replace(/\.(cu|cpp|cc|cxx|c\+\+|C|c)$/, '.o');
 
-/** Libraries of CUDA that are part of what runs the program, so that no file has their names. */
-const isBuiltIn = /^(cuda|cudart|cudart_static|cudadevrt|culibos|nvToolsExt|nvToolsExt64|stdc\+\+|gcc|gcc_s|gomp|c|c\+\+|c\+\+abi)$/;
+/** Libraries of CUDA and of compilers that are part of what runs the program or have no use in it, so that no file has their names. */
+const isBuiltIn =
+  /^(cuda|cudart|cudart_static|cudadevrt|culibos|nvToolsExt|nvToolsExt64|stdc\+\+|gcc|gcc_s|gomp|gfortran|quadmath|c|c\+\+|c\+\+abi)$/;
 
 /** The first file that cannot be read, and why. */
 export function unreadable(
