@@ -55,7 +55,7 @@ call.uni (out), vprintf, (format, values);
 ld.param.b32 %r2, [out];
 }`;
 
-const noBody = 'its body is not in this module, and modules are not linked';
+const noBody = 'its body is not in this module';
 
 test('a call of a function without a body is refused once, by the name of the function', () => {
   assert.equal(said(direct), [`12 CM2040 a call of \`twice\` is not supported: ${noBody}`]);

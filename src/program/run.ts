@@ -1,7 +1,7 @@
 /** Runs the host half of a CUDA program: lowers its memory, gives it WASI and the CUDA runtime, and calls its start. */
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedPointer, sharing } from './cudart/index.ts';
+import { type CudaOptions, CudaState, cudaFunctions, cudaImports, linkedBinary, managedPointer, sharing } from './cudart/index.ts';
 import { deviceCodes } from './device-code.ts';
 import { lowerMemory } from './lower/index.ts';
 import { ProgramMemory, programWindow } from './memory.ts';
@@ -164,7 +164,10 @@ class Program {
     const env = Object.fromEntries(
       WebAssembly.Module.imports(this.#module)
         .filter(({ module, kind }) => module === 'env' && kind === 'function')
-        .map(({ name }) => [name, cuda[name] ?? ((): never => this.#stop('CM5080', name))]),
+        .map(({ name }) => [
+          name,
+          cuda[name] ?? (name.startsWith(linkedBinary) ? cuda[linkedBinary]! : undefined) ?? ((): never => this.#stop('CM5080', name)),
+        ]),
     );
     if (this.#tag) Object.assign(env, { __cpp_exception: this.#tag });
     return {

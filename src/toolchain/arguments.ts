@@ -22,6 +22,8 @@ export interface SourceOptions {
   readonly preIncludes?: readonly string[];
   /** Whether multiplications and additions become `fma`; true by default, as in nvcc. */
   readonly isContracted?: boolean;
+  /** Whether its device code is linked with that of other files; false by default. */
+  readonly isRelocatable?: boolean;
   /** The language standard; that of nvcc by default. */
   readonly standard?: string;
   /** The libraries of host code, which a whole program is compiled with. Without them, only device code can be compiled. */
@@ -61,7 +63,16 @@ const isOf = (standard: string, language: Language): boolean => standard.include
 
 /** Arguments of the front end, which are the same in both halves: declarations must not differ between them. */
 export function frontEndArguments(language: Language, options: SourceOptions): string[] {
-  const { folders, defines = [], undefines = [], preIncludes = [], isContracted = true, standard, sysroot } = options;
+  const {
+    folders,
+    defines = [],
+    undefines = [],
+    preIncludes = [],
+    isContracted = true,
+    isRelocatable = false,
+    standard,
+    sysroot,
+  } = options;
   return [
     ...['-fgnuc-version=4.2.1', '-D_GNU_SOURCE', ...emulated, '-Wno-register', '-disable-free', '-fmessage-length=0'],
     ...['-resource-dir', '/usr', '-isysroot', '/usr', `-fdebug-prefix-map=/${hostRoot}=`, `-fmacro-prefix-map=/${hostRoot}=`],
@@ -74,6 +85,7 @@ export function frontEndArguments(language: Language, options: SourceOptions): s
     ...undefines.flatMap((name) => ['-U', name]),
     ...preIncludes.flatMap((path) => ['-include', insideOf(path)]),
     ...(isContracted ? [] : ['-ffp-contract=off']),
+    ...(isRelocatable && language === 'cuda' ? ['-fgpu-rdc'] : []),
   ];
 }
 

@@ -37,5 +37,5 @@ export async function compileDevice(clang: Clang, options: SourceOptions, diagno
   ];
   const { code, files: made, messages } = await clang(args, filesOf(options));
   const bitcode = code === 0 ? made[output] : undefined;
-  return { ptx: bitcode instanceof Uint8Array ? ptxOfBitcode(bitcode, diagnostics) : undefined, messages: withOwnPaths(messages) };
+  return { ptx: bitcode instanceof Uint8Array ? ptxOfBitcode(bitcode, diagnostics, options) : undefined, messages: withOwnPaths(messages) };
 }

@@ -97,6 +97,7 @@ class Driver {
       undefines: line.values('undefine'),
       standard: line.values('standard').at(-1),
       isContracted: line.values('contraction').at(-1) !== 'false',
+      isRelocatable: line.values('relocatable').at(-1) === 'true' || line.values('compileRelocatable').length > 0,
       libraryFolders: line.values('libraryFolder'),
       libraries: line.values('library'),
     };
@@ -115,7 +116,8 @@ class Driver {
     if (this.#has('ptx')) return this.#each('.ptx', (path) => this.#ptxOf(path));
     if (this.#has('fatbin')) return this.#each('.fatbin', (path) => this.#ptxOf(path));
     if (this.#has('preprocess')) return this.#each(undefined, (path, language) => this.#preprocessed(path, language));
-    if (this.#has('compile')) return this.#each('.o', (path, language) => this.#objectOf(path, language));
+    if (this.#has('compile') || this.#has('compileRelocatable'))
+      return this.#each('.o', (path, language) => this.#objectOf(path, language));
     if (this.#has('deviceLink')) return this.#linkDevice();
     return this.#has('archive') ? this.#archive() : this.#link();
   }
@@ -175,7 +177,7 @@ class Driver {
     return (await compileSource(this.#compilations, path, language, this.#words, this.#diagnostics))?.bytes;
   }
 
-  /** An object without code: the device code of each file is whole. */
+  /** An object without code: a link of objects links their device code. */
   #linkDevice(): number {
     return this.#write(this.#output ?? 'a_dlink.o', emptyObject) ? exit.ok : exit.failed;
   }

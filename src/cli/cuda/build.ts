@@ -3,8 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
-import { cudaFunctions, programBase } from '../../program/index.ts';
+import { SourceFile } from '../../base/source.ts';
+import { cudaFunctions, programBase, relocatableCodes, withLinkedCode } from '../../program/index.ts';
 import { type Language, link } from '../../toolchain/index.ts';
+import { linkSources } from '../input/linked.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 import {
   type Compilations,
@@ -139,8 +141,18 @@ export async function buildProgram(
     imports: Object.keys(cudaFunctions),
   });
   compilations.say(messages);
-  if (bytes) compilations.write(key, bytes);
-  return bytes;
+  const linked = bytes && linkDevice(bytes, diagnostics);
+  if (linked) compilations.write(key, linked);
+  return linked;
+}
+
+/** The program with its relocatable device code linked; undefined after reporting what is undefined or defined twice. */
+function linkDevice(program: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined {
+  const codes = relocatableCodes(program);
+  if (codes.size === 0) return program;
+  const sources = [...codes.values()].map((text, i) => new SourceFile(`device code ${i + 1}`, text));
+  const source = linkSources(sources, 'linked.ptx', diagnostics);
+  return source && withLinkedCode(program, codes.keys(), source.text);
 }
 
 /** The libraries of the sysroot that are named; undefined after a message for one that is nowhere. */

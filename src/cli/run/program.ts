@@ -23,7 +23,7 @@ import { ProgramInstruments } from './program-instruments.ts';
 /** Options that say how a program is compiled and how its kernels run. Others are of one launch. */
 const allowed = new Set([
   ...['device', 'engine', 'fma', 'denormals', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize', 'quiet'],
-  ...['include', 'define', 'std', 'library', 'library-folder', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
+  ...['include', 'define', 'std', 'library', 'library-folder', 'rdc', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
   ...['profile', 'roofline', 'trace-thread', 'trace-launch', 'trace-limit', 'trace-out'],
 ]);
 
@@ -75,6 +75,7 @@ function built({ terminal, parsed }: Context, files: readonly string[]): Uint8Ar
     defines: allValues(parsed, 'define'),
     undefines: [],
     standard: lastValue(parsed, 'std'),
+    isRelocatable: has(parsed, 'rdc'),
     libraryFolders: allValues(parsed, 'library-folder'),
     libraries: allValues(parsed, 'library'),
   };

@@ -18,14 +18,15 @@ const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> 
 /** Reports CM2040 for a call through a register without any possible callee in the module. */
 export function refusePointerCall(name: string, span: Span, diagnostics: Diagnostics): void {
   const why = 'the module does not take the address of any function with these parameters and results';
-  const help = 'put the functions and the kernel into one source file, and compile it without `-rdc=true`';
+  const help =
+    'link the files that define the functions as well: `cumetal link a.ptx b.ptx -o all.ptx`, or several files for `build` and `run`';
   diagnostics.report('CM2040', { what: `a call through the pointer \`${name}\``, why }, { span, help });
 }
 
 /** Reports CM2040 for a call of a function without a body in the module, with the reason for known CUDA functions. */
 export function refuseMissingBody(name: string, span: Span, diagnostics: Diagnostics): void {
-  const why = 'its body is not in this module, and modules are not linked';
-  const help = 'put the function and the kernel into one source file, and compile it without `-rdc=true`';
+  const why = 'its body is not in this module';
+  const help = 'link the file that defines it as well: `cumetal link a.ptx b.ptx -o all.ptx`, or several files for `build` and `run`';
   const [systemCall, instead] = systemCalls.get(name) ?? [why, help];
   diagnostics.report('CM2040', { what: `a call of \`${name}\``, why: systemCall }, { span, help: instead });
 }

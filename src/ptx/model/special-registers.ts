@@ -49,7 +49,7 @@ const clock = (name: string, of: Clock, half: 'low' | 'high' | undefined, doc: s
   },
   doc: `${doc} Requires \`--target cpu\`: AIR has no clock.`,
 });
-/** A half of the address of the workspace of a cooperative launch. */
+/** A half of the address of the workspace for barriers of the grid. */
 const gridWorkspace = (name: string, half: 'low' | 'high', doc: string): SpecialRegister => ({
   name,
   type: 'u32',
@@ -87,11 +87,7 @@ const rows: readonly SpecialRegister[] = [
     read: (ir) => ir.trunc('i32', ir.ptrtoint('i64', ir.reservedShared())),
     doc: 'The start of the shared memory that is reserved for the barriers of cooperative groups. Its initial content is not specified.',
   },
-  gridWorkspace(
-    '%envreg1',
-    'high',
-    'The upper half of the address of the workspace of a cooperative launch, which `grid.sync()` reads; 0 in any other launch.',
-  ),
+  gridWorkspace('%envreg1', 'high', 'The upper half of the address of the workspace of the launch, which `grid.sync()` reads.'),
   gridWorkspace('%envreg2', 'low', 'The lower half of that address.'),
 ];
 

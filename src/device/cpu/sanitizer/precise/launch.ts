@@ -75,7 +75,7 @@ function bytesOfParam({ kernel, request, own }: SanitizedLaunch, slot: number, i
   if (param.faults) return 4;
   if (param.formats) return printBufferBytes;
   if (param.locks) return lockTableBytes;
-  if (param.service === 'grid') return request.cooperative ? gridWorkspaceBytes : 0;
+  if (param.service === 'grid') return gridWorkspaceBytes;
   if (param.kind !== 'pointer') return 0;
   const argument = bufferOfSlot(kernel.reflection, request.args, slot);
   return argument ? argument.buffer.size - (argument.offset ?? 0) : 0;
