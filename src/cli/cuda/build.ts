@@ -8,6 +8,7 @@ import { cudaFunctions, programBase, relocatableCodes, withLinkedCode } from '..
 import { type Language, link } from '../../toolchain/index.ts';
 import { linkSources } from '../input/linked.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
+import { membersOf, neededMembers } from './archive-members.ts';
 import {
   type Compilations,
   type CompiledObject,
@@ -133,17 +134,36 @@ export async function buildProgram(
   const known = compilations.read(key);
   if (known) return known;
   compilations.terminal.status?.('linking');
-  const { bytes, messages } = await link(await compilations.clang(), {
-    objects: objects.map(({ name, bytes }) => ({ name: objectName(name), bytes })),
-    libraries,
-    sysroot: compilations.toolchain.sysroot.tree(),
-    base: programBase,
-    imports: Object.keys(cudaFunctions),
-  });
-  compilations.say(messages);
+  const bytes = await linkHost(compilations, objects, libraries);
   const linked = bytes && linkDevice(bytes, diagnostics);
   if (linked) compilations.write(key, linked);
   return linked;
+}
+
+/** Links host code, and once more with members of archives whose device code the program needs. */
+async function linkHost(
+  compilations: Compilations,
+  given: readonly { readonly name: string; readonly bytes: Uint8Array }[],
+  libraries: readonly string[],
+): Promise<Uint8Array | undefined> {
+  const objects = given.map(({ name, bytes }) => ({ name: objectName(name), bytes }));
+  const members = objects.flatMap(({ bytes }) => membersOf(bytes));
+  for (;;) {
+    const { bytes, messages } = await link(await compilations.clang(), {
+      objects,
+      libraries,
+      sysroot: compilations.toolchain.sysroot.tree(),
+      base: programBase,
+      imports: Object.keys(cudaFunctions),
+    });
+    const more = bytes ? neededMembers(bytes, members) : [];
+    if (more.length === 0) {
+      compilations.say(messages);
+      return bytes;
+    }
+    for (const member of more) members.splice(members.indexOf(member), 1);
+    objects.push(...more);
+  }
 }
 
 /** The program with its relocatable device code linked; undefined after reporting what is undefined or defined twice. */
