@@ -7,6 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
+import { withHeap } from '../../src/compile/heap.ts';
 import { compile } from '../../src/compile/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 import { root } from '../support/examples.ts';
@@ -111,6 +112,28 @@ need(test, ['sysroot'], 'programs with barriers of the grid print what they prin
   const { status, stdout, stderr } = cumetal('run', 'grid.cu');
   assert.equal([status, stderr], [0, '']);
   assert.is(stdout, textOf('grid.txt'));
+});
+
+need(test, ['sysroot'], 'programs with a heap print what they print on an H200', () => {
+  const { status, stdout, stderr } = cumetal('run', 'heap.cu');
+  assert.equal([status, stderr], [0, '']);
+  assert.is(stdout, textOf('heap.txt'));
+});
+
+need(test, ['sysroot'], 'the heap is that of its source', () => {
+  const { stdout } = cumetal('cc', '-rdc=true', '-ptx', join(root, 'cuda/device/heap.cu'), '-o', '/dev/stdout');
+  const own = '.extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n';
+  const lines = new Set(withHeap(new SourceFile('k.ptx', own)).text.split('\n'));
+  const made = stdout
+    .slice(stdout.indexOf('.global'))
+    .replaceAll('cumetal_', '')
+    .replaceAll('_$_str', 'cumetal_heap_text')
+    .replaceAll('atom.relaxed.gpu.', 'atom.');
+  const missing = made
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !/^\.(loc|file) /.test(line) && !lines.has(line));
+  assert.equal(missing, []);
 });
 
 need(test, ['sysroot'], 'files that are linked print what they print on an H200', () => {

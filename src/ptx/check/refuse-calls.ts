@@ -2,14 +2,16 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';
 
+const noHeap = 'allocate on the host and pass the pointer to the kernel, or compile with `--target cpu`';
+
 /** CUDA's system functions that are not supported: the reason and an alternative. */
 const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> = new Map([
   [
     'vprintf',
     ['its declaration differs from CUDA’s', 'declare it as `(.param .b32 r) vprintf (.param .b64 format, .param .b64 arguments)`'],
   ],
-  ['malloc', ['it allocates from a heap, and kernels have no heap here', 'allocate on the host, and pass the pointer to the kernel']],
-  ['free', ['it frees heap memory, and kernels have no heap here', 'allocate on the host, and pass the pointer to the kernel']],
+  ['malloc', ['it allocates from a heap, which kernels have on the CPU device alone', noHeap]],
+  ['free', ['it frees memory of a heap, which kernels have on the CPU device alone', noHeap]],
   ['cudaGetParameterBufferV2', ['it launches a kernel from a kernel, which Metal cannot', 'launch the kernel from the host']],
   ['cudaLaunchDeviceV2', ['it launches a kernel from a kernel, which Metal cannot', 'launch the kernel from the host']],
   ['cudaDeviceSynchronize', ['it waits for kernels that a kernel launched, which Metal cannot', 'launch the kernels from the host']],

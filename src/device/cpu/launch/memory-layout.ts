@@ -129,13 +129,15 @@ export interface Starts {
   readonly ownMemory: number;
   /** The lock table; 0 for a kernel without it. */
   readonly locks: number;
+  /** The heap of kernels; 0 for a kernel without it. */
+  readonly heap: number;
   /** The address that is bound to a slot, for a caller that has bound all of them itself. */
   readonly bound: ((slot: number) => bigint) | undefined;
 }
 
 /** The globals of the instance that runs a share. */
 export function globalsOf(
-  { start, own, ownMemory, locks, bound }: Starts,
+  { start, own, ownMemory, locks, heap, bound }: Starts,
   area: Area,
   { windows }: CompiledKernel,
   kernel: LoadedKernel,
@@ -149,6 +151,7 @@ export function globalsOf(
     if (param.memory) return BigInt(ownMemory);
     if (param.locks) return BigInt(locks);
     if (param.faults) return BigInt(start + area.faults);
+    if (param.service === 'heap') return BigInt(heap);
     if (param.service === 'grid') return BigInt(start + area.grid);
     if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
