@@ -199,7 +199,7 @@ function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'
   const missing = /the program calls `(\w+)`/.exec(errors)?.[1];
   if (missing !== undefined) return { stage: 'missing function', reason: missing };
   const verdict = verdictOf(output);
-  if (/out of memory|bad_alloc|memory allocation/i.test(output + errors))
+  if (/out of memory|bad_alloc|memory allocation|of at most 4 GiB/i.test(output + errors))
     return { stage: 'memory', reason: 'more than 4 GiB of the device or of the host' };
   const lastLine = output.trim().split('\n').at(-1)!.slice(0, 200);
   if (ending !== 0) {

@@ -141,6 +141,44 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   'libc-top-half/musl/include/signal.h': [
     [/(#ifdef __wasilibc_unmodified_upstream .*\n)int kill\(pid_t, int\);\n/, 'int kill(int, int);\n$1'],
   ],
+  // `runtime/malloc.c` has these.
+  'libc-top-half/musl/include/malloc.h': [
+    ["#ifdef __wasilibc_unmodified_upstream /* WASI libc doesn't build the legacy functions */", '#if 1'],
+  ],
+  // The fields of Linux; the runtime knows the size of the memory.
+  'libc-bottom-half/headers/public/__struct_rusage.h': [
+    [
+      '    struct timeval ru_stime;\n',
+      `    struct timeval ru_stime;\n    long ru_maxrss, ru_ixrss, ru_idrss, ru_isrss, ru_minflt, ru_majflt, ru_nswap, ru_inblock, ru_oublock;
+    long ru_msgsnd, ru_msgrcv, ru_nsignals, ru_nvcsw, ru_nivcsw;\n`,
+    ],
+  ],
+  'libc-bottom-half/clocks/getrusage.c': [
+    ['timestamp_to_timeval(usertime)\n', 'timestamp_to_timeval(usertime),\n .ru_maxrss = __builtin_wasm_memory_size(0) * 64\n'],
+  ],
+  // `runtime/process.c` has these.
+  'libc-top-half/musl/include/sys/resource.h': [
+    [
+      '#include <bits/resource.h>\n',
+      `#include <bits/resource.h>
+typedef unsigned long long rlim_t;
+struct rlimit { rlim_t rlim_cur, rlim_max; };
+int getrlimit(int, struct rlimit *);
+int setrlimit(int, const struct rlimit *);
+#define RLIM_INFINITY (~0ULL)
+${words('CPU FSIZE DATA STACK CORE RSS NPROC NOFILE MEMLOCK AS')
+  .map((name, i) => `#define RLIMIT_${name} ${i}\n`)
+  .join('')}`,
+    ],
+  ],
+  // Clocks of Linux that differ from others in what they cost.
+  'libc-bottom-half/headers/public/__header_time.h': [
+    [
+      'extern const struct __clockid _CLOCK_REALTIME;\n',
+      '#define CLOCK_MONOTONIC_RAW CLOCK_MONOTONIC\n#define CLOCK_MONOTONIC_COARSE CLOCK_MONOTONIC\n#define CLOCK_BOOTTIME CLOCK_MONOTONIC\n' +
+        '#define CLOCK_REALTIME_COARSE CLOCK_REALTIME\nextern const struct __clockid _CLOCK_REALTIME;\n',
+    ],
+  ],
   // Types as those of the functions in `runtime/pthread.c`.
   'libc-top-half/musl/include/pthread.h': [['#if defined(__wasilibc_unmodified_upstream) || defined(_REENTRANT)', '#if 1']],
   ...Object.fromEntries(

@@ -18,7 +18,7 @@ const arithmetic = words(`addtf3 comparetf2 divtc3 divtf3 extenddftf2 extendhftf
   fixunstfti floatditf floatsitf floattitf floatunditf floatunsitf floatuntitf multc3 multf3 powitf2 subtf3 trunctfdf2 trunctfhf2 trunctfsf2
   ashlti3 ashrti3 lshrti3 clzti2 ctzti2 popcountti2 parityti2 ffsti2 cmpti2 ucmpti2 divti3 modti3 udivti3 umodti3 udivmodti4 divmodti4 multi3
   muloti4 mulvti3 negti2 absvti2 addvti3 subvti3 fixdfti fixsfti fixunsdfti fixunssfti floattidf floattisf floatuntidf floatuntisf
-  divdc3 divsc3 extendhfsf2 extendhfdf2 truncsfhf2 truncdfhf2 powidf2 powisf2 fp_mode int_util`);
+  divdc3 divsc3 muldc3 mulsc3 extendhfsf2 extendhfdf2 truncsfhf2 truncdfhf2 powidf2 powisf2 fp_mode int_util`);
 
 export const arithmeticUnits: readonly Unit[] = arithmetic.map((name) => ({
   path: `compiler-rt/lib/builtins/${name}.c`,

@@ -19,7 +19,8 @@ const root = join(import.meta.dirname, '../..');
 const cache = join(root, '.cache/toolchain');
 const target = 'wasm64-unknown-wasip1';
 /** What objects are made by: these scripts and our own sources. Objects of others are not taken. */
-const recipe = ['libc.ts', 'libcxx.ts', 'sysroot.ts', 'runtime/start.c', 'runtime/pthread.c', 'runtime/absent.c', 'runtime/process.c']
+const own = readdirSync(join(import.meta.dirname, 'runtime')).map((name) => `runtime/${name}`);
+const recipe = ['libc.ts', 'libcxx.ts', 'sysroot.ts', ...own.sort()]
   .reduce((hash, file) => hash.update(readFileSync(join(import.meta.dirname, file))), createHash('sha256'))
   .digest('hex')
   .slice(0, 16);
@@ -43,6 +44,9 @@ const common = [
 /** C++ exceptions as WebAssembly's, in the form that every engine of today has. */
 const exceptions = ['-exception-model=wasm', '-mllvm', '-wasm-enable-eh', '-target-feature', '+exception-handling'];
 const cFlags = ['-O2', '-std=gnu17', '-mthread-model', 'single', '-fno-builtin', '-x', 'c'];
+
+/** Our own C++ sources. */
+const cxxFlags = ['-O2', '-std=c++17', '-mthread-model', 'single', '-fcxx-exceptions', '-fexceptions', ...exceptions, '-x', 'c++'];
 
 interface Library {
   readonly name: string;
@@ -131,8 +135,11 @@ async function main(to: string): Promise<void> {
     libc: { name: 'libc', units: libcUnits(folders['wasi-libc']), flags: [...cFlags, ...includes], files: { src: libc, sysroot } },
     runtime: {
       name: 'runtime',
-      units: Object.keys(ours).map((path) => ({ path, flags: emulation })),
-      flags: [...cFlags, ...includes],
+      units: Object.keys(ours).map((path) => ({
+        path,
+        flags: path.endsWith('.c') ? [...cFlags, ...includes] : [...cxxFlags, ...cxxIncludes],
+      })),
+      flags: emulation,
       files: { src: ours, sysroot },
     },
   };

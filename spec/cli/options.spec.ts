@@ -152,8 +152,8 @@ test('too few and too many arguments', () => {
   const none = { positionals: [], options: new Map() };
   assert.match(positionalCountProblem(command('build'), none)!, /`cumetal build` requires a file/);
   assert.match(
-    positionalCountProblem(command('build'), { ...none, positionals: ['a', 'b'] })!,
-    /unexpected argument `b` for `cumetal build`/,
+    positionalCountProblem(command('inspect'), { ...none, positionals: ['a', 'b'] })!,
+    /unexpected argument `b` for `cumetal inspect`/,
   );
 });
 

@@ -84,7 +84,7 @@ const codes: [code: number, words: string[], where: 'out' | 'err', says: RegExp]
   [2, ['rnu'], 'err', /unknown command `rnu`; did you mean `run`\?/],
   [2, ['--frob'], 'err', /unexpected option `--frob` for `cumetal`/],
   [2, ['run'], 'err', /requires a file/],
-  [2, ['run', 'a.ptx', 'b.ptx'], 'err', /unexpected argument `b\.ptx`/],
+  [2, ['run', 'a.ptx', 'b.ptx'], 'err', /error\[CM5030\].*`a\.ptx`/],
   [2, ['run', 'affine.ptx', '--gird', '4'], 'err', /did you mean `--grid`\?/],
   [2, ['run', 'affine.ptx', '--sanitize=memory,rase'], 'err', /expected memory, race, init, sync; did you mean `race`\?/],
   [2, ['run', 'affine.ptx', '--sanitize', '--device', 'metal'], 'err', /requires the CPU device/],

@@ -2,8 +2,8 @@
  * Whole programs: `cumetal cc` and `cumetal run program.cu`. The libraries of host code are not in the repository, so that programs here have a
  * C library of a few functions, which the spec compiles.
  */
-import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
@@ -333,6 +333,64 @@ test('files that cannot be read are named before anything is compiled', async ()
     [folder, 'it is a folder'],
   ] as const)
     assert.equal({ ...(await cc(path)), written: 0 }, { code: 2, out: '', err: `error: cannot read \`${path}\`: ${why}\n`, written: 0 });
+});
+
+// ── Programs that end badly ──
+
+const writer = `
+extern "C" int write_text(const char *);
+int main(int argc, char **argv) {
+  if (argc == 1) return write_text("one\\n");
+  for (int n = 0;; n++) {
+    if (argv[1][0] == 'w' || n == 0) write_text("more\\n");
+    *(volatile int *)&n = n;
+  }
+}
+`;
+/** Runs shell words in the folder; `cumetal` is that of the checkout. */
+const shell = (words: string) =>
+  spawnSync('sh', ['-c', words.replaceAll('cumetal', `'${join(root, 'bin/cumetal')}'`)], {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { ...process.env, ...env },
+  });
+
+test('a program whose output nobody reads ends as one that SIGPIPE ended', async () => {
+  assert.equal((await cc(file('writer.cpp', writer), '-o', join(folder, 'writer'))).err, '');
+  const { stdout, stderr } = shell('{ cumetal run writer -- write; echo "code $?" >&2; } | head -n 2');
+  assert.equal([stdout, stderr], ['more\nmore\n', 'code 141\n']);
+});
+
+test('output that cannot be written is an error of the call, and no error of ours', () => {
+  if (!existsSync('/dev/full')) return;
+  // ENOSPC of WASI is 51.
+  const { status, stderr } = shell('cumetal run writer >/dev/full');
+  assert.equal([status, stderr], [51, '']);
+});
+
+test('SIGINT ends a program that loops, and a compilation, and no file is left', async () => {
+  const temporary = join(folder, 'temporary');
+  mkdirSync(temporary);
+  const interrupted = async (words: readonly string[], when: (child: ChildProcess) => Promise<unknown>): Promise<unknown[]> => {
+    const child = spawn(join(root, 'bin/cumetal'), words, {
+      cwd: folder,
+      env: { ...process.env, ...env, TMPDIR: temporary, CUMETAL_CACHE_DISABLE: '1' },
+      detached: true,
+    });
+    let said = '';
+    child.stderr.on('data', (text) => {
+      said += text;
+    });
+    const ended = new Promise<unknown>((resolve) => child.on('close', (code, signal) => resolve(signal ?? code)));
+    await when(child);
+    // A terminal sends it to all processes of its group.
+    process.kill(-child.pid!, 'SIGINT');
+    return [await ended, said, readdirSync(temporary)];
+  };
+  const printed = (child: ChildProcess): Promise<unknown> => new Promise((resolve) => child.stdout!.once('data', resolve));
+  assert.equal(await interrupted(['run', 'writer', '--', 'loop'], printed), ['SIGINT', '', []]);
+  const later = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 1000));
+  assert.equal(await interrupted(['run', 'scale.cu'], later), ['SIGINT', '', []]);
 });
 
 test('errors of the compiler are shown as they are', async () => {

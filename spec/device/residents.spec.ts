@@ -187,11 +187,6 @@ for (const grid of [
       assert.equal(out, roundsWords(grid[0] * grid[1] * 33));
     });
 
-test('a launch that is not cooperative has no workspace', async () => {
-  const { out } = await run(rounds, { grid: [2, 1, 1], threads: 4 });
-  assert.equal(out, Array(8).fill(2 ** 32 - 1));
-});
-
 /** Blocks other than the last wait for a word that nobody writes. */
 const forever = backwards
   .replace('setp.ge.u32 %p2, %r21, %r2;', 'setp.gt.u32 %p2, %r21, %r2;')
@@ -216,7 +211,9 @@ test('CM6010: a kernel that reads a clock may wait as long as it likes', async (
 test('CM5029: observers follow one block after the other', async () => {
   const more = { cooperative: true, schedule: { kind: 'reverse' } } as const;
   const { messages } = await run(rounds, { grid: [2, 1, 1], threads: 2, more });
-  assert.equal(messages, ['CM5029 the launch of kernel `k` requests `schedule`, which a cooperative launch does not support']);
+  assert.equal(messages, [
+    'CM5029 the launch of kernel `k` requests `schedule`, which a kernel with barriers of the grid does not support',
+  ]);
   assert.equal((await run(rounds, { grid: [1, 1, 1], threads: 2, more })).messages, []);
 });
 

@@ -58,6 +58,8 @@ const layers: Record<string, readonly string[]> = {
     'table/index.ts',
     'check',
     'check/index.ts',
+    'link',
+    'link/index.ts',
     'container',
     'index.ts',
   ],

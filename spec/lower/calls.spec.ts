@@ -339,8 +339,8 @@ test('what no entry calls is not compiled', () => {
 test('CM2040: functions without a body, by name', () => {
   const text = `.extern .func (.param .b64 r) malloc (.param .b64 n);\n.func other ();\n.func f () {\ncall other; }\n${kernel('call (%rd1), malloc, (8);\ncall f;')}`;
   assert.equal(said(text), [
-    'CM2040 7:6 a call of `other` is not supported: its body is not in this module, and modules are not linked',
-    'CM2040 9:14 a call of `malloc` is not supported: it allocates from a heap, and kernels have no heap here',
+    'CM2040 7:6 a call of `other` is not supported: its body is not in this module',
+    'CM2040 9:14 a call of `malloc` is not supported: it allocates from a heap, which kernels have on the CPU device alone',
   ]);
 });
 

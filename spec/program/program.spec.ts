@@ -36,12 +36,20 @@ function session(folder: string, { input = '', ...more }: { readonly input?: str
     },
     writeOutput(stream, bytes) {
       printed[stream] += new TextDecoder().decode(bytes);
+      return undefined;
     },
   };
   const memory = newMemory();
   const state = Object.assign(newWasi(host), { memory }) as WasiState;
   return { call: wasiImports(state), memory, state, printed };
 }
+
+test('what cannot be read or written is an error number of the call', () => {
+  const broken = session(tmpdir());
+  Object.assign(broken.state.host, { readInput: () => ({ errno: 31 }), writeOutput: () => ({ errno: 51 }) });
+  assert.is(broken.call.fd_read!(0n, ...buffer(broken, 0, 8), at(600)), 31);
+  assert.is(broken.call.fd_write!(1n, ...buffer(broken, 0, 8), at(600)), 51);
+});
 
 const u64 = ({ memory }: Session, index: number): number => Number(memory.u64(at(index)));
 

@@ -71,6 +71,12 @@ test('a device pointer and null stop host code that follows them', () => {
   const follow = (address: bigint): Ending => ran(program([...i64(address), 0x2d, 0, 0, 0x1a], [outside]));
   assert.match(follow(0n).said[0]!, /^CM5081 .* accessed 0x0, which is a null pointer/);
   assert.match(follow(-1n).said[0]!, /accessed 0xffffffffffffffff, which is no memory/);
+  // The memory begins at 2^32; a stack grows downwards.
+  assert.match(follow((1n << 32n) - 80n).said[0]!, /accessed 0xffffffb0, which is below the stack, which is used up/);
+  assert.match(follow((1n << 31n) + 80n).said[0]!, /which is no memory/);
+  // A program that has grown to 1 GiB and follows null has probably run out of memory.
+  const grown = ran(program([...i64(16_384n), 0x40, 0, 0x1a, ...i64(0n), 0x2d, 0, 0, 0x1a], [outside]));
+  assert.match(grown.said[0]!, /this program has 1\.0 of at most 4 GiB of host memory/);
   assert.is(follow(0n).code, stoppedCode);
   // malloc, cudaMalloc into it, and a load through what it wrote.
   const place = i64((1n << 32n) + 70_000n);
@@ -84,9 +90,9 @@ test('a device pointer and null stop host code that follows them', () => {
 test('a trap is reported with its reason', () => {
   const { code, said } = ran(program([0x00]));
   assert.is(code, stoppedCode);
-  assert.match(said[0]!, /^CM5082 the host code of the program failed: .*nreachable/);
+  assert.match(said[0]!, /^CM5082 the host code of the program failed: it reached code without defined behavior/);
   // A call without an end.
-  assert.match(ran(program([0x10, 0])).said[0]!, /^CM5082/);
+  assert.match(ran(program([0x10, 0])).said[0]!, /^CM5082 .*: it has used up its stack/);
 });
 
 test('an exception that nothing caught is given to C++, whose message and exit code count', () => {

@@ -55,7 +55,7 @@ call.uni (out), vprintf, (format, values);
 ld.param.b32 %r2, [out];
 }`;
 
-const noBody = 'its body is not in this module, and modules are not linked';
+const noBody = 'its body is not in this module';
 
 test('a call of a function without a body is refused once, by the name of the function', () => {
   assert.equal(said(direct), [`12 CM2040 a call of \`twice\` is not supported: ${noBody}`]);
@@ -71,7 +71,9 @@ test('a call through a pointer that can be of no function says so', () => {
 
 test('functions that CUDA brings along are refused for what they do', () => {
   const free = '{ .param .b64 p; st.param.b64 [p], %rd1; call.uni free, (p); }';
-  assert.equal(said(free), ['9 CM2040 a call of `free` is not supported: it frees heap memory, and kernels have no heap here']);
+  assert.equal(said(free), [
+    '9 CM2040 a call of `free` is not supported: it frees memory of a heap, which kernels have on the CPU device alone',
+  ]);
 });
 
 test('vprintf is taken as CUDA declares it, and refused otherwise', () => {

@@ -25,7 +25,7 @@ export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirna
 for (const name of ['real-metallibs', 'sysroot', 'cuda-libraries', 'cccl', 'wasm-clang']) optional.add(name);
 
 /** The libraries of host code; `CUMETAL_SYSROOT` names others. */
-const sysroot = process.env.CUMETAL_SYSROOT || join(import.meta.dirname, '../../packages/cumetal-cuda/sysroot');
+export const sysroot = process.env.CUMETAL_SYSROOT || join(import.meta.dirname, '../../packages/cumetal-cuda/sysroot');
 
 /** Bun for Linux on arm64, to be emulated: the one `CUMETAL_ARM64_BUN` names, else where `scripts/other-bun.ts` puts it. */
 export function arm64Bun(): string | undefined {

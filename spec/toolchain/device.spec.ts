@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { type Clang, compileDevice, deviceKey, includedFiles, locatePackage, type Tree } from '../../src/toolchain/index.ts';
+import { type Clang, compileDevice, deviceKey, hostKey, includedFiles, locatePackage, type Tree } from '../../src/toolchain/index.ts';
 import { root } from '../support/examples.ts';
 
 const test = suite('toolchain/device');
@@ -103,6 +103,16 @@ test('each option changes the key of the cache', () => {
   const base = { path: source, files, folders: [] as string[] };
   const keys = [base, { ...base, folders: ['/x'] }, { ...base, defines: ['A'] }, { ...base, standard: 'c++20' }].map(deviceKey);
   assert.is(new Set(keys).size, keys.length);
+});
+
+test('a standard of another language is not one of this source', () => {
+  const base = { path: source, files: new Map<string, Uint8Array>(), folders: [] };
+  const key = (language: 'c' | 'c++', standard?: string): string =>
+    hostKey(language, standard === undefined ? base : { ...base, standard });
+  assert.is(key('c', 'c++17'), key('c'));
+  assert.is(key('c++', 'c11'), key('c++'));
+  assert.is.not(key('c', 'c11'), key('c'));
+  assert.is.not(key('c++', 'c++20'), key('c++'));
 });
 
 test('the package is the nearest one above a folder, and has to be whole', () => {

@@ -10,7 +10,7 @@ import { allValues, type Context, has, lastValue, type ParsedArguments } from '.
 import { compileOptions } from './command/compile-options.ts';
 import { hostHash } from './command/host-hash.ts';
 import { usageError } from './command/usage-error.ts';
-import { readInput } from './input/index.ts';
+import { readInputs } from './input/index.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { diagnosticJson } from './terminal/formats.ts';
 import type { Terminal } from './terminal/index.ts';
@@ -147,7 +147,7 @@ async function buildTo(
   diagnostics: Diagnostics,
 ): Promise<Built> {
   if (to !== '-' && !areWritable(terminal, [to], diagnostics)) return { code: exit.failed };
-  const input = await readInput(from, terminal, diagnostics, parsed);
+  const input = await readInputs(parsed.positionals, terminal, diagnostics, parsed);
   if (typeof input === 'number') return { code: input };
   if (input.kind === 'metallib' && !input.isFromAir) {
     const name = printable(from);

@@ -50,8 +50,8 @@ The exit code is 1 if devices disagree or a launch fails, and 4 if a device is n
 const build: Command = {
   name: 'build',
   summary: 'compile to a file',
-  usage: ['FILE -o OUT [options]'],
-  positionals: [1, 1],
+  usage: ['FILE… -o OUT [options]'],
+  positionals: [1, Number.POSITIVE_INFINITY],
   options: [
     { name: 'output', short: 'o', value: 'OUT', doc: 'The output file; `-` is standard output.' },
     {
@@ -123,6 +123,19 @@ const check: Command = {
 A comment in the PTX suppresses a warning, and must match one: \`// cumetal: allow CM2201 -- reason\` on its line or alone on the
 line before, \`// cumetal: allow-file CM2201\` in the whole file.`,
   run: async (context) => (await import('./check/index.ts')).check(context),
+};
+
+const link: Command = {
+  name: 'link',
+  summary: 'link modules of PTX to one',
+  usage: ['FILE… -o OUT [options]'],
+  positionals: [1, Number.POSITIVE_INFINITY],
+  options: [{ name: 'output', short: 'o', value: 'OUT', doc: 'The output file; `-` is standard output.' }, ...inputOptions],
+  examples: [{ line: 'cumetal link a.ptx b.ptx -o all.ptx', does: 'resolve `.extern` names of one file by the other' }],
+  details: `The files are PTX, or containers and CUDA C++ as \`cumetal build\` takes them. \`build\` and \`run\` link several files as well.
+Names without \`.visible\` are those of their file. Of \`.weak\` definitions one is kept, and of \`.common\` variables the largest.
+The result has the highest version and target of all files. What is used and defined nowhere, or defined twice, is an error.`,
+  run: async (context) => (await import('./link.ts')).link(context),
 };
 
 const inspect: Command = {
@@ -260,6 +273,7 @@ export const commands: readonly Command[] = [
   record,
   build,
   check,
+  link,
   inspect,
   validate,
   devices,

@@ -115,7 +115,7 @@ interface FrontEnd {
 }
 
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
-  const checked = checkSource(source, options, diagnostics);
+  const checked = checkSource(source, options, diagnostics, targetOf(options).allowsCpuOnly);
   if (!checked) return undefined;
   const ir = lowerModule(checked, diagnostics, {
     isMmaFast: options.mma === 'fast',

@@ -104,9 +104,10 @@ const observers = ['sanitize', 'profile', 'trace', 'schedule'] as const;
 function checkObservers({ kind, name }: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
   const { cooperative = false, grid } = request;
   // Observers follow one block after the other.
-  const isTogether = cooperative && product(grid) > 1;
+  const isTogether = kernel.services?.some(({ service }) => service === 'grid') === true && product(grid) > 1;
   const wanted = kind === 'cpu' && !isTogether ? undefined : observers.find((each) => request[each] !== undefined);
-  if (wanted && kind === 'cpu') diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: 'a cooperative launch' });
+  if (wanted && kind === 'cpu')
+    diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: 'a kernel with barriers of the grid' });
   else if (cooperative && kind !== 'cpu') diagnostics.report('CM5029', { kernel: kernel.name, what: '`cooperative`', who: name });
   else if (wanted) diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: name });
 }

@@ -1,16 +1,24 @@
 /**
  * Services of the CPU device, which a kernel reaches by the memory that a hidden parameter points to. Apple's GPUs have neither.
  *
- * `grid`: the workspace of a cooperative launch, and null in any other launch. The driver of NVIDIA gives its address in `%envreg1` and
- * `%envreg2`; the word at byte 4 counts the blocks that have arrived at a barrier of the grid. All of it is 0 when a kernel starts.
+ * `grid`: the workspace of a launch for barriers of its grid. The driver of NVIDIA gives its address in `%envreg1` and `%envreg2`, in launches
+ * that are not cooperative as well; the word at byte 4 counts the blocks that have arrived at a barrier of the grid. All of it is 0 when a kernel starts.
+ *
+ * `heap`: the heap of `malloc`, which all launches on a device share, with its size at byte 8 (`cuda/device/heap.cu`). Its address is in
+ * `%envreg30` and `%envreg31`, which are of the driver's own.
  */
 
 /** The names of their parameters. */
-export const serviceNames = { grid: 'cumetal.grid' } as const;
+export const serviceNames = { grid: 'cumetal.grid', heap: 'cumetal.heap' } as const;
 export type Service = keyof typeof serviceNames;
 
 /** Bytes of the workspace of a grid. */
 export const gridWorkspaceBytes = 64;
+
+/** Bytes of the heap, unless the program asks for others. Source: CUDA C++ Programming Guide, "Heap Memory Allocation". */
+export const defaultHeapBytes = 8 * 1024 * 1024;
+/** The byte of a heap that holds its size. */
+export const heapSizeAt = 8;
 
 export const serviceNamed = (name: string): Service | undefined =>
   (Object.keys(serviceNames) as Service[]).find((service) => serviceNames[service] === name);

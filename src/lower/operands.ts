@@ -95,7 +95,7 @@ function readNamed(c: Context, node: Operand & { kind: 'name' | 'element' }): Va
 /** The number that represents the address of a function. Reports CM2040 for one without a body. */
 function functionAddress(c: Context, { name, span }: Operand & { kind: 'name' }): Value {
   const number = c.functionNumbers.get(name);
-  const holes = { what: `\`${name}\`, the address of a function,`, why: 'its body is not in this module, and modules are not linked' };
+  const holes = { what: `\`${name}\`, the address of a function,`, why: 'its body is not in this module' };
   if (number === undefined) c.diagnostics.report('CM2040', holes, { span });
   return c.ir.const('i64', number ?? 0n);
 }

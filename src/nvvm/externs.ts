@@ -17,7 +17,7 @@ export function declareExtern(module: ModuleState, fn: LlvmFunction): void {
     module.externs.set(fn.name, `.func ${nameOf(module, fn)}()\n{\n\ttrap;\n\tret;\n}`);
     return;
   }
-  if (!system.has(fn.name)) return refuse(`a call of ${fn.name}, which the program does not define`);
+  if (!system.has(fn.name) && !module.isRelocatable) return refuse(`a call of ${fn.name}, which the program does not define`);
   const { result, params } = fn.functionType;
   const returned = result.kind === 'void' ? '' : `(${parameterText(result, 'func_retval0', false)}) `;
   const list = params.map((type, i) => parameterText(type, parameterName(fn.name, i), false));

@@ -62,7 +62,8 @@ function globalText(module: ModuleState, global: GlobalVariable, isManaged: bool
   if (space === spaceNumbers.shared)
     return isOutside ? `.extern .shared .align ${align} .b8 ${name}[];` : `.shared .align ${align} .b8 ${name}[${Math.max(1, size)}];`;
   const isOwn = global.linkage === 'internal' || global.linkage === 'private';
-  const linkage = isOutside ? '.extern ' : isOwn ? '' : '.visible ';
+  const isOneOfMany = module.isRelocatable && (global.linkage.startsWith('weak') || global.linkage.startsWith('linkonce'));
+  const linkage = isOutside ? '.extern ' : isOwn ? '' : isOneOfMany ? '.weak ' : '.visible ';
   const attribute = isManaged ? ' .attribute(.managed)' : '';
   if (isOutside || !global.init) return `${linkage}${word}${attribute} .align ${align} .b8 ${name}[${Math.max(1, size)}];`;
   return `${linkage}${word}${attribute} .align ${align} ${initialText(module, global, name, Math.max(1, size))};`;

@@ -28,21 +28,34 @@ import { nameOf } from './values.ts';
 const ptxVersion = '8.0';
 const defaultArchitecture = 80;
 
+/** How a module becomes PTX. */
+export interface PtxOptions {
+  /** Whether the result is linked with that of other files, which may define what it names; false by default. */
+  readonly isRelocatable?: boolean;
+}
+
 /** The PTX of a bitcode module; undefined after reporting CM4002 or CM4080. */
-export function ptxOfBitcode(bytes: Uint8Array, diagnostics: Diagnostics): string | undefined {
+export function ptxOfBitcode(bytes: Uint8Array, diagnostics: Diagnostics, options: PtxOptions = {}): string | undefined {
   const module = readModule(bytes, diagnostics, 'latest');
-  return module && ptxOfModule(module, diagnostics);
+  return module && ptxOfModule(module, diagnostics, options);
 }
 
 /** The PTX of a module; undefined after reporting CM4080. */
-export function ptxOfModule(module: Module, diagnostics: Diagnostics): string | undefined {
+export function ptxOfModule(module: Module, diagnostics: Diagnostics, { isRelocatable = false }: PtxOptions = {}): string | undefined {
   if (!module.triple.startsWith('nvptx64')) {
     diagnostics.report('CM4080', { where: module.sourceFilename, what: `a module for \`${module.triple}\``, name: 'the module' });
     return undefined;
   }
   const symbols = [...module.globals, ...module.functions];
-  const state: ModuleState = { module, names: nameSymbols(symbols), lines: newLines(), externs: new Map(), sm: architectureOf(module) };
-  const used = usedSymbols(module);
+  const state: ModuleState = {
+    module,
+    isRelocatable,
+    names: nameSymbols(symbols),
+    lines: newLines(),
+    externs: new Map(),
+    sm: architectureOf(module),
+  };
+  const used = usedSymbols(module, isRelocatable);
   const defined = module.functions.filter((fn) => fn.blocks.length > 0 && used.has(fn));
   const texts = defined.map((fn) => unlessRefused(state, fn.name, diagnostics, () => functionText(state, fn)));
   const globals = unlessRefused(state, 'a variable', diagnostics, () => globalTexts(state, (global) => used.has(global)));
@@ -83,8 +96,8 @@ function unlessRefused<T>({ module }: ModuleState, name: string, diagnostics: Di
   }
 }
 
-/** Symbols that kernels and visible variables reach. Device code keeps functions that other files may call; nothing links them here. */
-function usedSymbols(module: Module): ReadonlySet<unknown> {
+/** Symbols that kernels and visible variables reach, and functions that other files may call if the module is linked with them. */
+function usedSymbols(module: Module, isRelocatable: boolean): ReadonlySet<unknown> {
   const used = new Set<unknown>();
   const open: (LlvmFunction | GlobalVariable)[] = [];
   const enter = (value: Value | LlvmFunction | GlobalVariable): void => {
@@ -94,7 +107,7 @@ function usedSymbols(module: Module): ReadonlySet<unknown> {
     if (value.kind === 'function' || value.kind === 'global') open.push(value);
     else for (const part of partsOf(value)) enter(part);
   };
-  for (const fn of module.functions) if (isKernel(fn)) enter(fn);
+  for (const fn of module.functions.filter(isRelocatable ? isForOthers : isKernel)) enter(fn);
   for (const global of module.globals) if (isVisible(global)) enter(global);
   for (let symbol = open.pop(); symbol; symbol = open.pop()) {
     if (symbol.kind === 'global') {
@@ -103,6 +116,12 @@ function usedSymbols(module: Module): ReadonlySet<unknown> {
   }
   return used;
 }
+
+/** Whether it is a kernel, or other files may call it; of what each file defines that needs it, only what this one needs counts. */
+const isForOthers = (fn: LlvmFunction): boolean => {
+  const { blocks, linkage } = fn;
+  return isKernel(fn) || (blocks.length > 0 && linkage !== 'internal' && linkage !== 'private' && !linkage.startsWith('linkonce'));
+};
 
 /** Variables that the host may name: those that it may initialize. */
 const isVisible = ({ linkage, init, externallyInitialized, name }: GlobalVariable): boolean =>

@@ -8,6 +8,8 @@ import type { Spaces } from './spaces.ts';
 
 /** What the functions of a module share. */
 export interface ModuleState {
+  /** Whether other files may define what this one names, and name what it defines. */
+  readonly isRelocatable: boolean;
   readonly module: Module;
   readonly names: Names;
   readonly lines: Lines;

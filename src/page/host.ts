@@ -32,7 +32,10 @@ export function pageHost({ args, files, input }: RunOrder, send: (report: RunRep
       read += part.length;
       return part.length;
     },
-    writeOutput: (stream, bytes) => output.write(stream, bytes),
+    writeOutput(stream, bytes) {
+      output.write(stream, bytes);
+      return undefined;
+    },
     // What a program prints is seen line by line.
     isTerminal: (stream) => stream !== 0,
     realTime: () => BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n,

@@ -32,8 +32,8 @@ function run(order: RunOrder): void {
       diagnostics.addAll(own.sorted());
       return module;
     },
-    report: ({ list }) => host.writeOutput(2, new TextEncoder().encode(renderAll(list))),
-    print: (text) => host.writeOutput(1, text),
+    report: ({ list }) => void host.writeOutput(2, new TextEncoder().encode(renderAll(list))),
+    print: (text) => void host.writeOutput(1, text),
     now: () => performance.now(),
   });
   device.close();

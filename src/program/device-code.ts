@@ -14,6 +14,21 @@ const headBytes = 8;
 /** What the host half has in place of its device code. */
 export const imageOf = (key: string): string => `cumetal device code ${key}`;
 
+/** The key of device code that is linked with that of other files. */
+export const relocatableKey = (key: string): string => `relocatable ${key}`;
+const linkedKey = 'linked';
+
+/** The device code of a module that has to be linked, by the image that stands for it. */
+export const relocatableCodes = (module: Uint8Array): ReadonlyMap<string, string> =>
+  new Map([...deviceCodes(module)].filter(([image]) => image.startsWith(imageOf(relocatableKey('')))));
+
+/** A module whose relocatable device code is linked: all of its images stand for one code. */
+export function withLinkedCode(module: Uint8Array, images: Iterable<string>, code: string): Uint8Array {
+  let out = withDeviceCode(module, linkedKey, code);
+  for (const image of images) out = withDeviceCode(out, image.slice(imageOf('').length), imageOf(linkedKey));
+  return out;
+}
+
 /** An object or module with a section for a piece of device code: its name and its text, each with a zero byte behind it. */
 export function withDeviceCode(module: Uint8Array, key: string, code: string): Uint8Array {
   const encoder = new TextEncoder();
@@ -42,6 +57,7 @@ export function deviceCodes(module: Uint8Array): ReadonlyMap<string, string> {
     if (id === customSection && textOf(section, readUnsigned(section)) === sectionName)
       addTexts(textOf(section, section.remaining).split('\0'), codes);
   }
+  for (const [image, code] of codes) codes.set(image, codes.get(code) ?? code);
   return codes;
 }
 

@@ -4,7 +4,7 @@
  * Node. Start at `run.ts`.
  */
 export { CudaFailure, type CudaOptions, CudaState, cudaFunctions, importOf, must, plainRow, type Row } from './cudart/index.ts';
-export { imageOf, withDeviceCode } from './device-code.ts';
+export { imageOf, relocatableCodes, relocatableKey, withDeviceCode, withLinkedCode } from './device-code.ts';
 export { type HostOptions, machineHost } from './host/index.ts';
 export { type LowerOptions, lowerMemory } from './lower/index.ts';
 export { type HostMemory, programBase, programWindow } from './memory.ts';

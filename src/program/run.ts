@@ -1,7 +1,7 @@
 /** Runs the host half of a CUDA program: lowers its memory, gives it WASI and the CUDA runtime, and calls its start. */
 import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type CudaOptions, CudaState, cudaFunctions, cudaImports, managedPointer, sharing } from './cudart/index.ts';
+import { type CudaOptions, CudaState, cudaFunctions, cudaImports, linkedBinary, managedPointer, sharing } from './cudart/index.ts';
 import { deviceCodes } from './device-code.ts';
 import { lowerMemory } from './lower/index.ts';
 import { ProgramMemory, programWindow } from './memory.ts';
@@ -17,6 +17,14 @@ export interface RunOptions extends CudaOptions {
 
 /** Thrown through the program to stop it, after its reason has been reported. */
 class Stopped extends Error {}
+
+/** A program that already has this much probably asked for more than there is. */
+const muchMemory = 2 ** 30;
+const nullHelp = (bytes: number): string =>
+  bytes < muchMemory
+    ? 'the pointer was never set, or comes from a function that failed'
+    : `allocations give null where memory is used up: this program has ${(bytes / 2 ** 30).toFixed(1)} of at most 4 GiB of host memory`;
+const elsewhereHelp = 'the pointer was freed, or never set';
 
 /** What a module must export to be a program. */
 interface Exports {
@@ -62,6 +70,30 @@ function compiled(bytes: Uint8Array, diagnostics: Diagnostics): WebAssembly.Modu
     return undefined;
   }
 }
+
+/** Bytes below the memory of a program that a stack without end reaches. */
+const belowStack = 1n << 24n;
+
+/** What is at an address outside of the memory of a program, and what to do. */
+function whatIs(address: bigint, isDevice: boolean, bytes: number): { readonly what: string; readonly help?: string } {
+  const start = BigInt(programWindow) << 32n;
+  if (address < 65_536n) return { what: 'a null pointer', help: nullHelp(bytes) };
+  if (isDevice) return { what: 'device memory, which only kernels and copies can access' };
+  if (address >= start - belowStack && address < start + 65_536n)
+    return { what: 'below the stack, which is used up', help: 'the stack has 8 MiB: allocate large arrays, and end recursion earlier' };
+  return { what: 'no memory', help: elsewhereHelp };
+}
+
+/** Reasons of traps, by what the engines say. */
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/unreachable/i, 'it reached code without defined behavior, such as an access through a pointer that is always null'],
+  [/call stack|stack size/i, 'it has used up its stack'],
+  [/divi.* by zero/i, 'it divided an integer by zero'],
+  [/call_indirect|indirect call|null function|table index|signature/i, 'it called through a pointer that is no function of this type'],
+  [/out of bounds memory|memory access out of bounds/i, 'it accessed memory that it does not have'],
+];
+
+const reasonOf = (message: string): string => reasons.find(([pattern]) => pattern.test(message))?.[1] ?? message;
 
 class Program {
   readonly #module: WebAssembly.Module;
@@ -132,7 +164,10 @@ class Program {
     const env = Object.fromEntries(
       WebAssembly.Module.imports(this.#module)
         .filter(({ module, kind }) => module === 'env' && kind === 'function')
-        .map(({ name }) => [name, cuda[name] ?? ((): never => this.#stop('CM5080', name))]),
+        .map(({ name }) => [
+          name,
+          cuda[name] ?? (name.startsWith(linkedBinary) ? cuda[linkedBinary]! : undefined) ?? ((): never => this.#stop('CM5080', name)),
+        ]),
     );
     if (this.#tag) Object.assign(env, { __cpp_exception: this.#tag });
     return {
@@ -148,16 +183,15 @@ class Program {
     if (index !== undefined) return index;
     const shown = `0x${address.toString(16)}`;
     const isDevice = this.#cuda.allocations.find(address) !== undefined;
-    const what = address < 65_536n ? 'a null pointer' : isDevice ? 'device memory, which only kernels and copies can access' : 'no memory';
-    this.#report('CM5081', { address: shown, what });
+    this.#report('CM5081', { address: shown, ...whatIs(address, isDevice, this.#memory?.bytes.length ?? 0) });
     return -1;
   }
 
-  #report(code: 'CM5081', holes: { address: string; what: string }): void {
+  #report(code: 'CM5081', { help, ...holes }: { address: string; what: string; help?: string }): void {
     if (this.#isReported) return;
     this.#isReported = true;
     const diagnostics = new Diagnostics();
-    diagnostics.report(code, holes);
+    diagnostics.report(code, holes, help === undefined ? {} : { help });
     this.#options.report(diagnostics);
   }
 
@@ -195,7 +229,7 @@ class Program {
     if (!isTrap && !isThrown) throw error;
     this.#isReported = true;
     const diagnostics = new Diagnostics();
-    diagnostics.report('CM5082', { why: isThrown ? 'an exception that nothing caught' : (error as Error).message });
+    diagnostics.report('CM5082', { why: isThrown ? 'an exception that nothing caught' : reasonOf((error as Error).message) });
     this.#options.report(diagnostics);
     return stoppedCode;
   }

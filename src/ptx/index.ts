@@ -14,6 +14,7 @@ export { isMatch, matchForm } from './check/match.ts';
 export { laneOf, sink } from './check/operands.ts';
 export { type LabelPlace, labelsOfList as labelsListed, lookUp, type Named, type Scope } from './check/scope.ts';
 export * from './container/index.ts';
+export { linkModules } from './link/index.ts';
 export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './model/row.ts';
 export { specialRegisters } from './model/special-registers.ts';
 export type { Register } from './model/types.ts';

@@ -22,6 +22,8 @@ export interface SourceOptions {
   readonly preIncludes?: readonly string[];
   /** Whether multiplications and additions become `fma`; true by default, as in nvcc. */
   readonly isContracted?: boolean;
+  /** Whether its device code is linked with that of other files; false by default. */
+  readonly isRelocatable?: boolean;
   /** The language standard; that of nvcc by default. */
   readonly standard?: string;
   /** The libraries of host code, which a whole program is compiled with. Without them, only device code can be compiled. */
@@ -56,21 +58,34 @@ const systemFolders = (sysroot: Sysroot | undefined, language: Language): string
 
 const defaultStandards: Readonly<Record<Language, string>> = { cuda: 'gnu++17', 'c++': 'gnu++17', c: 'gnu17' };
 
+/** Whether a standard is one of the language: build scripts give all of them the same words, and compilers ignore those of another one. */
+const isOf = (standard: string, language: Language): boolean => standard.includes('++') === (language !== 'c');
+
 /** Arguments of the front end, which are the same in both halves: declarations must not differ between them. */
 export function frontEndArguments(language: Language, options: SourceOptions): string[] {
-  const { folders, defines = [], undefines = [], preIncludes = [], isContracted = true, standard, sysroot } = options;
+  const {
+    folders,
+    defines = [],
+    undefines = [],
+    preIncludes = [],
+    isContracted = true,
+    isRelocatable = false,
+    standard,
+    sysroot,
+  } = options;
   return [
     ...['-fgnuc-version=4.2.1', '-D_GNU_SOURCE', ...emulated, '-Wno-register', '-disable-free', '-fmessage-length=0'],
     ...['-resource-dir', '/usr', '-isysroot', '/usr', `-fdebug-prefix-map=/${hostRoot}=`, `-fmacro-prefix-map=/${hostRoot}=`],
     ...(language === 'c' ? [] : ['-fcxx-exceptions', '-fexceptions']),
     ...systemFolders(sysroot, language),
     ...(language === 'cuda' ? ['-target-sdk-version=12.0', '-include', 'cuda_runtime.h'] : []),
-    `-std=${standard ?? defaultStandards[language]}`,
+    `-std=${standard !== undefined && isOf(standard, language) ? standard : defaultStandards[language]}`,
     ...folders.flatMap((folder) => ['-I', insideOf(folder)]),
     ...defines.flatMap((define) => ['-D', define]),
     ...undefines.flatMap((name) => ['-U', name]),
     ...preIncludes.flatMap((path) => ['-include', insideOf(path)]),
     ...(isContracted ? [] : ['-ffp-contract=off']),
+    ...(isRelocatable && language === 'cuda' ? ['-fgpu-rdc'] : []),
   ];
 }
 

@@ -16,7 +16,7 @@ const output = 'device.bc';
 /** Arguments of the device compiler beside the front end's. The last line chooses contraction and line tables as nvcc does. */
 const fixedArguments = [
   ...['-triple', deviceTriple, '-aux-triple', hostTriple, '-fcuda-is-device', '-target-cpu', 'sm_80', '-target-feature', '+ptx80'],
-  ...['-O2', '-fno-threadsafe-statics', '-emit-llvm-bc'],
+  ...['-O2', '-fno-threadsafe-statics', '-emit-llvm-bc', '-fno-builtin-malloc', '-fno-builtin-free'],
   ...['-ffp-contract=fast', '-debug-info-kind=line-tables-only', '-dwarf-version=4'],
 ];
 
@@ -37,5 +37,5 @@ export async function compileDevice(clang: Clang, options: SourceOptions, diagno
   ];
   const { code, files: made, messages } = await clang(args, filesOf(options));
   const bitcode = code === 0 ? made[output] : undefined;
-  return { ptx: bitcode instanceof Uint8Array ? ptxOfBitcode(bitcode, diagnostics) : undefined, messages: withOwnPaths(messages) };
+  return { ptx: bitcode instanceof Uint8Array ? ptxOfBitcode(bitcode, diagnostics, options) : undefined, messages: withOwnPaths(messages) };
 }

@@ -10,7 +10,7 @@ export { compileDevice, type DeviceCode, deviceKey } from './device.ts';
 export { headers } from './headers.ts';
 export { archive, compileHost, hostKey, type LinkOptions, link, type Made, preprocess } from './host.ts';
 export { includedFiles, type SourceFiles } from './includes.ts';
-export { type HeaderFolders, type InstalledClang, installedClang, loadInstalled, writeHeaders } from './installed.ts';
+export { type HeaderFolders, type InstalledClang, installedClang, loadInstalled, removeWithProcess, writeHeaders } from './installed.ts';
 export {
   findPackage,
   findSysroot,

@@ -80,6 +80,7 @@ export function loadInstalled(clang: InstalledClang, folders: HeaderFolders, oth
     const tool = toolOf(clang, args[0]!);
     if (tool === undefined) return (await otherwise())(args, files);
     const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
+    removeWithProcess(folder);
     try {
       for (const [name, entry] of Object.entries(files))
         if (name !== memoryRoots.machine && !isFolder(name)) writeTree(join(folder, name), entry);
@@ -87,8 +88,25 @@ export function loadInstalled(clang: InstalledClang, folders: HeaderFolders, oth
       return { ...ran, files: ran.code === 0 ? outputOf(args, folder) : {} };
     } finally {
       rmSync(folder, { recursive: true, force: true });
+      temporary.delete(folder);
     }
   };
+}
+
+/** Folders of compilations that have not ended. */
+const temporary = new Set<string>();
+let isWatching = false;
+
+/** Removes a folder if a signal ends this process, which waits for the compiler and has time for it. */
+export function removeWithProcess(folder: string): void {
+  if (!isWatching)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.once(signal, () => {
+        for (const each of temporary) rmSync(each, { recursive: true, force: true });
+        process.kill(process.pid, signal);
+      });
+  isWatching = true;
+  temporary.add(folder);
 }
 
 function toolOf({ command, folder }: InstalledClang, name: string): string | undefined {

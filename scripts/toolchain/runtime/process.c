@@ -3,6 +3,7 @@
  * function that is not supported; what the program does then is its own. Source: POSIX.1-2017.
  */
 #include <errno.h>
+#include <sys/resource.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -82,3 +83,22 @@ int mkstemps(char *template, int behind) {
   return -1;
 }
 int mkstemp(char *template) { return mkstemps(template, 0); }
+
+/* The limits are those of the memory, which nobody can move; a stack has the size that it is linked with. */
+int getrlimit(int resource, struct rlimit *to) {
+  rlim_t limit = resource == RLIMIT_STACK ? 8 << 20 : resource == RLIMIT_DATA || resource == RLIMIT_AS ? 1ull << 32 : RLIM_INFINITY;
+  if (resource < RLIMIT_CPU || resource > RLIMIT_AS) {
+    errno = EINVAL;
+    return -1;
+  }
+  to->rlim_cur = to->rlim_max = limit;
+  return 0;
+}
+
+int setrlimit(int resource, const struct rlimit *to) {
+  struct rlimit now;
+  if (getrlimit(resource, &now) != 0) return -1;
+  if (to->rlim_cur == now.rlim_cur) return 0;
+  errno = EPERM;
+  return -1;
+}

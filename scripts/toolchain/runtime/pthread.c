@@ -21,6 +21,9 @@ struct __pthread {
 static struct __pthread first;
 static struct __pthread *current = &first;
 
+int __cumetal_is_first_thread(void) { return current == &first; }
+void *__cumetal_call_thread(void *(*start)(void *), void *argument);
+
 #define key_count 128
 static struct {
   int is_used;
@@ -37,7 +40,7 @@ static void run_thread(struct __pthread *thread, void *(*start)(void *), void *a
     keys[i].value = 0;
   }
   current = thread;
-  thread->result = start(argument);
+  thread->result = __cumetal_call_thread(start, argument);
   for (int round = 0; round < 4; round++)
     for (int i = 0; i < key_count; i++) {
       void *value = keys[i].value;

@@ -104,6 +104,33 @@ export const formats = entries({
     message: '`{path}` is {what}, not PTX',
     page: 'The input is PTX text, a `.metallib`, a fatbinary, cubin, object file or program that contains PTX, an AIR module as `cumetal build --emit air` or `air-ll` writes it, or a `.cu` file where nvcc or clang is installed.',
   },
+  CM4075: {
+    severity: 'error',
+    title: 'undefined symbol',
+    message: '`{name}` is used, and no module defines it',
+    help: 'link the file that defines it as well; a definition without `.visible` (in CUDA C++: a `static` one) is for its own module only',
+    page: 'An `.extern` function or variable of one module has to be defined in another one of those that are linked. `vprintf`, `malloc` and other functions of the device itself need no definition.',
+  },
+  CM4076: {
+    severity: 'error',
+    title: 'symbol defined twice',
+    message: '`{name}` is defined in several modules',
+    help: 'define it in one file and declare it `extern` in the others, or make it `static` or `inline`',
+    page: 'A name that is `.visible` may have one definition in all modules that are linked, and an entry as well. `.weak` definitions, of inline functions and templates, may be many, of which one is kept; of `.common` variables the largest.',
+  },
+  CM4077: {
+    severity: 'error',
+    title: 'symbol declared differently',
+    message: '`{name}` differs from its definition: {what}',
+    help: 'declare it in one header that both files include',
+    page: 'The declarations of a function in all modules have the same parameters and results, and those of a variable the same state space and size.',
+  },
+  CM4078: {
+    severity: 'error',
+    title: 'modules that do not go together',
+    message: 'this module cannot be linked with {other}: {why}',
+    page: 'Linked modules have the same address size and texture mode. The result has the highest version and target of all; code for `sm_90a` or `sm_100f` is for GPUs of that kind, so that no other module may need a newer one.',
+  },
   CM4080: {
     severity: 'error',
     title: 'no translation to PTX',

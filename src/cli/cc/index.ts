@@ -97,6 +97,7 @@ class Driver {
       undefines: line.values('undefine'),
       standard: line.values('standard').at(-1),
       isContracted: line.values('contraction').at(-1) !== 'false',
+      isRelocatable: line.values('relocatable').at(-1) === 'true' || line.values('compileRelocatable').length > 0,
       libraryFolders: line.values('libraryFolder'),
       libraries: line.values('library'),
     };
@@ -115,13 +116,22 @@ class Driver {
     if (this.#has('ptx')) return this.#each('.ptx', (path) => this.#ptxOf(path));
     if (this.#has('fatbin')) return this.#each('.fatbin', (path) => this.#ptxOf(path));
     if (this.#has('preprocess')) return this.#each(undefined, (path, language) => this.#preprocessed(path, language));
-    if (this.#has('compile')) return this.#each('.o', (path, language) => this.#objectOf(path, language));
+    if (this.#has('compile') || this.#has('compileRelocatable'))
+      return this.#each('.o', (path, language) => this.#objectOf(path, language));
     if (this.#has('deviceLink')) return this.#linkDevice();
     return this.#has('archive') ? this.#archive() : this.#link();
   }
 
   #has(effect: Effect): boolean {
     return this.#line.values(effect).length > 0;
+  }
+
+  /** Writes a file, or to standard output, which has the name `-`. */
+  #write(path: string, bytes: Uint8Array): boolean {
+    const { terminal } = this.#context;
+    if (path !== '-') return writeBytes(terminal, path, bytes, this.#diagnostics);
+    terminal.outBytes(bytes);
+    return true;
   }
 
   get #output(): string | undefined {
@@ -141,7 +151,7 @@ class Driver {
       const to = this.#output ?? (extension && basename(path).replace(/\.[^.]*$/, '') + extension);
       if (!bytes) code = exit.doesNotCompile;
       else if (to === undefined) this.#context.terminal.outBytes(bytes);
-      else if (!writeBytes(this.#context.terminal, to, bytes, this.#diagnostics)) code = exit.failed;
+      else if (!this.#write(to, bytes)) code = exit.failed;
     }
     return code;
   }
@@ -167,9 +177,9 @@ class Driver {
     return (await compileSource(this.#compilations, path, language, this.#words, this.#diagnostics))?.bytes;
   }
 
-  /** An object without code: the device code of each file is whole. */
+  /** An object without code: a link of objects links their device code. */
   #linkDevice(): number {
-    return writeBytes(this.#context.terminal, this.#output ?? 'a_dlink.o', emptyObject, this.#diagnostics) ? exit.ok : exit.failed;
+    return this.#write(this.#output ?? 'a_dlink.o', emptyObject) ? exit.ok : exit.failed;
   }
 
   async #archive(): Promise<number> {
@@ -181,7 +191,7 @@ class Driver {
     );
     this.#compilations.say(messages);
     if (!bytes) return exit.failed;
-    return writeBytes(this.#context.terminal, this.#output ?? 'a.a', bytes, this.#diagnostics) ? exit.ok : exit.failed;
+    return this.#write(this.#output ?? 'a.a', bytes) ? exit.ok : exit.failed;
   }
 
   async #link(): Promise<number> {
@@ -189,8 +199,8 @@ class Driver {
     const program = await buildProgram(this.#compilations, this.#words, this.#diagnostics);
     if (!program) return exit.doesNotCompile;
     const to = this.#output ?? 'a.out';
-    if (!writeBytes(terminal, to, programFile(program, ownCommand()), this.#diagnostics)) return exit.failed;
-    const failure = terminal.makeExecutable?.(to);
+    if (!this.#write(to, programFile(program, ownCommand()))) return exit.failed;
+    const failure = to === '-' ? undefined : terminal.makeExecutable?.(to);
     if (failure) this.#diagnostics.report('CM5031', { path: to, why: failure.why });
     if (failure) return exit.failed;
     if (!this.#has('run')) return exit.ok;
@@ -211,6 +221,6 @@ class Driver {
       return exit.ok;
     }
     const to = named ?? `${(this.#output ?? objectName(basename(this.#line.files[0]!.path))).replace(/\.[^.]*$/, '')}.d`;
-    return writeBytes(this.#context.terminal, to, new TextEncoder().encode(text), this.#diagnostics) ? exit.ok : exit.failed;
+    return this.#write(to, new TextEncoder().encode(text)) ? exit.ok : exit.failed;
   }
 }

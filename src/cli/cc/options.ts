@@ -7,6 +7,9 @@
 export type Effect =
   | 'output'
   | 'compile'
+  | 'compileRelocatable'
+  | 'relocatable'
+  | 'deviceLink'
   | 'ptx'
   | 'fatbin'
   | 'preprocess'
@@ -30,7 +33,6 @@ export type Effect =
   | 'version'
   | 'verbose'
   | 'dryRun'
-  | 'deviceLink'
   | 'shared'
   | 'forwardUnknown'
   | 'help'
@@ -58,14 +60,14 @@ const one = (effect: Effect, names: string, doc: string, more: Partial<Word> = {
 });
 
 const joined = { isJoined: true } as const;
-const noDeviceLink = 'device code of several files is not linked: each file must define what its kernels call';
 
 export const words: readonly Word[] = [
   one('output', '-o --output-file', 'The file to write: `a.out` for a program, and the name of the source for others.', {
     value: 'FILE',
     ...joined,
   }),
-  one('compile', '-c --compile -dc --device-c', 'Compile each source to an object, and link nothing.'),
+  one('compile', '-c --compile', 'Compile each source to an object, and link nothing.'),
+  one('compileRelocatable', '-dc --device-c', 'The same, with `-rdc=true`.'),
   one('ptx', '-ptx --ptx', 'Compile the device code of each `.cu` file to PTX.'),
   one('fatbin', '-fatbin --fatbin', 'The same for `cuModuleLoad`, which takes PTX where it takes fatbinaries.'),
   one('preprocess', '-E --preprocess', 'Print the preprocessed host code of each source.'),
@@ -107,7 +109,7 @@ export const words: readonly Word[] = [
     '-forward-unknown-to-host-compiler --forward-unknown-to-host-compiler -forward-unknown-opts --forward-unknown-opts',
     'Unknown words are words for the host compiler.',
   ),
-  one('deviceLink', '-dlink --device-link', `Make an object without code, because ${noDeviceLink}.`),
+  one('deviceLink', '-dlink --device-link', 'Make an object without code: the program’s own link links device code as well.'),
   one('version', '-V --version', 'Print the version.'),
   one('help', '-h --help', 'Print this help.'),
   one('ignored', '-O --optimize -dopt --dopt', 'Code is always optimized.', { value: 'LEVEL', ...joined }),
@@ -128,7 +130,14 @@ export const words: readonly Word[] = [
       isList: true,
     },
   ),
-  one('ignored', '-rdc --relocatable-device-code', `Accepted; ${noDeviceLink}.`, { value: 'true|false' }),
+  one(
+    'relocatable',
+    '-rdc --relocatable-device-code',
+    '`true`: device code of several files is linked, so that each may use what another one defines.',
+    {
+      value: 'true|false',
+    },
+  ),
   one(
     'ignored',
     '-maxrregcount --maxrregcount -ccbin --compiler-bindir -cudart --cudart -cudadevrt --cudadevrt -t --threads -default-stream --default-stream -diag-suppress --diag-suppress -Werror --Werror -split-compile --split-compile -keep-dir --keep-dir -odir --output-directory -target-dir --target-directory -std-dir',

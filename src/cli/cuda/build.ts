@@ -3,9 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
-import { cudaFunctions, programBase } from '../../program/index.ts';
+import { SourceFile } from '../../base/source.ts';
+import { cudaFunctions, programBase, relocatableCodes, withLinkedCode } from '../../program/index.ts';
 import { cudaLibrariesOf, cudaLibraryNames, type Language, link } from '../../toolchain/index.ts';
+import { linkSources } from '../input/linked.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
+import { membersOf, neededMembers } from './archive-members.ts';
 import {
   type Compilations,
   type CompiledObject,
@@ -84,8 +87,9 @@ const isArchive = (path: string): boolean => exists(path) && libraryOf(new Uint8
 /** The name of the object of a source; other names stay. */
 export const objectName = (path: string): string => path.replace(/\.(cu|cpp|cc|cxx|c\+\+|C|c)$/, '.o');
 
-/** Libraries of CUDA that are part of what runs the program, so that no file has their names. */
-const isBuiltIn = /^(cuda|cudart|cudart_static|cudadevrt|culibos|nvToolsExt|nvToolsExt64|stdc\+\+|gcc|gcc_s|gomp|c|c\+\+|c\+\+abi)$/;
+/** Libraries of CUDA and of compilers that are part of what runs the program or have no use in it, so that no file has their names. */
+const isBuiltIn =
+  /^(cuda|cudart|cudart_static|cudadevrt|culibos|nvToolsExt|nvToolsExt64|stdc\+\+|gcc|gcc_s|gomp|gfortran|quadmath|c|c\+\+|c\+\+abi)$/;
 
 /** The first file that cannot be read, and why. */
 export function unreadable(
@@ -127,17 +131,47 @@ export async function buildProgram(
   const known = compilations.read(key);
   if (known) return known;
   compilations.terminal.status?.('linking');
-  const { bytes, messages } = await link(await compilations.clang(), {
-    objects: objects.map(({ name, bytes }) => ({ name: objectName(name), bytes })),
-    libraries,
-    sysroot: compilations.toolchain.sysroot.tree(),
-    base: programBase,
-    imports: Object.keys(cudaFunctions),
-    unnamed: unnamedLibraries(compilations, words),
-  });
-  compilations.say(messages);
-  if (bytes) compilations.write(key, bytes);
-  return bytes;
+  const bytes = await linkHost(compilations, objects, libraries, unnamedLibraries(compilations, words));
+  const linked = bytes && linkDevice(bytes, diagnostics);
+  if (linked) compilations.write(key, linked);
+  return linked;
+}
+
+/** Links host code, and once more with members of archives whose device code the program needs. */
+async function linkHost(
+  compilations: Compilations,
+  given: readonly { readonly name: string; readonly bytes: Uint8Array }[],
+  libraries: readonly string[],
+  unnamed: readonly string[],
+): Promise<Uint8Array | undefined> {
+  const objects = given.map(({ name, bytes }) => ({ name: objectName(name), bytes }));
+  const members = objects.flatMap(({ bytes }) => membersOf(bytes));
+  for (;;) {
+    const { bytes, messages } = await link(await compilations.clang(), {
+      objects,
+      libraries,
+      sysroot: compilations.toolchain.sysroot.tree(),
+      base: programBase,
+      imports: Object.keys(cudaFunctions),
+      unnamed,
+    });
+    const more = bytes ? neededMembers(bytes, members) : [];
+    if (more.length === 0) {
+      compilations.say(messages);
+      return bytes;
+    }
+    for (const member of more) members.splice(members.indexOf(member), 1);
+    objects.push(...more);
+  }
+}
+
+/** The program with its relocatable device code linked; undefined after reporting what is undefined or defined twice. */
+function linkDevice(program: Uint8Array, diagnostics: Diagnostics): Uint8Array | undefined {
+  const codes = relocatableCodes(program);
+  if (codes.size === 0) return program;
+  const sources = [...codes.values()].map((text, i) => new SourceFile(`device code ${i + 1}`, text));
+  const source = linkSources(sources, 'linked.ptx', diagnostics);
+  return source && withLinkedCode(program, codes.keys(), source.text);
 }
 
 /** CUDA's libraries that are there, and that the command line does not name. */

@@ -3,15 +3,15 @@
  * process, and both halves of a source are compiled at the same time.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isSingleFile, ownFolder } from '../command/own-place.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 
 /** What starts this program: its launcher, which chooses the settings of each command, or the single-file program. */
 export function ownCommand(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); folder !== dirname(folder); folder = dirname(folder)) {
+  if (isSingleFile()) return process.execPath;
+  for (let folder = ownFolder(); folder !== dirname(folder); folder = dirname(folder)) {
     const launcher = join(folder, 'bin/cumetal');
     if (exists(launcher)) return launcher;
   }
@@ -32,32 +32,29 @@ export interface ChildResult {
   readonly messages: string;
 }
 
-/** Runs `cumetal cc` with these words while the caller continues; its output is one file. */
+/** Runs `cumetal cc` with these words while the caller continues. What it makes comes through a pipe, so that no file is left where both are ended. */
 export async function compileAside(words: readonly string[], terminal: Terminal): Promise<ChildResult> {
-  const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
-  const output = join(folder, 'output');
-  try {
-    const child = spawn(ownCommand(), ['cc', ...words, '-o', output], { env: environment(terminal), stdio: ['ignore', 'ignore', 'pipe'] });
-    let messages = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      messages += text;
-    });
-    const code = await new Promise<number | null>((resolve) => child.on('close', resolve).on('error', () => resolve(null)));
-    return { bytes: code === 0 ? new Uint8Array(readFileSync(output)) : undefined, messages };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const child = spawn(ownCommand(), ['cc', ...words, '-o', '-'], { env: environment(terminal), stdio: ['ignore', 'pipe', 'pipe'] });
+  let messages = '';
+  const parts: Buffer[] = [];
+  child.stdout.on('data', (part: Buffer) => void parts.push(part));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    messages += text;
+  });
+  const code = await new Promise<number | null>((resolve) => child.on('close', resolve).on('error', () => resolve(null)));
+  return { bytes: code === 0 ? new Uint8Array(Buffer.concat(parts)) : undefined, messages };
 }
 
-/** Runs `cumetal cc` with these words, on the streams of this process. The file that it makes, or its exit code. */
+/** Most bytes of a linked program. */
+const maxProgramBytes = 2 ** 30;
+
+/** Runs `cumetal cc` with these words, on the standard input and error of this process. What it makes, or its exit code. */
 export function compileInstead(words: readonly string[], terminal: Pick<Terminal, 'env'>, isCached: boolean): Uint8Array | number {
-  const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
-  const output = join(folder, 'output');
-  try {
-    const env = { ...environment(terminal), ...(isCached ? {} : { CUMETAL_CACHE_DISABLE: '1' }) };
-    const { status } = spawnSync(ownCommand(), ['cc', ...words, '-o', output], { env, stdio: 'inherit' });
-    return status === 0 ? new Uint8Array(readFileSync(output)) : (status ?? 1);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const env = { ...environment(terminal), ...(isCached ? {} : { CUMETAL_CACHE_DISABLE: '1' }) };
+  const { status, stdout } = spawnSync(ownCommand(), ['cc', ...words, '-o', '-'], {
+    env,
+    stdio: ['inherit', 'pipe', 'inherit'],
+    maxBuffer: maxProgramBytes,
+  });
+  return status === 0 ? new Uint8Array(stdout) : (status ?? 1);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { hexOf } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { imageOf, withDeviceCode } from '../../program/index.ts';
+import { imageOf, relocatableKey, withDeviceCode } from '../../program/index.ts';
 import {
   type Clang,
   compileDevice,
@@ -32,6 +32,8 @@ export interface SourceWords {
   readonly standard: string | undefined;
   readonly preIncludes?: readonly string[];
   readonly isContracted?: boolean;
+  /** Whether device code of several files is linked. */
+  readonly isRelocatable?: boolean;
 }
 
 /** An object, and a key that differs for different objects. */
@@ -135,13 +137,14 @@ async function bothHalves(
   diagnostics: Diagnostics,
 ): Promise<Uint8Array | undefined> {
   const { terminal } = compilations;
+  const imageKey = words.isRelocatable ? relocatableKey(key) : key;
   const aside = hasSecondCore() ? compileAside(['-ptx', '-x', 'cu', ...wordsOf(words), options.path], terminal) : undefined;
-  const host = aside && (await compileHost(await compilations.clang(), 'cuda', options, imageOf(key)));
+  const host = aside && (await compileHost(await compilations.clang(), 'cuda', options, imageOf(imageKey)));
   const device = aside ? ofChild(await aside) : await compileDevice(await compilations.clang(), options, diagnostics);
   compilations.say(device.messages);
   if (device.ptx === undefined) return undefined;
-  const { bytes, messages } = host ?? (await compileHost(await compilations.clang(), 'cuda', options, imageOf(key)));
-  if (bytes) return withDeviceCode(bytes, key, device.ptx);
+  const { bytes, messages } = host ?? (await compileHost(await compilations.clang(), 'cuda', options, imageOf(imageKey)));
+  if (bytes) return withDeviceCode(bytes, imageKey, device.ptx);
   // The device half accepts some of what the host half refuses.
   compilations.say(messages);
   return undefined;
@@ -150,20 +153,29 @@ async function bothHalves(
 const ofChild = ({ bytes, messages }: ChildResult): DeviceCode => ({ ptx: bytes && new TextDecoder().decode(bytes), messages });
 
 /** The words of a command line that say the same. */
-export const wordsOf = ({ folders, defines, undefines, preIncludes = [], standard, isContracted = true }: SourceWords): string[] => [
+export const wordsOf = ({
+  folders,
+  defines,
+  undefines,
+  preIncludes = [],
+  standard,
+  isContracted = true,
+  isRelocatable = false,
+}: SourceWords): string[] => [
   ...folders.map((folder) => `-I${folder}`),
   ...defines.map((define) => `-D${define}`),
   ...undefines.map((name) => `-U${name}`),
   ...preIncludes.flatMap((header) => ['-include', header]),
   ...(standard === undefined ? [] : [`-std=${standard}`]),
   ...(isContracted ? [] : ['-fmad=false']),
+  ...(isRelocatable ? ['-rdc=true'] : []),
 ];
 
 /** What the compiler is given for a source. */
 export function sourceOptions({ toolchain }: Compilations, path: string, words: SourceWords): SourceOptions {
   const folders = words.folders.map((folder) => resolve(folder));
   const preIncludes = (words.preIncludes ?? []).map((header) => resolve(header));
-  const { defines, undefines, standard, isContracted = true } = words;
+  const { defines, undefines, standard, isContracted = true, isRelocatable = false } = words;
   return {
     path: resolve(path),
     files: includedFiles(path, folders, preIncludes),
@@ -172,6 +184,7 @@ export function sourceOptions({ toolchain }: Compilations, path: string, words: 
     undefines,
     preIncludes,
     isContracted,
+    isRelocatable,
     ...(standard === undefined ? {} : { standard }),
     sysroot: toolchain.sysroot,
   };

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hexOf } from '../../base/bytes.ts';
-import { type Clang, headers, type InstalledClang, loadInstalled, writeHeaders } from '../../toolchain/index.ts';
+import { type Clang, headers, type InstalledClang, loadInstalled, removeWithProcess, writeHeaders } from '../../toolchain/index.ts';
 import { headersFolder, storeOf } from '../command/compile-cache.ts';
 import { hostHash } from '../command/host-hash.ts';
 import type { Terminal } from '../terminal/index.ts';
@@ -25,6 +25,7 @@ export async function openInstalled(
 
 function ofProcess(write: (folder: string) => void): string {
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-'));
+  removeWithProcess(folder);
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   write(folder);
   return folder;

@@ -49,6 +49,27 @@ export async function readInput(
   return readText(path, bytes, diagnostics);
 }
 
+/** Reads files of PTX, which are linked to one module, or one file as it is; or returns the exit code after reporting an error. */
+export async function readInputs(
+  paths: readonly string[],
+  terminal: Terminal,
+  diagnostics: Diagnostics,
+  parsed: ParsedArguments,
+  isLinked = paths.length > 1,
+): Promise<Input | ExitCode> {
+  if (!isLinked) return readInput(paths[0]!, terminal, diagnostics, parsed);
+  const sources: SourceFile[] = [];
+  for (const path of paths) {
+    const input = await readInput(path, terminal, diagnostics, parsed);
+    if (typeof input === 'number') return input;
+    if (input.kind !== 'ptx') return usageError(`only PTX can be linked, and \`${path}\` is none`, 'cumetal link --help', terminal);
+    sources.push(input.source);
+  }
+  const { linkSources } = await import('./linked.ts');
+  const source = linkSources(sources, 'linked.ptx', diagnostics);
+  return source ? { kind: 'ptx', path: source.path, source } : exit.doesNotCompile;
+}
+
 const cudaOptions = (parsed: ParsedArguments): CudaOptions => ({
   compiler: lastValue(parsed, 'compiler'),
   folders: allValues(parsed, 'include'),

@@ -103,7 +103,10 @@ function partLines({ fn, kernels, notRun }: Part): string[] {
 }
 
 /** `isListed`: the `CNST` tag has listed the required function constants, and only the optional ones remain. */
-const serviceTexts: Readonly<Record<Service, string>> = { grid: 'the workspace of a cooperative launch' };
+const serviceTexts: Readonly<Record<Service, string>> = {
+  grid: 'the workspace for barriers of the grid',
+  heap: 'the heap of `malloc`',
+};
 
 function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
   const width = Math.max(0, ...kernel.params.map((p) => p.name.length));

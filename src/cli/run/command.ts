@@ -90,6 +90,10 @@ const options: readonly Option[] = [
   { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer than this.' },
   { name: 'library', short: 'l', value: 'NAME', many: true, doc: 'A library of a whole program: an archive `libNAME.a`, or one of CUDA.' },
   { name: 'library-folder', short: 'L', value: 'FOLDER', many: true, doc: 'A folder with archives of a whole program.' },
+  {
+    name: 'rdc',
+    doc: 'Link the device code of all files of a whole program, so that each may use functions and variables that another one defines (`nvcc -rdc=true`).',
+  },
   { name: 'optimize', short: 'O', value: 'LEVEL', doc: 'Accepted for a whole program, as of a compiler; code is always optimized.' },
   { name: 'no-cache', doc: 'Ignore the compile cache; see `cumetal cache --help`.' },
   ...compiling,

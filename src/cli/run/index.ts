@@ -109,8 +109,8 @@ function problemOf(parsed: ParsedArguments): string | undefined {
   const conflict = has(parsed, 'launch') ? conflictingOption(parsed) : undefined;
   if (conflict) return `\`--${conflict}\` conflicts with \`--launch\`: the launch file specifies it`;
   if (!has(parsed, 'launch') && parsed.positionals.length === 0) return '`cumetal run` requires a file: `cumetal run FILE`';
-  if (parsed.positionals.length > 1) return `unexpected argument \`${parsed.positionals[1]}\` for \`cumetal run\``;
-  const ofPrograms = ['library', 'library-folder', 'optimize', 'trace-launch'].find((name) => has(parsed, name));
+  if (has(parsed, 'launch') && parsed.positionals.length > 1) return `unexpected argument \`${parsed.positionals[1]}\` for \`cumetal run\``;
+  const ofPrograms = ['library', 'library-folder', 'rdc', 'optimize', 'trace-launch'].find((name) => has(parsed, name));
   if (ofPrograms) return `\`--${ofPrograms}\` is for a whole program, and \`${parsed.positionals[0]}\` is a module of kernels`;
   if (parsed.rest) return `words after \`--\` are arguments of a whole program, and \`${parsed.positionals[0]}\` is a module of kernels`;
   return undefined;

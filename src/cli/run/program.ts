@@ -23,9 +23,12 @@ import { ProgramInstruments } from './program-instruments.ts';
 /** Options that say how a program is compiled and how its kernels run. Others are of one launch. */
 const allowed = new Set([
   ...['device', 'engine', 'fma', 'denormals', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize', 'quiet'],
-  ...['include', 'define', 'std', 'library', 'library-folder', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
+  ...['include', 'define', 'std', 'library', 'library-folder', 'rdc', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
   ...['profile', 'roofline', 'trace-thread', 'trace-launch', 'trace-limit', 'trace-out'],
 ]);
+
+/** The exit code of a program whose output has no reader: that which a shell reports where SIGPIPE ended it. */
+const closedOutputCode = 141;
 
 /** Runs the program of `files`, or the linked module. Returns its exit code, or one of `exit` where it did not start. */
 export function runWhole(context: Context, files: readonly string[], module?: Uint8Array): number {
@@ -72,6 +75,7 @@ function built({ terminal, parsed }: Context, files: readonly string[]): Uint8Ar
     defines: allValues(parsed, 'define'),
     undefines: [],
     standard: lastValue(parsed, 'std'),
+    isRelocatable: has(parsed, 'rdc'),
     libraryFolders: allValues(parsed, 'library-folder'),
     libraries: allValues(parsed, 'library'),
   };
@@ -93,14 +97,14 @@ interface Surroundings {
 }
 
 function runOn(device: Device, module: Uint8Array, request: RunRequest, { terminal, args, isCached, traceOut }: Surroundings): number {
-  const host = machineHost({ args, folders: ['.', '/'] });
+  const host = machineHost({ args, folders: ['.', '/'], closed: () => process.exit(closedOutputCode) });
   const observed = request.profile || request.trace ? new ProgramInstruments(request) : undefined;
   const half = deviceHalf(device, request, { terminal, isCached, observed, write: ({ list }) => writeDiagnostics(list, terminal) });
   const { hasFindings, ...hooks } = half;
   const code = runProgram(module, {
     ...hooks,
     host,
-    print: (text) => host.writeOutput(1, text),
+    print: (text) => void host.writeOutput(1, text),
     now: () => performance.now(),
   });
   const isWritten = observed?.finish(terminal, traceOut) ?? true;

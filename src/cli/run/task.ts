@@ -3,7 +3,7 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import { type LaunchPlan, type Reach, readLaunchFile } from '../../runtime/index.ts';
 import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
-import { type Input, readInput } from '../input/index.ts';
+import { type Input, readInput, readInputs } from '../input/index.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { exists } from '../terminal/index.ts';
 import { conflictingOption, type RunRequest, readRequest } from './options.ts';
@@ -23,7 +23,7 @@ export async function readTask({ terminal, parsed, command }: Context, report: R
   const launchPath = lastValue(parsed, 'launch');
   if (launchPath !== undefined) return taskOfFile(launchPath, parsed, terminal, report);
   const { diagnostics } = report;
-  const input = await readInput(parsed.positionals[0]!, terminal, diagnostics, parsed);
+  const input = await readInputs(parsed.positionals, terminal, diagnostics, parsed);
   if (typeof input === 'number') return input;
   if (has(parsed, 'arg')) return taskOfArguments(input, parsed, terminal, report);
   const own = input.kind === 'ptx' ? readOwnLaunch(input.source, command, reachOf(parsed, terminal), diagnostics) : undefined;

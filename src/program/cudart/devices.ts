@@ -160,6 +160,9 @@ function lastError(state: CudaState, isKept: boolean): number {
 /** Where the device would be among those of a machine. */
 const busId = '0000:00:00.0';
 
+/** The number of the limit of the heap. Source: `cudaLimitMallocHeapSize`. */
+export const heapLimit = 2;
+
 /** Limits by number, with the values of NVIDIA's devices. Source: `cudaLimit`. */
 const limits: Readonly<Record<number, number>> = { 0: 1024, 1: 1_048_576, 2: 8_388_608, 3: 2, 4: 2048, 5: 128, 6: 0 };
 
@@ -202,6 +205,7 @@ export const devices: Readonly<Record<string, Row>> = {
   cudaCtxResetPersistingL2Cache: done,
   cudaDeviceSetLimit: row(['int', 'size'], (state, limit, value) => {
     if (limits[limit] === undefined) fail('cudaErrorUnsupportedLimit');
+    if (limit === heapLimit && state.hasHeap) fail('cudaErrorInvalidValue');
     state.limits.set(limit, value);
   }),
   cudaDeviceGetLimit: row(['pointer', 'int'], (state, to, limit) => {

@@ -18,6 +18,7 @@ import { symbols } from './symbols.ts';
 
 export { managedPointer } from './device-memory.ts';
 
+export { linkedBinary } from './registration.ts';
 export { importOf, must, plainRow, type Row } from './row.ts';
 export { CudaFailure, type CudaOptions, CudaState } from './state.ts';
 

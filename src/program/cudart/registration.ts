@@ -40,6 +40,9 @@ function loaded(state: CudaState, image: CodeImage): DeviceModule | undefined {
   }
 }
 
+/** The function that registers a file whose device code is linked; each has one of its own, with a name that starts so. */
+export const linkedBinary = '__cudaRegisterLinkedBinary';
+
 export const registration: Readonly<Record<string, Row>> = {
   __cudaRegisterFatBinary: plainRow(['pointer'], 'pointer', (state, wrapper) => {
     const code = state.memory.u64(wrapper + wrapperHead);
@@ -49,6 +52,18 @@ export const registration: Readonly<Record<string, Row>> = {
     const handle = state.newHandle();
     state.images.set(handle, { text: text!, module: undefined });
     return handle;
+  }),
+  [linkedBinary]: plainRow(['pointer', 'pointer', 'pointer', 'pointer'], 'void', (state, register, wrapper) => {
+    const code = state.memory.u64(wrapper + wrapperHead);
+    const { readImage = (memory, pointer) => memory.cString(pointer) } = state.options;
+    const text = (code === undefined ? undefined : readImage(state.memory, code)) ?? fail('cudaErrorInvalidKernelImage');
+    // All files of a program have the code that was linked of them.
+    const known = [...state.images.values()].find((image) => image.text === text);
+    const handle = state.newHandle();
+    state.images.set(handle, known ?? { text, module: undefined });
+    const call = state.exports.function(register) ?? fail('cudaErrorInvalidKernelImage');
+    call(handle);
+    shareManaged(state, handle);
   }),
   __cudaRegisterFatBinaryEnd: plainRow(['pointer'], 'void', shareManaged),
   __cudaUnregisterFatBinary: plainRow(['pointer'], 'void', (state, handle) => {

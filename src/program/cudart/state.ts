@@ -133,6 +133,8 @@ export class CudaState {
   /** How a capture treats other threads; kept for programs that ask. */
   captureMode = 0;
   readonly pools = new Pools();
+  /** Whether a kernel has used the heap, whose size is then fixed. */
+  hasHeap = false;
   /** Limits that the program has set, by number. */
   readonly limits = new Map<number, number>();
   /** Most dynamic shared memory that the program allows, by stub. */

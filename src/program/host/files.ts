@@ -10,6 +10,7 @@ import type { Fault, Folder, OpenFile, OpenFlags, Status } from '../wasi/host.ts
 const numbers: Readonly<Record<string, Errno>> = {
   EACCES: errno.acces,
   EAGAIN: errno.again,
+  EBADF: errno.badf,
   EBUSY: errno.busy,
   EEXIST: errno.exist,
   EFBIG: errno.fbig,
@@ -29,12 +30,15 @@ const numbers: Readonly<Record<string, Errno>> = {
   EXDEV: errno.xdev,
 };
 
+/** The error number of an error of the file system. */
+export const faultOf = (error: unknown): Fault => ({ errno: numbers[(error as NodeJS.ErrnoException).code ?? ''] ?? errno.io });
+
 /** Runs a call of the file system; its error as an error number. */
 function tried<T>(run: () => T): T | Fault {
   try {
     return run();
   } catch (error) {
-    return { errno: numbers[(error as NodeJS.ErrnoException).code ?? ''] ?? errno.io };
+    return faultOf(error);
   }
 }
 

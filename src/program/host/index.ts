@@ -2,8 +2,8 @@
 import * as fs from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { isatty } from 'node:tty';
-import type { ProgramHost } from '../wasi/host.ts';
-import { grantedFolder } from './files.ts';
+import { type Fault, isFault, type ProgramHost } from '../wasi/host.ts';
+import { faultOf, grantedFolder } from './files.ts';
 
 export interface HostOptions {
   /** The name of the program, then its arguments. */
@@ -12,20 +12,22 @@ export interface HostOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Folders that the program may use, with everything below them; the current one by default. */
   readonly folders?: readonly string[];
+  /** Called when the reader of an output stream has closed it, which ends a program of the machine; without it, output is lost from then on. */
+  closed?(): void;
 }
 
 const zero = new Int32Array(new SharedArrayBuffer(4));
 const wait = (milliseconds: number): void => void Atomics.wait(zero, 0, 0, milliseconds);
 
-/** Runs a call on a stream that may not be ready, as pipes of parents that do not block are. */
-function whenReady<T>(run: () => T): T | undefined {
+/** Runs a call on a stream that may not be ready, as pipes of parents that do not block are. Undefined at the end of the stream. */
+function whenReady<T>(run: () => T): T | Fault | undefined {
   for (let pause = 1; ; pause = Math.min(50, pause * 2)) {
     try {
       return run();
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EOF' || code === 'EPIPE') return undefined;
-      if (code !== 'EAGAIN') throw error;
+      if (code !== 'EAGAIN') return faultOf(error);
       wait(pause);
     }
   }
@@ -43,7 +45,7 @@ function relativeNames(absolute: string): [name: string, path: string][] {
 }
 
 /** The machine for a program. Throws if a folder is not there. */
-export function machineHost({ args, env = process.env, folders = ['.'] }: HostOptions): ProgramHost {
+export function machineHost({ args, env = process.env, folders = ['.'], closed }: HostOptions): ProgramHost {
   const granted = folders.flatMap((folder) => {
     const absolute = resolve(folder);
     return [...relativeNames(absolute).map(([name, path]) => grantedFolder(name, path)), grantedFolder(absolute, absolute)];
@@ -56,10 +58,14 @@ export function machineHost({ args, env = process.env, folders = ['.'] }: HostOp
     writeOutput(stream, bytes) {
       for (let at = 0; at < bytes.length; ) {
         const written = whenReady(() => fs.writeSync(stream, bytes, at, bytes.length - at));
-        // The reader of the pipe has closed it.
-        if (written === undefined) return;
+        if (written === undefined) {
+          closed?.();
+          return undefined;
+        }
+        if (isFault(written)) return written;
         at += written;
       }
+      return undefined;
     },
     isTerminal: (stream) => isatty(stream),
     realTime: () => BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n,

@@ -60,8 +60,7 @@ function write(state: WasiState, entry: Entry, where: readonly [bigint, bigint, 
     if (stream === 0) return errno.badf;
     if (position !== undefined) return errno.spipe;
     return transfer(state, where, (buffer) => {
-      state.host.writeOutput(stream, buffer);
-      return buffer.length;
+      return state.host.writeOutput(stream, buffer) ?? buffer.length;
     });
   }
   return transfer(state, where, (buffer, done) => {

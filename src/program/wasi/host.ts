@@ -66,9 +66,9 @@ export interface ProgramHost {
   readonly env: Readonly<Record<string, string>>;
   readonly folders: readonly Folder[];
   /** Bytes of standard input that were read; 0 at its end. */
-  readInput(into: Uint8Array): number;
+  readInput(into: Uint8Array): number | Fault;
   /** Writes all of it to standard output (1) or standard error (2). */
-  writeOutput(stream: 1 | 2, bytes: Uint8Array): void;
+  writeOutput(stream: 1 | 2, bytes: Uint8Array): Fault | undefined;
   isTerminal(stream: 0 | 1 | 2): boolean;
   /** Nanoseconds since 1970. */
   realTime(): bigint;

@@ -40,7 +40,8 @@ export function checkPrototypes(module: Module, diagnostics: Diagnostics): void 
   }
 }
 
-function disagreement(a: PtxFunction, b: PtxFunction): string | undefined {
+/** How two declarations of a function differ; undefined if they agree. */
+export function disagreement(a: PtxFunction, b: PtxFunction): string | undefined {
   if (a.isEntry !== b.isEntry) return 'one is an entry and the other is not';
   if (b.body && a.linkage === 'extern' && b.linkage !== 'extern' && !a.body) return 'a function of another module cannot be defined here';
   for (const [words, mine, other] of [

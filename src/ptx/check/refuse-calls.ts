@@ -2,14 +2,16 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';
 
+const noHeap = 'allocate on the host and pass the pointer to the kernel, or compile with `--target cpu`';
+
 /** CUDA's system functions that are not supported: the reason and an alternative. */
 const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> = new Map([
   [
     'vprintf',
     ['its declaration differs from CUDA’s', 'declare it as `(.param .b32 r) vprintf (.param .b64 format, .param .b64 arguments)`'],
   ],
-  ['malloc', ['it allocates from a heap, and kernels have no heap here', 'allocate on the host, and pass the pointer to the kernel']],
-  ['free', ['it frees heap memory, and kernels have no heap here', 'allocate on the host, and pass the pointer to the kernel']],
+  ['malloc', ['it allocates from a heap, which kernels have on the CPU device alone', noHeap]],
+  ['free', ['it frees memory of a heap, which kernels have on the CPU device alone', noHeap]],
   ['cudaGetParameterBufferV2', ['it launches a kernel from a kernel, which Metal cannot', 'launch the kernel from the host']],
   ['cudaLaunchDeviceV2', ['it launches a kernel from a kernel, which Metal cannot', 'launch the kernel from the host']],
   ['cudaDeviceSynchronize', ['it waits for kernels that a kernel launched, which Metal cannot', 'launch the kernels from the host']],
@@ -18,14 +20,15 @@ const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> 
 /** Reports CM2040 for a call through a register without any possible callee in the module. */
 export function refusePointerCall(name: string, span: Span, diagnostics: Diagnostics): void {
   const why = 'the module does not take the address of any function with these parameters and results';
-  const help = 'put the functions and the kernel into one source file, and compile it without `-rdc=true`';
+  const help =
+    'link the files that define the functions as well: `cumetal link a.ptx b.ptx -o all.ptx`, or several files for `build` and `run`';
   diagnostics.report('CM2040', { what: `a call through the pointer \`${name}\``, why }, { span, help });
 }
 
 /** Reports CM2040 for a call of a function without a body in the module, with the reason for known CUDA functions. */
 export function refuseMissingBody(name: string, span: Span, diagnostics: Diagnostics): void {
-  const why = 'its body is not in this module, and modules are not linked';
-  const help = 'put the function and the kernel into one source file, and compile it without `-rdc=true`';
+  const why = 'its body is not in this module';
+  const help = 'link the file that defines it as well: `cumetal link a.ptx b.ptx -o all.ptx`, or several files for `build` and `run`';
   const [systemCall, instead] = systemCalls.get(name) ?? [why, help];
   diagnostics.report('CM2040', { what: `a call of \`${name}\``, why: systemCall }, { span, help: instead });
 }

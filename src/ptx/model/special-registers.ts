@@ -2,7 +2,7 @@
  * Special registers and their values in the IR. Registers missing from `table` are legal PTX that this version refuses.
  * Source: PTX ISA 9.0, chapter 10.
  */
-import type { Clock, Sreg, Value } from '../../ir/index.ts';
+import type { Clock, Service, Sreg, Value } from '../../ir/index.ts';
 import type { RowBuilder } from './row-builder.ts';
 
 export interface SpecialRegister {
@@ -49,15 +49,15 @@ const clock = (name: string, of: Clock, half: 'low' | 'high' | undefined, doc: s
   },
   doc: `${doc} Requires \`--target cpu\`: AIR has no clock.`,
 });
-/** A half of the address of the workspace of a cooperative launch. */
-const gridWorkspace = (name: string, half: 'low' | 'high', doc: string): SpecialRegister => ({
+/** A half of the address of what a service has. */
+const halfOf = (service: Service, name: string, half: 'low' | 'high', doc: string): SpecialRegister => ({
   name,
   type: 'u32',
   read(ir) {
-    const address = ir.service('grid');
+    const address = ir.service(service);
     return ir.trunc('i32', half === 'low' ? address : ir.lshr(address, ir.const('i64', 32)));
   },
-  doc: `${doc} Requires \`--target cpu\`: Metal does not promise that all threadgroups run at the same time.`,
+  doc: `${doc} Requires \`--target cpu\`.`,
 });
 const counted = 'A counter that never decreases. It counts nanoseconds, as the clock of a 1 GHz GPU would.';
 
@@ -87,12 +87,15 @@ const rows: readonly SpecialRegister[] = [
     read: (ir) => ir.trunc('i32', ir.ptrtoint('i64', ir.reservedShared())),
     doc: 'The start of the shared memory that is reserved for the barriers of cooperative groups. Its initial content is not specified.',
   },
-  gridWorkspace(
-    '%envreg1',
-    'high',
-    'The upper half of the address of the workspace of a cooperative launch, which `grid.sync()` reads; 0 in any other launch.',
+  halfOf('grid', '%envreg1', 'high', 'The upper half of the address of the workspace of the launch, which `grid.sync()` reads.'),
+  halfOf('grid', '%envreg2', 'low', 'The lower half of that address.'),
+  halfOf(
+    'heap',
+    '%envreg30',
+    'low',
+    'The lower half of the address of the heap, of which `malloc` gives memory. The manual leaves the register to the driver.',
   ),
-  gridWorkspace('%envreg2', 'low', 'The lower half of that address.'),
+  halfOf('heap', '%envreg31', 'high', 'The upper half of that address.'),
 ];
 
 /** Keyed by the name as written. */

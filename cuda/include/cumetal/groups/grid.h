@@ -6,7 +6,7 @@ namespace cooperative_groups {
 
 namespace __cumetal {
 __cumetal_device unsigned long long grid_blocks() { return (unsigned long long)gridDim.x * gridDim.y * gridDim.z; }
-// The address of the workspace of the launch; null if it is not cooperative. The device counts in it the blocks that have arrived.
+// The address of the workspace of the launch, which every launch has. Its second word counts the blocks that have arrived.
 __cumetal_device unsigned int *grid_workspace() {
   unsigned int high, low;
   __asm__ volatile("mov.b32 %0, %%envreg1;" : "=r"(high));

@@ -25,7 +25,7 @@ export interface Area extends OwnArea {
   readonly constant: number;
   /** The fault word, by which the kernel stops itself. */
   readonly faults: number;
-  /** The workspace of a cooperative launch. */
+  /** The workspace of the grid. */
   readonly grid: number;
   /** The print buffer. */
   readonly printed: number;
@@ -92,7 +92,7 @@ export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: 
     constant: place(compiled.windows.constant),
     ...placeOwn(place, compiled, request),
     faults: place(4),
-    grid: place(request.cooperative ? gridWorkspaceBytes : 0),
+    grid: place(gridWorkspaceBytes),
     printed: place(printedBytes),
     printedBytes,
     values: kernel.params.map((param) => (param.kind === 'value' ? place(param.size) : 0)),
@@ -129,13 +129,15 @@ export interface Starts {
   readonly ownMemory: number;
   /** The lock table; 0 for a kernel without it. */
   readonly locks: number;
+  /** The heap of kernels; 0 for a kernel without it. */
+  readonly heap: number;
   /** The address that is bound to a slot, for a caller that has bound all of them itself. */
   readonly bound: ((slot: number) => bigint) | undefined;
 }
 
 /** The globals of the instance that runs a share. */
 export function globalsOf(
-  { start, own, ownMemory, locks, bound }: Starts,
+  { start, own, ownMemory, locks, heap, bound }: Starts,
   area: Area,
   { windows }: CompiledKernel,
   kernel: LoadedKernel,
@@ -149,7 +151,8 @@ export function globalsOf(
     if (param.memory) return BigInt(ownMemory);
     if (param.locks) return BigInt(locks);
     if (param.faults) return BigInt(start + area.faults);
-    if (param.service === 'grid') return request.cooperative ? BigInt(start + area.grid) : 0n;
+    if (param.service === 'heap') return BigInt(heap);
+    if (param.service === 'grid') return BigInt(start + area.grid);
     if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);

@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
-import { lockTableBytes } from '../../../ir/index.ts';
+import { defaultHeapBytes, lockTableBytes } from '../../../ir/index.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
 import type { DeviceInfo, LaunchRequest, LaunchResult } from '../../device.ts';
 import { validateLaunch, validatorOf } from '../../validate-launch.ts';
@@ -17,6 +17,7 @@ import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Residents } from '../workers/residents.ts';
 import type { Work } from '../workers/share.ts';
+import { type Heap, heapOf } from './heap.ts';
 import { launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import { useLocks } from './lock-table.ts';
@@ -147,12 +148,17 @@ interface Allocated extends ObservedLaunch {
   readonly resident: { readonly area: OwnArea; readonly count: number; readonly start: number } | undefined;
 }
 
+const noHeap: Heap = { address: 0, bytes: 0 };
+
 /** Allocates and fills the memory of a launch; the number of bytes if the device has no more. */
 function allocate({ memory, environment, kernel, request }: Inputs, compiled: CompiledKernel, scope: Scope): Allocated | number {
   const area = areaOf(compiled, kernel, request);
   const start = memory.take(area.bytes);
   if (start === undefined) return area.bytes;
   scope.defer(() => memory.give(start));
+  const needsHeap = kernel.reflection.services?.some(({ service }) => service === 'heap');
+  const heap = needsHeap ? heapOf(memory, request.heapBytes ?? defaultHeapBytes) : noHeap;
+  if (!heap) return request.heapBytes ?? defaultHeapBytes;
   const locks = kernel.reflection.locks ? useLocks(memory, scope) : 0;
   if (locks === undefined) return lockTableBytes;
   const areas = compiled.parts && residentAreas(compiled, request);
@@ -170,6 +176,7 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
     area: { ...area, start },
     resident: areas && { ...areas, start: first! },
     locks,
+    heap,
     own: { address: environment.ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
   };
 }
@@ -182,13 +189,19 @@ interface Resources extends Allocated {
 
 function preparedLaunch(
   { environment }: Inputs,
-  { memory, kernel, compiled, request, area, resident, locks, wasm, scope, observers }: Resources,
+  { memory, kernel, compiled, request, area, resident, locks, heap, wasm, scope, observers }: Resources,
   fallBack: PreparedLaunch['fallBack'],
 ): PreparedLaunch {
   const { ownMemory, bound, threads = 1, isInBackground = false } = environment;
   const { reflection } = kernel;
   const globalsIn = (start: number, ownArea: OwnArea): Globals =>
-    globalsOf({ start: area.start, own: { start, area: ownArea }, ownMemory, locks, bound }, area, compiled, kernel, request);
+    globalsOf(
+      { start: area.start, own: { start, area: ownArea }, ownMemory, locks, heap: heap.address, bound },
+      area,
+      compiled,
+      kernel,
+      request,
+    );
   const shares = memory.isShared && observers.length === 0 && !reflection.printf ? threads : 1;
   const residents =
     resident && residentsOf({ ...resident, first: globalsIn(resident.start, resident.area), isInBackground }, memory, compiled, kernel);

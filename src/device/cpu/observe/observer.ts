@@ -30,6 +30,7 @@ export interface ObservedArea {
   readonly records: number;
   readonly states: number;
   readonly faults: number;
+  readonly grid: number;
   readonly printed: number;
   readonly values: readonly number[];
   readonly bytes: number;
@@ -63,6 +64,8 @@ export interface ObservedLaunch {
   readonly area: ObservedArea;
   /** The address of the lock table; 0 for a kernel without it. */
   readonly locks: number;
+  /** The heap of kernels. */
+  readonly heap: { readonly address: number; readonly bytes: number };
   /** The memory of the module's variables. */
   readonly own: { readonly address: number; readonly bytes: number };
 }

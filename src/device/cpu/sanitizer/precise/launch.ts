@@ -69,13 +69,14 @@ function globalsOf({ compiled, request }: SanitizedLaunch, shadow: Shadow): Part
 }
 
 /** Bytes that a parameter points to; 0 for values. */
-function bytesOfParam({ kernel, request, own }: SanitizedLaunch, slot: number, index: number): number {
+function bytesOfParam({ kernel, request, own, heap }: SanitizedLaunch, slot: number, index: number): number {
   const param = kernel.params[index]!;
   if (param.memory) return own.bytes;
   if (param.faults) return 4;
   if (param.formats) return printBufferBytes;
   if (param.locks) return lockTableBytes;
-  if (param.service === 'grid') return request.cooperative ? gridWorkspaceBytes : 0;
+  if (param.service === 'grid') return gridWorkspaceBytes;
+  if (param.service === 'heap') return heap.bytes;
   if (param.kind !== 'pointer') return 0;
   const argument = bufferOfSlot(kernel.reflection, request.args, slot);
   return argument ? argument.buffer.size - (argument.offset ?? 0) : 0;

@@ -3,7 +3,7 @@
  * for each word, and the times of each thread.
  */
 import { product } from '../../../../base/dim3.ts';
-import { lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
+import { gridWorkspaceBytes, lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
 import { type Allocations, setBits } from '../../observe/allocations.ts';
 import type { SanitizedLaunch } from '../../observe/observer.ts';
 import { cellBytes } from './stamp.ts';
@@ -26,9 +26,13 @@ export interface Shadow {
 export const sinkBytes = 64;
 
 /** Allocates and fills the shadow of a launch; the number of bytes if the device has no more. */
-export function newShadow({ memory, allocations, request, area }: SanitizedLaunch): Shadow | number {
+export function newShadow({ memory, allocations, request, area, heap }: SanitizedLaunch): Shadow | number {
   const { kinds } = request.sanitize;
-  const end = Math.max(area.start + area.bytes, ...[...allocations.list].map(({ address, size }) => address + size));
+  const end = Math.max(
+    area.start + area.bytes,
+    heap.address + heap.bytes,
+    ...[...allocations.list].map(({ address, size }) => address + size),
+  );
   const mapBytes = Math.ceil(end / 64) * 8 + 8;
   const cellsBytes = kinds.has('race') ? (Math.ceil(end / 4) + 1) * cellBytes : 0;
   const threads = product(request.block);
@@ -60,9 +64,11 @@ function fillMaps({ allowed, written }: Maps, { list }: Allocations, isInit: boo
 }
 
 /** Allows access to the memory of the launch itself, and marks it as written: constants, values, fault word, print buffer, lock table. */
-export function allowArea({ memory, compiled, area, locks, kernel }: SanitizedLaunch, shadow: Shadow): void {
+export function allowArea({ memory, compiled, area, locks, heap, kernel }: SanitizedLaunch, shadow: Shadow): void {
   const spans = [
     [locks - area.start, locks > 0 ? lockTableBytes : 0],
+    [heap.address - area.start, heap.bytes],
+    [area.grid, gridWorkspaceBytes],
     [area.constant, compiled.windows.constant],
     [area.faults, 4],
     [area.printed, kernel.reflection.printf ? printBufferBytes : 0],
