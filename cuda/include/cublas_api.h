@@ -1,4 +1,4 @@
-// cuBLAS. The names of functions that exist for each type are in cumetal/blas/functions.h. Source: cuBLAS Library, "cuBLAS Datatypes Reference".
+// cuBLAS. The names of functions that exist for each type are in cumetal/blas/vectors.h and matrices.h. Source: cuBLAS Library, "cuBLAS Datatypes Reference".
 #ifndef __CUMETAL_CUBLAS_API_H__
 #define __CUMETAL_CUBLAS_API_H__
 
@@ -182,7 +182,8 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                                           cudaDataType Ctype, int ldc, long long int strideC, int batchCount,
                                           cublasComputeType_t computeType, cublasGemmAlgo_t algo);
 
-#include "cumetal/blas/functions.h"
+#include "cumetal/blas/vectors.h"
+#include "cumetal/blas/matrices.h"
 
 #ifdef __cplusplus
 }
