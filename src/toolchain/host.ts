@@ -25,6 +25,8 @@ const hostArguments = [
   ...['-triple', hostTriple, '-emit-obj', '-mrelocation-model', 'static', '-fvisibility=hidden', '-ffp-contract=on', '-O2'],
   ...['-target-feature', '+bulk-memory', '-target-feature', '+sign-ext', '-target-feature', '+nontrapping-fptoint'],
   ...['-ffunction-sections', '-fdata-sections', '-mthread-model', 'single'],
+  // nvcc has host code compiled without optimization by default, where integers wrap and types alias.
+  ...['-fwrapv', '-relaxed-aliasing'],
 ];
 const output = 'out.o';
 const imageName = 'image';
