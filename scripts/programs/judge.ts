@@ -22,6 +22,7 @@ import { findSysroot } from '../../src/toolchain/locate.ts';
 import { argumentLists } from './arguments.ts';
 import { buildProgram, firstError } from './build.ts';
 import { cmakeRecipeOf } from './cmake.ts';
+import { keptProgram } from './kept.ts';
 import { type Recipe, recipeOf } from './make.ts';
 import { needsOf } from './needs.ts';
 import { command, type Ran, runWords } from './run.ts';
@@ -129,13 +130,6 @@ function setupDigest(): string {
   return digest([...sources.map((path) => readFileSync(path)), sysroot.version]);
 }
 
-/** The newest program of that name that was linked before, whatever it was made of. */
-function keptOf(name: string): string | undefined {
-  const pattern = new RegExp(`^${name.replaceAll('/', '_').replace(/[.+]/g, String.raw`\\$&`)}-[0-9a-f]{24}$`);
-  const paths = (existsSync(cache) ? readdirSync(cache) : []).filter((file) => pattern.test(file)).map((file) => join(cache, file));
-  return paths.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)[0];
-}
-
 /** Headers that nvcc has without a word, and that users of this compiler name, for programs that need them. */
 function withFolders(recipe: Recipe, needs: readonly string[]): Recipe {
   if (!values.include || !needs.some((name) => name === 'CUB or Thrust' || name === 'libcu++')) return recipe;
@@ -148,7 +142,7 @@ function withFolders(recipe: Recipe, needs: readonly string[]): Recipe {
 
 /** The path of the linked program, which is kept by what it is made of, or where its build stopped. */
 async function built(program: Program, recipe: Recipe, common: string): Promise<string | Pick<Result, 'stage' | 'reason'>> {
-  const kept = values.built ? keptOf(program.name) : undefined;
+  const kept = values.built ? keptProgram(cache, program.name) : undefined;
   if (kept !== undefined) return kept;
   const key = digest([common, JSON.stringify(withFolders(recipe, program.needs)), ...[...program.files].sort().flat()]);
   const path = join(cache, `${program.name.replaceAll('/', '_')}-${key}`);
@@ -206,7 +200,7 @@ function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'
     const reason = `exit ${ending}: ${firstError(errors) || lastLine}`;
     return { stage: /CM\d{4}/.test(errors) || typeof ending === 'string' ? 'run' : verdict === 'fail' ? 'wrong' : 'run', reason };
   }
-  if (verdict === 'pass' || (verdict === undefined && values['exit-code'])) return { stage: 'pass', reason: '' };
+  if (verdict === 'pass' || values['exit-code']) return { stage: 'pass', reason: '' };
   if (verdict === undefined) return { stage: 'silent', reason: lastLine };
   return { stage: 'wrong', reason: (output.split('\n').find((each) => verdictOf(each) === 'fail') ?? '').trim().slice(0, 200) };
 }

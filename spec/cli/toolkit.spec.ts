@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CompilerLine, parseLine, withOptionFiles } from '../../src/cli/cc/parse.ts';
+import { definedIn, expectedIn, membersOf } from '../../src/cli/cuda/archive-members.ts';
 import { libraryOf, stubOf } from '../../src/cli/cuda/library-stub.ts';
 import { stepsOf } from '../../src/cli/toolkit/steps.ts';
 import { commandLine } from '../support/command-line.ts';
@@ -74,6 +75,37 @@ test('an archive that stands for a library is an archive, with one member', () =
   assert.is(libraryOf(new TextEncoder().encode('!<arch>\n')), undefined);
 });
 
+test('names that device code defines and expects', () => {
+  const text = `.version 8.0
+.extern .func (.param .b32 func_retval0) _Z8multiplyi(.param .b32 _Z8multiplyi_param_0);
+.extern .func plain
+(.param .b64 x);
+.extern .global .align 4 .u32 total[16];
+.visible .func (.param .b32 r) _Z3onei(.param .b32 a) { ret; }
+.weak .func two() { ret; }
+.visible .global .align 8 .b8 table[4] = {1, 2, 3, 4};
+.visible .const .f32 scale;
+.func own() { call plain, (x); ret; }
+.visible .entry kernel(.param .u64 p) { ret; }`;
+  assert.equal(expectedIn(text), ['_Z8multiplyi', 'plain', 'total']);
+  assert.equal(definedIn(text), ['_Z3onei', 'two', 'table', 'scale']);
+});
+
+need(test, ['ar'], 'members of an archive, with long names too', () => {
+  const object = (byte: number, length: number): Uint8Array => Uint8Array.from({ length }, (_, i) => [0, 0x61, 0x73, 0x6d][i] ?? byte);
+  const names = { 'short.o': object(1, 9), 'a name that is longer than sixteen letters.o': object(2, 10) };
+  for (const [name, bytes] of Object.entries(names)) writeFileSync(join(folder, name), bytes);
+  writeFileSync(join(folder, 'text.txt'), 'no object');
+  const { status } = spawnSync('ar', ['qcS', 'members.a', ...Object.keys(names), 'text.txt'], { cwd: folder });
+  assert.is(status, 0);
+  const members = membersOf(new Uint8Array(readFileSync(join(folder, 'members.a'))));
+  assert.equal(
+    members.map(({ name, bytes }) => [name, bytes.slice()]),
+    Object.entries(names),
+  );
+  assert.equal(membersOf(new Uint8Array([1, 2, 3])), []);
+});
+
 need(test, ['ar'], 'binutils read such an archive', () => {
   writeFileSync(join(folder, 'libx.a'), stubOf('cudart'));
   const { stdout } = spawnSync('ar', ['t', join(folder, 'libx.a')], { encoding: 'utf8' });
@@ -118,7 +150,7 @@ const project = {
   'CMakeLists.txt': `cmake_minimum_required(VERSION 3.18)
 project(demo LANGUAGES CXX CUDA)
 find_package(CUDAToolkit REQUIRED)
-add_library(parts STATIC parts/scale.cu parts/sum.cpp)
+add_library(parts STATIC parts/scale.cu parts/factor.cu parts/sum.cpp)
 target_include_directories(parts PUBLIC parts)
 target_compile_definitions(parts PRIVATE FACTOR=3)
 target_compile_features(parts PUBLIC cxx_std_17 cuda_std_17)
@@ -127,8 +159,10 @@ add_executable(demo main.cu)
 target_link_libraries(demo PRIVATE parts CUDA::cudart)
 `,
   'parts/parts.h': 'void scale(int *data, int n);\nint sum(const int *data, int n);\n',
+  'parts/factor.cu': '__device__ int multiply(int x) { return x * FACTOR; }\n',
   'parts/scale.cu': `#include "parts.h"
-__global__ void kernel(int *data, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) data[i] *= FACTOR; }
+extern __device__ int multiply(int x);
+__global__ void kernel(int *data, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) data[i] = multiply(data[i]); }
 void scale(int *data, int n) {
   int *device;
   cudaMalloc(&device, n * sizeof(int));
@@ -151,23 +185,28 @@ int main() {
 `,
 };
 
-need(test, ['cmake', 'make', 'sysroot', 'wasm-clang'], 'CMake builds a project with a static library of both languages', () => {
-  for (const [name, text] of Object.entries(project)) file(`project/${name}`, text);
-  const run = (command: string, ...words: string[]): string => {
-    const { status, stdout, stderr } = spawnSync(command, words, { encoding: 'utf8', cwd: join(folder, 'project') });
-    assert.is(status, 0, `${command} ${words.join(' ')}: ${stdout}${stderr}`);
-    return stdout + stderr;
-  };
-  run(join(import.meta.dirname, '../../bin/cumetal'), 'toolkit', join(folder, 'cuda'));
-  assert.is(statSync(join(folder, 'cuda/bin/nvcc')).mode & 0o111, 0o111);
-  const said = run('cmake', '-B', 'build', `-DCMAKE_TOOLCHAIN_FILE=${join(folder, 'cuda/cumetal.cmake')}`);
-  assert.match(said, /The CXX compiler identification is Clang 22/);
-  assert.match(said, /The CUDA compiler identification is NVIDIA 12\.8/);
-  assert.match(said, /Found CUDAToolkit: .*\(found version "12\.8\.0"\)/);
-  const built = run('cmake', '--build', 'build');
-  assert.not.match(built, /warning/);
-  assert.is(run(join(folder, 'project/build/demo')), `${(3 * 99 * 100) / 2}\n`);
-  assert.match(readFileSync(join(folder, 'project/build/libparts.a'), 'latin1'), /^!<arch>\n/);
-});
+need(
+  test,
+  ['cmake', 'make', 'sysroot', 'wasm-clang'],
+  'CMake builds a project with a static library of both languages, whose device code is linked',
+  () => {
+    for (const [name, text] of Object.entries(project)) file(`project/${name}`, text);
+    const run = (command: string, ...words: string[]): string => {
+      const { status, stdout, stderr } = spawnSync(command, words, { encoding: 'utf8', cwd: join(folder, 'project') });
+      assert.is(status, 0, `${command} ${words.join(' ')}: ${stdout}${stderr}`);
+      return stdout + stderr;
+    };
+    run(join(import.meta.dirname, '../../bin/cumetal'), 'toolkit', join(folder, 'cuda'));
+    assert.is(statSync(join(folder, 'cuda/bin/nvcc')).mode & 0o111, 0o111);
+    const said = run('cmake', '-B', 'build', `-DCMAKE_TOOLCHAIN_FILE=${join(folder, 'cuda/cumetal.cmake')}`);
+    assert.match(said, /The CXX compiler identification is Clang 22/);
+    assert.match(said, /The CUDA compiler identification is NVIDIA 12\.8/);
+    assert.match(said, /Found CUDAToolkit: .*\(found version "12\.8\.0"\)/);
+    const built = run('cmake', '--build', 'build');
+    assert.not.match(built, /warning/);
+    assert.is(run(join(folder, 'project/build/demo')), `${(3 * 99 * 100) / 2}\n`);
+    assert.match(readFileSync(join(folder, 'project/build/libparts.a'), 'latin1'), /^!<arch>\n/);
+  },
+);
 
 test.run();

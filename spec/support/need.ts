@@ -10,7 +10,7 @@ import { findPackage } from '../../src/toolchain/index.ts';
 
 /**
  * What a test needs: a program on the PATH, `oracle`, the folder with the independent AIR oracle, `arm64-bun`, `fake-metal`, `linux-cc`,
- * `sysroot`, the libraries of host code, `wasm-clang`, the compiler of CUDA programs, or `cccl`, the headers of NVIDIA's CUB and Thrust.
+ * `sysroot`, the libraries of host code, `cuda-libraries`, those of CUDA, `wasm-clang`, the compiler of CUDA programs, or `cccl`, the headers of NVIDIA's CUB and Thrust.
  */
 export type Need = string;
 
@@ -22,10 +22,10 @@ if (process.platform !== 'linux') for (const name of ['fake-metal', 'linux-cc'])
 export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirname, '../oracle/air');
 
 // Files of other people are only where somebody has some, and the libraries of host code where `npm run sysroot` has built them.
-for (const name of ['real-metallibs', 'sysroot', 'cccl', 'wasm-clang']) optional.add(name);
+for (const name of ['real-metallibs', 'sysroot', 'cuda-libraries', 'cccl', 'wasm-clang']) optional.add(name);
 
 /** The libraries of host code; `CUMETAL_SYSROOT` names others. */
-const sysroot = process.env.CUMETAL_SYSROOT || join(import.meta.dirname, '../../packages/cumetal-cuda/sysroot');
+export const sysroot = process.env.CUMETAL_SYSROOT || join(import.meta.dirname, '../../packages/cumetal-cuda/sysroot');
 
 /** Bun for Linux on arm64, to be emulated: the one `CUMETAL_ARM64_BUN` names, else where `scripts/other-bun.ts` puts it. */
 export function arm64Bun(): string | undefined {
@@ -39,6 +39,7 @@ export function has(need: Need): boolean {
   if (need === 'cccl') return existsSync(join(process.env.CUMETAL_CCCL ?? '', 'cub/cub.cuh'));
   if (need === 'wasm-clang') return findPackage([import.meta.dirname], process.env.CUMETAL_CLANG) !== undefined;
   if (need === 'sysroot') return existsSync(join(sysroot, 'lib/libc.a'));
+  if (need === 'cuda-libraries') return existsSync(join(sysroot, '../libraries/libcublas.a'));
   // `real.ts` reads them.
   if (need === 'real-metallibs') return Boolean(process.env.CUMETAL_REAL_METALLIBS);
   // Its messages are written in the assembler of Linux.

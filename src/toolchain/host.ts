@@ -10,6 +10,7 @@ import {
   withOwnPaths,
 } from './arguments.ts';
 import type { Clang, Outcome } from './clang-module.ts';
+import { libraryOfSymbol } from './cuda-library-names.ts';
 import { putFile, type Tree } from './tree.ts';
 
 /** What the compiler or the linker made, and its messages. */
@@ -24,6 +25,8 @@ const hostArguments = [
   ...['-triple', hostTriple, '-emit-obj', '-mrelocation-model', 'static', '-fvisibility=hidden', '-ffp-contract=on', '-O2'],
   ...['-target-feature', '+bulk-memory', '-target-feature', '+sign-ext', '-target-feature', '+nontrapping-fptoint'],
   ...['-ffunction-sections', '-fdata-sections', '-mthread-model', 'single'],
+  // nvcc has host code compiled without optimization by default, where integers wrap and types alias.
+  ...['-fwrapv', '-relaxed-aliasing'],
 ];
 const output = 'out.o';
 const imageName = 'image';
@@ -72,6 +75,8 @@ export interface LinkOptions {
   readonly base: number;
   /** Functions that whoever runs the program gives to it. */
   readonly imports: readonly string[];
+  /** CUDA's libraries that could be linked, and are not: functions of theirs are no functions that are missing everywhere. */
+  readonly unnamed?: readonly string[];
 }
 
 /** Functions of CUDA's libraries. A call of one that is missing is an error of the run, since many programs never make it. */
@@ -80,12 +85,16 @@ const isOfCuda = /^(__cuda|cuda|cu|nvtx|nvml)[A-Z]|^cu(blas|rand|fft|sparse|solv
 const exceptionTag = '__cpp_exception';
 const undefinedSymbol = /undefined symbol: (\S+)/g;
 
+const hintOf = (library: string): string => `  = help: \`-l${library}\` links the library of CUDA that these functions are of\n`;
+
 /** Links a program: everything that it calls is in it, or is a function of CUDA. */
 export async function link(clang: Clang, options: LinkOptions): Promise<Made> {
   const imports = [exceptionTag, ...options.imports];
   const first = await linkWith(clang, options, imports);
   if (first.bytes) return first;
   const missing = [...first.messages.matchAll(undefinedSymbol)].map(([, name]) => name!);
+  const hints = (options.unnamed ?? []).filter((library) => missing.some((name) => libraryOfSymbol(name) === library));
+  if (hints.length > 0) return { bytes: undefined, messages: `${first.messages}${hints.map(hintOf).join('')}` };
   if (missing.length === 0 || !missing.every((name) => isOfCuda.test(name))) return first;
   return linkWith(clang, options, [...imports, ...missing]);
 }

@@ -5,6 +5,7 @@
 export type { Language, SourceOptions } from './arguments.ts';
 export { loadClang } from './clang.ts';
 export type { Clang, Outcome } from './clang-module.ts';
+export { cudaLibrariesOf, cudaLibraryNames } from './cuda-libraries.ts';
 export { compileDevice, type DeviceCode, deviceKey } from './device.ts';
 export { headers } from './headers.ts';
 export { archive, compileHost, hostKey, type LinkOptions, link, type Made, preprocess } from './host.ts';

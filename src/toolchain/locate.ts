@@ -12,7 +12,7 @@ export const packageSize = '105 MB';
 
 export const programPackageName = 'cumetal-cuda';
 /** Its size with that of clang. */
-export const programPackageSize = '109 MB';
+export const programPackageSize = '117 MB';
 
 export interface ToolchainPackage {
   /** The module that runs the compiler. */

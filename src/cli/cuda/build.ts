@@ -5,9 +5,10 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
 import { cudaFunctions, programBase, relocatableCodes, withLinkedCode } from '../../program/index.ts';
-import { type Language, link } from '../../toolchain/index.ts';
+import { cudaLibrariesOf, cudaLibraryNames, type Language, link } from '../../toolchain/index.ts';
 import { linkSources } from '../input/linked.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
+import { membersOf, neededMembers } from './archive-members.ts';
 import {
   type Compilations,
   type CompiledObject,
@@ -47,7 +48,7 @@ export async function objectsOf(
 ): Promise<(CompiledObject & { readonly name: string })[] | undefined> {
   const objects: (CompiledObject & { readonly name: string })[] = [];
   let isWhole = true;
-  for (const part of [...words.files, ...archivesOf(words)]) {
+  for (const part of [...words.files, ...archivesOf(compilations, words)]) {
     const object = await objectOf(compilations, part, words, diagnostics);
     if (object) objects.push({ ...object, name: part.path });
     else isWhole = false;
@@ -74,14 +75,11 @@ const isLinkable = (bytes: Uint8Array): boolean => {
   return head.startsWith('\0asm') || head === '!<arch>\n';
 };
 
-/** Archives that `-l` finds in folders of `-L`. */
-const archivesOf = ({ libraryFolders, libraries }: ProgramWords): ProgramPart[] =>
-  libraries.flatMap((name) =>
-    libraryFolders
-      .map((folder) => `${folder}/lib${name}.a`)
-      .filter(isArchive)
-      .map((path) => ({ path })),
-  );
+/** Archives that `-l` finds in folders of `-L`, and those of CUDA's libraries. */
+function archivesOf({ toolchain: { sysroot } }: Compilations, { libraryFolders, libraries }: ProgramWords): ProgramPart[] {
+  const named = libraries.flatMap((name) => libraryFolders.map((folder) => `${folder}/lib${name}.a`));
+  return [...named.filter(isArchive), ...cudaLibrariesOf(libraries, sysroot).map(({ path }) => path)].map((path) => ({ path }));
+}
 
 /** Whether an archive is there, and does not stand for a library. */
 const isArchive = (path: string): boolean => exists(path) && libraryOf(new Uint8Array(readFileSync(path))) === undefined;
@@ -109,7 +107,7 @@ export function unreadable(
 export function knownProgram(compilations: Compilations, words: ProgramWords): Uint8Array | undefined {
   if (unreadable(compilations.terminal, words.files)) return undefined;
   const keys: string[] = [];
-  for (const { path, language = languageOf(path) } of [...words.files, ...archivesOf(words)]) {
+  for (const { path, language = languageOf(path) } of [...words.files, ...archivesOf(compilations, words)]) {
     keys.push(language ? sourceKey(compilations, language, sourceOptions(compilations, path, words)) : readObject(path).key);
   }
   return compilations.read(programKey(compilations, keys, words));
@@ -133,17 +131,38 @@ export async function buildProgram(
   const known = compilations.read(key);
   if (known) return known;
   compilations.terminal.status?.('linking');
-  const { bytes, messages } = await link(await compilations.clang(), {
-    objects: objects.map(({ name, bytes }) => ({ name: objectName(name), bytes })),
-    libraries,
-    sysroot: compilations.toolchain.sysroot.tree(),
-    base: programBase,
-    imports: Object.keys(cudaFunctions),
-  });
-  compilations.say(messages);
+  const bytes = await linkHost(compilations, objects, libraries, unnamedLibraries(compilations, words));
   const linked = bytes && linkDevice(bytes, diagnostics);
   if (linked) compilations.write(key, linked);
   return linked;
+}
+
+/** Links host code, and once more with members of archives whose device code the program needs. */
+async function linkHost(
+  compilations: Compilations,
+  given: readonly { readonly name: string; readonly bytes: Uint8Array }[],
+  libraries: readonly string[],
+  unnamed: readonly string[],
+): Promise<Uint8Array | undefined> {
+  const objects = given.map(({ name, bytes }) => ({ name: objectName(name), bytes }));
+  const members = objects.flatMap(({ bytes }) => membersOf(bytes));
+  for (;;) {
+    const { bytes, messages } = await link(await compilations.clang(), {
+      objects,
+      libraries,
+      sysroot: compilations.toolchain.sysroot.tree(),
+      base: programBase,
+      imports: Object.keys(cudaFunctions),
+      unnamed,
+    });
+    const more = bytes ? neededMembers(bytes, members) : [];
+    if (more.length === 0) {
+      compilations.say(messages);
+      return bytes;
+    }
+    for (const member of more) members.splice(members.indexOf(member), 1);
+    objects.push(...more);
+  }
 }
 
 /** The program with its relocatable device code linked; undefined after reporting what is undefined or defined twice. */
@@ -155,10 +174,17 @@ function linkDevice(program: Uint8Array, diagnostics: Diagnostics): Uint8Array |
   return source && withLinkedCode(program, codes.keys(), source.text);
 }
 
+/** CUDA's libraries that are there, and that the command line does not name. */
+function unnamedLibraries({ toolchain: { sysroot } }: Compilations, { libraries }: ProgramWords): string[] {
+  const named = new Set(cudaLibrariesOf(libraries, sysroot).map(({ library }) => library));
+  return cudaLibraryNames(sysroot).filter((name) => !named.has(name));
+}
+
 /** The libraries of the sysroot that are named; undefined after a message for one that is nowhere. */
 function librariesOf({ toolchain, terminal }: Compilations, { libraries, libraryFolders }: ProgramWords): string[] | undefined {
   const known = new Set(readdirSync(`${toolchain.sysroot.folder}/lib`).map((file) => basename(file).replace(/^lib(.*)\.a$/, '$1')));
-  const isFound = (name: string): boolean => libraryFolders.some((folder) => isArchive(`${folder}/lib${name}.a`));
+  const ofCuda = new Set(cudaLibrariesOf(libraries, toolchain.sysroot).map(({ name }) => name));
+  const isFound = (name: string): boolean => ofCuda.has(name) || libraryFolders.some((folder) => isArchive(`${folder}/lib${name}.a`));
   const missing = libraries.filter((name) => !(isBuiltIn.test(name) || known.has(name) || isFound(name)));
   for (const name of missing) terminal.err(`error: there is no library \`${printable(name)}\`\n`);
   return missing.length > 0 ? undefined : libraries.filter((name) => known.has(name) && !isBuiltIn.test(name));

@@ -5,12 +5,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { isSingleFile, ownFolder } from '../command/own-place.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 
 /** What starts this program: its launcher, which chooses the settings of each command, or the single-file program. */
 export function ownCommand(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); folder !== dirname(folder); folder = dirname(folder)) {
+  if (isSingleFile()) return process.execPath;
+  for (let folder = ownFolder(); folder !== dirname(folder); folder = dirname(folder)) {
     const launcher = join(folder, 'bin/cumetal');
     if (exists(launcher)) return launcher;
   }

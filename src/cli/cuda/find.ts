@@ -1,6 +1,4 @@
 /** The packages that compile whole programs, and what to do where they are not installed. */
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { printable } from '../../base/printable.ts';
 import {
   findPackage,
@@ -12,6 +10,7 @@ import {
   type Sysroot,
   type ToolchainPackage,
 } from '../../toolchain/index.ts';
+import { ownFolder } from '../command/own-place.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 
 /** What compiles both halves of a program. */
@@ -22,11 +21,9 @@ export interface ProgramToolchain {
   readonly installed?: InstalledClang;
 }
 
-const here = (): string => dirname(fileURLToPath(import.meta.url));
-
 /** The packages, in the project of the current folder or beside this program. */
 export function locateProgramToolchain({ env }: Pick<Terminal, 'env'>): ProgramToolchain | undefined {
-  const starts = [process.cwd(), here()];
+  const starts = [process.cwd(), ownFolder()];
   const clang = findPackage(starts, env.CUMETAL_CLANG);
   const sysroot = findSysroot(starts, env.CUMETAL_SYSROOT);
   return clang && sysroot ? { clang, sysroot } : undefined;
@@ -34,7 +31,7 @@ export function locateProgramToolchain({ env }: Pick<Terminal, 'env'>): ProgramT
 
 /** How to get them. */
 export function installationHelp(): string {
-  const isCheckout = ['../../..', '../..'].some((up) => exists(`${here()}/${up}/scripts/toolchain/sysroot.ts`));
+  const isCheckout = ['..', '../..'].some((up) => exists(`${ownFolder()}/${up}/scripts/toolchain/sysroot.ts`));
   return isCheckout
     ? '`npm run sysroot` builds it in a checkout: it downloads 170 MB of sources, and takes some minutes'
     : `\`npm install ${programPackageName}\` in this folder (${programPackageSize}) compiles it without any other installation`;

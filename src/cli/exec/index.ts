@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { buildShim, countLaunches, programFacts, type Supervision, shimSource } from '../../exec/index.ts';
 import { type Context, lastValue } from '../command/command.ts';
+import { isSingleFile } from '../command/own-place.ts';
 import { usageError } from '../command/usage-error.ts';
 import { readRequest } from '../run/options.ts';
 import type { ExitCode } from '../terminal/exit.ts';
@@ -57,7 +58,7 @@ const optionsOf = (options: Context['parsed']['options']): string[] =>
 /** The words that start this command line. A single-file program has no file of its own to name. */
 function ownWords(): string[] {
   const [, main = ''] = process.argv;
-  return main.startsWith('/$bunfs/') ? [process.execPath] : [process.execPath, main];
+  return isSingleFile() ? [process.execPath] : [process.execPath, main];
 }
 
 /** e_machine by the machine's name. */

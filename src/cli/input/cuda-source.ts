@@ -10,6 +10,7 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import type { SourceFile } from '../../base/source.ts';
 import { findPackage, packageName, packageSize, type ToolchainPackage } from '../../toolchain/locate.ts';
+import { ownFolder } from '../command/own-place.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { exists, type Terminal } from '../terminal/index.ts';
 import { type CudaOptions, ptxSource } from './cuda-file.ts';
@@ -46,7 +47,7 @@ function isInstalled({ name }: InstalledCompiler): boolean {
 
 /** The package, in the project of the current folder or beside this program. */
 function packageFor(env: Terminal['env']): CudaCompiler | undefined {
-  const found = findPackage([process.cwd(), import.meta.dirname], env.CUMETAL_CLANG);
+  const found = findPackage([process.cwd(), ownFolder()], env.CUMETAL_CLANG);
   return found && { name: 'wasm', found };
 }
 

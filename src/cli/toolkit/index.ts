@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { writeBytes } from '../../runtime/index.ts';
-import { headers } from '../../toolchain/index.ts';
+import { cudaLibraryNames, headers } from '../../toolchain/index.ts';
 import type { Context } from '../command/command.ts';
 import { ownCommand } from '../cuda/children.ts';
 import { locateProgramToolchain } from '../cuda/find.ts';
@@ -74,7 +74,7 @@ export async function toolkit({ terminal, parsed }: Context): Promise<number> {
   }
   const diagnostics = new Diagnostics();
   const sysroot = locateProgramToolchain(terminal)?.sysroot;
-  const own = sysroot ? readdirSync(join(sysroot.folder, 'lib')).flatMap((name) => /^lib((?:cu|nv)\w+)\.a$/.exec(name)?.[1] ?? []) : [];
+  const own = sysroot ? cudaLibraryNames(sysroot).flatMap((name) => [name, `${name}_static`]) : [];
   for (const [path, contents] of filesOf(root, [...builtIn, ...own])) {
     const to = join(root, path);
     const bytes = typeof contents === 'string' ? new TextEncoder().encode(contents) : contents;

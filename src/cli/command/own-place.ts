@@ -1,0 +1,9 @@
+/** Where this program is. In a single-file program, addresses of modules are those of the machine that built it. */
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Whether the program is a single file. */
+export const isSingleFile = (): boolean => typeof Bun !== 'undefined' && /^(\/\$bunfs\/|[A-Z]:[\\/]~BUN)/.test(Bun.main);
+
+/** The folder of the built files or of the sources of the command line; that of the program, if it is a single file. */
+export const ownFolder = (): string => (isSingleFile() ? dirname(process.execPath) : dirname(dirname(fileURLToPath(import.meta.url))));
