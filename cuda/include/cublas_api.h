@@ -1,6 +1,8 @@
 // cuBLAS. The names of functions that exist for each type are in cumetal/blas/vectors.h and matrices.h. Source: cuBLAS Library, "cuBLAS Datatypes Reference".
 #ifndef __CUMETAL_CUBLAS_API_H__
 #define __CUMETAL_CUBLAS_API_H__
+// Programs ask by the names of NVIDIA's guards whether a library is used.
+#define CUBLAS_API_H_
 
 #include <stddef.h>
 #include <stdint.h>

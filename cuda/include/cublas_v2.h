@@ -1,6 +1,7 @@
 // cuBLAS by the names that programs use. Source: cuBLAS Library, "New and Legacy cuBLAS API".
 #ifndef __CUMETAL_CUBLAS_V2_H__
 #define __CUMETAL_CUBLAS_V2_H__
+#define CUBLAS_V2_H_
 
 #include "cublas_api.h"
 

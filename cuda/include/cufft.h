@@ -1,6 +1,8 @@
 // cuFFT. Source: cuFFT Library, "cuFFT API Reference".
 #ifndef __CUMETAL_CUFFT_H__
 #define __CUMETAL_CUFFT_H__
+// Programs ask by the names of NVIDIA's guards whether a library is used.
+#define _CUFFT_H_
 
 #include <stddef.h>
 
@@ -39,7 +41,11 @@ typedef enum cufftResult_t {
   CUFFT_NO_WORKSPACE = 0xD,
   CUFFT_NOT_IMPLEMENTED = 0xE,
   CUFFT_LICENSE_ERROR = 0x0F,
-  CUFFT_NOT_SUPPORTED = 0x10
+  CUFFT_NOT_SUPPORTED = 0x10,
+  CUFFT_MISSING_DEPENDENCY = 0x11,
+  CUFFT_NVRTC_FAILURE = 0x12,
+  CUFFT_NVJITLINK_FAILURE = 0x13,
+  CUFFT_NVSHMEM_FAILURE = 0x14
 } cufftResult;
 typedef enum cufftType_t {
   CUFFT_R2C = 0x2a,

@@ -1,6 +1,8 @@
 // cuRAND for the host. Source: cuRAND Library, "Host API Overview" and "Module Documentation".
 #ifndef __CUMETAL_CURAND_H__
 #define __CUMETAL_CURAND_H__
+// Programs ask by the names of NVIDIA's guards whether a library is used.
+#define CURAND_H_
 
 #include <stddef.h>
 

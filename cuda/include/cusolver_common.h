@@ -1,6 +1,8 @@
 // Types of cuSOLVER. Source: cuSOLVER Library, "cuSolver Types Reference".
 #ifndef __CUMETAL_CUSOLVER_COMMON_H__
 #define __CUMETAL_CUSOLVER_COMMON_H__
+// Programs ask by the names of NVIDIA's guards whether a library is used.
+#define CUSOLVER_COMMON_H_
 
 #include "cublas_v2.h"
 #include "library_types.h"
