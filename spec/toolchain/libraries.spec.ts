@@ -69,6 +69,16 @@ need(test, ['sysroot', 'cuda-libraries'], 'cuBLAS computes what it does on an H2
   compare('cublas', ['cublas'], ['helpers', 'level1Z', 'level2C', 'level3C']),
 );
 need(test, ['sysroot', 'cuda-libraries'], 'cuSOLVER computes what it does on an H200', () => compare('cusolver', ['cusolver']));
+need(test, ['sysroot', 'cuda-libraries'], 'sums and extremes of long vectors are those of all blocks', () => {
+  const { status, stdout, stderr } = run(['run', 'fixtures/libraries/long.cu', '--device', 'cpu', '-lcublas']);
+  // 600000 numbers from 0 to 6, and one of 100: whole numbers, whose sums are exact.
+  const numbers = Array.from({ length: 600_000 }, (_, i) => (i === 500_001 ? 100 : i % 7));
+  const sum = numbers.reduce((a, b) => a + b, 0);
+  const squares = numbers.reduce((a, b) => a + b * b, 0);
+  assert.equal([status, stderr], [0, '']);
+  assert.equal(stdout.trim().split(' ').slice(0, 4).map(Number), [sum, squares, 500_002, 1]);
+  assert.ok(Math.abs(Number(stdout.trim().split(' ')[4]) - Math.sqrt(squares)) < 1e-9 * Math.sqrt(squares));
+});
 need(test, ['sysroot', 'cuda-libraries'], 'cuRAND generates the numbers that it does on an H200', () => compare('curand', ['curand']));
 need(test, ['sysroot', 'cuda-libraries'], 'numbers of other generators have their distribution', () => {
   const { status, stdout, stderr } = run(['run', 'fixtures/libraries/curand.cu', '--device', 'cpu', '-lcurand', '--', 'moments']);

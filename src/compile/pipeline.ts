@@ -120,6 +120,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
   const ir = lowerModule(checked, diagnostics, {
     isMmaFast: options.mma === 'fast',
     hasMarks: options.marks ?? false,
+    hasNamedBarriers: targetOf(options).allowsCpuOnly,
     afterPass: afterPassOf(options),
   });
   if (diagnostics.hasErrors) return undefined;

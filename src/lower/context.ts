@@ -39,6 +39,8 @@ export interface Context {
   readonly evidence: Evidence;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks: boolean;
+  /** Whether there are barriers for some of the threads of a block. */
+  readonly hasNamedBarriers: boolean;
   /** The body that is being lowered. */
   frame: Frame;
   /** The block that is being filled. */

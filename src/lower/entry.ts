@@ -17,6 +17,7 @@ import { variablesOf } from './variables.ts';
 export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
   readonly hasMarks: boolean;
+  readonly hasNamedBarriers: boolean;
   readonly afterPass?: AfterPass | undefined;
 };
 
@@ -79,6 +80,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     cells: new Map(),
     evidence: newEvidence(),
     hasMarks: around.hasMarks,
+    hasNamedBarriers: around.hasNamedBarriers,
     chosen: new Map(),
     frame: newFrame(entry, start),
     flow: start,

@@ -21,6 +21,8 @@ export interface LowerChoices {
   readonly isMmaFast?: boolean;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks?: boolean;
+  /** Whether there may be barriers for some of the threads of a block, for a device on which every thread makes progress. */
+  readonly hasNamedBarriers?: boolean;
   /** Observes each kernel after each pass of `lowerPasses`. */
   readonly afterPass?: AfterPass | undefined;
 }
@@ -40,6 +42,7 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     globals: globalMemoryOf(checked.module, numbers),
     isMmaFast: choices.isMmaFast ?? false,
     hasMarks: choices.hasMarks ?? false,
+    hasNamedBarriers: choices.hasNamedBarriers ?? false,
     afterPass: choices.afterPass,
   };
   const kernels = checked.entries.map((entry) => {

@@ -5,6 +5,7 @@
 import { addressOf, instOf, type Value } from '../ir/index.ts';
 import { type CheckedInstruction, integerConstant, isSignedType, type Match, type MatchedOperand } from '../ptx/index.ts';
 import { type Context, lowerWhen, mark, readRegister } from './context.ts';
+import { barrierKind, lowerNamedBarrier } from './named-barriers.ts';
 import { readIndex, readSources, writeResults } from './operands.ts';
 import { refuseBarrier } from './passes/barrier-numbers.ts';
 
@@ -35,6 +36,9 @@ function lowerBranched(c: Context, match: Match, guard: Value): void {
 
 function lowerPlain(c: Context, match: Match): void {
   if (match.row.control === 'barrier') {
+    if (c.hasNamedBarriers && isNamed(match)) return lowerNamed(c, match);
+    if (match.row.syntax.includes('.arrive'))
+      return refuseBarrier(match.operands.at(-1)!.node, 'a barrier for some of the threads', c.diagnostics);
     const number = match.row.lower ? undefined : numberInRegister(match);
     if (!isOfWholeBlock(c, match, number)) return;
     // Only when all calls are in place is it known which barrier that is.
@@ -50,6 +54,19 @@ function lowerPlain(c: Context, match: Match): void {
   const result = match.row.lower?.(readSources(c, match), match.modifiers, c.rows);
   noteSigns(c, match, before);
   writeResults(c, match, result);
+}
+
+/** Whether a barrier is not that of the whole block: it has a number or a count. Whether 0 in a register is known only with all calls in place. */
+function isNamed({ operands, row }: Match): boolean {
+  const [number, count] = ['a', 'b'].map((name) => operands.find(({ slot }) => slot.name === name));
+  const known = integerConstant(number!.node);
+  if (known === 0n) return false;
+  return known !== undefined || count !== undefined || row.lower !== undefined;
+}
+
+function lowerNamed(c: Context, match: Match): void {
+  const { a, b, c: predicate } = readSources(c, match) as Partial<Record<'a' | 'b' | 'c', Value>>;
+  writeResults(c, match, lowerNamedBarrier(c, { number: a!, count: b, kind: barrierKind(match), predicate }));
 }
 
 /** Whether all threads of the warp execute a collective together, as `.aligned` says. */

@@ -33,9 +33,9 @@ static __global__ void partials(Source source, long long n, V *to) {
 
 template <class Join, class V, class Finish, class R>
 static __global__ void finish(const V *from, int n, R *to) {
-  V value = from[0];
-  for (int i = threadIdx.x + (threadIdx.x == 0 ? threads : 0); i < n; i += threads) value = Join::join(value, from[i]);
-  // Threads without a part have that of the first one, which counts once.
+  V value = from[threadIdx.x < n ? threadIdx.x : 0];
+  for (int i = threadIdx.x + threads; i < n; i += threads) value = Join::join(value, from[i]);
+  // Threads without a part have that of the first one, which is not joined.
   __shared__ V values[threads];
   const int count = n < threads ? n : threads;
   values[threadIdx.x] = value;

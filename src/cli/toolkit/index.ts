@@ -74,7 +74,7 @@ export async function toolkit({ terminal, parsed }: Context): Promise<number> {
   }
   const diagnostics = new Diagnostics();
   const sysroot = locateProgramToolchain(terminal)?.sysroot;
-  const own = sysroot ? cudaLibraryNames(sysroot) : [];
+  const own = sysroot ? cudaLibraryNames(sysroot).flatMap((name) => [name, `${name}_static`]) : [];
   for (const [path, contents] of filesOf(root, [...builtIn, ...own])) {
     const to = join(root, path);
     const bytes = typeof contents === 'string' ? new TextEncoder().encode(contents) : contents;

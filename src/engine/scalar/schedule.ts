@@ -30,6 +30,7 @@ function writeParts(context: KernelContext, dispatch: number): number {
   const { module } = context;
   const begin = module.fn({ params: [], results: [] }, 'begin');
   eachState(context, begin.code, begin.code.local('i32'), () => begin.code.i32(0));
+  clearShared(context, begin.code);
   const turn = module.fn({ params: [], results: ['i32'] }, 'turn');
   writeMaskTurn(context, turn.code, dispatch);
   const { index, code } = module.fn({ params: [], results: [] });
@@ -118,7 +119,34 @@ function writeWarps(context: KernelContext, code: Code, dispatch: number): void 
 function writeMasks(context: KernelContext, code: Code, dispatch: number): void {
   const next = code.local('i32');
   eachState(context, code, next, () => code.i32(0));
+  clearShared(context, code);
   writeMaskRounds(context, code, stateFunctions(context, dispatch, next));
+}
+
+/**
+ * Sets static shared memory to 0 in a kernel that yields. It may have barriers for some of the threads, which are words of it, and a block may leave
+ * one at which not all have arrived. The window is followed by unused bytes.
+ */
+function clearShared({ plan, host }: KernelContext, code: Code): void {
+  if (!plan.regions.hasYields || plan.windows.shared === 0) return;
+  const [at, end] = [code.local('i32'), code.local('i32')];
+  code.at('global.get', host.globals.shared);
+  code.at('local.tee', at);
+  code.i32(plan.windows.shared);
+  code.op('i32.add');
+  code.at('local.set', end);
+  code.open('loop');
+  code.at('local.get', at);
+  code.i64(0n);
+  code.access('i64.store', 8);
+  code.at('local.get', at);
+  code.i32(8);
+  code.op('i32.add');
+  code.at('local.tee', at);
+  code.at('local.get', end);
+  code.op('i32.lt_u');
+  code.at('br_if', 0);
+  code.end();
 }
 
 /** Writes the rounds of one turn. */

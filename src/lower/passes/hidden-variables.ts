@@ -3,10 +3,11 @@ import type { Variable as IrVariable, Kernel } from '../../ir/index.ts';
 
 /**
  * Shared memory that the source does not declare; no name of PTX has such a dot in it. `word` holds the result of a reduction over the
- * threads of a block, `reserved` is the memory that a GPU reserves for system software: 288 bytes on an H200.
+ * threads of a block, `barriers` the barriers for some of them (`named-barriers.ts`), `reserved` is the memory that a GPU reserves for system software: 288 bytes on an H200.
  */
 const hidden = {
   word: { name: 'cumetal.word', size: 4, align: 4, element: 'i32' },
+  barriers: { name: 'cumetal.barriers', size: 256, align: 16, element: 'i32' },
   reserved: { name: 'cumetal.reserved', size: 288, align: 16, element: undefined },
 } as const;
 
@@ -23,4 +24,4 @@ export function hiddenVariable(kernel: Kernel, which: HiddenVariable): IrVariabl
 }
 
 /** Whether the source can address a variable: its own, and reserved memory, whose address it has from a special register. */
-export const isAddressable = ({ name }: IrVariable): boolean => name !== hidden.word.name;
+export const isAddressable = ({ name }: IrVariable): boolean => name !== hidden.word.name && name !== hidden.barriers.name;

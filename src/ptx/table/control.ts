@@ -10,8 +10,8 @@ const byNumber =
   'Function addresses are numbers. The callee is any function whose address the module takes and that matches the prototype, or one of a list. Any other number stops the kernel.';
 const inlined = 'The body must be in the module and is inlined. Recursive functions are refused.';
 
-/** Barriers of the whole block; `src/lower` refuses all others. */
-const wholeBlock = 'Only barrier 0 without a thread count is supported.';
+/** Barriers of the whole block; `src/lower` refuses all others for Apple GPUs. */
+const wholeBlock = 'Barrier 0 without a thread count is that of the block; others, and counts of threads, require `--target cpu`.';
 const count = 'Waits for all threads of the block and counts those for which a predicate holds (`__syncthreads_count()`).';
 const reduce =
   'Waits for all threads of the block. The result is whether a predicate holds for all (`__syncthreads_and()`) or for any (`__syncthreads_or()`).';
@@ -161,6 +161,18 @@ export const controlRows = [
     control: 'barrier',
     cases: () => [],
   }),
+  ...(['bar{.cta}.arrive a, b', 'barrier{.cta}.arrive{.aligned} a, b'] as const).map((syntax) =>
+    row({
+      syntax,
+      types: { a: 'u32', b: 'u32' },
+      since: syntax.startsWith('bar{') ? { ptx: 2, sm: 20 } : { ptx: 6, sm: 30 },
+      doc: 'Arrives at a barrier without waiting. Requires `--target cpu`, and another number than 0.',
+      source: '9.7.13.1',
+      status: 'exact',
+      control: 'barrier',
+      cases: () => [],
+    }),
+  ),
   ...votes.flatMap(({ name, aligned, since }) => [
     row({
       syntax: `${name as 'bar'}{.cta}.red.popc${aligned as ''}.u32 d, a{, b}, {!}c`,
