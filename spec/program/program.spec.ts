@@ -27,7 +27,8 @@ function session(folder: string, { input = '', ...more }: { readonly input?: str
   const printed: string[] = ['', '', ''];
   let rest = new TextEncoder().encode(input);
   const host: ProgramHost = {
-    ...machineHost({ args: ['program', ...(more.args ?? [])], env: { HOME: '/home', EMPTY: '' }, folders: [folder] }),
+    ...machineHost({ args: ['program', ...(more.args ?? [])], folders: [folder] }),
+    env: { HOME: '/home', EMPTY: '' },
     readInput(into) {
       const count = Math.min(into.length, rest.length);
       into.set(rest.subarray(0, count));
@@ -189,12 +190,13 @@ test('no path leads out of a granted folder', () =>
     assert.is(readFileSync(join(outside, 'secret'), 'utf8'), 'secret');
   }));
 
-test('a granted folder has the names that relative paths give it', () => {
-  const above = join(process.cwd(), '..');
-  const names = (folder: string): string[] => machineHost({ args: ['program'], folders: [folder] }).folders.map(({ name }) => name);
-  assert.equal(names(above), ['.', '..', above]);
-  assert.equal(names('.'), ['.', process.cwd()]);
-  assert.equal(names('src'), [join(process.cwd(), 'src')]);
+test('a granted folder has its absolute name, and the environment the current one', () => {
+  const host = machineHost({ args: ['program'], env: { PWD: '/stale', A: 'b', GONE: undefined }, folders: ['..', 'src', '/'] });
+  assert.equal(
+    host.folders.map(({ name }) => name),
+    [join(process.cwd(), '..'), join(process.cwd(), 'src'), '/'],
+  );
+  assert.equal(host.env, { A: 'b', PWD: process.cwd() });
 });
 
 test('clocks, random numbers and the end', () =>

@@ -25,7 +25,7 @@ export function pageHost({ args, files, input }: RunOrder, send: (report: RunRep
   const host: ProgramHost = {
     args,
     env: {},
-    folders: ['.', '/'].map((name) => memory.folder(name)),
+    folders: [memory.folder('/')],
     readInput(into) {
       const part = input.subarray(read, read + into.length);
       into.set(part);

@@ -58,7 +58,8 @@ export async function visit(browser: string, visits: readonly Visit[]): Promise<
       return new Response(body, { headers: { ...headers, 'content-type': types[name.split('.').at(-1)!] ?? '' } });
     },
   });
-  return whileOpen(browser, `http://localhost:${server.port}${folderOf(0)}/index.html`, finished, {
+  // The server lives until then.
+  return await whileOpen(browser, `http://localhost:${server.port}${folderOf(0)}/index.html`, finished, {
     limitMs,
     state: () => `reported ${reports.length} of ${visits.length} pages`,
   });

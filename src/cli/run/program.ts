@@ -97,7 +97,7 @@ interface Surroundings {
 }
 
 function runOn(device: Device, module: Uint8Array, request: RunRequest, { terminal, args, isCached, traceOut }: Surroundings): number {
-  const host = machineHost({ args, folders: ['.', '/'], closed: () => process.exit(closedOutputCode) });
+  const host = machineHost({ args, folders: ['/'], closed: () => process.exit(closedOutputCode) });
   const observed = request.profile || request.trace ? new ProgramInstruments(request) : undefined;
   const half = deviceHalf(device, request, { terminal, isCached, observed, write: ({ list }) => writeDiagnostics(list, terminal) });
   const { hasFindings, ...hooks } = half;

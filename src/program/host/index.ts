@@ -1,6 +1,6 @@
 /** The machine under Bun and Node: its streams, clocks and random numbers, and the folders that a program is granted. */
 import * as fs from 'node:fs';
-import { dirname, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { type Fault, isFault, type ProgramHost } from '../wasi/host.ts';
 import { faultOf, grantedFolder } from './files.ts';
@@ -33,27 +33,16 @@ function whenReady<T>(run: () => T): T | Fault | undefined {
   }
 }
 
-/** What relative paths call a folder and those above the current one that are in it: `.`, `..`, `../..`. Empty if the current one is elsewhere. */
-function relativeNames(absolute: string): [name: string, path: string][] {
-  const names: [string, string][] = [];
-  const isInside = (path: string): boolean => path === absolute || path.startsWith(absolute.endsWith(sep) ? absolute : absolute + sep);
-  for (let [name, path] = ['.', resolve('.')]; isInside(path); [name, path] = [name === '.' ? '..' : `${name}/..`, dirname(path)]) {
-    names.push([name, path]);
-    if (path === dirname(path)) break;
-  }
-  return names;
-}
-
 /** The machine for a program. Throws if a folder is not there. */
 export function machineHost({ args, env = process.env, folders = ['.'], closed }: HostOptions): ProgramHost {
-  const granted = folders.flatMap((folder) => {
-    const absolute = resolve(folder);
-    return [...relativeNames(absolute).map(([name, path]) => grantedFolder(name, path)), grantedFolder(absolute, absolute)];
-  });
   return {
     args,
-    env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
-    folders: granted,
+    env: {
+      ...Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
+      // What relative paths begin at. The start of a program reads it, since WASI names folders and knows no current one.
+      PWD: process.cwd(),
+    },
+    folders: folders.map((folder) => grantedFolder(resolve(folder), resolve(folder))),
     readInput: (into) => whenReady(() => fs.readSync(0, into, 0, into.length, null)) ?? 0,
     writeOutput(stream, bytes) {
       for (let at = 0; at < bytes.length; ) {
