@@ -1,6 +1,7 @@
 // Vector types and `dim3`. Source: CUDA C++ Programming Guide, "Built-in Vector Types" (the table of alignments).
 #ifndef __CUMETAL_VECTOR_TYPES_H__
 #define __CUMETAL_VECTOR_TYPES_H__
+#define __VECTOR_TYPES_H__
 
 #include "crt/host_defines.h"
 

@@ -195,6 +195,8 @@ const faults: readonly (readonly [string, string])[] = [
   fault('an atomic that is misaligned', 'setp.eq.u32 q, t, 777; @q add.u64 o, o, 2; red.global.add.u32 [o], t;'),
   fault('a trap', 'setp.ne.u32 q, t, 100; @q bra on; trap;\non: st.global.u32 [o], t;'),
   fault('a loop without end', 'again: ld.volatile.global.u32 r1, [p]; setp.ne.u32 q, r1, 0xabcdef; @q bra again; st.global.u32 [o], r1;'),
+  // Blocks of the loop above wait by turns in one thread; those of this one run in all of them.
+  fault('a loop without end that waits for nothing', 'again: add.u32 r1, r1, 1; st.volatile.global.u32 [o], r1; bra again;'),
 ];
 
 /** Bits of all kinds: numbers of every size, and those at the edges. */

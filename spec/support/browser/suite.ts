@@ -118,6 +118,7 @@ async function judgeAnswersHere(): Promise<void> {
       'an atomic that is misaligned': 'CM6019',
       'a trap': 'CM6014',
       'a loop without end': 'CM6010',
+      'a loop without end that waits for nothing': 'CM6010',
       'a store outside that is looked for': 'CM6101',
     });
     const known = new Map(answers.map((each) => [each.name, each]));
