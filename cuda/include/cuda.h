@@ -259,4 +259,6 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfu
 }
 #endif
 
+#include "cumetal/driver_arrays.h"
+
 #endif

@@ -49,5 +49,9 @@ typedef unsigned long ulong;
 #include "cumetal/math/mixed.h"
 #endif
 #include "cuda_runtime_api.h"
+#ifdef __CUDA__
+#include "cumetal/device/texture.h"
+#include "cumetal/device/surface.h"
+#endif
 
 #endif

@@ -149,6 +149,19 @@ __cumetal_api cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffse
                                   size_t height, enum cudaMemcpyKind kind);
 __cumetal_api cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t width,
                                     size_t height, enum cudaMemcpyKind kind);
+__cumetal_api cudaMemcpyArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src, size_t wOffsetSrc,
+                                     size_t hOffsetSrc, size_t count, enum cudaMemcpyKind kind __cumetal_default(cudaMemcpyDeviceToDevice));
+__cumetal_api cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst, cudaArray_const_t src, size_t wOffsetSrc,
+                                       size_t hOffsetSrc, size_t width, size_t height,
+                                       enum cudaMemcpyKind kind __cumetal_default(cudaMemcpyDeviceToDevice));
+__cumetal_api cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t count,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream __cumetal_default(0));
+__cumetal_api cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t count,
+                                       enum cudaMemcpyKind kind, cudaStream_t stream __cumetal_default(0));
+__cumetal_api cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src, size_t spitch, size_t width,
+                                       size_t height, enum cudaMemcpyKind kind, cudaStream_t stream __cumetal_default(0));
+__cumetal_api cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset, size_t hOffset, size_t width,
+                                         size_t height, enum cudaMemcpyKind kind, cudaStream_t stream __cumetal_default(0));
 __cumetal_api cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset __cumetal_default(0),
                                  enum cudaMemcpyKind kind __cumetal_default(cudaMemcpyHostToDevice));
 __cumetal_api cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count, size_t offset __cumetal_default(0),
@@ -202,6 +215,10 @@ __cumetal_api cudaCreateTextureObject(cudaTextureObject_t *pTexObject, const str
                                       const struct cudaTextureDesc *pTexDesc, const struct cudaResourceViewDesc *pResViewDesc);
 __cumetal_api cudaDestroyTextureObject(cudaTextureObject_t texObject);
 __cumetal_api cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *pResDesc, cudaTextureObject_t texObject);
+__cumetal_api cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *pTexDesc, cudaTextureObject_t texObject);
+__cumetal_api cudaGetTextureObjectResourceViewDesc(struct cudaResourceViewDesc *pResViewDesc, cudaTextureObject_t texObject);
+__cumetal_api cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pResDesc, cudaSurfaceObject_t surfObject);
+__cumetal_api cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements, const struct cudaChannelFormatDesc *fmtDesc, int device);
 __cumetal_api cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject, const struct cudaResourceDesc *pResDesc);
 __cumetal_api cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject);
 

@@ -24,8 +24,8 @@ test.after(() => shop.remove());
 native('a program with a runtime inside is served by its symbols, and refused without them', () => {
   cc('-O1', '-o', 'inside', 'inside.c');
   const { status, stdout, stderr } = shop.run(['exec', './inside']);
-  assert.equal(stdout.split('\n'), ['count 0 1', 'malloc 0 1', 'texture 801', 'own 3', '']);
-  assert.is(stderr, 'cumetal exec: cudaCreateTextureObject is not supported\n');
+  assert.equal(stdout.split('\n'), ['count 0 1', 'malloc 0 1', 'external 801', 'own 3', '']);
+  assert.is(stderr, 'cumetal exec: cudaImportExternalMemory is not supported\n');
   assert.is(status, 4);
   const facts = programFacts(new Uint8Array(readFileSync(join(folder, 'inside'))));
   assert.equal({ ...facts }, { kind: 'elf', machine: 62, isDynamic: true, wanted: [], hasDeviceCode: false, hasRuntime: true });

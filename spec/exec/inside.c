@@ -7,7 +7,7 @@ __attribute__((noinline)) void **__cudaRegisterFatBinary(void *wrapper) { INNER(
 __attribute__((noinline)) int cudaMalloc(void **to, size_t bytes) { *to = (void *)bytes; return INNER("malloc"); }
 __attribute__((noinline)) int cudaGetDeviceCount(int *to) { *to = 77; return INNER("count"); }
 // In CUDA's manual, and not in the table.
-__attribute__((noinline)) int cudaCreateTextureObject(void *to) { (void)to; return INNER("texture"); }
+__attribute__((noinline)) int cudaImportExternalMemory(void *to) { (void)to; return INNER("external"); }
 // Of the program itself.
 __attribute__((noinline)) int cudaOfMyOwn(int x) { return printf("own %d\n", x); }
 
@@ -19,7 +19,7 @@ int main(void) {
   printf("count %d %d\n", status, count);
   status = cudaMalloc(&p, 16);
   printf("malloc %d %d\n", status, p != (void *)16);
-  printf("texture %d\n", cudaCreateTextureObject(&p));
+  printf("external %d\n", cudaImportExternalMemory(&p));
   cudaOfMyOwn(3);
   return 4;
 }

@@ -11,8 +11,8 @@ const test = suite('house/layers');
 const rooms: Record<string, readonly string[]> = {
   base: [],
   ir: ['base'],
-  // What a type is made of (its width, its vector) is all that the instruction table needs of the IR at run time.
-  ptx: ['base', '~ir', 'ir/types.ts'],
+  // What a type is made of (its width, its vector), and what descriptors of textures are, is all that the table needs of the IR at run time.
+  ptx: ['base', '~ir', 'ir/types.ts', 'ir/texture.ts'],
   lower: ['base', 'ptx', 'ir'],
   bitcode: ['base'],
   air: ['base', 'ir', 'bitcode'],
@@ -53,6 +53,7 @@ const layers: Record<string, readonly string[]> = {
     'model',
     'table',
     'table/matrix',
+    'table/texture',
     'table/refused',
     'table/refused/index.ts',
     'table/index.ts',

@@ -1,7 +1,8 @@
 /** Refused rows are legal PTX: NVIDIA's assembler accepts their forms for at least one version and architecture. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Row } from '../../src/ptx/model/row.ts';
+import { type Row, refusalOf } from '../../src/ptx/model/row.ts';
+import { allRows } from '../../src/ptx/table/index.ts';
 import { refusedRows } from '../../src/ptx/table/refused/index.ts';
 import { need } from '../support/need.ts';
 import { functions } from './forms.ts';
@@ -16,6 +17,8 @@ const otherRows = (): readonly Row[] => {
   const tested = new Set(refusedDataRows().map(({ syntax }) => syntax));
   return refusedRows().filter(({ syntax }) => !tested.has(syntax));
 };
+
+const compiledRows = (): readonly Row[] => allRows().filter((row) => refusalOf(row) === undefined);
 
 const trial: Trial = {
   max: 400,
@@ -37,6 +40,13 @@ const trial: Trial = {
 need(test, ['ptxas'], 'every form of a refused row is one that ptxas takes', () => {
   const forms = otherRows().flatMap((row) => sampled(trial, row, 'legal'));
   assert.ok(forms.length > 3000, `${forms.length} forms`);
+  assert.equal([...refusedByAll(trial, [...new Set(forms)])], []);
+});
+
+need(test, ['ptxas'], 'so is every form of textures and surfaces, whose operands have the same shapes', () => {
+  const rows = compiledRows().filter((row) => row.operands.some(({ inBrackets }) => inBrackets.length > 0));
+  assert.ok(rows.length > 7, `${rows.length} rows`);
+  const forms = rows.flatMap((row) => sampled({ ...trial, max: 120 }, row, 'legal'));
   assert.equal([...refusedByAll(trial, [...new Set(forms)])], []);
 });
 

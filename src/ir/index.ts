@@ -49,5 +49,6 @@ export {
 export * from './print.ts';
 export * from './print-buffer.ts';
 export * from './services.ts';
+export * from './texture.ts';
 export * from './types.ts';
 export { verify, verifyAfterPass, verifyModule } from './verify/index.ts';

@@ -24,7 +24,7 @@ export const addressOperand = (node: Operand): AddressOperand => node as unknown
 export function pointerTo(c: Context, operand: AddressOperand, named: AccessSpace): Value {
   const node = operand as unknown as Address;
   const space = spaceIn(c, named);
-  const base = node.kind === 'address' && node.rest.length === 0 ? baseOf(c, node.base) : undefined;
+  const base = node.kind === 'address' ? baseOf(c, node.base) : undefined;
   if (!base) return unusable(c, node, space, 'only a register, a variable or a number with a constant offset is an address');
   if (base.kind === 'integer') return fromInteger(c, base.value, node.offset, space);
   // As in the source: constants that hosts write are in global memory.

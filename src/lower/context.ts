@@ -154,24 +154,62 @@ export function lowerUpdate(c: Context, pointer: Value, compute: (old: Value) =>
 }
 
 /** One of two values, each computed in a block of its own. */
-export function lowerEither(c: Context, condition: Value, yes: () => Value, no: () => Value): Value {
+export const lowerEither = (c: Context, condition: Value, yes: () => Value, no: () => Value): Value =>
+  lowerChoose(
+    c,
+    condition,
+    () => [yes()],
+    () => [no()],
+  )[0]!;
+
+/** One of two lists of values of the same types, each computed in a block of its own. */
+export function lowerChoose(c: Context, condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] {
   const from = c.flow;
   const after = newFlow(c.kernel, 2);
-  const into = (compute: () => Value): Edge => {
+  const into = (compute: () => readonly Value[]): Edge => {
     const inside = newFlow(c.kernel, 1);
     const edge = link(from, inside);
     enter(c, inside);
-    const value = compute();
+    const values = compute();
     const to = link(c.flow, after);
-    to.args.push(value);
+    to.args.push(...values);
     c.flow.block.end = { op: 'br', to };
+    if (c.ir.loc) c.flow.block.endLoc = c.ir.loc;
     return edge;
   };
   const [then, otherwise] = [into(yes), into(no)];
   from.block.end = { op: 'condbr', cond: condition, then, else: otherwise };
   if (c.ir.loc) from.block.endLoc = c.ir.loc;
   enter(c, after);
-  return addBlockParam(c.kernel, after.block, c.ir.typeOf(after.edges[0]!.edge.args[0]!));
+  return after.edges[0]!.edge.args.map((value) => addBlockParam(c.kernel, after.block, c.ir.typeOf(value)));
+}
+
+/** Does `body` for the numbers from 0 up to `count`, an i32, each time with the values that it gave before. */
+export function lowerRepeat(
+  c: Context,
+  count: Value,
+  first: readonly Value[],
+  body: (i: Value, values: readonly Value[]) => readonly Value[],
+): Value[] {
+  const [head, inside, after] = [newFlow(c.kernel, 2), newFlow(c.kernel, 1), newFlow(c.kernel, 1)];
+  const goOn = (i: Value, values: readonly Value[]): void => {
+    const to = link(c.flow, head);
+    to.args.push(i, ...values);
+    c.flow.block.end = { op: 'br', to };
+    if (c.ir.loc) c.flow.block.endLoc = c.ir.loc;
+  };
+  goOn(c.ir.const('i32', 0), first);
+  enter(c, head);
+  const [i, ...values] = ['i32' as const, ...first.map((value) => c.ir.typeOf(value))].map((type) =>
+    addBlockParam(c.kernel, head.block, type),
+  );
+  const isIn = c.ir.icmp(i!, count, { pred: 'ult' });
+  c.flow.block.end = { op: 'condbr', cond: isIn, then: link(c.flow, inside), else: link(c.flow, after) };
+  if (c.ir.loc) c.flow.block.endLoc = c.ir.loc;
+  enter(c, inside);
+  goOn(c.ir.add(i!, c.ir.const('i32', 1)), body(i!, values));
+  enter(c, after);
+  return values;
 }
 
 /** The variable that an operand names. */

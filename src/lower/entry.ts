@@ -3,7 +3,18 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import { type AfterPass, builder, emptyKernel, type Kernel, type Service, type Space, type Value } from '../ir/index.ts';
 import type { AccessSpace, AddressOperand, CheckedFunction, MatchedOperand, PtxFunction, Register } from '../ptx/index.ts';
 import { askSpace, convertAddress, pointerTo } from './address.ts';
-import { type Context, lowerEither, lowerUpdate, lowerWhen, newEvidence, newFrame, readRegister, writeRegister } from './context.ts';
+import {
+  type Context,
+  lowerChoose,
+  lowerEither,
+  lowerRepeat,
+  lowerUpdate,
+  lowerWhen,
+  newEvidence,
+  newFrame,
+  readRegister,
+  writeRegister,
+} from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { checkSlots, serviceParam } from './hidden-params.ts';
@@ -60,6 +71,8 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     update: (pointer: Value, compute: (old: Value) => Value): Value => lowerUpdate(c, pointer, compute),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
+    choose: (condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => lowerChoose(c, condition, yes, no),
+    repeat: (count: Value, first: readonly Value[], body: Parameters<typeof lowerRepeat>[3]): Value[] => lowerRepeat(c, count, first, body),
     carry: (): Value => readRegister(c, conditionCode),
     setCarry: (carry: Value): void => writeRegister(c, conditionCode, carry),
     refuse(reason: string): undefined {

@@ -27,7 +27,8 @@ import { reinterpret } from './ssa/convert.ts';
 /** The sources of an instruction by the names in its row. */
 export function readSources(c: Context, match: Match): AnySources {
   const sources: Record<string, Value | readonly Value[] | AddressOperand> = {};
-  for (const operand of match.operands) if (!operand.slot.isDestination) sources[operand.slot.name] = readSource(c, operand);
+  for (const operand of match.operands.flatMap((each) => [each, ...(each.inBrackets ?? [])]))
+    if (!operand.slot.isDestination) sources[operand.slot.name] = readSource(c, operand);
   return sources;
 }
 
@@ -115,17 +116,22 @@ export function writeResults(c: Context, match: Match, result: AnyLowered): void
   const destination = match.operands[0];
   if (!destination?.slot.isDestination || result === undefined) return;
   const { slot, node, type, lanes } = destination;
-  if (lanes !== undefined) {
-    elementsOf(c, node).forEach((element, i) => {
-      if (isRegister(element)) write(c, element, (result as readonly Value[])[i]!, type);
-      else writeTo(c, element, (result as readonly Value[])[i]!, type);
-    });
-  } else if (slot.second !== undefined) {
-    const both = result as Readonly<Record<string, Value>>;
+  if (slot.second !== undefined) {
+    const both = result as Readonly<Record<string, Value | readonly Value[]>>;
     const [first, second] = node.kind === 'pair' ? [node.first, node.second] : [node, undefined];
-    writeTo(c, first, both[slot.name]!, type);
-    if (second) writeTo(c, second, both[slot.second]!, type);
-  } else writeTo(c, node, result as Value, type);
+    if (lanes === undefined) writeTo(c, first, both[slot.name] as Value, type);
+    else writeElements(c, first, both[slot.name] as readonly Value[], type);
+    if (second) writeTo(c, second, both[slot.second] as Value, slot.secondType.startsWith('.') ? type : (slot.secondType as PtxType));
+  } else if (lanes !== undefined) writeElements(c, node, result as readonly Value[], type);
+  else writeTo(c, node, result as Value, type);
+}
+
+/** The elements of a brace vector, or the lanes of a vector register. */
+function writeElements(c: Context, node: Operand, values: readonly Value[], type: PtxType): void {
+  elementsOf(c, node).forEach((element, i) => {
+    if (isRegister(element)) write(c, element, values[i]!, type);
+    else writeTo(c, element, values[i]!, type);
+  });
 }
 
 function writeTo(c: Context, node: Operand, value: Value, type: PtxType): void {

@@ -144,6 +144,10 @@ __cumetal_scalar(float, cudaChannelFormatKindFloat)
 #undef __cumetal_channels
 #undef __cumetal_scalar
 template <class T> __cumetal_host cudaChannelFormatDesc cudaCreateChannelDesc() { return __cumetal_channel<T>::desc; }
+__cumetal_host cudaChannelFormatDesc cudaCreateChannelDescHalf() { return {16, 0, 0, 0, cudaChannelFormatKindFloat}; }
+__cumetal_host cudaChannelFormatDesc cudaCreateChannelDescHalf1() { return {16, 0, 0, 0, cudaChannelFormatKindFloat}; }
+__cumetal_host cudaChannelFormatDesc cudaCreateChannelDescHalf2() { return {16, 16, 0, 0, cudaChannelFormatKindFloat}; }
+__cumetal_host cudaChannelFormatDesc cudaCreateChannelDescHalf4() { return {16, 16, 16, 16, cudaChannelFormatKindFloat}; }
 
 __cumetal_both cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) { return {w, h, d}; }
 __cumetal_both cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }

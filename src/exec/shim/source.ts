@@ -20,6 +20,7 @@ const types = { pointer: 'void *', long: 'long long', size: 'size_t', int: 'int'
 const structs: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   cudaMalloc3D: { 1: 'cm_extent' },
   cudaMalloc3DArray: { 2: 'cm_extent' },
+  cudaMallocMipmappedArray: { 2: 'cm_extent' },
   cudaMemset3D: { 0: 'cm_pitched', 2: 'cm_extent' },
   cudaMemset3DAsync: { 0: 'cm_pitched', 2: 'cm_extent' },
 };

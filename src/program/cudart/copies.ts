@@ -48,7 +48,7 @@ export const deviceSide = ({ buffer }: Allocation, start: number): Side => ({
   write: (offset, from) => buffer.write(from, start + offset),
 });
 
-const wantedOf = (kind: number): readonly ['host' | 'device' | 'any', 'host' | 'device' | 'any'] => {
+export const wantedOf = (kind: number): readonly ['host' | 'device' | 'any', 'host' | 'device' | 'any'] => {
   if (kind === kinds.hostToHost) return ['host', 'host'];
   if (kind === kinds.hostToDevice) return ['device', 'host'];
   if (kind === kinds.deviceToHost) return ['host', 'device'];

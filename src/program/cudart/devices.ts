@@ -20,6 +20,30 @@ const versionOf = ({ version }: CudaState): number => (version === undefined || 
 
 type Values = Readonly<Record<string, string | number | readonly number[]>>;
 
+/** Extents of textures and surfaces at most. Source: recorded on an NVIDIA H200. */
+const textureLimits = {
+  maxTexture1D: 131_072,
+  maxTexture1DMipmap: 32_768,
+  maxTexture1DLinear: 268_435_456,
+  maxTexture2D: [131_072, 65_536],
+  maxTexture2DMipmap: [32_768, 32_768],
+  maxTexture2DLinear: [131_072, 65_000, 2_097_120],
+  maxTexture2DGather: [32_768, 32_768],
+  maxTexture3D: [16_384, 16_384, 16_384],
+  maxTexture3DAlt: [8192, 8192, 32_768],
+  maxTextureCubemap: 32_768,
+  maxTexture1DLayered: [32_768, 2048],
+  maxTexture2DLayered: [32_768, 32_768, 2048],
+  maxTextureCubemapLayered: [32_768, 2046],
+  maxSurface1D: 32_768,
+  maxSurface2D: [131_072, 65_536],
+  maxSurface3D: [16_384, 16_384, 16_384],
+  maxSurface1DLayered: [32_768, 2048],
+  maxSurface2DLayered: [32_768, 32_768, 2048],
+  maxSurfaceCubemap: 32_768,
+  maxSurfaceCubemapLayered: [32_768, 2046],
+} as const;
+
 /** The properties of the device, by the names of `cudaDeviceProp`. Sizes that the device does not know are those of an A100. */
 export function propertiesOf({ options: { device } }: CudaState): Values {
   const { info } = device;
@@ -34,6 +58,8 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     minor: capability[1],
     textureAlignment: 512,
     texturePitchAlignment: 32,
+    surfaceAlignment: 512,
+    ...textureLimits,
     multiProcessorCount: 1,
     canMapHostMemory: 1,
     concurrentKernels: 1,
@@ -83,6 +109,16 @@ const attributes: Readonly<Record<number, string>> = {
   18: 'integrated',
   19: 'canMapHostMemory',
   20: 'computeMode',
+  21: 'maxTexture1D',
+  22: 'maxTexture2D.0',
+  23: 'maxTexture2D.1',
+  24: 'maxTexture3D.0',
+  25: 'maxTexture3D.1',
+  26: 'maxTexture3D.2',
+  27: 'maxTexture2DLayered.0',
+  28: 'maxTexture2DLayered.1',
+  29: 'maxTexture2DLayered.2',
+  30: 'surfaceAlignment',
   31: 'concurrentKernels',
   32: 'ECCEnabled',
   33: 'pciBusID',
@@ -94,9 +130,41 @@ const attributes: Readonly<Record<number, string>> = {
   39: 'maxThreadsPerMultiProcessor',
   40: 'asyncEngineCount',
   41: 'unifiedAddressing',
+  42: 'maxTexture1DLayered.0',
+  43: 'maxTexture1DLayered.1',
+  45: 'maxTexture2DGather.0',
+  46: 'maxTexture2DGather.1',
+  47: 'maxTexture3DAlt.0',
+  48: 'maxTexture3DAlt.1',
+  49: 'maxTexture3DAlt.2',
   50: 'pciDomainID',
+  51: 'texturePitchAlignment',
+  52: 'maxTextureCubemap',
+  53: 'maxTextureCubemapLayered.0',
+  54: 'maxTextureCubemapLayered.1',
+  55: 'maxSurface1D',
+  56: 'maxSurface2D.0',
+  57: 'maxSurface2D.1',
+  58: 'maxSurface3D.0',
+  59: 'maxSurface3D.1',
+  60: 'maxSurface3D.2',
+  61: 'maxSurface1DLayered.0',
+  62: 'maxSurface1DLayered.1',
+  63: 'maxSurface2DLayered.0',
+  64: 'maxSurface2DLayered.1',
+  65: 'maxSurface2DLayered.2',
+  66: 'maxSurfaceCubemap',
+  67: 'maxSurfaceCubemapLayered.0',
+  68: 'maxSurfaceCubemapLayered.1',
+  69: 'maxTexture1DLinear',
+  70: 'maxTexture2DLinear.0',
+  71: 'maxTexture2DLinear.1',
+  72: 'maxTexture2DLinear.2',
+  73: 'maxTexture2DMipmap.0',
+  74: 'maxTexture2DMipmap.1',
   75: 'major',
   76: 'minor',
+  77: 'maxTexture1DMipmap',
   78: 'streamPrioritiesSupported',
   81: 'sharedMemPerMultiprocessor',
   82: 'regsPerMultiprocessor',
@@ -175,6 +243,7 @@ const resetRow = plainRow([], 'uint', (state) => {
   }
   for (const map of [state.streams, state.events, state.captures, state.graphs, state.executables, state.limits]) map.clear();
   for (const map of [state.modules, state.functions, state.dynamicShared, state.placed]) map.clear();
+  for (const map of [state.arrays, state.mipmaps, state.textures, state.surfaces]) map.clear();
   state.pools.clear();
   state.last = 'cudaSuccess';
   state.sticky = undefined;

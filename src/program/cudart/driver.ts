@@ -6,6 +6,8 @@ import { estimate } from '../../api/occupancy.ts';
 import { copies, copy, fillWords, kinds } from './copies.ts';
 import { allocate, allocateManaged, allocatePinned, deviceMemory, free, totalBytes } from './device-memory.ts';
 import { attributeOf, cudaVersion, devices, keptText, propertiesOf } from './devices.ts';
+import { driverArrays } from './driver-arrays.ts';
+import { inContext, initialized, same } from './driver-row.ts';
 import {
   type ArgumentBytes,
   argumentsAt,
@@ -16,31 +18,14 @@ import {
   prepareLaunch,
   usualShared,
 } from './launches.ts';
-import { type Argument, driverRow, must, type Row, type Values } from './row.ts';
+import { driverRow, must, type Row } from './row.ts';
 import { type CodeImage, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
 import { placeVariable } from './symbols.ts';
 import { work } from './work.ts';
 
-/** A function of the driver that needs `cuInit` first. */
-const initialized = <const List extends readonly Argument[]>(args: List, run: (state: CudaState, ...args: Values<List>) => void): Row =>
-  driverRow(args, (state, ...given) => {
-    if (!state.isInitialized) fail('cudaErrorInitializationError');
-    run(state, ...given);
-  });
-
 /** The context of the device that the runtime uses as well. */
 const primary = (1n << 48n) + 8n;
-
-/** A function that needs a current context, which a call of the runtime makes. */
-const inContext = <const List extends readonly Argument[]>(args: List, run: (state: CudaState, ...args: Values<List>) => void): Row =>
-  initialized(args, (state, ...given) => {
-    if (state.contexts.length === 0 && !state.usesRuntime) fail('cudaErrorDeviceUninitialized');
-    run(state, ...given);
-  });
-
-/** A function of the runtime under its name in the driver API. */
-const same = ({ args, run }: Row): Row => inContext(args, run as (state: CudaState, ...args: unknown[]) => void);
 
 function assertDevice(device: number): void {
   if (device !== 0) fail('cudaErrorInvalidDevice');
@@ -336,6 +321,7 @@ const functions: Readonly<Record<string, Row>> = {
   cuEventQuery: same(streams.cudaEventQuery!),
   cuEventElapsedTime: same(streams.cudaEventElapsedTime!),
   cuEventDestroy: same(streams.cudaEventDestroy!),
+  ...driverArrays,
   cuProfilerStart: driverRow([], () => undefined),
   cuProfilerStop: driverRow([], () => undefined),
 };
@@ -345,6 +331,8 @@ const renamed = [
   ...['cuDeviceTotalMem', 'cuCtxCreate', 'cuCtxDestroy', 'cuCtxPushCurrent', 'cuCtxPopCurrent', 'cuModuleGetGlobal', 'cuMemGetInfo'],
   ...['cuMemAlloc', 'cuMemAllocPitch', 'cuMemFree', 'cuMemAllocHost', 'cuMemHostRegister', 'cuMemHostGetDevicePointer', 'cuDeviceGetUuid'],
   ...['cuMemcpyHtoD', 'cuMemcpyDtoH', 'cuMemcpyDtoD', 'cuMemcpyHtoDAsync', 'cuMemcpyDtoHAsync', 'cuMemcpyDtoDAsync'],
+  ...['cuArrayCreate', 'cuArray3DCreate', 'cuArrayGetDescriptor', 'cuArray3DGetDescriptor'],
+  ...['cuMemcpy2D', 'cuMemcpy2DUnaligned', 'cuMemcpy2DAsync', 'cuMemcpy3D', 'cuMemcpy3DAsync'],
   ...['cuMemsetD8', 'cuMemsetD16', 'cuMemsetD32', 'cuStreamDestroy', 'cuEventDestroy', 'cuEventElapsedTime'],
 ] as const;
 

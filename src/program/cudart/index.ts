@@ -2,6 +2,8 @@
  * The CUDA runtime as imports of a program: one table of functions, over the interface of every device. Calls are done when they return, since
  * the program cannot be suspended. A function that is not in the table stops the program where it is called, by its name.
  */
+import { arrayCopies } from './array-copies.ts';
+import { arrays } from './arrays.ts';
 import { boxes } from './boxes.ts';
 import { copies } from './copies.ts';
 import { deviceMemory } from './device-memory.ts';
@@ -15,6 +17,7 @@ import { importOf, type Row } from './row.ts';
 import type { CudaState } from './state.ts';
 import { streams } from './streams.ts';
 import { symbols } from './symbols.ts';
+import { textureObjects } from './texture-objects.ts';
 
 export { managedPointer } from './device-memory.ts';
 
@@ -33,6 +36,9 @@ export const cudaFunctionGroups: Readonly<Record<string, Readonly<Record<string,
   'Allocation in stream order': pools,
   'Copies and fills': copies,
   'Three dimensions': boxes,
+  Arrays: arrays,
+  'Copies of arrays': arrayCopies,
+  'Textures and surfaces': textureObjects,
   'Variables on the device': symbols,
   'Streams and events': streams,
   Graphs: graphs,

@@ -5,6 +5,7 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceModule, LaunchRequest } from '../../device/index.ts';
 import type { HostMemory } from '../memory.ts';
 import { type Allocation, Allocations } from './allocations.ts';
+import type { CudaArray, MipmappedArray, TextureObject } from './array-types.ts';
 import type { Capture, Graph } from './graph-types.ts';
 import { Pools } from './pool-list.ts';
 
@@ -133,6 +134,11 @@ export class CudaState {
   /** How a capture treats other threads; kept for programs that ask. */
   captureMode = 0;
   readonly pools = new Pools();
+  /** Arrays, mipmapped ones, and textures and surfaces by handle. */
+  readonly arrays = new Map<bigint, CudaArray>();
+  readonly mipmaps = new Map<bigint, MipmappedArray>();
+  readonly textures = new Map<bigint, TextureObject>();
+  readonly surfaces = new Map<bigint, TextureObject>();
   /** Whether a kernel has used the heap, whose size is then fixed. */
   hasHeap = false;
   /** Limits that the program has set, by number. */

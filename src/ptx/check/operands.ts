@@ -64,14 +64,21 @@ function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOp
   }
   const type = typeOfSlot(slot, place.form);
   const whole = { slot, node, type, lanes: undefined };
-  if (slot.isAddress) return checkAddress(place, slot, node) ? whole : undefined;
+  if (slot.isAddress) {
+    const inBrackets = checkAddress(place, slot, node);
+    return inBrackets && (inBrackets.length > 0 ? { ...whole, inBrackets } : whole);
+  }
   // The elements of a list depend on the callee: `calls.ts` checks them.
   if (slot.isList) return node.kind === 'list' ? whole : mismatch(place, node, 'a list in parentheses', kindWords(node));
   if (type === 'label' || type === 'targets') return checkLabel(place, node, type === 'targets') ? whole : undefined;
   if (slot.second !== undefined && node.kind === 'pair') {
     const second = typeOfSlot({ ...slot, type: slot.secondType }, place.form);
-    const isValid = [checkDestination(place, slot, node.first, type), checkDestination(place, slot, node.second, second)].every(Boolean);
-    return isValid ? whole : undefined;
+    const first =
+      slot.vector === undefined
+        ? checkDestination(place, slot, node.first, type) && whole
+        : checkOperand(place, { ...slot, second: undefined }, node.first);
+    const isValid = checkDestination(place, slot, node.second, second);
+    return first && isValid ? { ...whole, type: first.type, lanes: first.lanes } : undefined;
   }
   if (slot.needsSecond) return mismatch(place, node, 'a pair', kindWords(node));
   const only = onlyElement(place, slot, node, type);
@@ -280,29 +287,35 @@ function checkSymbolic(place: Place, node: Operand, type: PtxType): boolean {
   return false;
 }
 
-function checkAddress(place: Place, slot: OperandSlot, node: Operand): boolean {
+/** The operands that follow an address in its brackets; undefined after reporting. */
+function checkAddress(place: Place, slot: OperandSlot, node: Operand): MatchedOperand[] | undefined {
   if (node.kind !== 'address') {
     const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
     const operand = printOperand(node);
     const help = symbol && (isMemory(symbol) || symbol.kind === 'register') ? { help: `did you mean \`[${operand}]\`?` } : {};
     const holes = { operand, wanted: 'an address in brackets', given: symbol ? symbolWords(symbol) : kindWords(node) };
     place.diagnostics.report('CM1106', holes, { span: node.span, ...help });
-    return false;
+    return undefined;
   }
-  const { base, rest } = node;
+  const { rest } = node;
   const { inBrackets } = slot;
-  if (node.isUnified && !mayBeUnified(place)) return mismatch(place, node, 'an address without `.unified`', 'one with it') !== undefined;
-  if (inBrackets.length !== rest.length) mismatch(place, node, `${inBrackets.length + 1} operands in the brackets`, `${rest.length + 1}`);
-  else if (!rest.every((each, i) => checkOperand(place, inBrackets[i]!, each))) return false;
-  else if (base.kind === 'name' || base.kind === 'index') {
+  if (node.isUnified && !mayBeUnified(place)) return mismatch(place, node, 'an address without `.unified`', 'one with it');
+  if (inBrackets.length !== rest.length)
+    return mismatch(place, node, `${inBrackets.length + 1} operands in the brackets`, `${rest.length + 1}`);
+  const matched = rest.map((each, i) => checkOperand(place, inBrackets[i]!, each));
+  const isValid = matched.every((each) => each !== undefined) && checkAddressBase(place, slot, node);
+  return isValid ? (matched as MatchedOperand[]) : undefined;
+}
+
+function checkAddressBase(place: Place, slot: OperandSlot, { base }: Operand & { kind: 'address' }): boolean {
+  if (base.kind === 'name' || base.kind === 'index') {
     const symbol = lookUp(place.scope, base.name);
     if (symbol) return base.kind === 'index' || checkBase(place, slot, base, symbol);
     undeclared(place, base.name, base.span);
-  } else {
-    const fault = wrongBase(base, slot.space ?? spaceOf(place.form));
-    return fault === undefined || mismatch(place, base, fault.wanted, fault.given) !== undefined;
+    return false;
   }
-  return false;
+  const fault = wrongBase(base, slot.space ?? spaceOf(place.form));
+  return fault === undefined || mismatch(place, base, fault.wanted, fault.given) !== undefined;
 }
 
 /** Source: ptxas 13.0, which accepts the word for global and generic loads. */

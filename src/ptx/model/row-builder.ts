@@ -39,6 +39,10 @@ export interface RowBuilder extends Builder {
   stop(why: string): void;
   /** One of two values, each computed in a block of its own, for an expensive case that is rarely needed. */
   either(condition: Value, yes: () => Value, no: () => Value): Value;
+  /** One of two lists of values of the same types, each computed in a block of its own. */
+  choose(condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[];
+  /** Emits a loop over the numbers from 0 up to `count`, an i32: `body` receives the values that it returned before, initially `first`. */
+  repeat(count: Value, first: readonly Value[], body: (i: Value, values: readonly Value[]) => readonly Value[]): Value[];
   /** The carry or borrow (i1) of the last instruction with `.cc`; initially 0. */
   carry(): Value;
   /** Sets the carry or borrow. */

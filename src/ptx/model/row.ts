@@ -71,7 +71,7 @@ export type Lowered<S extends string> =
     ? F extends 'd'
       ? Value | readonly Value[] | undefined
       : F extends `${string}|${string}`
-        ? { readonly [N in NameOf<F> & string]: Value } | undefined
+        ? { readonly [N in NameOf<F> & string]: Value | readonly Value[] } | undefined
         : NoValue
     : NoValue;
 
@@ -236,7 +236,7 @@ export interface Row {
 export type AnySources = Readonly<Record<string, Value | readonly Value[] | AddressOperand>>;
 export type AnyModifiers = Readonly<Record<string, string | true>>;
 /** What the lowering of a row returns. */
-export type AnyLowered = Value | readonly Value[] | Readonly<Record<string, Value>> | undefined | NoValue;
+export type AnyLowered = Value | readonly Value[] | Readonly<Record<string, Value | readonly Value[]>> | undefined | NoValue;
 export type AnyCase = { readonly form: string; readonly why: string } & Readonly<Record<string, string | Bits | readonly Bits[]>>;
 
 /** A dotted part of a syntax line; a literal is a slot of one word. */
@@ -252,9 +252,8 @@ export interface ModifierSlot {
 export interface OperandSlot {
   /** `a`; for a pair the first name. */
   readonly name: string;
-  /** The second name of a pair `p[|q]`. */
+  /** The second name of a pair `p[|q]`, which `p|q` needs. */
   readonly second: string | undefined;
-  /** `p|q` */
   readonly needsSecond: boolean;
   readonly secondType: OperandType;
   readonly isDestination: boolean;
@@ -296,11 +295,12 @@ export interface MatchedOperand {
   readonly node: Operand;
   /** The type of the operand, or of one element if `lanes` is set. The type of an address is that of the accessed value. */
   readonly type: PtxType;
-  /** The number of elements of a brace vector. */
+  /** Elements of a brace vector, and the operands behind an address in its brackets. */
   readonly lanes: number | undefined;
+  readonly inBrackets?: readonly MatchedOperand[];
   /** The selector of parts after it; `node` is the operand before it. */
   readonly part?: string;
-  /** The register of the operand or of the base of the address, if it is already resolved. */
+  /** The register of the operand or of its base, if it is already resolved. */
   readonly register?: Register | undefined;
 }
 

@@ -34,6 +34,8 @@ import { pairedRows } from './pairs.ts';
 import { policyRows } from './policies.ts';
 import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
+import { surfaceRows } from './texture/surface.ts';
+import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
 import { warpRows } from './warp.ts';
 
@@ -69,6 +71,8 @@ export const chapters: readonly Chapter[] = [
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
+  lazy(lazyOpcodes.textures, textureRows),
+  lazy(lazyOpcodes.surfaces, surfaceRows),
   eager(controlRows),
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),

@@ -15,5 +15,7 @@ export const lazyOpcodes = {
   mma: 'mma',
   tiles: 'ldmatrix stmatrix movmatrix',
   fences: 'membar fence',
+  textures: 'tex tld4 txq',
+  surfaces: 'suld sust suq',
   video: `${packedVideo} vshl vshr`,
 } as const satisfies Record<string, string>;

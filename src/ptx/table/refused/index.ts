@@ -17,10 +17,10 @@ import { matrixRows } from './matrix.ts';
 import { mbarrierRows } from './mbarrier.ts';
 import { refusedMemoryRows } from './memory.ts';
 import { miscRows } from './misc.ts';
-import { surfaceRows } from './surface.ts';
+import { refusedSurfaceRows } from './surface.ts';
 import { tcgen05Rows } from './tcgen05.ts';
 import { refusedTensorRows } from './tensor-map.ts';
-import { textureRows } from './texture.ts';
+import { refusedTextureRows } from './texture.ts';
 import { refusedVideoRows } from './video.ts';
 import { warpRows } from './warp.ts';
 import { wgmmaRows } from './wgmma.ts';
@@ -35,8 +35,8 @@ export const refusedRows = (): readonly Row[] => [
   ...refusedTensorRows(),
   ...refusedConvertRows(),
   ...refusedVideoRows(),
-  ...textureRows(),
-  ...surfaceRows(),
+  ...refusedTextureRows(),
+  ...refusedSurfaceRows(),
   ...refusedControlRows(),
   ...refusedBarrierRows(),
   ...fenceRows(),

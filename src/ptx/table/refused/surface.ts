@@ -2,43 +2,25 @@
 import type { Refusal, Row } from '../../model/row.ts';
 import { refusedGroup } from './refuse.ts';
 
-const noSurfaces: Refusal = {
-  refused: 'Metal binds textures as kernel arguments, so a handle in a register cannot select one, and it has no byte access to them',
-  instead: 'use a buffer with `ld.global` and `st.global`',
+const noConversion: Refusal = {
+  refused: 'stores of texels that are converted to the format of the surface are not implemented',
+  instead: 'store bytes with `sust.b`, as the functions of CUDA do',
 };
-const noQueries: Refusal = {
-  refused: 'Metal binds textures as kernel arguments, so a surface handle in a register cannot be queried',
-  instead: 'pass the value as a kernel parameter',
+const noReductions: Refusal = {
+  refused: 'reductions of surfaces are not implemented',
+  instead: 'use a buffer with `red.global`',
 };
+const noQueries: Refusal = { refused: 'the layout of a surface is not that of the GPU', instead: 'copy the array to linear memory' };
 
-const shapes = ['1d', '2d', '3d', 'a1d', 'a2d'] as const;
 const modes = ['trap', 'clamp', 'zero'] as const;
-const words = ['b8', 'b16', 'b32', 'b64'] as const;
 const vectors = ['v2', 'v4'] as const;
 const handle = { a: 'u64', b: 's32' } as const;
 const since = { ptx: 1.5, sm: 20 } as const;
 
-const surface = refusedGroup({ since, source: '9.7.11.1', status: noSurfaces });
-const reduction = refusedGroup({ since: { ptx: 2, sm: 20 }, source: '9.7.11.3', status: noSurfaces });
+const surface = refusedGroup({ since, source: '9.7.11.1', status: noConversion });
+const reduction = refusedGroup({ since: { ptx: 2, sm: 20 }, source: '9.7.11.3', status: noReductions });
 
-export const surfaceRows = (): readonly Row[] => [
-  surface({
-    syntax: 'suld.b.geom{.cop}{.vec}.dtype.mode d, [a, b]',
-    values: { geom: shapes, cop: ['ca', 'cg', 'cs', 'cv'], vec: vectors, dtype: words, mode: modes },
-    excludes: [{ vec: ['v4'], dtype: ['b64'] }],
-    types: { ...handle, d: '.dtype' },
-    vectors: { d: 'elements', b: 'some' },
-    doc: 'Loads bytes of a surface.',
-  }),
-  surface({
-    syntax: 'sust.b.geom{.cop}{.vec}.ctype.mode [a, b], c',
-    values: { geom: shapes, cop: ['wb', 'cg', 'cs', 'wt'], vec: vectors, ctype: words, mode: modes },
-    excludes: [{ vec: ['v4'], ctype: ['b64'] }],
-    types: { ...handle, c: '.ctype' },
-    vectors: { b: 'some', c: 'elements' },
-    source: '9.7.11.2',
-    doc: 'Stores bytes of a surface.',
-  }),
+export const refusedSurfaceRows = (): readonly Row[] => [
   surface({
     syntax: 'sust.p.geom{.vec}.b32.mode [a, b], c',
     values: { geom: ['1d', '2d', '3d'], vec: vectors, mode: modes },
@@ -83,9 +65,8 @@ export const surfaceRows = (): readonly Row[] => [
     doc: 'Combines a texel of a surface with a 64-bit number, atomically.',
   }),
   refusedGroup({ since, source: '9.7.11.4', status: noQueries })({
-    syntax: 'suq.query.b32 d, [a]',
-    values: { query: ['width', 'height', 'depth', 'channel_data_type', 'channel_order', 'array_size', 'memory_layout'] },
+    syntax: 'suq.memory_layout.b32 d, [a]',
     types: { d: 'b32', a: 'u64' },
-    doc: 'Queries an attribute of a surface.',
+    doc: 'Queries the layout of a surface.',
   }),
 ];

@@ -2,163 +2,161 @@
 import type { Refusal, Row } from '../../model/row.ts';
 import { refusedGroup } from './refuse.ts';
 
-const noTextures: Refusal = {
-  refused: 'Metal binds textures as kernel arguments, so a handle in a register cannot select one, and its filter weights differ',
-  instead: 'read the data from a buffer with `ld.global.nc`',
-};
-const noQueries: Refusal = {
-  refused: 'Metal binds textures and samplers as kernel arguments, so a handle in a register cannot be queried',
-  instead: 'pass the value as a kernel parameter',
-};
+const because = (refused: string, instead: string): Refusal => ({ refused, instead });
+const noComparison = because('a fetch that compares with a depth is not implemented', 'fetch the texel, and compare it');
+const noSamples = because(
+  'textures of several samples are of graphics, and CUDA has no function that makes one',
+  'use a texture of one sample',
+);
+const noHalves = because('half results are not implemented', 'fetch `.f32` results and convert them with `cvt.rn.f16.f32`');
+const noCubes = because('gradients and gathers of cubes are not implemented', 'use `tex.level.cube`');
+const noSamplerQueries = because(
+  'a handle is of a texture with its sampler, of which these queries are not implemented',
+  'pass the value as a kernel parameter',
+);
 
 const sampled = ['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube'] as const;
+const cubes = ['cube', 'acube'] as const;
 const integerCoordinates = ['1d', '2d', '3d', 'a1d', 'a2d'] as const;
 const texels = { vec: ['v4'], dtype: ['u32', 's32', 'f32'] } as const;
 const halves = { vec: ['v2'], dtype: ['f16x2'] } as const;
+const half = { vec: ['v4'], dtype: ['f16'] } as const;
 
-const texture = refusedGroup({ since: { ptx: 1, sm: 10 }, source: '9.7.10.3', status: noTextures });
-const mipmap = refusedGroup({ since: { ptx: 3.1, sm: 20 }, source: '9.7.10.3', status: noTextures });
-const footprint = refusedGroup({ since: { ptx: 3.1, sm: 20 }, source: '9.7.10.4', status: noTextures });
-const query = refusedGroup({ since: { ptx: 1.5, sm: 10 }, source: '9.7.10.5', status: noQueries });
+const texture = refusedGroup({ since: { ptx: 4.2, sm: 53 }, source: '9.7.10.3', status: noHalves });
+const query = refusedGroup({ since: { ptx: 1.5, sm: 10 }, source: '9.7.10.5', status: noSamplerQueries });
 
 const operands = { d: '.dtype', p: 'pred', a: 'u64', b: 'u64', e: 's32', f: 'f32' } as const;
+const packed = { ...operands, d: 'b32' } as const;
 const vectors = { d: 'elements', c: 'some', e: 'some' } as const;
 
 const lookups = [
   texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
-    values: { geom: sampled, ...texels, ctype: ['f32'] },
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c], e, f',
+    values: { geom: ['2d', 'a2d'], vec: ['v4'], dtype: ['f32'], ctype: ['f32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
-    doc: 'Samples a texture. `p` is whether the memory is resident, `e` an offset and `f` a depth for comparison.',
+    since: { ptx: 3.1, sm: 20 },
+    status: noComparison,
+    doc: 'Samples a texture and compares with a depth `f`.',
   }),
   texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
-    values: { geom: integerCoordinates, ...texels, ctype: ['s32'] },
-    types: { ...operands, c: '.ctype' },
-    vectors,
-    doc: 'Loads a texel at integer coordinates.',
-  }),
-  texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
     values: { geom: ['2dms', 'a2dms'], ...texels, ctype: ['s32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
     since: { ptx: 3.2, sm: 30 },
+    status: noSamples,
     doc: 'Loads a sample of a multisampled texture.',
   }),
   texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
     values: { geom: sampled, ...halves, ctype: ['f32'] },
-    types: { ...operands, d: 'b32', c: '.ctype' },
+    types: { ...packed, c: '.ctype' },
     vectors,
-    since: { ptx: 4.2, sm: 53 },
     doc: 'Samples a texture with packed half results.',
   }),
   texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
     values: { geom: integerCoordinates, ...halves, ctype: ['s32'] },
-    types: { ...operands, d: 'b32', c: '.ctype' },
+    types: { ...packed, c: '.ctype' },
     vectors,
-    since: { ptx: 4.2, sm: 53 },
     doc: 'Loads a texel at integer coordinates with packed half results.',
   }),
   texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
-    values: { geom: sampled, vec: ['v4'], dtype: ['f16'], ctype: ['f32'] },
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
+    values: { geom: sampled, ...half, ctype: ['f32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
-    since: { ptx: 4.2, sm: 53 },
     doc: 'Samples a texture with half results.',
   }),
   texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
-    values: { geom: integerCoordinates, vec: ['v4'], dtype: ['f16'], ctype: ['s32'] },
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
+    values: { geom: integerCoordinates, ...half, ctype: ['s32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
-    since: { ptx: 4.2, sm: 53 },
     doc: 'Loads a texel at integer coordinates with half results.',
   }),
 ];
 
 const levels = [
-  mipmap({
-    syntax: 'tex.base.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
-    values: { geom: sampled, vec: ['v4'], dtype: ['u32', 's32', 'f32', 'f16'], ctype: ['f32'] },
+  texture({
+    syntax: 'tex.base.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
+    values: { geom: sampled, ...half, ctype: ['f32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
-    doc: 'Samples the finest level of a texture.',
+    doc: 'Samples the finest level of a texture with half results.',
   }),
-  mipmap({
-    syntax: 'tex.base.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
+  texture({
+    syntax: 'tex.base.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
     values: { geom: sampled, ...halves, ctype: ['f32'] },
-    types: { ...operands, d: 'b32', c: '.ctype' },
+    types: { ...packed, c: '.ctype' },
     vectors,
     doc: 'Samples the finest level of a texture with packed half results.',
   }),
-  mipmap({
-    syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a{, b}, c], lod{, e}{, f}',
-    values: { geom: sampled, vec: ['v4'], dtype: ['u32', 's32', 'f32', 'f16'], ctype: ['f32'] },
+  texture({
+    syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a, c], lod{, e}{, f}',
+    values: { geom: sampled, ...half, ctype: ['f32'] },
     types: { ...operands, c: '.ctype', lod: '.ctype' },
     vectors,
-    doc: 'Samples the given level of a texture.',
+    doc: 'Samples the given level of a texture with half results.',
   }),
-  mipmap({
-    syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a{, b}, c], lod{, e}{, f}',
+  texture({
+    syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a, c], lod{, e}{, f}',
     values: { geom: sampled, ...halves, ctype: ['f32'] },
-    types: { ...operands, d: 'b32', c: '.ctype', lod: '.ctype' },
+    types: { ...packed, c: '.ctype', lod: '.ctype' },
     vectors,
     doc: 'Samples the given level of a texture with packed half results.',
   }),
-  mipmap({
-    syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a{, b}, c], x, y{, e}{, f}',
-    values: { geom: sampled, vec: ['v4'], dtype: ['u32', 's32', 'f32', 'f16'], ctype: ['f32'] },
+  texture({
+    syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}{, f}',
+    values: { geom: cubes, ...texels, ctype: ['f32'] },
     types: { ...operands, c: '.ctype', x: '.ctype', y: '.ctype' },
     vectors: { ...vectors, x: 'some', y: 'some' },
-    doc: 'Samples a texture at the level of the given gradients.',
+    since: { ptx: 3.1, sm: 20 },
+    status: noCubes,
+    doc: 'Samples a cube at the level of the given gradients.',
   }),
-  mipmap({
-    syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a{, b}, c], x, y{, e}{, f}',
+  texture({
+    syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}{, f}',
+    values: { geom: sampled, ...half, ctype: ['f32'] },
+    types: { ...operands, c: '.ctype', x: '.ctype', y: '.ctype' },
+    vectors: { ...vectors, x: 'some', y: 'some' },
+    doc: 'Samples a texture at the level of the given gradients with half results.',
+  }),
+  texture({
+    syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}{, f}',
     values: { geom: sampled, ...halves, ctype: ['f32'] },
-    types: { ...operands, d: 'b32', c: '.ctype', x: '.ctype', y: '.ctype' },
+    types: { ...packed, c: '.ctype', x: '.ctype', y: '.ctype' },
     vectors: { ...vectors, x: 'some', y: 'some' },
     doc: 'Samples a texture at the level of the given gradients with packed half results.',
   }),
 ];
 
-export const textureRows = (): readonly Row[] => [
+export const refusedTextureRows = (): readonly Row[] => [
   ...lookups,
   ...levels,
-  footprint({
-    syntax: 'tld4.comp.geom.vec.dtype.ctype d[|p], [a{, b}, c]{, e}{, f}',
-    values: { comp: ['r', 'g', 'b', 'a'], geom: ['2d', 'a2d', 'cube', 'acube'], ...texels, ctype: ['f32'] },
+  texture({
+    syntax: 'tld4.comp.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
+    values: { comp: ['r', 'g', 'b', 'a'], geom: cubes, ...texels, ctype: ['f32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
-    doc: 'Gathers one component of the four texels that filtering would mix.',
+    since: { ptx: 3.1, sm: 20 },
+    status: noCubes,
+    source: '9.7.10.4',
+    doc: 'Gathers one component of the four texels of a cube that filtering would mix.',
   }),
   query({
-    syntax: 'txq.query.b32 d, [a]',
-    values: {
-      query: [
-        'width',
-        'height',
-        'depth',
-        'channel_data_type',
-        'channel_order',
-        'normalized_coords',
-        'array_size',
-        'num_mipmap_levels',
-        'num_samples',
-      ],
-    },
+    syntax: 'txq.num_samples.b32 d, [a]',
     types: { d: 'b32', a: 'u64' },
-    doc: 'Queries an attribute of a texture.',
+    status: noSamples,
+    doc: 'Queries the samples of a texel.',
   }),
   query({
     syntax: 'txq.level.query.b32 d, [a], lod',
     values: { query: ['width', 'height', 'depth'] },
     types: { d: 'b32', a: 'u64', lod: 'u32' },
     since: { ptx: 3.1, sm: 30 },
+    status: because('extents of levels are not implemented', 'query the extent, and halve it for each level'),
     doc: 'Queries the extent of a level of a texture.',
   }),
   query({
@@ -167,7 +165,11 @@ export const textureRows = (): readonly Row[] => [
     types: { d: 'b32', a: 'u64' },
     doc: 'Queries an attribute of a sampler.',
   }),
-  refusedGroup({ since: { ptx: 4, sm: 30 }, source: '9.7.10.6', status: noQueries })({
+  refusedGroup({
+    since: { ptx: 4, sm: 30 },
+    source: '9.7.10.6',
+    status: because('a handle does not say what it is of', 'pass what it is of as a kernel parameter'),
+  })({
     syntax: 'istypep.type p, a',
     values: { type: ['texref', 'samplerref', 'surfref'] },
     types: { p: 'pred', a: 'u64' },

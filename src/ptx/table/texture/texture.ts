@@ -1,0 +1,170 @@
+/** Textures (9.7.10). Source: PTX ISA 9.0. */
+
+import type { Value } from '../../../ir/index.ts';
+import { textureHead } from '../../../ir/texture.ts';
+import { type AddressOperand, type Row, type RowBuilder, row } from '../../model/row.ts';
+import { onFace } from './cube.ts';
+import { axesOf, coordinatesOf, descriptorOf, type Geometry, int, isCube, type List, listOf } from './descriptor.ts';
+import { gradientDetail, levelsAt } from './levels.ts';
+import { type Fetch, fetchTexel, gather, layerOf, sample, sampleLevels } from './sample.ts';
+import { type Query, queried } from './surface.ts';
+
+const sampled = ['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube'] as const;
+const integerCoordinates = ['1d', '2d', '3d', 'a1d', 'a2d'] as const;
+const texels = { vec: ['v4'], dtype: ['u32', 's32', 'f32'] } as const;
+const operands = { d: '.dtype', p: 'pred', a: 'u64', e: 's32' } as const;
+const vectors = { d: 'elements', c: 'some', e: 'some' } as const;
+
+interface Operands {
+  readonly a: AddressOperand;
+  readonly c: List;
+  readonly e?: List;
+}
+
+interface Form {
+  readonly geom: Geometry;
+  readonly dtype: string;
+}
+
+/** The fetch of an instruction: coordinates behind the layer, and a cube as its faces. */
+function fetchOf(ir: RowBuilder, { a, c, e }: Operands, geometry: Geometry): Fetch {
+  const descriptor = descriptorOf(ir, a, 'texture');
+  const list = coordinatesOf(ir, c, geometry, isCube(geometry) ? 3 : axesOf[geometry]);
+  const isLayered = geometry.startsWith('a');
+  const first = list[0]!;
+  const number = isLayered ? (ir.typeOf(first) === 'f32' ? ir.bitcast('i32', first) : first) : undefined;
+  const given = isLayered ? list.slice(1) : list;
+  const offsets = e === undefined ? [] : listOf(e).slice(0, axesOf[geometry]);
+  if (!isCube(geometry)) {
+    const layer = number && layerOf(ir, descriptor, number);
+    return { descriptor, geometry, coordinates: given, layer, offsets };
+  }
+  const { face, coordinates } = onFace(ir, given as unknown as [Value, Value, Value]);
+  const layer = number ? ir.add(ir.mul(layerOf(ir, descriptor, number), int(ir, 6)), face) : face;
+  return { descriptor, geometry, coordinates, layer, offsets };
+}
+
+const results = (ir: RowBuilder, words: readonly Value[], { dtype }: Form): { readonly d: readonly Value[]; readonly p: Value } => ({
+  d: dtype === 'f32' ? words.map((word) => ir.bitcast('f32', word)) : words,
+  p: ir.const('i1', 1),
+});
+
+/** Why results may differ from the GPU's: the manual gives the weights, and neither the order of the sum nor its width. */
+const filtered = {
+  approximate: 'weights are the manual’s, in 256ths; a sum of texels is of f32, with an error below 2^-20 of the greatest of them',
+} as const;
+
+const doc = (what: string): string => `${what} \`p\` is whether the texels are in memory, which they always are; \`e\` are texels to add.`;
+
+export const textureRows = (): readonly Row[] => [
+  row({
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
+    values: { geom: sampled, ...texels, ctype: ['f32'] },
+    types: { ...operands, c: '.ctype' },
+    vectors,
+    spaces: { a: 'global' },
+    since: { ptx: 1, sm: 10 },
+    doc: doc('Samples a texture.'),
+    source: '9.7.10.3',
+    status: filtered,
+    lower: (given, form, ir) => results(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
+    cases: () => [],
+  }),
+  row({
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
+    values: { geom: integerCoordinates, ...texels, ctype: ['s32'] },
+    types: { ...operands, c: '.ctype' },
+    vectors,
+    spaces: { a: 'global' },
+    since: { ptx: 1, sm: 10 },
+    doc: doc('Loads a texel at integer coordinates.'),
+    source: '9.7.10.3',
+    status: 'exact',
+    lower: (given, form, ir) => results(ir, fetchTexel(ir, fetchOf(ir, given, form.geom)), form),
+    cases: () => [],
+  }),
+  row({
+    syntax: 'tex.base.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
+    values: { geom: sampled, ...texels, ctype: ['f32'] },
+    types: { ...operands, c: '.ctype' },
+    vectors,
+    spaces: { a: 'global' },
+    since: { ptx: 3.1, sm: 20 },
+    doc: doc('Samples the finest level of a texture.'),
+    source: '9.7.10.3',
+    status: filtered,
+    lower: (given, form, ir) => results(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
+    cases: () => [],
+  }),
+  row({
+    syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a, c], lod{, e}',
+    values: { geom: sampled, ...texels, ctype: ['f32'] },
+    types: { ...operands, c: '.ctype', lod: '.ctype' },
+    vectors,
+    spaces: { a: 'global' },
+    since: { ptx: 3.1, sm: 20 },
+    doc: doc('Samples the given level of a texture.'),
+    source: '9.7.10.3',
+    status: filtered,
+    lower(given, form, ir) {
+      const fetch = fetchOf(ir, given, form.geom);
+      return results(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, given.lod)), form);
+    },
+    cases: () => [],
+  }),
+  row({
+    syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}',
+    values: { geom: ['1d', '2d', '3d', 'a1d', 'a2d'], ...texels, ctype: ['f32'] },
+    types: { ...operands, c: '.ctype', x: '.ctype', y: '.ctype' },
+    vectors: { ...vectors, x: 'some', y: 'some' },
+    spaces: { a: 'global' },
+    since: { ptx: 3.1, sm: 20 },
+    doc: doc('Samples a texture at the level of the given gradients.'),
+    source: '9.7.10.3',
+    status: { approximate: `the level is the logarithm of the longer gradient in texels, without anisotropy; ${filtered.approximate}` },
+    lower(given, form, ir) {
+      const fetch = fetchOf(ir, given, form.geom);
+      const detail = gradientDetail(ir, fetch.descriptor, axesOf[form.geom], [listOf(given.x), listOf(given.y)]);
+      return results(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, detail)), form);
+    },
+    cases: () => [],
+  }),
+  row({
+    syntax: 'tld4.comp.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
+    values: { comp: ['r', 'g', 'b', 'a'], geom: ['2d', 'a2d'], ...texels, ctype: ['f32'] },
+    types: { ...operands, c: '.ctype' },
+    vectors,
+    spaces: { a: 'global' },
+    since: { ptx: 3.1, sm: 20 },
+    doc: doc('Gathers one component of the four texels that filtering would mix.'),
+    source: '9.7.10.4',
+    status: 'exact',
+    lower: (given, form, ir) => results(ir, gather(ir, fetchOf(ir, given, form.geom), 'rgba'.indexOf(form.comp)), form),
+    cases: () => [],
+  }),
+  row({
+    syntax: 'txq.query.b32 d, [a]',
+    values: { query: ['width', 'height', 'depth', 'channel_data_type', 'channel_order', 'array_size'] },
+    types: { d: 'b32', a: 'u64' },
+    spaces: { a: 'global' },
+    since: { ptx: 1.5, sm: 10 },
+    doc: 'Queries an attribute of a texture.',
+    source: '9.7.10.5',
+    status: 'exact',
+    lower: ({ a }, { query }, ir) => queried(ir, descriptorOf(ir, a, 'texture'), query as Query),
+    cases: () => [],
+  }),
+  row({
+    syntax: 'txq.query.b32 d, [a]',
+    values: { query: ['normalized_coords', 'num_mipmap_levels'] },
+    types: { d: 'b32', a: 'u64' },
+    spaces: { a: 'global' },
+    since: { ptx: 1.5, sm: 10 },
+    doc: 'Queries an attribute of a texture.',
+    source: '9.7.10.5',
+    status: 'exact',
+    lower: ({ a }, { query }, ir) =>
+      descriptorOf(ir, a, 'texture').word(query === 'normalized_coords' ? textureHead.isNormalized : textureHead.levels),
+    cases: () => [],
+  }),
+];
