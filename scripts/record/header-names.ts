@@ -7,8 +7,12 @@ import { includeFolder } from '../../spec/support/headers.ts';
 const files = ['driver_types.h', 'cuda.h', 'device_types.h', 'nvtx3/nvToolsExt.h'].concat(
   ['attributes', 'errors', 'graph_types', 'texture_types'].map((name) => `cumetal/${name}.h`),
 );
-/** What CUDA 13 has changed, as the headers are those of the version that they name; and handles, which are no numbers. */
-const changed = new Set(['cudaPointerAttributes', 'CUDA_VERSION', 'cudaStreamLegacy', 'cudaStreamPerThread']);
+/** What CUDA 13 has changed, as the headers are those of the version that they name; and handles and pointers, which are no numbers. */
+const changed = new Set(
+  ['cudaPointerAttributes', 'CUDA_VERSION', 'cudaStreamLegacy', 'cudaStreamPerThread'].concat(
+    ['END', 'BUFFER_POINTER', 'BUFFER_SIZE'].map((name) => `CU_LAUNCH_PARAM_${name}`),
+  ),
+);
 
 /** An expression of C++ by the name that it is recorded as. */
 export function headerExpressions(): ReadonlyMap<string, string> {

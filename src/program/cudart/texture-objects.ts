@@ -219,6 +219,8 @@ function descriptorBytes(magic: number, { format, images, layers, isBuffer }: Re
 
 /** Puts a descriptor into memory of the device; gives its address. */
 function makeObject(state: CudaState, bytes: Uint8Array, resource: Uint8Array, sampler: Uint8Array): bigint {
+  // A driver of a GPU has handles of its own, and would take the address of a descriptor for one.
+  if (state.options.device.loadPtx) fail('cudaErrorNotSupported');
   const descriptor = allocate(state, bytes.length);
   descriptor.buffer.write(bytes);
   const isTexture = new DataView(bytes.buffer).getUint32(textureHead.magic, true) === textureMagic.texture;

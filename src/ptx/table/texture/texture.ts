@@ -51,7 +51,7 @@ const results = (ir: RowBuilder, words: readonly Value[], { dtype }: Form): { re
 
 /** Why results may differ from the GPU's: the manual gives the weights, and neither the order of the sum nor its width. */
 const filtered = {
-  approximate: 'weights are the manual’s, in 256ths; a sum of texels is of f32, with an error below 2^-20 of the greatest of them',
+  approximate: 'weights are the manual’s, in 256ths, and texels are summed in f32; the manual bounds neither, and no GPU was compared',
 } as const;
 
 const doc = (what: string): string => `${what} \`p\` is whether the texels are in memory, which they always are; \`e\` are texels to add.`;
