@@ -14,7 +14,6 @@ import { fenceRows } from './fence.ts';
 import { refusedFloatRows } from './float.ts';
 import { refusedHalfRows } from './half.ts';
 import { matrixRows } from './matrix.ts';
-import { mbarrierRows } from './mbarrier.ts';
 import { refusedMemoryRows } from './memory.ts';
 import { miscRows } from './misc.ts';
 import { refusedSurfaceRows } from './surface.ts';
@@ -42,7 +41,6 @@ export const refusedRows = (): readonly Row[] => [
   ...fenceRows(),
   ...atomicRows(),
   ...warpRows(),
-  ...mbarrierRows(),
   ...matrixRows(),
   ...wgmmaRows(),
   ...tcgen05Rows(),
