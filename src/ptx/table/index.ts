@@ -10,6 +10,8 @@ import { bulkRows } from './async/bulk.ts';
 import { mbarrierRows } from './async/mbarrier.ts';
 import { proxyRows } from './async/proxies.ts';
 import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
+import { tensorRows } from './async/tensor.ts';
+import { tensorMapRows } from './async/tensor-map-rows.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { halfAtomicRows } from './atomic-half.ts';
@@ -70,8 +72,8 @@ export const chapters: readonly Chapter[] = [
   eager(orderedRows),
   eager(asyncStoreRows()),
   eager(policyRows),
-  lazy(lazyOpcodes.hints, hintRows),
-  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows()]),
+  lazy(lazyOpcodes.hints, () => [...hintRows(), ...tensorMapRows()]),
+  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows(), ...tensorRows()]),
   lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...asyncReductionRows()]),
   eager(convertRows),
   eager(convertHalfRows),
