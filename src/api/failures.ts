@@ -114,6 +114,7 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM5075: is('ResourceError', 'cudaErrorUnknown'),
   CM5076: is('ResourceError', 'cudaErrorContextIsDestroyed'),
   CM5078: is('ResourceError', 'cudaErrorInvalidValue'),
+  CM5079: is('ResourceError', 'cudaErrorInvalidValue'),
   CM6001: is('DeviceNotFoundError', 'cudaErrorNoDevice'),
   CM6010: is('LaunchError', 'cudaErrorLaunchTimeout'),
   CM6011: is('LaunchError', 'cudaErrorIllegalAddress'),
