@@ -98,6 +98,7 @@ const layers: Record<string, readonly string[]> = {
     'lower',
     'lower/index.ts',
     'device-code.ts',
+    'frames.ts',
     'memory.ts',
     'wasi',
     'wasi/index.ts',
