@@ -154,6 +154,8 @@ test('what computes is lowered by its row and has three worked examples', () => 
     'createpolicy.fractional.primary{.secondary}.b64 d{, fraction}',
     'createpolicy.cvt.L2.b64 d, a',
     ...roundsToSelf,
+    'stacksave.type d',
+    'alloca.type d, a{, b}',
   ]);
   for (const row of rows.filter(isRefused)) assert.is(row.cases().length, 0, row.syntax);
 });
