@@ -7,6 +7,7 @@ import {
   type Context,
   lowerChoose,
   lowerEither,
+  lowerPoll,
   lowerRepeat,
   lowerUpdate,
   lowerWhen,
@@ -73,11 +74,17 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     setStackTop: (top: Value): void => restoreStack(c, top),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
-    update: (pointer: Value, compute: (old: Value) => Value): Value => lowerUpdate(c, pointer, compute),
+    update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
+    needsCpu: (reason: string): void => {
+      if (around.hasNamedBarriers) return;
+      const where = { ...(ir.loc ? { span: ir.loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
+      diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
+    },
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
     choose: (condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => lowerChoose(c, condition, yes, no),
     repeat: (count: Value, first: readonly Value[], body: Parameters<typeof lowerRepeat>[3]): Value[] => lowerRepeat(c, count, first, body),
+    poll: (tries: number, condition: () => Value): Value => lowerPoll(c, tries, condition),
     carry: (): Value => readRegister(c, conditionCode),
     setCarry: (carry: Value): void => writeRegister(c, conditionCode, carry),
     refuse(reason: string): undefined {

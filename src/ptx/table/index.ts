@@ -6,6 +6,10 @@ import { bug } from '../../base/bug.ts';
 import { addTo } from '../../base/group.ts';
 import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
+import { bulkRows } from './async/bulk.ts';
+import { mbarrierRows } from './async/mbarrier.ts';
+import { proxyRows } from './async/proxies.ts';
+import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { halfAtomicRows } from './atomic-half.ts';
@@ -65,10 +69,11 @@ export const chapters: readonly Chapter[] = [
   eager(approximateRows),
   eager(moveRows),
   eager(orderedRows),
+  eager(asyncStoreRows()),
   eager(policyRows),
   lazy(lazyOpcodes.hints, hintRows),
-  lazy(lazyOpcodes.asyncCopies, asyncCopyRows),
-  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows()]),
+  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows()]),
+  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...asyncReductionRows()]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
@@ -80,7 +85,8 @@ export const chapters: readonly Chapter[] = [
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, mmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
-  lazy(lazyOpcodes.fences, fenceRows),
+  lazy(lazyOpcodes.fences, () => [...fenceRows(), ...proxyRows()]),
+  lazy(lazyOpcodes.barriers, mbarrierRows),
   eager(miscRows),
   lazy(lazyOpcodes.video, videoRows),
 ];

@@ -13,7 +13,6 @@ import { fenceRows } from './fence.ts';
 import { refusedFloatRows } from './float.ts';
 import { refusedHalfRows } from './half.ts';
 import { matrixRows } from './matrix.ts';
-import { mbarrierRows } from './mbarrier.ts';
 import { refusedMemoryRows } from './memory.ts';
 import { miscRows } from './misc.ts';
 import { refusedSurfaceRows } from './surface.ts';
@@ -40,7 +39,6 @@ export const refusedRows = (): readonly Row[] => [
   ...fenceRows(),
   ...atomicRows(),
   ...warpRows(),
-  ...mbarrierRows(),
   ...matrixRows(),
   ...wgmmaRows(),
   ...tcgen05Rows(),
