@@ -10,6 +10,7 @@ import {
   type MatchedOperand,
   type Operand,
   type PtxFunction,
+  type Recursion,
   type Register,
   type RowBuilder,
   type Scope,
@@ -26,8 +27,12 @@ export interface Context {
   readonly diagnostics: Diagnostics;
   /** The functions that may be called. */
   readonly functions: ReadonlyMap<PtxFunction, CheckedFunction>;
+  /** By each of them that may come to call itself. */
+  readonly recursions: ReadonlyMap<PtxFunction, Recursion>;
   readonly ir: Builder;
   readonly registers: RegisterFile;
+  /** The offset of the first free byte of the thread's stack. */
+  readonly stackTop: Register;
   readonly variables: Variables;
   /** The memory of `.param` variables of bodies, and of parameters of functions that have their own. */
   readonly cells: Map<Variable, IrVariable | undefined>;
@@ -61,10 +66,29 @@ export interface Frame {
   /** The registers of this call by those of the source. */
   readonly registers: Map<Register, Register>;
   /** The memory of the parameters and results of a function. */
-  readonly cells: Map<Variable, IrVariable | undefined>;
+  readonly cells: Map<Variable, Cell | undefined>;
+  /** Of a function that may come to call itself: variables that are on the stack. */
+  readonly places: Map<Variable, StackPlace>;
 }
 
-export const newFrame = (fn: CheckedFunction, start: Flow): Frame => ({ fn, start, registers: new Map(), cells: new Map() });
+/** Memory on the stack of a thread: an offset from that of a frame, which a register holds. */
+export interface StackPlace {
+  readonly frameAt: Register;
+  readonly at: number;
+  readonly size: number;
+  readonly align: number;
+}
+
+/** Memory that carries an argument or a result. */
+export type Cell = IrVariable | StackPlace;
+
+export const newFrame = (fn: CheckedFunction, start: Flow): Frame => ({
+  fn,
+  start,
+  registers: new Map(),
+  cells: new Map(),
+  places: new Map(),
+});
 
 export const isEntry = ({ fn }: Frame): boolean => fn.fn.isEntry;
 

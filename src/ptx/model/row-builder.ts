@@ -29,6 +29,12 @@ export interface RowBuilder extends Builder {
   when(condition: Value, body: () => void): void;
   /** The address of a 32-bit word of shared memory without a name in the source, one per kernel. */
   blockWord(): Value;
+  /** The address (i64) in local memory of so many bytes of the thread's stack; the alignment is an i32, a power of two. */
+  alloca(size: Value, align: Value): Value;
+  /** The offset of the first free byte of the thread's stack, an i32. */
+  stackTop(): Value;
+  /** Releases what was taken from the stack since the offset was that; another number stops the kernel. */
+  setStackTop(top: Value): void;
   /** The address of the shared memory that is reserved for system software. */
   reservedShared(): Value;
   /** The generic address (i64) of what a service of the CPU device has for the launch; 0 for nothing. */

@@ -40,6 +40,7 @@ import { pairedRows } from './pairs.ts';
 import { policyRows } from './policies.ts';
 import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
+import { stackRows } from './stack.ts';
 import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
@@ -81,6 +82,7 @@ export const chapters: readonly Chapter[] = [
   lazy(lazyOpcodes.textures, textureRows),
   lazy(lazyOpcodes.surfaces, surfaceRows),
   eager(controlRows),
+  eager(stackRows),
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, mmaRows),

@@ -8,7 +8,6 @@ import { refusedAddressRows } from './address.ts';
 import { refusedCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { refusedBarrierRows } from './barrier.ts';
-import { refusedControlRows } from './control.ts';
 import { refusedConvertRows } from './convert.ts';
 import { fenceRows } from './fence.ts';
 import { refusedFloatRows } from './float.ts';
@@ -36,7 +35,6 @@ export const refusedRows = (): readonly Row[] => [
   ...refusedVideoRows(),
   ...refusedTextureRows(),
   ...refusedSurfaceRows(),
-  ...refusedControlRows(),
   ...refusedBarrierRows(),
   ...fenceRows(),
   ...atomicRows(),
