@@ -1,8 +1,28 @@
 /** One entry: its parameters and the context of its body, then the passes of `lower-passes.ts`. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { type AfterPass, builder, emptyKernel, type Kernel, type Service, type Space, type Value } from '../ir/index.ts';
-import type { AccessSpace, AddressOperand, CheckedFunction, MatchedOperand, PtxFunction, Register } from '../ptx/index.ts';
+import {
+  type AfterPass,
+  type Block,
+  builder,
+  type ClusterRules,
+  emptyKernel,
+  type Kernel,
+  type Service,
+  type Space,
+  type Value,
+} from '../ir/index.ts';
+import {
+  type AccessSpace,
+  type AddressOperand,
+  type CheckedFunction,
+  distancesOf,
+  type MatchedOperand,
+  type PtxFunction,
+  type Register,
+  refuseClusters,
+} from '../ptx/index.ts';
 import { askSpace, convertAddress, pointerTo } from './address.ts';
+import { arrivalRegister, hasRow, lowerClusterBarrier } from './cluster-barriers.ts';
 import {
   type Context,
   lowerChoose,
@@ -29,6 +49,7 @@ export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'glob
   readonly isMmaFast: boolean;
   readonly hasMarks: boolean;
   readonly hasNamedBarriers: boolean;
+  readonly hasClusters: boolean;
   readonly afterPass?: AfterPass | undefined;
 };
 
@@ -39,6 +60,9 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   const kernel = emptyKernel(fn.name);
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
+  const cluster = around.hasClusters ? clusterRules(fn) : undefined;
+  if (cluster) kernel.cluster = cluster;
+  if (!around.hasClusters) refuseClusters(fn, diagnostics);
   const c = newContext(kernel, entry, around, diagnostics);
   const lowering: Lowering = { c, entry, diagnostics, isClean: () => diagnostics.list.length === before };
   for (const { name, run } of lowerPasses) {
@@ -56,6 +80,12 @@ const conditionCode: Register = { name: 'CC.CF', declared: 'pred', type: 'i1' };
 function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Context {
   const start = newFlow(kernel, 0);
   const ir = builder(kernel, start.block);
+  const known = new Map<string, Value>();
+  const atStart = (key: string, compute: () => Value): Value => {
+    const value = known.get(key) ?? inBlock(ir, start.block, compute);
+    known.set(key, value);
+    return value;
+  };
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     isMmaFast: around.isMmaFast,
@@ -63,12 +93,14 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
-    isspace: (a: Value, { space }: { readonly space: Space }): Value => askSpace(c, a, space),
+    isspace: (a: Value, { space }: { readonly space: Space | 'shared::cluster' }): Value => askSpace(c, a, space),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value): Value => lowerUpdate(c, pointer, compute),
+    clusterBarrier: (step: 'arrive' | 'wait'): void => lowerClusterBarrier(c, step),
+    once: (key: string, compute: () => Value): Value => atStart(key, compute),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
     choose: (condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => lowerChoose(c, condition, yes, no),
@@ -94,13 +126,39 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     evidence: newEvidence(),
     hasMarks: around.hasMarks,
     hasNamedBarriers: around.hasNamedBarriers,
+    arrival: hasRow(entry, around.functions, ({ control }) => control === 'wait') ? arrivalRegister() : undefined,
     chosen: new Map(),
     frame: newFrame(entry, start),
     flow: start,
     scope: entry.scope,
     guard: undefined,
+    remote: undefined,
   };
+  if (hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
+}
+
+/** Computes a value in another block than the one that is being filled. */
+function inBlock(ir: Context['ir'], block: Block, compute: () => Value): Value {
+  const { block: own } = ir;
+  ir.block = block;
+  const value = compute();
+  ir.block = own;
+  return value;
+}
+
+/** `.reqnctapercluster`, `.explicitcluster` and `.maxclusterrank`. */
+function clusterRules({ directives }: PtxFunction): ClusterRules | undefined {
+  const valuesOf = (name: string): number[] | undefined => directives.find((directive) => directive.name === name)?.values.map(Number);
+  const required = valuesOf('reqnctapercluster');
+  const [most] = valuesOf('maxclusterrank') ?? [];
+  const isExplicit = valuesOf('explicitcluster') !== undefined;
+  if (!required && most === undefined && !isExplicit) return undefined;
+  return {
+    ...(required ? { required: [required[0] ?? 1, required[1] ?? 1, required[2] ?? 1] as const } : {}),
+    ...(most === undefined ? {} : { most }),
+    ...(isExplicit ? { isExplicit } : {}),
+  };
 }
 
 /** `.maxntid` and `.reqntid`; axes that are not written are 1. */

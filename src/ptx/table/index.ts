@@ -8,9 +8,11 @@ import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
+import { clusterAtomicRows } from './atomic-cluster.ts';
 import { halfAtomicRows } from './atomic-half.ts';
 import { bitRows } from './bits.ts';
 import { carryRows } from './carry.ts';
+import { clusterAccessRows, clusterAddressRows, clusterBarrierRows, clusterFenceRows } from './cluster.ts';
 import { compareRows } from './compare.ts';
 import { compareHalfRows } from './compare-half.ts';
 import { controlRows } from './control.ts';
@@ -65,20 +67,23 @@ export const chapters: readonly Chapter[] = [
   eager(moveRows),
   eager(orderedRows),
   eager(policyRows),
+  eager(clusterAccessRows()),
+  lazy(lazyOpcodes.clusters, clusterAddressRows),
   lazy(lazyOpcodes.hints, hintRows),
   lazy(lazyOpcodes.asyncCopies, asyncCopyRows),
-  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows()]),
+  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows()]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
   lazy(lazyOpcodes.textures, textureRows),
   lazy(lazyOpcodes.surfaces, surfaceRows),
   eager(controlRows),
+  eager(clusterBarrierRows),
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, mmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
-  lazy(lazyOpcodes.fences, fenceRows),
+  lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows()]),
   eager(miscRows),
   lazy(lazyOpcodes.video, videoRows),
 ];

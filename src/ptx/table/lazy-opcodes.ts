@@ -17,5 +17,6 @@ export const lazyOpcodes = {
   fences: 'membar fence',
   textures: 'tex tld4 txq',
   surfaces: 'suld sust suq',
+  clusters: 'mapa getctarank',
   video: `${packedVideo} vshl vshr`,
 } as const satisfies Record<string, string>;

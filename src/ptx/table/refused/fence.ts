@@ -20,21 +20,6 @@ const proxy = refusedGroup({ since: bulk, source, status: ofAProxy });
 
 export const fenceRows = (): readonly Row[] => [
   fence({
-    syntax: 'fence{.sem}.cluster',
-    values: { sem: ['sc', 'acq_rel', 'acquire', 'release'] },
-    doc: 'Orders memory for the threads of the cluster.',
-  }),
-  fence({
-    syntax: 'fence.acquire.sync_restrict::shared::cluster.cluster',
-    since: late,
-    doc: 'Orders shared-memory stores of other blocks of the cluster before later accesses.',
-  }),
-  fence({
-    syntax: 'fence.release.sync_restrict::shared::cta.cluster',
-    since: late,
-    doc: 'Orders shared-memory stores before later accesses by other blocks of the cluster.',
-  }),
-  fence({
     syntax: 'fence.mbarrier_init.release.cluster',
     since: bulk,
     doc: 'Makes initialized barriers visible to the cluster.',

@@ -7,7 +7,6 @@ import type { Row } from '../../model/row.ts';
 import { refusedAddressRows } from './address.ts';
 import { refusedCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
-import { refusedBarrierRows } from './barrier.ts';
 import { refusedControlRows } from './control.ts';
 import { refusedConvertRows } from './convert.ts';
 import { fenceRows } from './fence.ts';
@@ -38,7 +37,6 @@ export const refusedRows = (): readonly Row[] => [
   ...refusedTextureRows(),
   ...refusedSurfaceRows(),
   ...refusedControlRows(),
-  ...refusedBarrierRows(),
   ...fenceRows(),
   ...atomicRows(),
   ...warpRows(),
