@@ -157,7 +157,6 @@ const faults: readonly Fault[] = [
 /** Legal PTX that this version refuses. */
 const refusals: readonly Fault[] = [
   ['^vadd.u32.u32.u32.add %r1, %r1, %r2, %r1;', 'CM2001', '`vadd.u32.u32.u32.add` is not supported', 'manual'],
-  ['@%p1 ^membar.proxy.alias;', 'CM2001', '`membar.proxy.alias` is not supported'],
   ['mov.u64 %rd1, ^%gridid;', 'CM2002', 'special register `%gridid` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
   ['mov.u32 %r1, ^%nsmid;', 'CM2002', 'special register `%nsmid` is not supported'],

@@ -159,6 +159,10 @@ test('what computes is lowered by its row and has three worked examples', () => 
     'mapa{.shared::cluster}.type d, a, b',
     'getctarank{.shared::cluster}.type d, a',
     ...roundsToSelf,
+    'stacksave.type d',
+    'alloca.type d, a{, b}',
+    // The state of a barrier has a layout of its own: spec/device/mbarrier.spec.ts.
+    'mbarrier.pending_count.b64 d, a',
   ]);
   for (const row of rows.filter(isRefused)) assert.is(row.cases().length, 0, row.syntax);
 });

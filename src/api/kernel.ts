@@ -29,6 +29,8 @@ export interface LaunchOptions<A extends readonly unknown[]> {
   readonly cooperative?: boolean;
   /** Blocks of a cluster along each axis, on the CPU device; what the kernel requires by default. */
   readonly cluster?: Extent;
+  /** Bytes of the stack of each thread, for recursive functions and `alloca`, on the CPU device; 8 KiB by default. */
+  readonly stack?: number;
   readonly stream?: InStream;
   /** The time limit in milliseconds; 0 is no limit. The default is that of the device. */
   readonly timeoutMs?: number;
@@ -67,6 +69,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
     shared,
     cooperative,
     cluster,
+    stack,
     stream,
     timeoutMs,
     print,
@@ -89,6 +92,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
       ...(typeof shared === 'object' ? { dynamicSharedParts: shared } : {}),
       ...(cooperative ? { cooperative } : {}),
       ...(cluster === undefined ? {} : { cluster: extent(cluster) }),
+      ...(stack === undefined ? {} : { stackBytes: stack }),
       args: packed.args,
       timeoutMs: timeoutMs ?? context.timeoutMs,
       ...(printed ? { print: printed } : {}),

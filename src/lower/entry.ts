@@ -19,6 +19,7 @@ import {
   type MatchedOperand,
   type PtxFunction,
   type Register,
+  type RowBuilder,
   refuseClusters,
 } from '../ptx/index.ts';
 import { askSpace, convertAddress, pointerTo } from './address.ts';
@@ -27,6 +28,7 @@ import {
   type Context,
   lowerChoose,
   lowerEither,
+  lowerPoll,
   lowerRepeat,
   lowerUpdate,
   lowerWhen,
@@ -42,10 +44,12 @@ import { type Lowering, lowerPasses } from './lower-passes.ts';
 import { lowerParams } from './params.ts';
 import { hiddenVariable } from './passes/hidden-variables.ts';
 import { registerFile } from './ssa/ssa.ts';
+import { allocateOnStack, restoreStack } from './stack.ts';
+import { stackTop } from './stack-memory.ts';
 import { variablesOf } from './variables.ts';
 
 /** The context that the kernels of a module share. */
-export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & {
+export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
   readonly hasMarks: boolean;
   readonly hasNamedBarriers: boolean;
@@ -80,12 +84,6 @@ const conditionCode: Register = { name: 'CC.CF', declared: 'pred', type: 'i1' };
 function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Context {
   const start = newFlow(kernel, 0);
   const ir = builder(kernel, start.block);
-  const known = new Map<string, Value>();
-  const atStart = (key: string, compute: () => Value): Value => {
-    const value = known.get(key) ?? inBlock(ir, start.block, compute);
-    known.set(key, value);
-    return value;
-  };
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     isMmaFast: around.isMmaFast,
@@ -96,15 +94,24 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     isspace: (a: Value, { space }: { readonly space: Space | 'shared::cluster' }): Value => askSpace(c, a, space),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
+    alloca: (size: Value, align: Value): Value => allocateOnStack(c, size, align),
+    stackTop: (): Value => stackTop(c),
+    setStackTop: (top: Value): void => restoreStack(c, top),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
-    update: (pointer: Value, compute: (old: Value) => Value): Value => lowerUpdate(c, pointer, compute),
+    update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
+    needsCpu: (reason: string): void => {
+      if (around.hasNamedBarriers) return;
+      const where = { ...(ir.loc ? { span: ir.loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
+      diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
+    },
     clusterBarrier: (step: 'arrive' | 'wait'): void => lowerClusterBarrier(c, step),
-    once: (key: string, compute: () => Value): Value => atStart(key, compute),
+    once: valuesAt(ir, start.block),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
     choose: (condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => lowerChoose(c, condition, yes, no),
     repeat: (count: Value, first: readonly Value[], body: Parameters<typeof lowerRepeat>[3]): Value[] => lowerRepeat(c, count, first, body),
+    poll: (tries: number, condition: () => Value): Value => lowerPoll(c, tries, condition),
     carry: (): Value => readRegister(c, conditionCode),
     setCarry: (carry: Value): void => writeRegister(c, conditionCode, carry),
     refuse(reason: string): undefined {
@@ -116,11 +123,13 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     kernel,
     diagnostics,
     functions: around.functions,
+    recursions: around.recursions,
     functionNumbers: around.functionNumbers,
     globals: around.globals,
     ir,
     rows,
     registers: registerFile(kernel, start),
+    stackTop: { name: 'cumetal.top', declared: 'b32', type: 'i32' },
     variables: variablesOf(kernel, diagnostics),
     cells: new Map(),
     evidence: newEvidence(),
@@ -138,13 +147,19 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   return c;
 }
 
-/** Computes a value in another block than the one that is being filled. */
-function inBlock(ir: Context['ir'], block: Block, compute: () => Value): Value {
-  const { block: own } = ir;
-  ir.block = block;
-  const value = compute();
-  ir.block = own;
-  return value;
+/** Values by their keys that are computed in another block than the one that is being filled. */
+function valuesAt(ir: Context['ir'], block: Block): RowBuilder['once'] {
+  const known = new Map<string, Value>();
+  return (key, compute) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const { block: own } = ir;
+    ir.block = block;
+    const value = compute();
+    ir.block = own;
+    known.set(key, value);
+    return value;
+  };
 }
 
 /** `.reqnctapercluster`, `.explicitcluster` and `.maxclusterrank`. */

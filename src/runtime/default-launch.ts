@@ -32,6 +32,7 @@ export function fillPlan(plan: LaunchPlan, kernel: Kernel, limits: DeviceLimits)
     ...(plan.sharedParts ? { sharedParts: plan.sharedParts } : {}),
     ...(plan.cooperative ? { cooperative: true } : {}),
     ...(plan.cluster ? { cluster: plan.cluster } : {}),
+    ...(plan.stackBytes === undefined ? {} : { stackBytes: plan.stackBytes }),
     args,
     defaults,
   };

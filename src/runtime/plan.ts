@@ -19,6 +19,8 @@ export interface LaunchPlan {
   readonly cooperative?: boolean;
   /** Blocks of a cluster along each axis. */
   readonly cluster?: Dim3;
+  /** Bytes of the stack of each thread. */
+  readonly stackBytes?: number;
   /** One per parameter; defaults where absent. */
   readonly args?: readonly ArgumentSpec[];
   /** Module symbols that are written before the launch. */
@@ -34,6 +36,7 @@ export interface FullPlan {
   readonly sharedParts?: readonly number[];
   readonly cooperative?: boolean;
   readonly cluster?: Dim3;
+  readonly stackBytes?: number;
   readonly args: readonly ArgumentSpec[];
   /** A description of each default; empty where the plan was complete. */
   readonly defaults: readonly string[];

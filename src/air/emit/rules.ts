@@ -91,6 +91,7 @@ const services: Readonly<Record<Service, { readonly what: string; readonly why: 
     what: 'a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)',
     why: 'Metal has no clusters of threadgroups',
   },
+  stack: { what: 'a stack (recursive functions, `alloca`)', why: 'Metal has none' },
   heap: { what: 'the heap of kernels (`malloc`, `free`, `%envreg30`)', why: 'Metal has none' },
 };
 

@@ -6,6 +6,10 @@ import { bug } from '../../base/bug.ts';
 import { addTo } from '../../base/group.ts';
 import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
+import { bulkRows } from './async/bulk.ts';
+import { mbarrierRows } from './async/mbarrier.ts';
+import { proxyRows } from './async/proxies.ts';
+import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { clusterAtomicRows } from './atomic-cluster.ts';
@@ -36,6 +40,7 @@ import { pairedRows } from './pairs.ts';
 import { policyRows } from './policies.ts';
 import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
+import { stackRows } from './stack.ts';
 import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
@@ -66,12 +71,13 @@ export const chapters: readonly Chapter[] = [
   eager(approximateRows),
   eager(moveRows),
   eager(orderedRows),
+  eager(asyncStoreRows()),
   eager(policyRows),
   eager(clusterAccessRows()),
   lazy(lazyOpcodes.clusters, clusterAddressRows),
   lazy(lazyOpcodes.hints, hintRows),
-  lazy(lazyOpcodes.asyncCopies, asyncCopyRows),
-  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows()]),
+  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows()]),
+  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows(), ...asyncReductionRows()]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
@@ -79,11 +85,13 @@ export const chapters: readonly Chapter[] = [
   lazy(lazyOpcodes.surfaces, surfaceRows),
   eager(controlRows),
   eager(clusterBarrierRows),
+  eager(stackRows),
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, mmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
-  lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows()]),
+  lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),
+  lazy(lazyOpcodes.barriers, mbarrierRows),
   eager(miscRows),
   lazy(lazyOpcodes.video, videoRows),
 ];
