@@ -99,6 +99,7 @@ const layers: Record<string, readonly string[]> = {
     'lower',
     'lower/index.ts',
     'device-code.ts',
+    'frames.ts',
     'memory.ts',
     'wasi',
     'wasi/index.ts',
