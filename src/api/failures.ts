@@ -117,6 +117,7 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM5073: is('LaunchError', 'cudaErrorUnknown'),
   CM5075: is('ResourceError', 'cudaErrorUnknown'),
   CM5076: is('ResourceError', 'cudaErrorContextIsDestroyed'),
+  CM5054: is('LaunchError', 'cudaErrorInvalidClusterSize'),
   CM5078: is('ResourceError', 'cudaErrorInvalidValue'),
   CM5079: is('ResourceError', 'cudaErrorInvalidValue'),
   CM6001: is('DeviceNotFoundError', 'cudaErrorNoDevice'),

@@ -121,6 +121,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
     isMmaFast: options.mma === 'fast',
     hasMarks: options.marks ?? false,
     hasNamedBarriers: targetOf(options).allowsCpuOnly,
+    hasClusters: targetOf(options).allowsCpuOnly,
     hasStack: targetOf(options).allowsCpuOnly,
     afterPass: afterPassOf(options),
   });

@@ -66,6 +66,8 @@ export interface LaunchShape {
   readonly stream: bigint;
   /** Whether its blocks run at the same time. */
   readonly cooperative?: boolean;
+  /** Blocks of a cluster along each axis. */
+  readonly cluster?: readonly [number, number, number];
 }
 
 /** What the program gives to the runtime: its memory, and functions that it exports. */
@@ -154,6 +156,8 @@ export class CudaState {
   readonly limits = new Map<number, number>();
   /** Most dynamic shared memory that the program allows, by stub. */
   readonly dynamicShared = new Map<bigint, number>();
+  /** Kernels, by stub, that the program allows clusters of more than 8 blocks. */
+  readonly largeClusters = new Set<bigint>();
   /** Contexts of the driver API: the current one last. */
   readonly contexts: bigint[] = [];
   /** Modules and functions of the driver API by handle. */

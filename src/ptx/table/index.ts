@@ -14,9 +14,11 @@ import { tensorRows } from './async/tensor.ts';
 import { tensorMapRows } from './async/tensor-map-rows.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
+import { clusterAtomicRows } from './atomic-cluster.ts';
 import { halfAtomicRows } from './atomic-half.ts';
 import { bitRows } from './bits.ts';
 import { carryRows } from './carry.ts';
+import { clusterAccessRows, clusterAddressRows, clusterBarrierRows, clusterFenceRows } from './cluster.ts';
 import { compareRows } from './compare.ts';
 import { compareHalfRows } from './compare-half.ts';
 import { controlRows } from './control.ts';
@@ -73,21 +75,24 @@ export const chapters: readonly Chapter[] = [
   eager(orderedRows),
   eager(asyncStoreRows()),
   eager(policyRows),
+  eager(clusterAccessRows()),
+  lazy(lazyOpcodes.clusters, clusterAddressRows),
   lazy(lazyOpcodes.hints, () => [...hintRows(), ...tensorMapRows()]),
   lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows(), ...tensorRows()]),
-  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...asyncReductionRows()]),
+  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows(), ...asyncReductionRows()]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
   lazy(lazyOpcodes.textures, textureRows),
   lazy(lazyOpcodes.surfaces, surfaceRows),
   eager(controlRows),
+  eager(clusterBarrierRows),
   eager(stackRows),
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, mmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
-  lazy(lazyOpcodes.fences, () => [...fenceRows(), ...proxyRows()]),
+  lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),
   lazy(lazyOpcodes.barriers, mbarrierRows),
   eager(miscRows),
   lazy(lazyOpcodes.video, videoRows),

@@ -18,5 +18,6 @@ export const lazyOpcodes = {
   barriers: 'mbarrier',
   textures: 'tex tld4 txq',
   surfaces: 'suld sust suq',
+  clusters: 'mapa getctarank',
   video: `${packedVideo} vshl vshr`,
 } as const satisfies Record<string, string>;
