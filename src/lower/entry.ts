@@ -87,6 +87,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     isMmaFast: around.isMmaFast,
+    isForCpu: around.hasNamedBarriers,
     part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
     operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
