@@ -27,6 +27,7 @@ import { variablesOf } from './variables.ts';
 /** The context that the kernels of a module share. */
 export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
+  readonly hasMma: boolean;
   readonly hasMarks: boolean;
   readonly hasNamedBarriers: boolean;
   readonly afterPass?: AfterPass | undefined;
@@ -59,6 +60,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     isMmaFast: around.isMmaFast,
+    hasMma: around.hasMma,
     part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
     operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),

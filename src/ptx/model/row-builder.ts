@@ -19,6 +19,8 @@ export interface RowBuilder extends Builder {
   readonly lanes: number | undefined;
   /** Whether matrix products may use the GPU's tile multiplication. */
   readonly isMmaFast: boolean;
+  /** Whether the target has products of matrices as an instruction (`mma`). */
+  readonly hasMma: boolean;
   /** The selector after an operand (`h1` of `a.h1`), by the operand's name in the row. */
   part(operand: string): string | undefined;
   /** An address operand as an IR pointer, with its offset applied. `generic` if the instruction names no state space. */
