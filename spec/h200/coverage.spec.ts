@@ -20,12 +20,20 @@ const reasons: readonly { readonly applies: (row: Row) => boolean; readonly word
     why: 'it ends the launch, and with it what the driver does for the process: spec/device/stop.spec.ts',
   },
   {
+    applies: ({ name }) => /^(alloca|stacksave|stackrestore)$/.test(name),
+    why: 'of the stack of a thread, whose addresses are not specified: spec/lower/recursion.spec.ts',
+  },
+  {
     applies: ({ name }) => /^(tex|tld4|txq|suld|sust|suq)$/.test(name),
     why: 'of textures and surfaces, of which there is no recording yet: the manual’s formulas in spec/program/textures.spec.ts and arrays.spec.ts',
   },
   {
     applies: ({ syntax }) => syntax.includes('.arrive') && !syntax.includes('mbarrier'),
     why: 'it has no result, and needs threads that wait: a program of an H200 in spec/device/named-barriers.spec.ts',
+  },
+  {
+    applies: ({ name, syntax }) => name === 'mbarrier' || /\.mbarrier|async\.bulk|fence\.proxy|membar\.proxy/.test(syntax),
+    why: 'of the asynchronous machine, of which there is no recording yet: the manual’s rules in spec/device/mbarrier.spec.ts and bulk-copies.spec.ts',
   },
   { applies: isOfPolicies, why: 'a cache policy is a hint and no number, so that results are those without it: spec/ptx/policies.spec.ts' },
   {

@@ -54,6 +54,7 @@ const layers: Record<string, readonly string[]> = {
     'table',
     'table/matrix',
     'table/texture',
+    'table/async',
     'table/refused',
     'table/refused/index.ts',
     'table/index.ts',

@@ -157,6 +157,8 @@ export interface LaunchRequest {
   readonly cooperative?: boolean;
   /** Bytes of the heap of kernels, if this is the first launch of the device that needs it; 8 MiB by default. */
   readonly heapBytes?: number;
+  /** Bytes of the stack of each thread, for a kernel that needs one; 8 KiB by default. */
+  readonly stackBytes?: number;
   /** Bytes of each part, for a kernel with several threadgroup arguments. Parts start at multiples of 16. */
   readonly dynamicSharedParts?: readonly number[];
   readonly args: readonly LaunchArgument[];

@@ -6,10 +6,13 @@
  *
  * `heap`: the heap of `malloc`, which all launches on a device share, with its size at byte 8 (`cuda/device/heap.cu`). Its address is in
  * `%envreg30` and `%envreg31`, which are of the driver's own.
+ *
+ * `stack`: how many bytes the stack of a thread has, in the word at byte 0. The stack itself is the end of the kernel's local memory, which has
+ * `stackBytes` for it in a metallib; the device gives it the size that a launch asks for.
  */
 
 /** The names of their parameters. */
-export const serviceNames = { grid: 'cumetal.grid', heap: 'cumetal.heap' } as const;
+export const serviceNames = { grid: 'cumetal.grid', heap: 'cumetal.heap', stack: 'cumetal.stack' } as const;
 export type Service = keyof typeof serviceNames;
 
 /** Bytes of the workspace of a grid. */
@@ -19,6 +22,13 @@ export const gridWorkspaceBytes = 64;
 export const defaultHeapBytes = 8 * 1024 * 1024;
 /** The byte of a heap that holds its size. */
 export const heapSizeAt = 8;
+
+/** Bytes of a stack in a metallib. A device changes them. */
+export const stackBytes = 1024;
+/** Frames start at multiples of this. */
+export const stackAlign = 16;
+/** Bytes of the stack of a thread, unless a launch asks for others. */
+export const defaultStackBytes = 8192;
 
 export const serviceNamed = (name: string): Service | undefined =>
   (Object.keys(serviceNames) as Service[]).find((service) => serviceNames[service] === name);

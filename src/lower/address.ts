@@ -6,7 +6,7 @@ import type { Span } from '../base/source.ts';
 import { type PointerType, type Space, typeOf, type Value } from '../ir/index.ts';
 import type { AccessSpace, Address, AddressOperand, Operand } from '../ptx/index.ts';
 import { integerConstant, lookUp, type Named, printOperand } from '../ptx/index.ts';
-import { addressOfCell, cellOf } from './cells.ts';
+import { addressOfCell, addressOnStack, cellOf } from './cells.ts';
 import { type Context, isEntry, readRegister } from './context.ts';
 import { layoutOf } from './initializer.ts';
 import { memoryParam } from './module-memory.ts';
@@ -102,6 +102,8 @@ function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'po
   if (symbol?.kind !== 'variable') return undefined;
   if (symbol.variable.space === 'param')
     return { kind: 'pointer', value: addressOfCell(c, cellOf(c, symbol.variable)), space: 'local', isCell: true };
+  const place = c.frame.places.get(symbol.variable);
+  if (place) return { kind: 'pointer', value: addressOnStack(c, place), space: 'local' };
   const at = c.globals.offsets.get(symbol.variable);
   if (at !== undefined) {
     const block = c.ir.param('ptr.global', { index: memoryParam(c.kernel, c.globals.memory) });

@@ -7,6 +7,7 @@ import {
   type Context,
   lowerChoose,
   lowerEither,
+  lowerPoll,
   lowerRepeat,
   lowerUpdate,
   lowerWhen,
@@ -22,10 +23,12 @@ import { type Lowering, lowerPasses } from './lower-passes.ts';
 import { lowerParams } from './params.ts';
 import { hiddenVariable } from './passes/hidden-variables.ts';
 import { registerFile } from './ssa/ssa.ts';
+import { allocateOnStack, restoreStack } from './stack.ts';
+import { stackTop } from './stack-memory.ts';
 import { variablesOf } from './variables.ts';
 
 /** The context that the kernels of a module share. */
-export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & {
+export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
   readonly hasMma: boolean;
   readonly hasMarks: boolean;
@@ -68,13 +71,22 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     isspace: (a: Value, { space }: { readonly space: Space }): Value => askSpace(c, a, space),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
+    alloca: (size: Value, align: Value): Value => allocateOnStack(c, size, align),
+    stackTop: (): Value => stackTop(c),
+    setStackTop: (top: Value): void => restoreStack(c, top),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
-    update: (pointer: Value, compute: (old: Value) => Value): Value => lowerUpdate(c, pointer, compute),
+    update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
+    needsCpu: (reason: string): void => {
+      if (around.hasNamedBarriers) return;
+      const where = { ...(ir.loc ? { span: ir.loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
+      diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
+    },
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
     choose: (condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => lowerChoose(c, condition, yes, no),
     repeat: (count: Value, first: readonly Value[], body: Parameters<typeof lowerRepeat>[3]): Value[] => lowerRepeat(c, count, first, body),
+    poll: (tries: number, condition: () => Value): Value => lowerPoll(c, tries, condition),
     carry: (): Value => readRegister(c, conditionCode),
     setCarry: (carry: Value): void => writeRegister(c, conditionCode, carry),
     refuse(reason: string): undefined {
@@ -86,11 +98,13 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     kernel,
     diagnostics,
     functions: around.functions,
+    recursions: around.recursions,
     functionNumbers: around.functionNumbers,
     globals: around.globals,
     ir,
     rows,
     registers: registerFile(kernel, start),
+    stackTop: { name: 'cumetal.top', declared: 'b32', type: 'i32' },
     variables: variablesOf(kernel, diagnostics),
     cells: new Map(),
     evidence: newEvidence(),

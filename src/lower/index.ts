@@ -5,7 +5,7 @@
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type AfterPass, emptyKernel, type Module } from '../ir/index.ts';
 import { type Checked, functionNumbers } from '../ptx/index.ts';
-import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
+import { inFunctions, inlinedSizes, reportRecursion, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
@@ -25,6 +25,8 @@ export interface LowerChoices {
   readonly hasMarks?: boolean;
   /** Whether there may be barriers for some of the threads of a block, for a device on which every thread makes progress. */
   readonly hasNamedBarriers?: boolean;
+  /** Whether threads have a stack. */
+  readonly hasStack?: boolean;
   /** Observes each kernel after each pass of `lowerPasses`. */
   readonly afterPass?: AfterPass | undefined;
 }
@@ -40,6 +42,7 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
   const numbers = functionNumbers(checked.module);
   const around = {
     functions: checked.functions,
+    recursions: checked.recursions,
     functionNumbers: numbers,
     globals: globalMemoryOf(checked.module, numbers),
     isMmaFast: choices.isMmaFast ?? false,
@@ -50,7 +53,8 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
   };
   const kernels = checked.entries.map((entry) => {
     const own = new Diagnostics(diagnostics.file);
-    const kernel = reportTooLarge(entry, sizes, own) ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);
+    const isRefused = (!choices.hasStack && reportRecursion(entry, checked, own)) || reportTooLarge(entry, sizes, own);
+    const kernel = isRefused ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);
     diagnostics.addNew(inFunctions(entry, checked, own.list));
     return kernel;
   });

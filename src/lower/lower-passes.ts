@@ -21,6 +21,7 @@ import { printedStrings } from './passes/printed-strings.ts';
 import { decideSpaces, resolveSpaces } from './passes/resolve-spaces.ts';
 import { inFlowOrder } from './ssa/flow-order.ts';
 import { promoteCells } from './ssa/promote-cells.ts';
+import { endWithStack } from './stack-memory.ts';
 
 export interface Lowering {
   readonly c: Context;
@@ -47,6 +48,7 @@ export const lowerPasses: readonly LowerPass[] = [
     name: 'lower',
     run(kernel, { c }) {
       lowerBodies(c);
+      endWithStack(kernel);
       useReplaced(c.evidence, c.registers.finish());
       inFlowOrder(kernel);
     },

@@ -6,7 +6,16 @@
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { SourceFile, type Span } from '../base/source.ts';
 export { callsOf } from './check/call-graph.ts';
-export type { Builtin, Checked, CheckedCall, CheckedFunction, CheckedInstruction, CheckedItem, Choices } from './check/checked.ts';
+export type {
+  Builtin,
+  Checked,
+  CheckedCall,
+  CheckedFunction,
+  CheckedInstruction,
+  CheckedItem,
+  Choices,
+  Recursion,
+} from './check/checked.ts';
 export { functionNumbers } from './check/function-addresses.ts';
 export { immediateBits } from './check/immediate.ts';
 export { type CheckOptions, check } from './check/index.ts';

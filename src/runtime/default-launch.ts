@@ -29,6 +29,7 @@ export function fillPlan(plan: LaunchPlan, kernel: Kernel, limits: DeviceLimits)
     sharedBytes: plan.sharedBytes ?? 0,
     ...(plan.sharedParts ? { sharedParts: plan.sharedParts } : {}),
     ...(plan.cooperative ? { cooperative: true } : {}),
+    ...(plan.stackBytes === undefined ? {} : { stackBytes: plan.stackBytes }),
     args,
     defaults,
   };

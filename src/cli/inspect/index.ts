@@ -106,6 +106,7 @@ function partLines({ fn, kernels, notRun }: Part): string[] {
 const serviceTexts: Readonly<Record<Service, string>> = {
   grid: 'the workspace for barriers of the grid',
   heap: 'the heap of `malloc`',
+  stack: 'the size of the stack of a thread',
 };
 
 function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {

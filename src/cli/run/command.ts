@@ -87,6 +87,11 @@ const options: readonly Option[] = [
     name: 'cooperative',
     doc: 'Launch the kernel cooperatively, as `cudaLaunchCooperativeKernel` does: all blocks run at the same time, so that `grid.sync()` works. For the CPU device, and with `--target cpu`.',
   },
+  {
+    name: 'stack-size',
+    value: 'BYTES',
+    doc: 'The size of the stack of each thread on the CPU device, for recursive functions and `alloca`, as `cudaLimitStackSize` sets it. The default is 8192. Also with `--target cpu`.',
+  },
   { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer than this.' },
   { name: 'library', short: 'l', value: 'NAME', many: true, doc: 'A library of a whole program: an archive `libNAME.a`, or one of CUDA.' },
   { name: 'library-folder', short: 'L', value: 'FOLDER', many: true, doc: 'A folder with archives of a whole program.' },

@@ -228,6 +228,10 @@ function lastError(state: CudaState, isKept: boolean): number {
 /** Where the device would be among those of a machine. */
 const busId = '0000:00:00.0';
 
+/** The number of the limit of the stack, and the most bytes of it: the local memory of a thread. Source: `cudaLimitStackSize`. */
+export const stackLimit = 0;
+const maxStackBytes = 2n ** 19n;
+
 /** The number of the limit of the heap. Source: `cudaLimitMallocHeapSize`. */
 export const heapLimit = 2;
 
@@ -275,6 +279,7 @@ export const devices: Readonly<Record<string, Row>> = {
   cudaDeviceSetLimit: row(['int', 'size'], (state, limit, value) => {
     if (limits[limit] === undefined) fail('cudaErrorUnsupportedLimit');
     if (limit === heapLimit && state.hasHeap) fail('cudaErrorInvalidValue');
+    if (limit === stackLimit && BigInt(value) > maxStackBytes) fail('cudaErrorInvalidValue');
     state.limits.set(limit, value);
   }),
   cudaDeviceGetLimit: row(['pointer', 'int'], (state, to, limit) => {

@@ -1,10 +1,10 @@
 /** Launches, and what is known of kernels. */
 import { estimate } from '../../api/occupancy.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import type { DeviceModule, LaunchArgument, LaunchRequest } from '../../device/index.ts';
+import { type DeviceModule, defaultStackBytes, type LaunchArgument, type LaunchRequest } from '../../device/index.ts';
 import { maxSharedOf } from '../../device/validate-launch.ts';
 import { mapHostMemory, syncToDevice, syncToHost } from './device-memory.ts';
-import { heapLimit, usualShared } from './devices.ts';
+import { heapLimit, stackLimit, usualShared } from './devices.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, type FailedLaunch, fail, type LaunchShape, type Named } from './state.ts';
 import { funcAttributes, putStruct } from './structs.ts';
@@ -97,7 +97,15 @@ export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape
     const { print, instruments } = state.options;
     const heapBytes = state.limits.get(heapLimit);
     if (kernel.services?.some(({ service }) => service === 'heap')) state.hasHeap = true;
-    const how = { timeoutMs: 0, print, ...(heapBytes === undefined ? {} : { heapBytes }), ...instruments?.(module, kernel.name) };
+    // A frame may take more than one of NVIDIA's compiler, so that less than is usual here is never asked for.
+    const stackBytes = Math.max(state.limits.get(stackLimit) ?? 0, defaultStackBytes);
+    const how = {
+      timeoutMs: 0,
+      print,
+      stackBytes,
+      ...(heapBytes === undefined ? {} : { heapBytes }),
+      ...instruments?.(module, kernel.name),
+    };
     const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, cooperative, ...how };
     const result = module.launch(request, diagnostics);
     syncToHost(state);

@@ -62,10 +62,10 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   checkDeclarations(module, scope, diagnostics);
   const outside = options.lints ? namesOutside(module.items) : undefined;
   const checked = chosen.map((fn) => checkEntry(fn, scope, c, outside, diagnostics));
-  const functions = reachedFunctions(checked, (fn) => checkFunction(fn, scope, c, diagnostics), diagnostics);
+  const { functions, recursions } = reachedFunctions(checked, (fn) => checkFunction(fn, scope, c, diagnostics));
   if (options.functions)
     for (const fn of bodies) if (!fn.isEntry && !functions.has(fn)) checkDevice(fn, scope, c, options.functions === 'faults', diagnostics);
-  return { module, entries: checked, functions };
+  return { module, entries: checked, functions, recursions };
 }
 
 const contextOf = (module: Module, isStrict: boolean, diagnostics: Diagnostics): Context => ({

@@ -31,12 +31,20 @@ export interface RowBuilder extends Builder {
   when(condition: Value, body: () => void): void;
   /** The address of a 32-bit word of shared memory without a name in the source, one per kernel. */
   blockWord(): Value;
+  /** The address (i64) in local memory of so many bytes of the thread's stack; the alignment is an i32, a power of two. */
+  alloca(size: Value, align: Value): Value;
+  /** The offset of the first free byte of the thread's stack, an i32. */
+  stackTop(): Value;
+  /** Releases what was taken from the stack since the offset was that; another number stops the kernel. */
+  setStackTop(top: Value): void;
   /** The address of the shared memory that is reserved for system software. */
   reservedShared(): Value;
   /** The generic address (i64) of what a service of the CPU device has for the launch; 0 for nothing. */
   service(which: Service): Value;
-  /** Atomically replaces a 32-bit word in memory (i32) by a function of its value. Returns the old value. */
-  update(pointer: Value, compute: (old: Value) => Value): Value;
+  /** Atomically replaces a word in memory (i32, or i64) by a function of its value. Returns the old value. */
+  update(pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value;
+  /** Reports at the instruction that only the CPU device has it, unless the target is that device. */
+  needsCpu(reason: string): void;
   /** Ends the thread and fails the launch with a message. */
   stop(why: string): void;
   /** One of two values, each computed in a block of its own, for an expensive case that is rarely needed. */
@@ -45,6 +53,8 @@ export interface RowBuilder extends Builder {
   choose(condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[];
   /** Emits a loop over the numbers from 0 up to `count`, an i32: `body` receives the values that it returned before, initially `first`. */
   repeat(count: Value, first: readonly Value[], body: (i: Value, values: readonly Value[]) => readonly Value[]): Value[];
+  /** Emits a loop that tests a condition until it holds, `tries` times at most. Returns whether it held. */
+  poll(tries: number, condition: () => Value): Value;
   /** The carry or borrow (i1) of the last instruction with `.cc`; initially 0. */
   carry(): Value;
   /** Sets the carry or borrow. */

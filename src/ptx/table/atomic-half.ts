@@ -39,7 +39,7 @@ function add(ir: RowBuilder, a: AddressOperand, b: Value, { type, scope, sem, sp
 }
 
 /** Replaces 16 bits of memory within a 32-bit word. Returns the old ones. */
-function updateShort(ir: RowBuilder, pointer: Value, compute: (old: Value) => Value): Value {
+export function updateShort(ir: RowBuilder, pointer: Value, compute: (old: Value) => Value): Value {
   const within = ir.and(ir.ptrtoint('i64', pointer), ir.const('i64', 2));
   const word = ir.ptradd(pointer, ir.sub(ir.const('i64', 0), within));
   const place = ir.shl(ir.trunc('i32', within), ir.const('i32', 3));

@@ -6,6 +6,10 @@ import { bug } from '../../base/bug.ts';
 import { addTo } from '../../base/group.ts';
 import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
+import { bulkRows } from './async/bulk.ts';
+import { mbarrierRows } from './async/mbarrier.ts';
+import { proxyRows } from './async/proxies.ts';
+import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { halfAtomicRows } from './atomic-half.ts';
@@ -34,6 +38,7 @@ import { pairedRows } from './pairs.ts';
 import { policyRows } from './policies.ts';
 import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
+import { stackRows } from './stack.ts';
 import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
@@ -64,21 +69,24 @@ export const chapters: readonly Chapter[] = [
   eager(approximateRows),
   eager(moveRows),
   eager(orderedRows),
+  eager(asyncStoreRows()),
   eager(policyRows),
   lazy(lazyOpcodes.hints, hintRows),
-  lazy(lazyOpcodes.asyncCopies, asyncCopyRows),
-  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows()]),
+  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows()]),
+  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...asyncReductionRows()]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
   lazy(lazyOpcodes.textures, textureRows),
   lazy(lazyOpcodes.surfaces, surfaceRows),
   eager(controlRows),
+  eager(stackRows),
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, mmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
-  lazy(lazyOpcodes.fences, fenceRows),
+  lazy(lazyOpcodes.fences, () => [...fenceRows(), ...proxyRows()]),
+  lazy(lazyOpcodes.barriers, mbarrierRows),
   eager(miscRows),
   lazy(lazyOpcodes.video, videoRows),
 ];

@@ -15,6 +15,7 @@ export const lazyOpcodes = {
   mma: 'mma',
   tiles: 'ldmatrix stmatrix movmatrix',
   fences: 'membar fence',
+  barriers: 'mbarrier',
   textures: 'tex tld4 txq',
   surfaces: 'suld sust suq',
   video: `${packedVideo} vshl vshr`,

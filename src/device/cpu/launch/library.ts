@@ -7,6 +7,7 @@ import {
   raiseModule,
   readFunctionConstants,
 } from '../../../air/index.ts';
+import { alignUp } from '../../../base/bytes.ts';
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
 import {
@@ -29,6 +30,8 @@ import {
   replaceMasks,
   runPass,
   runPasses,
+  stackAlign,
+  stackBytes,
   standardPasses,
 } from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
@@ -44,6 +47,10 @@ import { newKernelCache } from './kernel-cache.ts';
 import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
 
 export interface LoadedKernel {
+  /** Bytes of the stack of a thread; 0 for a kernel without one. */
+  readonly stackBytes: number;
+  /** The kernel with a stack of so many bytes; undefined for a kernel without one. */
+  withStack(bytes: number): LoadedKernel | undefined;
   readonly reflection: KernelReflection;
   /** The parameters of the raised kernel, whose slots the arguments are bound to. */
   readonly params: Kernel['params'];
@@ -200,6 +207,7 @@ export function loadedKernel(
     return form;
   };
   return {
+    ...stackOf({ kernel, reflection }, (other) => loadedKernel(other, options, passes)),
     reflection,
     params: kernel.params,
     get constants() {
@@ -223,6 +231,29 @@ export function loadedKernel(
     },
   };
 }
+
+/** The size of the stack of a raised kernel, and the kernel with a stack of another size. */
+function stackOf(raised: RaisedKernel, load: (raised: RaisedKernel) => LoadedKernel): Pick<LoadedKernel, 'stackBytes' | 'withStack'> {
+  if (!raised.reflection.services?.some(({ service }) => service === 'stack')) return { stackBytes: 0, withStack: () => undefined };
+  // Passes change the kernel itself.
+  const original = copyOf(raised.kernel);
+  const sizes = new Map<number, LoadedKernel>();
+  return {
+    stackBytes,
+    withStack(wanted) {
+      const bytes = alignUp(wanted, stackAlign);
+      const known = sizes.get(bytes) ?? { ...load({ ...raised, kernel: withLocalBytes(original, bytes - stackBytes) }), stackBytes: bytes };
+      sizes.set(bytes, known);
+      return known;
+    },
+  };
+}
+
+/** A copy with more or fewer bytes at the end of local memory, which is one variable in a metallib. */
+const withLocalBytes = (kernel: Kernel, more: number): Kernel => ({
+  ...copyOf(kernel),
+  variables: kernel.variables.map((each) => (each.space === 'local' ? { ...each, size: each.size + more } : each)),
+});
 
 /** Of launches whose buffers are aligned for every access. */
 const alignedBuffers: AlignmentFacts = { ...anyLaunch, pointerZeros: () => maxPointerZeros };

@@ -27,6 +27,8 @@ export interface Area extends OwnArea {
   readonly faults: number;
   /** The workspace of the grid. */
   readonly grid: number;
+  /** The word with the size of the stack of a thread. */
+  readonly stack: number;
   /** The print buffer. */
   readonly printed: number;
   readonly printedBytes: number;
@@ -97,6 +99,7 @@ export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: 
     ...placeOwn(place, compiled, request),
     faults: place(4),
     grid: place(gridWorkspaceBytes),
+    stack: place(4),
     printed: place(printedBytes),
     printedBytes,
     values: kernel.params.map((param) => (param.kind === 'value' ? place(param.size) : 0)),
@@ -118,6 +121,7 @@ export function fillArea(
   view.set(kernel.constants, area.constant);
   if (pool) view.set(pool, area.constant + windows.constant - pool.length);
   if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
+  new DataView(view.buffer, view.byteOffset).setUint32(area.stack, kernel.stackBytes, true);
   kernel.params.forEach(({ kind, slot, size }, i) => {
     const at = area.values[i]!;
     if (kind === 'value') writeValuesOfSlot(kernel.reflection, request.args, slot, view.subarray(at, at + size));
@@ -156,6 +160,7 @@ export function globalsOf(
     if (param.locks) return BigInt(locks);
     if (param.faults) return BigInt(start + area.faults);
     if (param.service === 'heap') return BigInt(heap);
+    if (param.service === 'stack') return BigInt(start + area.stack);
     if (param.service === 'grid') return BigInt(start + area.grid);
     if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);

@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
-import { defaultHeapBytes, lockTableBytes } from '../../../ir/index.ts';
+import { defaultHeapBytes, defaultStackBytes, lockTableBytes } from '../../../ir/index.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
 import type { DeviceInfo, LaunchRequest, LaunchResult } from '../../device.ts';
 import { validateLaunch, validatorOf } from '../../validate-launch.ts';
@@ -86,7 +86,8 @@ export function prepareLaunch(
   const isValid = validateLaunch(validator, kernel.reflection, request, diagnostics) && canObserve(request, diagnostics);
   if (!isValid) return { result: undefined };
   if (product(request.grid) === 0 || product(request.block) === 0) return { result: { durationMs: 0 } };
-  const inputs = { memory, environment, kernel, request };
+  const withStack = kernel.withStack(request.stackBytes ?? defaultStackBytes) ?? kernel;
+  const inputs = { memory, environment, kernel: withStack, request };
   const launch = prepareFast(inputs) ?? prepareExact(inputs, diagnostics);
   return launch ? { launch } : { result: undefined };
 }

@@ -16,10 +16,6 @@ const inCluster: Refusal = {
   refused: 'Metal has no clusters of threadgroups, so the memory of other blocks is out of reach',
   instead: 'use global memory',
 };
-const asynchronous: Refusal = {
-  refused: 'AIR has neither asynchronous atomics nor barriers in memory for them to signal',
-  instead: 'use `red` and `bar.sync 0`',
-};
 
 const space = ['global', 'shared', 'shared::cta'] as const;
 const scope = scopes;
@@ -288,35 +284,4 @@ const redRows = (): readonly Row[] => [
   }),
 ];
 
-const asynchronousAtomic = refusedGroup({ since: hopper, source: '9.7.13.7', status: asynchronous });
-const mechanism = { a: 'b64', m: 'b64' } as const;
-
-const asyncRows = (): readonly Row[] => [
-  asynchronousAtomic({
-    syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [m]',
-    values: { op: ['inc', 'dec', 'add', 'min', 'max'], type: ['u32', 's32'] },
-    excludes: [{ op: ['inc', 'dec'], type: ['s32'] }],
-    types: mechanism,
-    doc: 'Asynchronously combines memory of a block of the cluster with a number.',
-  }),
-  asynchronousAtomic({
-    syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.b32 [a], b, [m]',
-    values: { op: ['and', 'or', 'xor'] },
-    types: { ...mechanism, b: 'b32' },
-    doc: 'Asynchronously combines memory of a block of the cluster with bits.',
-  }),
-  asynchronousAtomic({
-    syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.u64 [a], b, [m]',
-    types: { ...mechanism, b: 'u64' },
-    doc: 'Asynchronously adds 64 bits to memory of a block of the cluster.',
-  }),
-  asynchronousAtomic({
-    syntax: 'red.async{.mmio}.release.gpu{.global}.add.type [a], b',
-    values: { type: ['u32', 's32', 'u64', 's64'] },
-    types: { a: 'b64' },
-    since: { ptx: 8.7, sm: 100 },
-    doc: 'Asynchronously adds a number to global memory.',
-  }),
-];
-
-export const atomicRows = (): readonly Row[] => [...atomRows(), ...redRows(), ...asyncRows()];
+export const atomicRows = (): readonly Row[] => [...atomRows(), ...redRows()];

@@ -8,13 +8,11 @@ import { refusedAddressRows } from './address.ts';
 import { refusedCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { refusedBarrierRows } from './barrier.ts';
-import { refusedControlRows } from './control.ts';
 import { refusedConvertRows } from './convert.ts';
 import { fenceRows } from './fence.ts';
 import { refusedFloatRows } from './float.ts';
 import { refusedHalfRows } from './half.ts';
 import { matrixRows } from './matrix.ts';
-import { mbarrierRows } from './mbarrier.ts';
 import { refusedMemoryRows } from './memory.ts';
 import { miscRows } from './misc.ts';
 import { refusedSurfaceRows } from './surface.ts';
@@ -37,12 +35,10 @@ export const refusedRows = (): readonly Row[] => [
   ...refusedVideoRows(),
   ...refusedTextureRows(),
   ...refusedSurfaceRows(),
-  ...refusedControlRows(),
   ...refusedBarrierRows(),
   ...fenceRows(),
   ...atomicRows(),
   ...warpRows(),
-  ...mbarrierRows(),
   ...matrixRows(),
   ...wgmmaRows(),
   ...tcgen05Rows(),
