@@ -20,8 +20,10 @@ import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { checkSlots, serviceParam } from './hidden-params.ts';
 import { type Lowering, lowerPasses } from './lower-passes.ts';
+import { lowerGroupBarrier } from './named-barriers.ts';
+import { readDestination } from './operands.ts';
 import { lowerParams } from './params.ts';
-import { hiddenVariable } from './passes/hidden-variables.ts';
+import { hiddenVariable, threadMemory } from './passes/hidden-variables.ts';
 import { registerFile } from './ssa/ssa.ts';
 import { allocateOnStack, restoreStack } from './stack.ts';
 import { stackTop } from './stack-memory.ts';
@@ -74,6 +76,9 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     alloca: (size: Value, align: Value): Value => allocateOnStack(c, size, align),
     stackTop: (): Value => stackTop(c),
     setStackTop: (top: Value): void => restoreStack(c, top),
+    accumulators: (): readonly Value[] => readDestination(c, rows.operands[0]!),
+    threadMemory: (bytes: number): Value => ir.variable('ptr.local', { name: threadMemory(kernel, bytes).name }),
+    groupBarrier: (): void => lowerGroupBarrier(c),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),

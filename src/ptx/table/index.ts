@@ -30,6 +30,7 @@ import { lazyOpcodes } from './lazy-opcodes.ts';
 import { logicRows } from './logic.ts';
 import { mmaRows } from './matrix/mma.ts';
 import { tileRows } from './matrix/tiles.ts';
+import { wgmmaRows } from './matrix/wgmma.ts';
 import { wmmaRows } from './matrix/wmma.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
@@ -84,6 +85,7 @@ export const chapters: readonly Chapter[] = [
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, mmaRows),
+  lazy(lazyOpcodes.wgmma, wgmmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
   lazy(lazyOpcodes.fences, () => [...fenceRows(), ...proxyRows()]),
   lazy(lazyOpcodes.barriers, mbarrierRows),
