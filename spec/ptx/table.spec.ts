@@ -157,6 +157,11 @@ test('what computes is lowered by its row and has three worked examples', () => 
     // A policy is no number: it is 0 here.
     'createpolicy.fractional.primary{.secondary}.b64 d{, fraction}',
     'createpolicy.cvt.L2.b64 d, a',
+    'cvta.shared::cluster.size d, a',
+    'cvta.to.shared::cluster.size d, a',
+    'isspacep.shared::cluster d, a',
+    'mapa{.shared::cluster}.type d, a, b',
+    'getctarank{.shared::cluster}.type d, a',
     ...roundsToSelf,
     'stacksave.type d',
     'alloca.type d, a{, b}',

@@ -27,6 +27,8 @@ export interface LaunchOptions<A extends readonly unknown[]> {
   readonly shared?: number | readonly number[];
   /** Whether all blocks run at the same time, so that they can wait for each other (`grid.sync()`); on the CPU device. */
   readonly cooperative?: boolean;
+  /** Blocks of a cluster along each axis, on the CPU device; what the kernel requires by default. */
+  readonly cluster?: Extent;
   /** Bytes of the stack of each thread, for recursive functions and `alloca`, on the CPU device; 8 KiB by default. */
   readonly stack?: number;
   readonly stream?: InStream;
@@ -66,6 +68,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
     args,
     shared,
     cooperative,
+    cluster,
     stack,
     stream,
     timeoutMs,
@@ -88,6 +91,7 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
       dynamicSharedBytes: typeof shared === 'number' ? shared : 0,
       ...(typeof shared === 'object' ? { dynamicSharedParts: shared } : {}),
       ...(cooperative ? { cooperative } : {}),
+      ...(cluster === undefined ? {} : { cluster: extent(cluster) }),
       ...(stack === undefined ? {} : { stackBytes: stack }),
       args: packed.args,
       timeoutMs: timeoutMs ?? context.timeoutMs,

@@ -122,6 +122,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
     hasMma: targetOf(options).allowsCpuOnly,
     hasMarks: options.marks ?? false,
     hasNamedBarriers: targetOf(options).allowsCpuOnly,
+    hasClusters: targetOf(options).allowsCpuOnly,
     hasStack: targetOf(options).allowsCpuOnly,
     afterPass: afterPassOf(options),
   });

@@ -5,6 +5,7 @@
 import type { Edge } from '../ir/index.ts';
 import type { Builtin, CheckedInstruction } from '../ptx/index.ts';
 import { lowerChoice, type OpenedCall, openCall } from './calls.ts';
+import { lowerClusterExit } from './cluster-barriers.ts';
 import { type Context, enter, type Frame, mark } from './context.ts';
 import { lowerAssertion } from './faults.ts';
 import { newFlow } from './flow.ts';
@@ -128,12 +129,27 @@ function lowerEnd(c: Context, { end }: SourceBlock, { flows, call }: Body): void
   c.ir.loc = end.span;
   if (end.span) mark(c, end.span);
   c.flow.block.endLoc = end.span;
-  const target = (from: Flow, index: number) =>
-    link(from, flows.get(index) ?? (index === leave ? call?.returned : undefined) ?? newFlow(c.kernel, 1));
-  if (end.table) return lowerTable(c, end, end.table, target);
+  const exits: Flow[] = [];
+  const newExit = (): Flow => {
+    exits.push(newFlow(c.kernel, 1));
+    return exits.at(-1)!;
+  };
+  const target = (from: Flow, index: number) => link(from, flows.get(index) ?? (index === leave ? call?.returned : undefined) ?? newExit());
+  if (end.table) lowerTable(c, end, end.table, target);
+  else lowerJump(c, end, target, call);
+  for (const flow of exits) {
+    enter(c, flow);
+    lowerClusterExit(c);
+    c.flow.block.end = { op: 'ret' };
+  }
+}
+
+function lowerJump(c: Context, end: SourceEnd, target: (from: Flow, index: number) => Edge, call: Body['call']): void {
+  const isExit = end.to === exit || (end.to === leave && !call);
+  if (isExit && !end.guard) lowerClusterExit(c);
   const { block } = c.flow;
   if (end.guard) block.end = { op: 'condbr', cond: guardValue(c, end.guard), then: target(c.flow, end.to), else: target(c.flow, end.next) };
-  else if (end.to === exit || (end.to === leave && !call)) block.end = { op: 'ret' };
+  else if (isExit) block.end = { op: 'ret' };
   else block.end = { op: 'br', to: target(c.flow, end.to) };
 }
 

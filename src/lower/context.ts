@@ -6,6 +6,7 @@ import { addBlockParam, type Builder, type Edge, type Variable as IrVariable, ty
 import {
   type CheckedFunction,
   type Choices,
+  type Distances,
   lookUp,
   type MatchedOperand,
   type Operand,
@@ -46,6 +47,10 @@ export interface Context {
   readonly hasMarks: boolean;
   /** Whether there are barriers for some of the threads of a block. */
   readonly hasNamedBarriers: boolean;
+  /** Of a kernel with barriers of its cluster: the barrier that a thread has arrived at. */
+  readonly arrival: Register | undefined;
+  /** Of a kernel with addresses in other blocks of its cluster: their distances. */
+  remote: Distances | undefined;
   /** The body that is being lowered. */
   frame: Frame;
   /** The block that is being filled. */

@@ -1,8 +1,29 @@
 /** One entry: its parameters and the context of its body, then the passes of `lower-passes.ts`. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { type AfterPass, builder, emptyKernel, type Kernel, type Service, type Space, type Value } from '../ir/index.ts';
-import type { AccessSpace, AddressOperand, CheckedFunction, MatchedOperand, PtxFunction, Register } from '../ptx/index.ts';
+import {
+  type AfterPass,
+  type Block,
+  builder,
+  type ClusterRules,
+  emptyKernel,
+  type Kernel,
+  type Service,
+  type Space,
+  type Value,
+} from '../ir/index.ts';
+import {
+  type AccessSpace,
+  type AddressOperand,
+  type CheckedFunction,
+  distancesOf,
+  type MatchedOperand,
+  type PtxFunction,
+  type Register,
+  type RowBuilder,
+  refuseClusters,
+} from '../ptx/index.ts';
 import { askSpace, convertAddress, pointerTo } from './address.ts';
+import { arrivalRegister, hasRow, lowerClusterBarrier } from './cluster-barriers.ts';
 import {
   type Context,
   lowerChoose,
@@ -35,6 +56,7 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
   readonly hasMma: boolean;
   readonly hasMarks: boolean;
   readonly hasNamedBarriers: boolean;
+  readonly hasClusters: boolean;
   readonly afterPass?: AfterPass | undefined;
 };
 
@@ -45,6 +67,9 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   const kernel = emptyKernel(fn.name);
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
+  const cluster = around.hasClusters ? clusterRules(fn) : undefined;
+  if (cluster) kernel.cluster = cluster;
+  if (!around.hasClusters) refuseClusters(fn, diagnostics);
   const c = newContext(kernel, entry, around, diagnostics);
   const lowering: Lowering = { c, entry, diagnostics, isClean: () => diagnostics.list.length === before };
   for (const { name, run } of lowerPasses) {
@@ -70,7 +95,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
-    isspace: (a: Value, { space }: { readonly space: Space }): Value => askSpace(c, a, space),
+    isspace: (a: Value, { space }: { readonly space: Space | 'shared::cluster' }): Value => askSpace(c, a, space),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
     alloca: (size: Value, align: Value): Value => allocateOnStack(c, size, align),
@@ -82,11 +107,8 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
-    needsCpu: (reason: string): void => {
-      if (around.hasNamedBarriers) return;
-      const where = { ...(ir.loc ? { span: ir.loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
-      diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
-    },
+    clusterBarrier: (step: 'arrive' | 'wait'): void => lowerClusterBarrier(c, step),
+    once: valuesAt(ir, start.block),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
     choose: (condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => lowerChoose(c, condition, yes, no),
@@ -94,10 +116,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     poll: (tries: number, condition: () => Value): Value => lowerPoll(c, tries, condition),
     carry: (): Value => readRegister(c, conditionCode),
     setCarry: (carry: Value): void => writeRegister(c, conditionCode, carry),
-    refuse(reason: string): undefined {
-      diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
-      return undefined;
-    },
+    ...refusals(ir, around, diagnostics),
   });
   const c: Context = {
     kernel,
@@ -115,13 +134,58 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     evidence: newEvidence(),
     hasMarks: around.hasMarks,
     hasNamedBarriers: around.hasNamedBarriers,
+    arrival: hasRow(entry, around.functions, ({ control }) => control === 'wait') ? arrivalRegister() : undefined,
     chosen: new Map(),
     frame: newFrame(entry, start),
     flow: start,
     scope: entry.scope,
     guard: undefined,
+    remote: undefined,
   };
+  if (hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
+}
+
+/** How rows report that an instruction is not supported, or not by the target. */
+const refusals = (ir: Pick<Context['ir'], 'loc'>, { hasNamedBarriers }: Surroundings, diagnostics: Diagnostics) => ({
+  needsCpu(reason: string): void {
+    if (hasNamedBarriers) return;
+    const where = { ...(ir.loc ? { span: ir.loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
+    diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
+  },
+  refuse(reason: string): undefined {
+    diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
+    return undefined;
+  },
+});
+
+/** Values by their keys that are computed in another block than the one that is being filled. */
+function valuesAt(ir: Context['ir'], block: Block): RowBuilder['once'] {
+  const known = new Map<string, Value>();
+  return (key, compute) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const { block: own } = ir;
+    ir.block = block;
+    const value = compute();
+    ir.block = own;
+    known.set(key, value);
+    return value;
+  };
+}
+
+/** `.reqnctapercluster`, `.explicitcluster` and `.maxclusterrank`. */
+function clusterRules({ directives }: PtxFunction): ClusterRules | undefined {
+  const valuesOf = (name: string): number[] | undefined => directives.find((directive) => directive.name === name)?.values.map(Number);
+  const required = valuesOf('reqnctapercluster');
+  const [most] = valuesOf('maxclusterrank') ?? [];
+  const isExplicit = valuesOf('explicitcluster') !== undefined;
+  if (!required && most === undefined && !isExplicit) return undefined;
+  return {
+    ...(required ? { required: [required[0] ?? 1, required[1] ?? 1, required[2] ?? 1] as const } : {}),
+    ...(most === undefined ? {} : { most }),
+    ...(isExplicit ? { isExplicit } : {}),
+  };
 }
 
 /** `.maxntid` and `.reqntid`; axes that are not written are 1. */

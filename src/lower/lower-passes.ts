@@ -78,8 +78,8 @@ export const lowerPasses: readonly LowerPass[] = [
   },
   {
     name: 'resolve-spaces',
-    run(kernel, { c: { evidence }, diagnostics }) {
-      if (resolveSpaces(kernel, { marked: evidence.generic, spaced: evidence.spaced }, diagnostics)) inFlowOrder(kernel);
+    run(kernel, { c: { evidence, remote }, diagnostics }) {
+      if (resolveSpaces(kernel, { marked: evidence.generic, spaced: evidence.spaced, remote }, diagnostics)) inFlowOrder(kernel);
     },
   },
   // A variable that was refused is missing too, and its accesses are no faults of their own.

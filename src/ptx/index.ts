@@ -16,6 +16,7 @@ export type {
   Choices,
   Recursion,
 } from './check/checked.ts';
+export { refuseClusters } from './check/directives.ts';
 export { functionNumbers } from './check/function-addresses.ts';
 export { immediateBits } from './check/immediate.ts';
 export { type CheckOptions, check } from './check/index.ts';
@@ -24,6 +25,15 @@ export { laneOf, sink } from './check/operands.ts';
 export { type LabelPlace, labelsOfList as labelsListed, lookUp, type Named, type Scope } from './check/scope.ts';
 export * from './container/index.ts';
 export { linkModules } from './link/index.ts';
+export {
+  clusterBarrierWord,
+  clusterRank,
+  clusterThreads,
+  type Distances,
+  distancesOf,
+  ownAddress,
+  rankOfAddress,
+} from './model/clusters.ts';
 export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './model/row.ts';
 export { specialRegisters } from './model/special-registers.ts';
 export type { Register } from './model/types.ts';

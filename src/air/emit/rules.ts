@@ -87,6 +87,10 @@ const services: Readonly<Record<Service, { readonly what: string; readonly why: 
     what: 'a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)',
     why: 'Metal does not promise that all threadgroups of a grid run at the same time',
   },
+  cluster: {
+    what: 'a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)',
+    why: 'Metal has no clusters of threadgroups',
+  },
   stack: { what: 'a stack (recursive functions, `alloca`)', why: 'Metal has none' },
   heap: { what: 'the heap of kernels (`malloc`, `free`, `%envreg30`)', why: 'Metal has none' },
 };

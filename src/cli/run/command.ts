@@ -84,6 +84,11 @@ const options: readonly Option[] = [
   },
   { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same initial buffers, and show the median time.' },
   {
+    name: 'cluster',
+    value: 'X,Y,Z',
+    doc: 'Blocks of a cluster along each axis, such as 2 or 2,2,1, as the cluster dimension of `cudaLaunchKernelEx`: they run at the same time and can access the shared memory of each other. For the CPU device, and with `--target cpu`.',
+  },
+  {
     name: 'cooperative',
     doc: 'Launch the kernel cooperatively, as `cudaLaunchCooperativeKernel` does: all blocks run at the same time, so that `grid.sync()` works. For the CPU device, and with `--target cpu`.',
   },

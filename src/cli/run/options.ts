@@ -46,13 +46,13 @@ export interface RunRequest {
 }
 
 /** Options that describe the launch; they conflict with a launch file. */
-const launchOptions = ['kernel', 'grid', 'block', 'shared', 'arg', 'triton'] as const;
+const launchOptions = ['kernel', 'grid', 'block', 'cluster', 'shared', 'arg', 'triton'] as const;
 
 /** The first option that conflicts with `--launch`. */
 export const conflictingOption = (parsed: ParsedArguments): string | undefined => launchOptions.find((name) => has(parsed, name));
 
 /** Options of the CPU device alone. They select it when no device is named, on a Mac as well. */
-const cpuOptions = ['cooperative', 'stack-size', 'sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
+const cpuOptions = ['cluster', 'cooperative', 'stack-size', 'sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
 
 const cpuOption = (parsed: ParsedArguments): string | undefined => cpuOptions.find((name) => has(parsed, name));
 
@@ -76,8 +76,7 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
   const device = deviceOf(parsed);
   const ofCpu = cpuOption(parsed);
   if (ofCpu !== undefined && device !== 'cpu') problems.push(`\`--${ofCpu}\` requires the CPU device, but \`--device\` is \`${device}\``);
-  const grid = one('grid', (word) => readDim3('grid', word));
-  const block = one('block', (word) => readDim3('block', word));
+  const [grid, block, cluster] = (['grid', 'block', 'cluster'] as const).map((name) => one(name, (word) => readDim3(name, word)));
   const sharedParts = one('shared', readShared);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1, maxRepeat)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
@@ -105,6 +104,7 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
       ...named,
       ...(grid ? { grid } : {}),
       ...(block ? { block } : {}),
+      ...(cluster ? { cluster } : {}),
       ...(args ? { args: args.filter((a): a is ArgumentSpec => a !== undefined) } : {}),
     },
     prints: present(prints),

@@ -83,6 +83,7 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     // What every device of NVIDIA has, where this one has as much.
     sharedMemPerBlock: Math.min(usualShared, Number(info.properties?.sharedMemPerBlockOptin ?? shared)),
     cooperativeLaunch: 1,
+    clusterLaunch: 1,
     name: info.name,
   };
 }
@@ -176,6 +177,7 @@ const attributes: Readonly<Record<number, string>> = {
   90: 'computePreemptionSupported',
   91: 'canUseHostPointerForRegisteredMem',
   95: 'cooperativeLaunch',
+  120: 'clusterLaunch',
   97: 'sharedMemPerBlockOptin',
   99: 'hostRegisterSupported',
   106: 'maxBlocksPerMultiProcessor',
@@ -246,7 +248,7 @@ const resetRow = plainRow([], 'uint', (state) => {
     image.module = undefined;
   }
   for (const map of [state.streams, state.events, state.captures, state.graphs, state.executables, state.limits]) map.clear();
-  for (const map of [state.modules, state.functions, state.dynamicShared, state.placed]) map.clear();
+  for (const map of [state.modules, state.functions, state.dynamicShared, state.largeClusters, state.placed]) map.clear();
   for (const map of [state.arrays, state.mipmaps, state.textures, state.surfaces]) map.clear();
   state.pools.clear();
   state.last = 'cudaSuccess';

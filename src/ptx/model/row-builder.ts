@@ -11,7 +11,7 @@ export interface AddressOperand {
  * The state space of an address in an instruction. `param` means the entry's parameters in an entry, and the function's in a function.
  * Source: PTX ISA 9.0, 9.7.9.8.
  */
-export type AccessSpace = Space | 'param::entry' | 'param::func';
+export type AccessSpace = Space | 'param::entry' | 'param::func' | 'shared::cluster';
 
 /** The builder that rows emit into: the IR's builder, and operations of `src/lower`. */
 export interface RowBuilder extends Builder {
@@ -33,6 +33,8 @@ export interface RowBuilder extends Builder {
   pointer(address: AddressOperand, space: AccessSpace): Value;
   /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
   convertAddress(a: Value, space: AccessSpace, to: 'generic' | 'space'): Value;
+  /** Whether a generic address (i64) is of a space; of shared memory, that of the block itself or of any block of its cluster. */
+  isspace(a: Value, of: { readonly space: Space | 'shared::cluster' }): Value;
   /** Emits `body` under a condition. Its values must not be used afterwards. */
   when(condition: Value, body: () => void): void;
   /** The address of a 32-bit word of shared memory without a name in the source, one per kernel. */
@@ -47,6 +49,10 @@ export interface RowBuilder extends Builder {
   reservedShared(): Value;
   /** The generic address (i64) of what a service of the CPU device has for the launch; 0 for nothing. */
   service(which: Service): Value;
+  /** A value that is the same throughout a kernel, computed where the kernel starts; it is known by its key. */
+  once(key: string, compute: () => Value): Value;
+  /** Arrives at the barrier of the cluster, or waits for the one that the thread has arrived at. */
+  clusterBarrier(step: 'arrive' | 'wait'): void;
   /** Atomically replaces a word in memory (i32, or i64) by a function of its value. Returns the old value. */
   update(pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value;
   /** Reports at the instruction that only the CPU device has it, unless the target is that device. */

@@ -103,7 +103,7 @@ export function refusalFor(row: Row, sm: number | undefined): Refusal | undefine
 }
 
 /** The effect of an instruction on control flow. `src/lower` ends basic blocks accordingly. */
-export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call' | 'stop';
+export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call' | 'stop' | 'wait';
 
 /** The type of an operand: a PTX type (`u32`, `pred`, `label`), the type in a slot, or the type twice as wide. */
 export type OperandType<Slot extends string = string> = PtxType | `.${Slot}` | `wide .${Slot}`;

@@ -279,8 +279,8 @@ const minThreads = 32;
 /** Instructions for each thread of a block above which the vectorizer takes longer than vectorized code saves. */
 const maxInstructionsPerThread = 150;
 
-function isVectorized({ insts }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
-  if (denormals === 'flush') return false;
+function isVectorized({ insts, params }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
+  if (denormals === 'flush' || params.some(({ service }) => service === 'cluster')) return false;
   const threads = block[0] * block[1] * block[2];
   return engine === 'simd' || (engine === 'auto' && threads >= minThreads && insts.length <= maxInstructionsPerThread * threads);
 }

@@ -7,7 +7,7 @@ import { product } from '../../../base/dim3.ts';
 import { defaultHeapBytes, defaultStackBytes, lockTableBytes } from '../../../ir/index.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
 import type { DeviceInfo, LaunchRequest, LaunchResult } from '../../device.ts';
-import { validateLaunch, validatorOf } from '../../validate-launch.ts';
+import { clusterOfLaunch, validateLaunch, validatorOf } from '../../validate-launch.ts';
 import { bufferIn } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
@@ -21,7 +21,19 @@ import { type Heap, heapOf } from './heap.ts';
 import { launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import { useLocks } from './lock-table.ts';
-import { type Area, areaOf, fillArea, globalsOf, type OwnArea, ownAreaOf, ownWords, residentAreas } from './memory-layout.ts';
+import {
+  type Area,
+  areaOf,
+  clusterBytesOf,
+  fillArea,
+  fillClusters,
+  globalsOf,
+  type OwnArea,
+  ownAreaOf,
+  ownWords,
+  type ResidentAreas,
+  residentAreas,
+} from './memory-layout.ts';
 import { canObserve, instrumentsOf, startObservers } from './observers.ts';
 import { reportEnding } from './report-ending.ts';
 import { type Scope, withScope } from './scope.ts';
@@ -146,7 +158,9 @@ interface Allocated extends ObservedLaunch {
   readonly compiled: CompiledKernel;
   readonly area: Area & { readonly start: number };
   /** Where blocks are that run by turns. */
-  readonly resident: { readonly area: OwnArea; readonly count: number; readonly start: number } | undefined;
+  readonly resident: (ResidentAreas & { readonly start: number }) | undefined;
+  /** What the launch has for clusters; 0 for a kernel without them. */
+  readonly clusters: number;
 }
 
 const noHeap: Heap = { address: 0, bytes: 0 };
@@ -162,11 +176,22 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
   if (!heap) return request.heapBytes ?? defaultHeapBytes;
   const locks = kernel.reflection.locks ? useLocks(memory, scope) : 0;
   if (locks === undefined) return lockTableBytes;
-  const areas = compiled.parts && residentAreas(compiled, request);
+  const cluster = clusterOfLaunch(kernel.reflection, request);
+  const areas = compiled.parts && residentAreas(compiled, request, cluster ?? [1, 1, 1]);
   const bytes = areas ? areas.count * areas.area.bytes : 0;
   const first = areas && memory.take(bytes);
   if (areas && first === undefined) return bytes;
   if (first !== undefined) scope.defer(() => memory.give(first));
+  const hasClusters = kernel.reflection.services?.some(({ service }) => service === 'cluster') === true;
+  // Observers run one block after the other, each in the area of the launch.
+  const placed: ResidentAreas = areas ?? { area, count: 1, cluster: [1, 1, 1] };
+  const clusterBytes = hasClusters ? clusterBytesOf(placed) : 0;
+  const clusters = clusterBytes > 0 ? memory.take(clusterBytes) : 0;
+  if (clusters === undefined) return clusterBytes;
+  if (clusters > 0) {
+    scope.defer(() => memory.give(clusters));
+    fillClusters(memory.view(clusters, clusterBytes), placed, cluster !== undefined);
+  }
   fillArea(memory, start, area, compiled, kernel, request);
   return {
     memory,
@@ -176,6 +201,7 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
     request,
     area: { ...area, start },
     resident: areas && { ...areas, start: first! },
+    clusters,
     locks,
     heap,
     own: { address: environment.ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
@@ -190,14 +216,14 @@ interface Resources extends Allocated {
 
 function preparedLaunch(
   { environment }: Inputs,
-  { memory, kernel, compiled, request, area, resident, locks, heap, wasm, scope, observers }: Resources,
+  { memory, kernel, compiled, request, area, resident, clusters, locks, heap, wasm, scope, observers }: Resources,
   fallBack: PreparedLaunch['fallBack'],
 ): PreparedLaunch {
   const { ownMemory, bound, threads = 1, isInBackground = false } = environment;
   const { reflection } = kernel;
   const globalsIn = (start: number, ownArea: OwnArea): Globals =>
     globalsOf(
-      { start: area.start, own: { start, area: ownArea }, ownMemory, locks, heap: heap.address, bound },
+      { start: area.start, own: { start, area: ownArea }, ownMemory, locks, heap: heap.address, clusters, bound },
       area,
       compiled,
       kernel,
@@ -237,18 +263,14 @@ function preparedLaunch(
 
 /** The areas of blocks that run by turns, as shares know them. */
 function residentsOf(
-  {
-    area,
-    count,
-    first,
-    isInBackground,
-  }: { readonly area: OwnArea; readonly count: number; readonly first: Globals; readonly isInBackground: boolean },
+  { area, count, cluster, first, isInBackground }: ResidentAreas & { readonly first: Globals; readonly isInBackground: boolean },
   { isShared }: DeviceMemory,
   { parts }: CompiledKernel,
   { params }: LoadedKernel,
 ): Residents {
   return {
     areas: count,
+    cluster,
     bytes: area.bytes,
     words: ownWords,
     params: params.flatMap(({ kind }, i) => (kind === 'threadgroup' ? [i] : [])),

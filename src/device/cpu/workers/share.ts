@@ -5,7 +5,7 @@
 
 import { addDone, type Control, claim, claimed, isToLeave, lastUnit, noteStart, now, stopOverdue, stops, whyStop } from './control.ts';
 import type { KernelInstance, RunBlocks } from './instance.ts';
-import { type Residents, runResidents, Waiting } from './residents.ts';
+import { clusterSizeOf, type Residents, runResidents, Waiting } from './residents.ts';
 
 /** Thrown to stop a kernel: its time is up, it was cancelled, or a lower block failed. */
 export class Stopped extends Error {}
@@ -73,12 +73,12 @@ export function newShare(work: Work, control: Control, slot: number, poll?: () =
     },
     take(instance, at = now()) {
       noteStart(control, at);
-      const { run, parts } = instance;
-      if (work.residents && parts) {
+      const [{ run, parts }, { residents }] = [instance, work];
+      if (residents && parts) {
         const claimOne = (hasOthers: boolean): number | undefined => {
           // Blocks that wait for others cannot be left to another share.
           const mayClaim = whyStop(control) === stops.no && (hasOthers || !isToLeave(control, slot)) && claimed(control) < units;
-          const block = mayClaim ? claim(control, 1) : units;
+          const block = mayClaim ? claim(control, clusterSizeOf(residents)) : units;
           return block < units && block <= lastUnit(control) ? block : undefined;
         };
         const choose = (block: number): void => {
@@ -87,7 +87,7 @@ export function newShare(work: Work, control: Control, slot: number, poll?: () =
         runResidents({
           grid: work.grid,
           sharers: work.sharers,
-          residents: work.residents,
+          residents,
           control,
           slot,
           instance,

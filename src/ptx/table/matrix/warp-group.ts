@@ -47,6 +47,7 @@ function constantOf(ir: RowBuilder, value: Value | undefined): number | undefine
 
 /** The registers of d. */
 export function multiplied(ir: RowBuilder, operands: Operands, kind: Kind): readonly Value[] {
+  ir.needsCpu('AIR has no products by warp groups');
   const { n, k } = sizesOf(kind.shape);
   const own = ir.accumulators();
   const sum = kind.d === 'f16' ? 'f32' : kind.d;

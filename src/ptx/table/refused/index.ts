@@ -7,9 +7,7 @@ import type { Row } from '../../model/row.ts';
 import { refusedAddressRows } from './address.ts';
 import { refusedCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
-import { refusedBarrierRows } from './barrier.ts';
 import { refusedConvertRows } from './convert.ts';
-import { fenceRows } from './fence.ts';
 import { refusedFloatRows } from './float.ts';
 import { refusedHalfRows } from './half.ts';
 import { matrixRows } from './matrix.ts';
@@ -34,8 +32,6 @@ export const refusedRows = (): readonly Row[] => [
   ...refusedVideoRows(),
   ...refusedTextureRows(),
   ...refusedSurfaceRows(),
-  ...refusedBarrierRows(),
-  ...fenceRows(),
   ...atomicRows(),
   ...warpRows(),
   ...matrixRows(),
