@@ -10,6 +10,8 @@ import { bulkRows } from './async/bulk.ts';
 import { mbarrierRows } from './async/mbarrier.ts';
 import { proxyRows } from './async/proxies.ts';
 import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
+import { tensorRows } from './async/tensor.ts';
+import { tensorMapRows } from './async/tensor-map-rows.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { clusterAtomicRows } from './atomic-cluster.ts';
@@ -32,6 +34,7 @@ import { lazyOpcodes } from './lazy-opcodes.ts';
 import { logicRows } from './logic.ts';
 import { mmaRows } from './matrix/mma.ts';
 import { tileRows } from './matrix/tiles.ts';
+import { wgmmaRows } from './matrix/wgmma.ts';
 import { wmmaRows } from './matrix/wmma.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
@@ -75,8 +78,8 @@ export const chapters: readonly Chapter[] = [
   eager(policyRows),
   eager(clusterAccessRows()),
   lazy(lazyOpcodes.clusters, clusterAddressRows),
-  lazy(lazyOpcodes.hints, hintRows),
-  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows()]),
+  lazy(lazyOpcodes.hints, () => [...hintRows(), ...tensorMapRows()]),
+  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows(), ...tensorRows()]),
   lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows(), ...asyncReductionRows()]),
   eager(convertRows),
   eager(convertHalfRows),
@@ -89,6 +92,7 @@ export const chapters: readonly Chapter[] = [
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, mmaRows),
+  lazy(lazyOpcodes.wgmma, wgmmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
   lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),
   lazy(lazyOpcodes.barriers, mbarrierRows),

@@ -75,6 +75,8 @@ export interface CompiledKernel {
   readonly windows: Plan['windows'];
   /** Bytes of the spill area of a block. */
   readonly recordBytes: number;
+  /** Of scalar code: bytes behind the thread records in which products of matrices are computed. */
+  readonly stagingBytes?: number;
   /** Threads of a lane group, of which a fault names the first; 1 for scalar code. */
   readonly lanes: number;
   /** Why a kernel that should be vectorized runs as scalar code. */
@@ -302,7 +304,8 @@ function compileScalar(
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
   const hasParts = plan.regions.hasYields && !instruments?.sanitize && !instruments?.isOrdered && instruments?.probe === undefined;
   const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
-  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented, parts };
+  const { windows, recordBytes, stagingBytes } = plan;
+  return { wasm, excess, windows, recordBytes, stagingBytes, lanes: 1, scalarReason, instrumented, parts };
 }
 
 interface SimdChoice extends CompileChoice {

@@ -3,10 +3,6 @@ import { type Row, row } from '../../model/row.ts';
 
 const ampere = { ptx: 7.4, sm: 80 } as const;
 
-const hint = {
-  refused: 'the cache hint is not supported yet',
-  instead: 'leave it out: results do not change',
-} as const;
 const dropped = {
   refused: 'a promise that memory is not read again, after which its content is undefined, is not supported yet',
   instead: 'leave it out',
@@ -17,14 +13,6 @@ const tileMoves = {
 } as const;
 
 const cacheRows = (): readonly Row[] => [
-  row({
-    syntax: 'prefetch{.space}.tensormap [a]',
-    values: { space: ['const', 'param'] },
-    since: { ptx: 8, sm: 90 },
-    doc: 'Prefetches the description of a tensor.',
-    source: '9.7.9.15',
-    status: hint,
-  }),
   row({
     syntax: 'discard{.global}.L2 [a], size',
     types: { size: 'b32' },
