@@ -295,7 +295,7 @@ test('a selector that names no threads is refused', () => {
   const diagnostics = new Diagnostics(source);
   assert.is(compile(source, { target: 'cpu' }, diagnostics), undefined);
   assert.equal(
-    diagnostics.list.map(({ label }) => label),
+    diagnostics.list.map(({ labels }) => labels[0]?.text),
     ['the positions of elements in threads number 1, of 1'],
   );
 });
