@@ -12,6 +12,7 @@ export * from './kernel.ts';
 export * from './lock-table.ts';
 export * from './mbarrier.ts';
 export * from './memory.ts';
+export * from './mma.ts';
 export * from './operands.ts';
 export * from './ops.ts';
 export { parseModule } from './parse.ts';

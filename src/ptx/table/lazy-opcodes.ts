@@ -13,6 +13,7 @@ export const lazyOpcodes = {
   atomics: 'atom red',
   wmma: 'wmma',
   mma: 'mma',
+  wgmma: 'wgmma',
   tiles: 'ldmatrix stmatrix movmatrix',
   fences: 'membar fence',
   barriers: 'mbarrier',

@@ -19,7 +19,6 @@ import { refusedTensorRows } from './tensor-map.ts';
 import { refusedTextureRows } from './texture.ts';
 import { refusedVideoRows } from './video.ts';
 import { warpRows } from './warp.ts';
-import { wgmmaRows } from './wgmma.ts';
 
 /** Arithmetic, data movement, conversions and scalar video instructions first, then the other chapters in the order of the manual. */
 export const refusedRows = (): readonly Row[] => [
@@ -36,7 +35,6 @@ export const refusedRows = (): readonly Row[] => [
   ...atomicRows(),
   ...warpRows(),
   ...matrixRows(),
-  ...wgmmaRows(),
   ...tcgen05Rows(),
   ...miscRows(),
 ];
