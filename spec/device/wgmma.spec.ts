@@ -1,7 +1,7 @@
 /** Products by warp groups (`wgmma`) against a model in doubles and integers, with random shapes, descriptors and swizzles. */
 import { suite } from 'uvu';
-import type { Element, Sum } from '../support/wgmma.ts';
-import { check, operandsOf, randomFrom, randomTrial } from '../support/wgmma-trials.ts';
+import { type Element, kernelOf, type Sum } from '../support/wgmma.ts';
+import { check, metallibOf, operandsOf, randomFrom, randomTrial } from '../support/wgmma-trials.ts';
 
 const test = suite('device/wgmma');
 
@@ -32,5 +32,18 @@ for (const [a, b, d] of kinds)
           check(trial, operandsOf(random, trial));
         }
       });
+
+test('products that follow each other add up', () => {
+  const random = randomFrom(11);
+  const trial = { ...randomTrial(random, { n: 32, a: 'f16', b: 'f16', d: 'f32', inRegisters: false }), isAdded: true };
+  const text = kernelOf(trial).replace(/^.*wgmma\.mma_async.*$/m, (line) => [line, line, line].join('\n'));
+  check(trial, operandsOf(random, trial), metallibOf(text), 3);
+});
+
+test('the largest product', () => {
+  const random = randomFrom(12);
+  const trial = randomTrial(random, { n: 256, a: 'bf16', b: 'bf16', d: 'f32', inRegisters: false });
+  check(trial, operandsOf(random, trial));
+});
 
 test.run();

@@ -40,6 +40,10 @@ const reasons: readonly { readonly applies: (row: Row) => boolean; readonly word
     applies: ({ name }) => name === 'wgmma',
     why: 'of warp groups, of which there is no recording yet: the layouts of the manual in doubles and integers in spec/device/wgmma.spec.ts',
   },
+  {
+    applies: ({ syntax }) => syntax.startsWith('mma.variant'),
+    why: 'of sparse matrices, of which there is no recording yet: the layouts of the manual in doubles and integers in spec/device/mma-sparse.spec.ts',
+  },
   { applies: isOfClusters, why: 'of clusters of blocks, of which there is no recording yet: the manual in spec/device/clusters.spec.ts' },
   { applies: isOfPolicies, why: 'a cache policy is a hint and no number, so that results are those without it: spec/ptx/policies.spec.ts' },
   {

@@ -218,7 +218,11 @@ need(test, ['ptxas'], 'every form of the table is one that ptxas takes', () => {
   // `refused.spec.ts` has the coordinates of textures and surfaces.
   const isImage = (row: Row): boolean => row.operands.some(({ inBrackets }) => inBrackets.length > 0);
   const isOfGroup = ({ name }: Row): boolean => name === 'wgmma';
-  const forms = textsOf(rows.filter((row) => !isRefused(row) && !row.withdrawn && !isImage(row) && !isOfGroup(row)));
+  // Some are of one architecture only.
+  const isOfKind = ({ syntax }: Row): boolean => syntax.startsWith('mma.') && syntax.includes('kind');
+  const isUsual = (row: Row): boolean => !isRefused(row) && !row.withdrawn && !isImage(row) && !isOfGroup(row) && !isOfKind(row);
+  const forms = textsOf(rows.filter(isUsual));
+  assert.equal([...refusedByPtxas(textsOf(rows.filter(isOfKind)), '9.0', 'sm_120a')], []);
   // An arrival is at a barrier for a number of threads above 0.
   assert.equal(refused(forms.map((form) => form.replace(/(arrive\S*) 0, 0;/, '$1 1, 32;'))), []);
   // Only an sm_90a has warp groups; three widths of thirty-two, and no zeros for signs.

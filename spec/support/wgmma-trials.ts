@@ -100,18 +100,19 @@ export function metallibOf(text: string): Uint8Array {
 }
 
 /** Runs a trial and compares every element of d. */
-export function check(trial: Trial, operands: Operands, metallib = metallibOf(kernelOf(trial))): void {
+export function check(trial: Trial, operands: Operands, metallib = metallibOf(kernelOf(trial)), times = 1): void {
   const args = [operands.image, operands.words, operands.before];
   const after = launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 128, shared: imageBytes, args })[2]!;
-  compare(trial, operands, new Uint32Array(after.buffer, after.byteOffset, after.byteLength / 4), JSON.stringify(trial));
+  compare(trial, operands, new Uint32Array(after.buffer, after.byteOffset, after.byteLength / 4), JSON.stringify(trial), times);
 }
 
-/** Compares the registers of d of all threads with the model. */
-export function compare(trial: Trial, operands: Operands, after: Uint32Array, what: string): void {
+/** Compares the registers of d of all threads with the model; `times`: how often the product is added. */
+export function compare(trial: Trial, operands: Operands, after: Uint32Array, what: string, times = 1): void {
   const floats = new Float32Array(after.buffer, after.byteOffset, after.length);
   const count = registersOf(trial);
   const k = depthOf(trial);
-  eachSum(trial, operands, (thread, index, c, terms) => {
+  eachSum(trial, operands, (thread, index, c, once) => {
+    const terms = Array.from({ length: times }, () => once).flat();
     const exact = terms.reduce((sum, each) => sum + each, c);
     const at = `${what}: thread ${thread}, element ${index}`;
     if (trial.d === 's32') {
@@ -124,7 +125,7 @@ export function compare(trial: Trial, operands: Operands, after: Uint32Array, wh
       : floats[thread * count + index]!;
     if (Number.isNaN(exact)) return assert.ok(Number.isNaN(got), `${at} is ${got}, not a NaN`);
     const size = terms.reduce((sum, each) => sum + Math.abs(each), Math.abs(c));
-    const tolerance = (k + 1) * 2 ** -23 * size + (isHalf ? Math.max(2 ** -24, Math.abs(exact) * 2 ** -11) : 0);
+    const tolerance = (times * k + 1) * 2 ** -23 * size + (isHalf ? Math.max(2 ** -24, Math.abs(exact) * 2 ** -11) : 0);
     assert.ok(Math.abs(got - exact) <= tolerance || (isHalf && Math.abs(exact) > 65000), `${at} is ${got}, not ${exact}`);
   });
 }

@@ -44,7 +44,8 @@ export function writeFactor(code: Code, factor: Factor, part: number): void {
       binary(code, 'i32.shr_u', at);
       return binary(code, 'i32.and', 2 ** bits - 1);
     default:
-      return writeSmallFloat(code, smallFloats[factor]!, at);
+      // In a byte, the four bits are those in the middle.
+      return writeSmallFloat(code, smallFloats[factor]!, factor === 'e2m1' ? at + 2 : at);
   }
 }
 

@@ -33,6 +33,8 @@ import { integerRows } from './integer.ts';
 import { lazyOpcodes } from './lazy-opcodes.ts';
 import { logicRows } from './logic.ts';
 import { mmaRows } from './matrix/mma.ts';
+import { scaledMmaRows } from './matrix/mma-scaled.ts';
+import { sparseMmaRows } from './matrix/mma-sparse.ts';
 import { tileRows } from './matrix/tiles.ts';
 import { wgmmaRows } from './matrix/wgmma.ts';
 import { wmmaRows } from './matrix/wmma.ts';
@@ -91,7 +93,7 @@ export const chapters: readonly Chapter[] = [
   eager(stackRows),
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
-  lazy(lazyOpcodes.mma, mmaRows),
+  lazy(lazyOpcodes.mma, () => [...mmaRows(), ...sparseMmaRows(), ...scaledMmaRows()]),
   lazy(lazyOpcodes.wgmma, wgmmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
   lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),

@@ -97,13 +97,24 @@ function eachEight(
   };
   const at = (number: Value): Value => ir.ptradd(memory, ir.mul(ir.zext('i64', number), ir.const('i64', 4 * each)));
   const fixed = (number: number): Value => ir.ptradd(memory, ir.const('i64', 4 * each * number));
-  for (let i = 0; i < count; i++) put(fixed(i), own.slice(i * each, (i + 1) * each));
+  if (!isInMemory(ir, own)) for (let i = 0; i < count; i++) put(fixed(i), own.slice(i * each, (i + 1) * each));
   ir.repeat(int(ir, count), [], (number) => {
     const place = at(number);
     put(place, compute(number, take(place)));
     return [];
   });
-  return Array.from({ length: count }, (_, i) => take(fixed(i))).flat();
+  const results = Array.from({ length: count }, (_, i) => take(fixed(i))).flat();
+  inMemory.set(ir.block, results);
+  return results;
+}
+
+/** By block: the registers that the memory of the thread has, from the last product in it. */
+const inMemory = new WeakMap<object, readonly Value[]>();
+
+/** Whether registers are in memory already, as where products follow each other. */
+function isInMemory(ir: RowBuilder, own: readonly Value[]): boolean {
+  const known = inMemory.get(ir.block);
+  return known?.length === own.length && own.every((value, i) => value === known[i]);
 }
 
 /** The registers of a of this warp's sixteen rows. */
