@@ -13,6 +13,7 @@ import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
 import type { ObservedLaunch, Observer } from '../observe/observer.ts';
 import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
+import { hasAsyncCopies } from '../sanitizer/precise/async-races.ts';
 import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Residents } from '../workers/residents.ts';
@@ -130,6 +131,8 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
   const { sanitize, schedule, trace, profile, block } = request;
   const { isPrecise, allocations, bound } = environment;
   if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
+  // Fast checks know nothing of asynchronous copies.
+  if (hasAsyncCopies(sanitize.source)) return undefined;
   const compiled = kernel.checked(sanitize.kinds, block);
   const { wasm, checks } = compiled ?? {};
   if (!compiled || !wasm || !checks) return undefined;
@@ -309,9 +312,15 @@ function preparedLaunch(
       isWell = reportEnding(control, { work, request, lanes: compiled.lanes }, diagnostics);
       for (const observer of observers) observer.finish?.(diagnostics);
       reportPrinted(view(area.printed, area.printedBytes), reflection, request, diagnostics);
+<<<<<<< HEAD
       const hasStopped = isWell && this.hasStopped(diagnostics);
       if (!isWell || hasStopped) return undefined;
       return { durationMs, launched: launches.address > 0 ? launchesIn(memory, launches.address, environment.kernels?.() ?? []) : [] };
+=======
+      // A thread that has stopped may be why others wait.
+      const hasStopped = this.hasStopped(diagnostics);
+      return isWell && !hasStopped ? { durationMs } : undefined;
+>>>>>>> main
     },
     release: () => scope.release(isWell),
   };
