@@ -312,15 +312,10 @@ function preparedLaunch(
       isWell = reportEnding(control, { work, request, lanes: compiled.lanes }, diagnostics);
       for (const observer of observers) observer.finish?.(diagnostics);
       reportPrinted(view(area.printed, area.printedBytes), reflection, request, diagnostics);
-<<<<<<< HEAD
-      const hasStopped = isWell && this.hasStopped(diagnostics);
-      if (!isWell || hasStopped) return undefined;
-      return { durationMs, launched: launches.address > 0 ? launchesIn(memory, launches.address, environment.kernels?.() ?? []) : [] };
-=======
       // A thread that has stopped may be why others wait.
       const hasStopped = this.hasStopped(diagnostics);
-      return isWell && !hasStopped ? { durationMs } : undefined;
->>>>>>> main
+      if (!isWell || hasStopped) return undefined;
+      return { durationMs, launched: launches.address > 0 ? launchesIn(memory, launches.address, environment.kernels?.() ?? []) : [] };
     },
     release: () => scope.release(isWell),
   };
