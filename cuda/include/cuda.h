@@ -259,6 +259,20 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfu
 }
 #endif
 
+// What CUDA 13 creates contexts with; a context here has all of the device.
+typedef struct CUctxCreateParams_st {
+  void *execAffinityParams;
+  int numExecAffinityParams;
+  void *cigParams;
+} CUctxCreateParams;
+
+#ifdef __cplusplus
+static inline CUresult cuCtxCreate(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev) {
+  if (ctxCreateParams && (ctxCreateParams->numExecAffinityParams || ctxCreateParams->cigParams)) return CUDA_ERROR_NOT_SUPPORTED;
+  return cuCtxCreate(pctx, flags, dev);
+}
+#endif
+
 #include "cumetal/driver_arrays.h"
 #include "cumetal/driver_tensor_maps.h"
 

@@ -1,7 +1,7 @@
 /**
  * The product of two matrices, C = alpha·A·B + beta·C, which all of level 3 is: a matrix is what it is stored as (transposed by its steps,
- * symmetric, triangular, conjugated), and C may be a triangle. A block has 32 columns and rows of C, and a thread four elements, which the
- * lanes of a processor compute faster than larger parts.
+ * symmetric, triangular, conjugated), and C may be a triangle. A thread has a part of a row of C: the lanes of a processor load elements of a
+ * column of A at once, and share those of B, which are in shared memory, where they are close to each other.
  */
 #ifndef CUMETAL_CUBLAS_GEMM_H
 #define CUMETAL_CUBLAS_GEMM_H
@@ -73,64 +73,100 @@ struct Sizes3 {
   bool isReal;
 };
 
-static const int tileSide = 32;
+/** Rows of C of a block, which are its threads, and columns. */
+static const int blockRows = 64;
+template <class Acc>
+constexpr int blockColumns = sizeof(Acc) <= 4 ? 16 : sizeof(Acc) <= 8 ? 8 : 4;
 
-/** Blocks for a batch of matrices. */
-static inline dim3 tiles(int m, int n, int batches) {
-  return dim3((m + tileSide - 1) / tileSide, (n + tileSide - 1) / tileSide, batches > 65535 ? 65535 : batches);
+/** sum + a·b, with a rounding of each: processors without a fused operation are several times as fast. */
+template <class T>
+static __device__ __forceinline__ void accumulate(T &sum, T a, T b) { sum += a * b; }
+static __device__ __forceinline__ void accumulate(float &sum, float a, float b) { sum = __fadd_rn(sum, __fmul_rn(a, b)); }
+static __device__ __forceinline__ void accumulate(double &sum, double a, double b) { sum = __dadd_rn(sum, __dmul_rn(a, b)); }
+template <class R>
+static __device__ __forceinline__ void accumulate(Complex<R> &sum, Complex<R> a, Complex<R> b) {
+  accumulate(sum.re, a.re, b.re);
+  accumulate(sum.re, -a.im, b.im);
+  accumulate(sum.im, a.re, b.im);
+  accumulate(sum.im, a.im, b.re);
 }
+
+/** Rows of B that a block has in shared memory. */
+static const int blockDepth = 64;
+
+/** How rows of A are read. */
+enum RowKind { adjacentRows, steppedRows, shapedRows };
+
+/** Adds the products of a row of A and of columns of B, for `count` columns of A from `k0` on. */
+template <RowKind kind, class Acc, class In>
+static __device__ __forceinline__ void addProducts(Acc (&sums)[blockColumns<Acc>], const In *a, const View &av, const Acc (*bs)[blockColumns<Acc>],
+                                                   int row, int k0, int count) {
+  for (int q = 0; q < count; q++) {
+    const long long at = (kind == adjacentRows ? row : row * av.rowStep) + (k0 + q) * av.columnStep;
+    const Acc x = kind == shapedRows ? element<Acc>(a, av, row, k0 + q) : Convert<Acc>::from(a[at]);
+#pragma unroll
+    for (int j = 0; j < blockColumns<Acc>; j++) accumulate(sums[j], x, bs[q][j]);
+  }
+}
+
+/** Where C is written: steps between its rows and columns. */
+struct Place {
+  long long rowStep, columnStep, batchStep;
+};
 
 /** `Acc` is the type of sums and products, `S` that of alpha and beta. Lists are of matrices, where there is no step between them. */
 template <class Acc, class S, class In, class Out>
-static __global__ void __launch_bounds__(threads)
+static __global__ void __launch_bounds__(blockRows)
     gemmKernel(Sizes3 sizes, S alphaValue, const S *alphaPointer, const In *a, const In *const *aList, View av, const In *b,
-               const In *const *bList, View bv, S betaValue, const S *betaPointer, Out *c, Out *const *cList, long long ldc, long long cStep) {
-  constexpr int side = tileSide, depth = sizeof(Acc) > 8 ? 16 : 32;
-  __shared__ Acc as[depth][side], bs[depth][side];
-  const int t = threadIdx.x, tx = t % 16, ty = t / 16;
-  const int row0 = blockIdx.x * side, column0 = blockIdx.y * side;
-  if (sizes.part == lowerPart && row0 + side <= column0) return;
-  if (sizes.part == upperPart && column0 + side <= row0) return;
+               const In *const *bList, View bv, S betaValue, const S *betaPointer, Out *c, Out *const *cList, Place place) {
+  constexpr int columns = blockColumns<Acc>;
+  const int row0 = blockIdx.x * blockRows, row = row0 + threadIdx.x;
+  const int parts = (sizes.n + columns - 1) / columns;
   const S alpha = alphaPointer ? *alphaPointer : alphaValue, beta = betaPointer ? *betaPointer : betaValue;
   const Acc factor = Convert<Acc>::from(alpha), old = Convert<Acc>::from(beta);
   // Nothing is read of A and B, nor of C, where the factor is zero.
   const int k = factor == Acc(0) ? 0 : sizes.k;
+  // Lanes load rows at once where they are known to be adjacent, which those of the last block are not.
+  const bool isFull = row0 + blockRows <= sizes.m;
+  const RowKind kind = av.shape != general || av.isConjugated ? shapedRows : av.rowStep == 1 && isFull ? adjacentRows : steppedRows;
+  __shared__ Acc bs[blockDepth][columns];
+  // Threads behind the last row compute it too, as lanes of a group.
+  const int from = row < sizes.m ? row : sizes.m - 1;
   for (int batch = blockIdx.z; batch < sizes.batches; batch += gridDim.z) {
     const In *pa = aList ? aList[batch] : a + batch * av.batchStep;
     const In *pb = bList ? bList[batch] : b + batch * bv.batchStep;
-    Out *pc = cList ? cList[batch] : c + batch * cStep;
-    Acc s00 = Acc(0), s01 = Acc(0), s10 = Acc(0), s11 = Acc(0);
-    for (int k0 = 0; k0 < k; k0 += depth) {
-      for (int i = t; i < side * depth; i += threads) {
-        const int r = i % side, q = i / side;
-        as[q][r] = row0 + r < sizes.m && k0 + q < k ? element<Acc>(pa, av, row0 + r, k0 + q) : Acc(0);
-      }
-      for (int i = t; i < side * depth; i += threads) {
-        const int q = i % depth, r = i / depth;
-        bs[q][r] = column0 + r < sizes.n && k0 + q < k ? element<Acc>(pb, bv, k0 + q, column0 + r) : Acc(0);
-      }
-      __syncthreads();
+    Out *pc = cList ? cList[batch] : c + batch * place.batchStep;
+    for (int part = blockIdx.y; part < parts; part += gridDim.y) {
+      const int column0 = part * columns;
+      if (sizes.part == lowerPart && row0 + blockRows <= column0) continue;
+      if (sizes.part == upperPart && column0 + columns <= row0) continue;
+      Acc sums[columns];
 #pragma unroll
-      for (int q = 0; q < depth; q++) {
-        const Acc x0 = as[q][tx], x1 = as[q][tx + 16], y0 = bs[q][ty * 2], y1 = bs[q][ty * 2 + 1];
-        s00 += x0 * y0;
-        s01 += x0 * y1;
-        s10 += x1 * y0;
-        s11 += x1 * y1;
+      for (int j = 0; j < columns; j++) sums[j] = Acc(0);
+      for (int k0 = 0; k0 < k; k0 += blockDepth) {
+        const int count = k - k0 < blockDepth ? k - k0 : blockDepth;
+        __syncthreads();
+        // Columns behind the last one repeat it.
+        for (int i = threadIdx.x; i < blockDepth * columns; i += blockRows) {
+          const int q = i / columns, column = column0 + i % columns;
+          if (q < count) bs[q][i % columns] = element<Acc>(pb, bv, k0 + q, column < sizes.n ? column : sizes.n - 1);
+        }
+        __syncthreads();
+        if (kind == adjacentRows) addProducts<adjacentRows>(sums, pa, av, bs, row, k0, count);
+        else if (kind == steppedRows) addProducts<steppedRows>(sums, pa, av, bs, from, k0, count);
+        else addProducts<shapedRows>(sums, pa, av, bs, from, k0, count);
       }
-      __syncthreads();
-    }
-    const Acc sums[4] = {s00, s01, s10, s11};
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
-      const int row = row0 + tx + (i / 2) * 16, column = column0 + ty * 2 + i % 2;
-      if (row >= sizes.m || column >= sizes.n) continue;
-      if (sizes.part == lowerPart ? row < column : sizes.part == upperPart && row > column) continue;
-      Out *to = pc + row + column * ldc;
-      Acc value = factor * sums[i];
-      if (old != Acc(0)) value = value + old * Convert<Acc>::from(*to);
-      if (sizes.isReal && row == column) value = Acc(realOf(value));
-      *to = Convert<Out>::from(value);
+      for (int j = 0; j < columns; j++) {
+        const int column = column0 + j;
+        if (row >= sizes.m || column >= sizes.n) continue;
+        if (sizes.part == lowerPart ? row < column : sizes.part == upperPart && row > column) continue;
+        Out *to = pc + row * place.rowStep + column * place.columnStep;
+        Acc value = factor * sums[j];
+        if (old != Acc(0)) value = value + old * Convert<Acc>::from(*to);
+        if (sizes.isReal && row == column) value = Acc(realOf(value));
+        *to = Convert<Out>::from(value);
+      }
     }
   }
 }
@@ -142,12 +178,35 @@ struct Matrices {
   E *const *list;
 };
 
+static inline View transposed(View view) {
+  const long long rowStep = view.rowStep;
+  view.rowStep = view.columnStep;
+  view.columnStep = rowStep;
+  return view;
+}
+
 template <class Acc, class S, class In, class Out>
 static cublasStatus_t multiply(cublasHandle_t handle, Sizes3 sizes, Scalar<S> alpha, Matrices<const In> a, View av, Matrices<const In> b, View bv,
                                Scalar<S> beta, Matrices<Out> c, long long ldc, long long cStep) {
   if (sizes.m == 0 || sizes.n == 0 || sizes.batches == 0) return CUBLAS_STATUS_SUCCESS;
-  gemmKernel<Acc, S, In, Out><<<tiles(sizes.m, sizes.n, sizes.batches), threads, 0, handle->stream>>>(
-      sizes, alpha.value, alpha.pointer, a.first, a.list, av, b.first, b.list, bv, beta.value, beta.pointer, c.first, c.list, ldc, cStep);
+  Place place = {1, ldc, cStep};
+  // Rows are lanes: a product with few of them is that of the transposed matrices.
+  const bool isSwapped = sizes.m < blockRows / 2 && sizes.n > sizes.m && av.shape == general && bv.shape == general && sizes.part == whole;
+  if (isSwapped) {
+    sizes = Sizes3{sizes.n, sizes.m, sizes.k, sizes.batches, whole, sizes.isReal};
+    place = {ldc, 1, cStep};
+    const Matrices<const In> rows = a;
+    a = b;
+    b = rows;
+    const View rowView = av;
+    av = transposed(bv);
+    bv = transposed(rowView);
+  }
+  const int columns = blockColumns<Acc>;
+  const int parts = (sizes.n + columns - 1) / columns, most = 65535;
+  const dim3 grid((sizes.m + blockRows - 1) / blockRows, parts < most ? parts : most, sizes.batches < most ? sizes.batches : most);
+  gemmKernel<Acc, S, In, Out><<<grid, blockRows, 0, handle->stream>>>(sizes, alpha.value, alpha.pointer, a.first, a.list, av, b.first, b.list, bv,
+                                                                       beta.value, beta.pointer, c.first, c.list, place);
   return launched();
 }
 

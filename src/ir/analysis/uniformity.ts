@@ -6,6 +6,7 @@
  */
 import { type Block, edgesOf, type Inst, type Kernel, type Terminator, type Value } from '../kernel.ts';
 import { operandsOf } from '../operands.ts';
+import { specOf } from '../ops.ts';
 import { isPointer, spaceOf } from '../types.ts';
 import { type Cfg, cfgOf } from './cfg.ts';
 import { type DominatorTree, postDominatorsOf } from './dominators.ts';
@@ -35,6 +36,14 @@ export type VarianceSource = (inst: Inst, value: Value) => Variance;
 /** Whether an instruction gives all threads the same, whatever it is given. */
 export type Levelling = (inst: Inst, value: Value) => boolean;
 
+/** A cycle that threads leave at different turns. */
+interface UnequalCycle {
+  readonly blocks: ReadonlySet<number>;
+  readonly level: number;
+  /** Values that are the same at every turn. */
+  readonly steady: ReadonlySet<Value>;
+}
+
 interface State {
   readonly kernel: Kernel;
   readonly cfg: Cfg;
@@ -50,8 +59,7 @@ interface State {
   readonly differing: (readonly boolean[] | undefined)[];
   readonly source: VarianceSource;
   readonly levels: Levelling;
-  /** Cycles that threads leave at different turns. */
-  readonly cycles: { blocks: ReadonlySet<number>; level: number }[];
+  readonly cycles: UnequalCycle[];
   changed: boolean;
 }
 
@@ -73,7 +81,7 @@ export function uniformityOf(
   }
   const { variance, divergence, branch, mixed, cycles, home } = state;
   const leavesUnequally = (value: Value, block: number): boolean =>
-    cycles.some(({ level, blocks }) => level === 2 && blocks.has(home[value]!) && !blocks.has(block));
+    cycles.some(({ level, blocks, steady }) => level === 2 && blocks.has(home[value]!) && !blocks.has(block) && !steady.has(value));
   return { variance, divergence, branch, mixed, at: (value, block) => seenFrom(state, value, block) as Variance, leavesUnequally };
 }
 
@@ -147,14 +155,29 @@ function visitBranch(state: State, id: number, level: number): void {
   const { region, joins, cycle } = influenceOf(state.cfg, id, state.post.parent[id]!);
   for (const block of region) state.divergence[block] = Math.max(state.divergence[block]!, level);
   for (const block of joins) state.joins[block] = Math.max(state.joins[block]!, level);
-  if (cycle.size > 0) state.cycles.push({ blocks: cycle, level });
+  if (cycle.size > 0) state.cycles.push({ blocks: cycle, level, steady: steadyValues(state, cycle) });
+}
+
+/** Values of a cycle that are computed from what is outside of it, and constants. Blocks are in an order in which definitions precede uses. */
+function steadyValues({ kernel, cfg, home }: State, cycle: ReadonlySet<number>): Set<Value> {
+  const steady = new Set<Value>();
+  const isSteady = (operand: Value): boolean => !cycle.has(home[operand]!) || steady.has(operand);
+  for (const id of cfg.order) {
+    if (!cycle.has(id)) continue;
+    for (const value of kernel.blocks[id]!.body) {
+      const inst = kernel.insts[value]!;
+      if (specOf(inst.op).effect === 'pure' && operandsOf(inst).every(isSteady)) steady.add(value);
+    }
+  }
+  return steady;
 }
 
 function seenFrom(state: State, value: Value, block: number): number {
   let level = state.variance[value]!;
   if (state.home[value] === block) return level;
   for (const cycle of state.cycles)
-    if (cycle.level > level && cycle.blocks.has(state.home[value]!) && !cycle.blocks.has(block)) level = cycle.level;
+    if (cycle.level > level && cycle.blocks.has(state.home[value]!) && !cycle.blocks.has(block) && !cycle.steady.has(value))
+      level = cycle.level;
   return level;
 }
 

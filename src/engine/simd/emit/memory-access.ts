@@ -98,7 +98,8 @@ function lowAddresses(s: LaneGroup, addr: Value, pack: number): void {
 
 /** A load whose result varies. */
 export function load(s: LaneGroup, values: GroupValues, inst: InstOf<'load'>, value: Value): void {
-  if (shapeOf(s, inst.addr) === uniform) return loadUniform(s, values, inst, value);
+  // Lanes that left a loop at different turns may have one address by a stride of 0.
+  if (shapeOf(s, inst.addr) === uniform || strideOf(s, inst.addr) === 0) return loadUniform(s, values, inst, value);
   const isContiguous = isDense(s, inst.addr, value);
   if (!isContiguous && !isStridedInPadding(s, inst.addr)) return gather(s, values, inst, value);
   const addresses = (base: number, pack: number): LaneAddresses => stridedAddresses(s, inst.addr, () => s.code.at('local.get', base), pack);
