@@ -5,15 +5,10 @@
 import { type Row, row } from '../../model/row.ts';
 import { joining } from '../async/bulk.ts';
 
-const hopper = { ptx: 8, sm: 90 } as const;
 const hopperStores = { ptx: 8.1, sm: 90 } as const;
 const blackwell = { ptx: 8.6, sm: 100 } as const;
 const signal = 'mbarrier::complete_tx::bytes' as const;
 
-const ofCluster = {
-  refused: 'Apple GPUs cannot access the shared memory of other blocks of a cluster',
-  instead: 'exchange data through device memory, in a kernel without clusters',
-} as const;
 const ofMany = {
   refused: 'Apple machines have no memory that several GPUs share by NVLink multicast',
   instead: 'reduce over devices on the host',
@@ -22,18 +17,6 @@ const ofLaunch = {
   refused: 'only NVIDIA hardware lets a block take over the work of a block that is not launched yet',
   instead: 'assign each block its own tile, or distribute tiles by an atomic counter',
 } as const;
-
-const multicastRows = (): readonly Row[] => [
-  row({
-    syntax: `cp.async.bulk.shared::cluster.global.${signal}.multicast::cluster{.L2::cache_hint} [d], [a], size, [mbar], mask{, policy}`,
-    types: { size: 'u32', mask: 'b16', policy: 'b64' },
-    onlyWith: { policy: 'L2::cache_hint' },
-    since: hopper,
-    doc: 'Copies into the shared memory of several blocks and signals their mbarriers.',
-    source: '9.7.9.25.4.1',
-    status: ofCluster,
-  }),
-];
 
 const scopes = ['cta', 'cluster', 'gpu', 'sys'] as const;
 const joins = ['min', 'max', 'add', 'and', 'or', 'xor'] as const;
@@ -194,4 +177,4 @@ const launchRows = (): readonly Row[] => [
   }),
 ];
 
-export const refusedCopyRows = (): readonly Row[] => [...multicastRows(), ...multimemRows(), ...launchRows()];
+export const refusedCopyRows = (): readonly Row[] => [...multimemRows(), ...launchRows()];
