@@ -14,7 +14,9 @@ import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { clusterAtomicRows } from './atomic-cluster.ts';
 import { halfAtomicRows } from './atomic-half.ts';
+import { vectorAtomicRows } from './atomic-vector.ts';
 import { bitRows } from './bits.ts';
+import { blackwellFloatRows } from './blackwell-floats.ts';
 import { carryRows } from './carry.ts';
 import { clusterAccessRows, clusterAddressRows, clusterBarrierRows, clusterFenceRows } from './cluster.ts';
 import { compareRows } from './compare.ts';
@@ -45,6 +47,7 @@ import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
 import { warpRows } from './warp.ts';
+import { wideAccessRows } from './wide-access.ts';
 
 /** Rows of compiled forms, from one or two files. */
 interface Chapter {
@@ -74,13 +77,15 @@ export const chapters: readonly Chapter[] = [
   eager(asyncStoreRows()),
   eager(policyRows),
   eager(clusterAccessRows()),
+  eager(wideAccessRows()),
   lazy(lazyOpcodes.clusters, clusterAddressRows),
   lazy(lazyOpcodes.hints, hintRows),
   lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows()]),
-  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows(), ...asyncReductionRows()]),
+  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows(), ...vectorAtomicRows(), ...asyncReductionRows()]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
+  eager(blackwellFloatRows()),
   lazy(lazyOpcodes.textures, textureRows),
   lazy(lazyOpcodes.surfaces, surfaceRows),
   eager(controlRows),
