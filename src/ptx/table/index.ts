@@ -7,6 +7,7 @@ import { addTo } from '../../base/group.ts';
 import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
 import { bulkRows } from './async/bulk.ts';
+import { launchControlRows } from './async/launch-control.ts';
 import { mbarrierRows } from './async/mbarrier.ts';
 import { proxyRows } from './async/proxies.ts';
 import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
@@ -37,6 +38,7 @@ import { tileRows } from './matrix/tiles.ts';
 import { wmmaRows } from './matrix/wmma.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
+import { multimemRows } from './multimem.ts';
 import { orderedRows } from './ordered.ts';
 import { pairedRows } from './pairs.ts';
 import { policyRows } from './policies.ts';
@@ -47,6 +49,7 @@ import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
 import { warpRows } from './warp.ts';
+import { wholeAtomicRows, wholeRows } from './whole.ts';
 import { wideAccessRows } from './wide-access.ts';
 
 /** Rows of compiled forms, from one or two files. */
@@ -78,10 +81,20 @@ export const chapters: readonly Chapter[] = [
   eager(policyRows),
   eager(clusterAccessRows()),
   eager(wideAccessRows()),
+  eager(wholeRows()),
+  lazy(lazyOpcodes.multimem, multimemRows),
+  lazy(lazyOpcodes.launchControl, launchControlRows),
   lazy(lazyOpcodes.clusters, clusterAddressRows),
   lazy(lazyOpcodes.hints, hintRows),
   lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows()]),
-  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows(), ...vectorAtomicRows(), ...asyncReductionRows()]),
+  lazy(lazyOpcodes.atomics, () => [
+    ...atomicRows(),
+    ...halfAtomicRows(),
+    ...clusterAtomicRows(),
+    ...vectorAtomicRows(),
+    ...wholeAtomicRows(),
+    ...asyncReductionRows(),
+  ]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),

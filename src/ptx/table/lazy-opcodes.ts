@@ -19,5 +19,7 @@ export const lazyOpcodes = {
   textures: 'tex tld4 txq',
   surfaces: 'suld sust suq',
   clusters: 'mapa getctarank',
+  multimem: 'multimem',
+  launchControl: 'clusterlaunchcontrol',
   video: `${packedVideo} vshl vshr`,
 } as const satisfies Record<string, string>;

@@ -3,7 +3,7 @@
  * memory that is mapped from a device is memory here. Source: PTX ISA 9.0, 9.7.9.8, 9.7.9.9 and 9.7.9.11.
  */
 import { type Row, row } from '../model/row.ts';
-import { load, memoryTypes, store, wide as doubles } from './memory-access.ts';
+import { wide as doubles, load, memoryTypes, store } from './memory-access.ts';
 import { type FenceWord, fenceAround } from './order.ts';
 import { globalOrGeneric } from './spaces.ts';
 

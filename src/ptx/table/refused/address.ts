@@ -1,15 +1,9 @@
 /** Refused: clusters, cache policies and matrices in memory. Source: PTX ISA 9.0, 9.7.9. */
 import { type Row, row } from '../../model/row.ts';
 
-const ampere = { ptx: 7.4, sm: 80 } as const;
-
 const hint = {
   refused: 'the cache hint is not supported yet',
   instead: 'leave it out: results do not change',
-} as const;
-const dropped = {
-  refused: 'a promise that memory is not read again, after which its content is undefined, is not supported yet',
-  instead: 'leave it out',
 } as const;
 const tileMoves = {
   refused: 'this layout of matrix tiles for NVIDIA tensor cores is not supported yet',
@@ -24,15 +18,6 @@ const cacheRows = (): readonly Row[] => [
     doc: 'Prefetches the description of a tensor.',
     source: '9.7.9.15',
     status: hint,
-  }),
-  row({
-    syntax: 'discard{.global}.L2 [a], size',
-    types: { size: 'b32' },
-    constants: { size: [128, 128] },
-    since: ampere,
-    doc: 'Discards a cache line without writing it back.',
-    source: '9.7.9.17',
-    status: dropped,
   }),
 ];
 
