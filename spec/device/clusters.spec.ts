@@ -12,6 +12,7 @@ import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { type Dim3, openCpuDevice } from '../../src/device/index.ts';
 import { ptxOfBitcode } from '../../src/nvvm/index.ts';
+import { readLaunchFile } from '../../src/runtime/launch-file.ts';
 import { root } from '../support/examples.ts';
 
 const test = suite('device/clusters');
@@ -358,6 +359,18 @@ test('CM2055, CM2090: Apple GPUs have no clusters', () => {
   for (const body of bodies) assert.equal([refusedBy(kernel(body), 'macos15'), refusedBy(kernel(body), 'cpu')], [['CM2090'], []], body);
   const required = kernel('', '.reqnctapercluster 2, 1, 1').replace(/mov\.u32 \w+, %cluster_n?ctarank;\n/g, '');
   assert.equal([refusedBy(required, 'macos15'), refusedBy(required, 'cpu')], [['CM2055'], []]);
+});
+
+test('a launch file has the clusters', () => {
+  const diagnostics = new Diagnostics();
+  const file = (cluster: string): string =>
+    `{"module": "k.ptx", "kernel": "k", "grid": [4, 1, 1], "block": [32, 1, 1], "cluster": ${cluster}, "args": []}`;
+  assert.equal(readLaunchFile('launch.json', file('[2, 1, 1]'), diagnostics)?.cluster, [2, 1, 1]);
+  assert.is(readLaunchFile('launch.json', file('[2]'), diagnostics), undefined);
+  assert.equal(
+    diagnostics.list.map(({ code }) => code),
+    ['CM5041'],
+  );
 });
 
 test('CUDA C++ that clang compiles with our headers: `this_cluster()` and `__cluster_dims__`', () => {

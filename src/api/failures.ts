@@ -119,6 +119,7 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM5076: is('ResourceError', 'cudaErrorContextIsDestroyed'),
   CM5054: is('LaunchError', 'cudaErrorInvalidClusterSize'),
   CM5078: is('ResourceError', 'cudaErrorInvalidValue'),
+  CM5079: is('ResourceError', 'cudaErrorInvalidValue'),
   CM6001: is('DeviceNotFoundError', 'cudaErrorNoDevice'),
   CM6010: is('LaunchError', 'cudaErrorLaunchTimeout'),
   CM6011: is('LaunchError', 'cudaErrorIllegalAddress'),

@@ -41,8 +41,10 @@ import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { checkSlots, serviceParam } from './hidden-params.ts';
 import { type Lowering, lowerPasses } from './lower-passes.ts';
+import { lowerGroupBarrier } from './named-barriers.ts';
+import { readDestination } from './operands.ts';
 import { lowerParams } from './params.ts';
-import { hiddenVariable } from './passes/hidden-variables.ts';
+import { hiddenVariable, threadMemory } from './passes/hidden-variables.ts';
 import { registerFile } from './ssa/ssa.ts';
 import { allocateOnStack, restoreStack } from './stack.ts';
 import { stackTop } from './stack-memory.ts';
@@ -51,6 +53,7 @@ import { variablesOf } from './variables.ts';
 /** The context that the kernels of a module share. */
 export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
+  readonly hasMma: boolean;
   readonly hasMarks: boolean;
   readonly hasNamedBarriers: boolean;
   readonly hasClusters: boolean;
@@ -87,6 +90,8 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     isMmaFast: around.isMmaFast,
+    isForCpu: around.hasNamedBarriers,
+    hasMma: around.hasMma,
     part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
     operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
@@ -97,14 +102,12 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     alloca: (size: Value, align: Value): Value => allocateOnStack(c, size, align),
     stackTop: (): Value => stackTop(c),
     setStackTop: (top: Value): void => restoreStack(c, top),
+    accumulators: (): readonly Value[] => readDestination(c, rows.operands[0]!),
+    threadMemory: (bytes: number): Value => ir.variable('ptr.local', { name: threadMemory(kernel, bytes).name }),
+    groupBarrier: (): void => lowerGroupBarrier(c),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
-    needsCpu: (reason: string): void => {
-      if (around.hasNamedBarriers) return;
-      const where = { ...(ir.loc ? { span: ir.loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
-      diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
-    },
     clusterBarrier: (step: 'arrive' | 'wait'): void => lowerClusterBarrier(c, step),
     once: valuesAt(ir, start.block),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
@@ -114,10 +117,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     poll: (tries: number, condition: () => Value): Value => lowerPoll(c, tries, condition),
     carry: (): Value => readRegister(c, conditionCode),
     setCarry: (carry: Value): void => writeRegister(c, conditionCode, carry),
-    refuse(reason: string): undefined {
-      diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
-      return undefined;
-    },
+    ...refusals(ir, around, diagnostics),
   });
   const c: Context = {
     kernel,
@@ -146,6 +146,19 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   if (hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
 }
+
+/** How rows report that an instruction is not supported, or not by the target. */
+const refusals = (ir: Pick<Context['ir'], 'loc'>, { hasNamedBarriers }: Surroundings, diagnostics: Diagnostics) => ({
+  needsCpu(reason: string): void {
+    if (hasNamedBarriers) return;
+    const where = { ...(ir.loc ? { span: ir.loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
+    diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
+  },
+  refuse(reason: string): undefined {
+    diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
+    return undefined;
+  },
+});
 
 /** Values by their keys that are computed in another block than the one that is being filled. */
 function valuesAt(ir: Context['ir'], block: Block): RowBuilder['once'] {

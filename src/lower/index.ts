@@ -19,6 +19,8 @@ export { promoteLocals } from './ssa/promote-locals.ts';
 export interface LowerChoices {
   /** Whether products of matrices may be of tiles that the GPU multiplies. */
   readonly isMmaFast?: boolean;
+  /** Whether the target has products of matrices as an instruction (`mma`). */
+  readonly hasMma?: boolean;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks?: boolean;
   /** Whether there may be barriers for some of the threads of a block, for a device on which every thread makes progress. */
@@ -46,6 +48,7 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     functionNumbers: numbers,
     globals: globalMemoryOf(checked.module, numbers),
     isMmaFast: choices.isMmaFast ?? false,
+    hasMma: choices.hasMma ?? false,
     hasMarks: choices.hasMarks ?? false,
     hasNamedBarriers: choices.hasNamedBarriers ?? false,
     hasClusters: choices.hasClusters ?? false,

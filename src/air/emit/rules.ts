@@ -13,7 +13,7 @@ import { asInteger, llvmType } from './address.ts';
 import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, undef } from './function-builder.ts';
-import { elementAt, matmulRule } from './matrix-rules.ts';
+import { elementAt, matmulRule, mmaRule } from './matrix-rules.ts';
 import { loadRule, storeRule } from './memory-rules.ts';
 import {
   ballotRule,
@@ -287,6 +287,11 @@ export const rules: AirRules = {
   ballot: ballotRule,
   reduce: reduceRule,
   matmul: matmulRule,
+  mma: (e, inst, value) => {
+    if (e.target.allowsCpuOnly) return mmaRule(e, inst);
+    refuse(e, value, 'a product of matrices of a warp group, or of sparse or scaled matrices', 'AIR has none');
+    return undef(llvmType(inst.type));
+  },
   syncwarp: syncwarpRule,
   shufflesync: shufflesyncRule,
   ballotsync: ballotsyncRule,

@@ -24,6 +24,7 @@ import { driverRow, must, type Row } from './row.ts';
 import { type CodeImage, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
 import { placeVariable } from './symbols.ts';
+import { tensorMaps } from './tensor-maps.ts';
 import { work } from './work.ts';
 
 /** The context of the device that the runtime uses as well. */
@@ -355,6 +356,7 @@ const functions: Readonly<Record<string, Row>> = {
   cuEventElapsedTime: same(streams.cudaEventElapsedTime!),
   cuEventDestroy: same(streams.cudaEventDestroy!),
   ...driverArrays,
+  ...tensorMaps,
   cuProfilerStart: driverRow([], () => undefined),
   cuProfilerStop: driverRow([], () => undefined),
 };

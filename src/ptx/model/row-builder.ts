@@ -17,8 +17,18 @@ export type AccessSpace = Space | 'param::entry' | 'param::func' | 'shared::clus
 export interface RowBuilder extends Builder {
   /** The number of elements of the destination's brace vector; undefined if the destination is not a vector. */
   readonly lanes: number | undefined;
+  /** Whether the code is for the CPU device alone. */
+  readonly isForCpu: boolean;
   /** Whether matrix products may use the GPU's tile multiplication. */
   readonly isMmaFast: boolean;
+  /** Whether the target has products of matrices as an instruction (`mma`). */
+  readonly hasMma: boolean;
+  /** The values that the registers of the destination have before the instruction. */
+  accumulators(): readonly Value[];
+  /** Memory of the thread of at least so many bytes. All instructions share it. */
+  threadMemory(bytes: number): Value;
+  /** The threads of a warp group, four warps, wait for each other. */
+  groupBarrier(): void;
   /** The selector after an operand (`h1` of `a.h1`), by the operand's name in the row. */
   part(operand: string): string | undefined;
   /** An address operand as an IR pointer, with its offset applied. `generic` if the instruction names no state space. */

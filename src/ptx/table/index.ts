@@ -11,6 +11,8 @@ import { launchControlRows } from './async/launch-control.ts';
 import { mbarrierRows } from './async/mbarrier.ts';
 import { proxyRows } from './async/proxies.ts';
 import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
+import { tensorRows } from './async/tensor.ts';
+import { tensorMapRows } from './async/tensor-map-rows.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { clusterAtomicRows } from './atomic-cluster.ts';
@@ -34,7 +36,10 @@ import { integerRows } from './integer.ts';
 import { lazyOpcodes } from './lazy-opcodes.ts';
 import { logicRows } from './logic.ts';
 import { mmaRows } from './matrix/mma.ts';
+import { scaledMmaRows } from './matrix/mma-scaled.ts';
+import { sparseMmaRows } from './matrix/mma-sparse.ts';
 import { tileRows } from './matrix/tiles.ts';
+import { wgmmaRows } from './matrix/wgmma.ts';
 import { wmmaRows } from './matrix/wmma.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
@@ -85,8 +90,8 @@ export const chapters: readonly Chapter[] = [
   lazy(lazyOpcodes.multimem, multimemRows),
   lazy(lazyOpcodes.launchControl, launchControlRows),
   lazy(lazyOpcodes.clusters, clusterAddressRows),
-  lazy(lazyOpcodes.hints, hintRows),
-  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows()]),
+  lazy(lazyOpcodes.hints, () => [...hintRows(), ...tensorMapRows()]),
+  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows(), ...tensorRows()]),
   lazy(lazyOpcodes.atomics, () => [
     ...atomicRows(),
     ...halfAtomicRows(),
@@ -106,7 +111,8 @@ export const chapters: readonly Chapter[] = [
   eager(stackRows),
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
-  lazy(lazyOpcodes.mma, mmaRows),
+  lazy(lazyOpcodes.mma, () => [...mmaRows(), ...sparseMmaRows(), ...scaledMmaRows()]),
+  lazy(lazyOpcodes.wgmma, wgmmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
   lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),
   lazy(lazyOpcodes.barriers, mbarrierRows),

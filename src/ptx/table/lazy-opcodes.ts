@@ -8,11 +8,12 @@ const packedVideo = ['vadd', 'vsub', 'vavrg', 'vabsdiff', 'vmin', 'vmax', 'vset'
 /** All opcodes of each chapter, separated by spaces. No other row has one of them, except refused rows. */
 export const lazyOpcodes = {
   bits: 'popc clz bfind brev bfe bfi szext bmsk fns sad mul24 mad24 dp4a dp2a lop3 shf prmt slct copysign testp',
-  hints: 'prefetch prefetchu applypriority discard',
+  hints: 'prefetch prefetchu applypriority discard tensormap',
   asyncCopies: 'cp',
   atomics: 'atom red',
   wmma: 'wmma',
   mma: 'mma',
+  wgmma: 'wgmma',
   tiles: 'ldmatrix stmatrix movmatrix',
   fences: 'membar fence',
   barriers: 'mbarrier',

@@ -135,7 +135,8 @@ function wordsOf({ register, type, vec, isSingle }: Kind, isOrdered: boolean) {
   const given = { ...(isOrdered ? { scope } : {}), ...(vec.length > 0 ? { vec } : {}), type };
   return {
     values: given as unknown as { scope: typeof scope; vec: typeof widths; type: readonly string[] },
-    vector: (vec.length === 0 ? '' : isSingle ? '{.vec}' : '.vec') as '{.vec}',
+    vector: (vec.length === 0 ? '' : '{.vec}') as '{.vec}',
+    excludes: isSingle ? [] : [{ vec: [''], type }],
     types: (register === undefined ? {} : { d: register, a: register, b: register }) as { d?: 'b8'; a?: 'b8'; b?: 'b8' },
     since: register === undefined ? since : small,
   };
@@ -143,14 +144,14 @@ function wordsOf({ register, type, vec, isSingle }: Kind, isOrdered: boolean) {
 
 function loadsOf(kind: Kind, { at, isOrdered }: (typeof orders)[number]): Row {
   const { register, type, acc } = kind;
-  const { values, vector, types, since: from } = wordsOf(kind, isOrdered);
+  const { values, vector, types, excludes, since: from } = wordsOf(kind, isOrdered);
   const { b: _, ...loaded } = types;
   const ops = type[0] === 'f32' || type[0] === 'f64' ? ['add'] : ['min', 'max', 'add'];
   const more = { ...(isOrdered ? { sem: loads } : {}), ...(acc.length > 0 ? { acc } : {}), op: ops };
   return row({
     syntax: `multimem.ld_reduce${at as '.sem.scope'}{.global}.op${(acc.length > 0 ? '{.acc}' : '') as '{.acc}'}${vector}.type d, [a]`,
     values: { ...values, ...(more as unknown as { sem: typeof loads; acc: typeof accumulators; op: readonly ['min', 'max', 'add'] }) },
-    excludes: acc.length > 0 ? [{ op: ['min', 'max'], acc }] : [],
+    excludes: [...excludes, ...(acc.length > 0 ? [{ op: ['min', 'max'], acc }] : [])],
     types: loaded,
     vectors: { d: 'elements' },
     since: from,
@@ -163,11 +164,12 @@ function loadsOf(kind: Kind, { at, isOrdered }: (typeof orders)[number]): Row {
 }
 
 function storesOf(kind: Kind, { at, isOrdered }: (typeof orders)[number]): Row {
-  const { values, vector, types, since: from } = wordsOf(kind, isOrdered);
+  const { values, vector, types, excludes, since: from } = wordsOf(kind, isOrdered);
   const { d: _, ...stored } = types;
   return row({
     syntax: `multimem.st${at as '.sem.scope'}{.global}${vector}.type [a], b`,
     values: { ...values, ...((isOrdered ? { sem: stores } : {}) as { sem: typeof stores }) },
+    excludes,
     types: stored,
     vectors: { b: 'elements' },
     since: from,

@@ -45,8 +45,9 @@ import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { newKernelCache } from './kernel-cache.ts';
 import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
+import { type Rivals, rivalsOf } from './rivals.ts';
 
-export interface LoadedKernel {
+export interface LoadedKernel extends Rivals<CompiledKernel> {
   /** Bytes of the stack of a thread; 0 for a kernel without one. */
   readonly stackBytes: number;
   /** The kernel with a stack of so many bytes; undefined for a kernel without one. */
@@ -74,6 +75,8 @@ export interface CompiledKernel {
   readonly windows: Plan['windows'];
   /** Bytes of the spill area of a block. */
   readonly recordBytes: number;
+  /** Of scalar code: bytes behind the thread records in which products of matrices are computed. */
+  readonly stagingBytes?: number;
   /** Threads of a lane group, of which a fault names the first; 1 for scalar code. */
   readonly lanes: number;
   /** Why a kernel that should be vectorized runs as scalar code. */
@@ -194,6 +197,7 @@ export function loadedKernel(
       return { code: made, addressChecks: 'why' in made ? undefined : made.addressChecks };
     });
   };
+  const { isScalar, ...rivals } = rivalsOf(ready, options, scalar);
   /** By whether the rows of blocks are aligned, which decides only what masks of collectives mean. */
   const forms = new Map<boolean, ReturnType<typeof newVectorized>>();
   let isMasked: boolean | undefined;
@@ -212,9 +216,11 @@ export function loadedKernel(
       return constantBytes(ready());
     },
     compiled(block, facts) {
-      const made = isVectorized(kernel, block, options) ? vectorized(areRowsAligned(block))(block, facts) : { why: undefined };
+      const isWanted = isVectorized(kernel, block, options) && !isScalar(block);
+      const made = isWanted ? vectorized(areRowsAligned(block))(block, facts) : { why: undefined };
       return 'why' in made ? scalar(made.why, facts?.areBuffersAligned) : made;
     },
+    ...rivals,
     instrumented(instruments) {
       const key = instrumentsKey(instruments);
       const compiled = instrumented.get(key) ?? compileScalar(ready(), options, undefined, { ...instruments, ...flush });
@@ -298,7 +304,8 @@ function compileScalar(
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
   const hasParts = plan.regions.hasYields && !instruments?.sanitize && !instruments?.isOrdered && instruments?.probe === undefined;
   const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
-  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented, parts };
+  const { windows, recordBytes, stagingBytes } = plan;
+  return { wasm, excess, windows, recordBytes, stagingBytes, lanes: 1, scalarReason, instrumented, parts };
 }
 
 interface SimdChoice extends CompileChoice {

@@ -53,12 +53,16 @@ type Place = (size: number) => number;
 /** Unused bytes before and behind shared memory: a masked store of a lane group rewrites the words of inactive lanes. */
 const paddingBytes = 128;
 
-function placeOwn(place: Place, { windows, recordBytes, lanes }: CompiledKernel, request: LaunchRequest): Omit<OwnArea, 'bytes'> {
+function placeOwn(
+  place: Place,
+  { windows, recordBytes, stagingBytes = 0, lanes }: CompiledKernel,
+  request: LaunchRequest,
+): Omit<OwnArea, 'bytes'> {
   const threads = product(request.block);
   return {
     shared: place(paddingBytes + alignUp(windows.shared, 16) + sharedParts(request).size + paddingBytes) + paddingBytes,
     local: place(windows.local * Math.ceil(threads / lanes) * lanes),
-    records: place(lanes > 1 ? recordBytes : recordBytes * threads),
+    records: place(lanes > 1 ? recordBytes : alignUp(recordBytes * threads, 16) + stagingBytes),
     states: place(4 * threads),
   };
 }

@@ -13,12 +13,13 @@ import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
 import type { ObservedLaunch, Observer } from '../observe/observer.ts';
 import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
+import { hasAsyncCopies } from '../sanitizer/precise/async-races.ts';
 import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Residents } from '../workers/residents.ts';
 import type { Work } from '../workers/share.ts';
 import { type Heap, heapOf } from './heap.ts';
-import { launchFacts } from './launch-facts.ts';
+import { type KnownLaunch, launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import { useLocks } from './lock-table.ts';
 import {
@@ -67,12 +68,24 @@ export interface PreparedLaunch {
    * Returns undefined after reporting CM60xx.
    */
   readonly fallBack: ((diagnostics: Diagnostics) => PreparedLaunch | undefined) | undefined;
+  /** Other code for the same blocks, which may be faster, with memory of its own. */
+  readonly rival: Rival | undefined;
   /** The globals of the instance that runs a share, by its number from 0 on; undefined if there is no memory for one more. */
   globals(slot: number): Globals | undefined;
+  /** Whether a thread has stopped the kernel, which it reports. */
+  hasStopped(diagnostics: Diagnostics): boolean;
   /** Reports printed lines, findings and faults; returns the result of the launch. */
   finish(control: Control, durationMs: number, diagnostics: Diagnostics): LaunchResult | undefined;
   /** Releases the memory of the launch. */
   release(): void;
+}
+
+/** Code that may run a launch in place of vectorized code. */
+export interface Rival {
+  /** The launch with that code; undefined without memory for it. */
+  prepare(): PreparedLaunch | undefined;
+  /** Records which code later launches have. */
+  settle(isFaster: boolean): void;
 }
 
 /** A launch that is ready, or the result of one that has nothing to run: undefined if it was refused. */
@@ -110,6 +123,8 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
   const { sanitize, schedule, trace, profile, block } = request;
   const { isPrecise, allocations, bound } = environment;
   if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
+  // Fast checks know nothing of asynchronous copies.
+  if (hasAsyncCopies(sanitize.source)) return undefined;
   const compiled = kernel.checked(sanitize.kinds, block);
   const { wasm, checks } = compiled ?? {};
   if (!compiled || !wasm || !checks) return undefined;
@@ -130,9 +145,8 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
 function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch | undefined {
   const { memory, environment, kernel, request } = inputs;
   const instruments = instrumentsOf(request);
-  const compiled = instruments
-    ? kernel.instrumented(instruments)
-    : kernel.compiled(request.block, launchFacts({ memory, bound: environment.bound }, kernel, request));
+  const facts = instruments ? undefined : launchFacts({ memory, bound: environment.bound }, kernel, request);
+  const compiled = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block, facts);
   const { wasm, excess = '' } = compiled;
   if (!wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: excess });
@@ -148,8 +162,28 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
     if (!observers) return undefined;
     // A launch without a sanitizer may write any memory.
     if (!request.sanitize) environment.allocations?.writeAll();
-    return preparedLaunch(inputs, { ...allocated, wasm, scope, observers }, undefined);
+    const rival = observers.length === 0 && compiled.lanes > 1 ? rivalOf(inputs, facts) : undefined;
+    return { ...preparedLaunch(inputs, { ...allocated, wasm, scope, observers }, undefined), rival };
   });
+}
+
+/** The rival of a plain launch with vectorized code. */
+function rivalOf(inputs: Inputs, facts: KnownLaunch | undefined): Rival | undefined {
+  const { kernel, request } = inputs;
+  const compile = kernel.rival(request.block, facts);
+  if (!compile) return undefined;
+  return {
+    settle: (isFaster) => kernel.settle(request.block, isFaster),
+    prepare() {
+      const compiled = compile();
+      const { wasm } = compiled;
+      if (!wasm) return undefined;
+      return withScope((scope) => {
+        const allocated = allocate(inputs, compiled, scope);
+        return typeof allocated === 'number' ? undefined : preparedLaunch(inputs, { ...allocated, wasm, scope, observers: [] }, undefined);
+      });
+    },
+  };
 }
 
 /** A launch with its memory. */
@@ -243,6 +277,7 @@ function preparedLaunch(
     work,
     observers,
     fallBack,
+    rival: undefined,
     globals(slot) {
       if (residents) return residents.first;
       const ownArea = slot === 0 ? area : ownAreaOf(compiled, request);
@@ -251,11 +286,13 @@ function preparedLaunch(
       if (slot > 0) scope.defer(() => memory.give(start));
       return globalsIn(start, ownArea);
     },
+    hasStopped: (diagnostics) => reportStop(view(area.faults, 4), reflection, diagnostics),
     finish(control, durationMs, diagnostics) {
       isWell = reportEnding(control, { work, request, lanes: compiled.lanes }, diagnostics);
       for (const observer of observers) observer.finish?.(diagnostics);
       reportPrinted(view(area.printed, area.printedBytes), reflection, request, diagnostics);
-      const hasStopped = isWell && reportStop(view(area.faults, 4), reflection, diagnostics);
+      // A thread that has stopped may be why others wait.
+      const hasStopped = this.hasStopped(diagnostics);
       return isWell && !hasStopped ? { durationMs } : undefined;
     },
     release: () => scope.release(isWell),

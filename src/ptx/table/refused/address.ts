@@ -1,25 +1,10 @@
-/** Refused: clusters, cache policies and matrices in memory. Source: PTX ISA 9.0, 9.7.9. */
+/** Refused: matrices in memory. Source: PTX ISA 9.0, 9.7.9. */
 import { type Row, row } from '../../model/row.ts';
 
-const hint = {
-  refused: 'the cache hint is not supported yet',
-  instead: 'leave it out: results do not change',
-} as const;
 const tileMoves = {
   refused: 'this layout of matrix tiles for NVIDIA tensor cores is not supported yet',
   instead: 'load each element with `ld.shared`',
 } as const;
-
-const cacheRows = (): readonly Row[] => [
-  row({
-    syntax: 'prefetch{.space}.tensormap [a]',
-    values: { space: ['const', 'param'] },
-    since: { ptx: 8, sm: 90 },
-    doc: 'Prefetches the description of a tensor.',
-    source: '9.7.9.15',
-    status: hint,
-  }),
-];
 
 const tileRows = (): readonly Row[] => [
   row({
@@ -90,4 +75,4 @@ const tileRows = (): readonly Row[] => [
   }),
 ];
 
-export const refusedAddressRows = (): readonly Row[] => [...cacheRows(), ...tileRows()];
+export const refusedAddressRows = (): readonly Row[] => [...tileRows()];

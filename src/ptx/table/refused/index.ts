@@ -13,7 +13,6 @@ import { tcgen05Rows } from './tcgen05.ts';
 import { refusedTensorRows } from './tensor-map.ts';
 import { refusedTextureRows } from './texture.ts';
 import { refusedVideoRows } from './video.ts';
-import { wgmmaRows } from './wgmma.ts';
 
 /** Arithmetic, data movement, conversions and scalar video instructions first, then the other chapters in the order of the manual. */
 export const refusedRows = (): readonly Row[] => [
@@ -25,6 +24,5 @@ export const refusedRows = (): readonly Row[] => [
   ...refusedTextureRows(),
   ...refusedSurfaceRows(),
   ...matrixRows(),
-  ...wgmmaRows(),
   ...tcgen05Rows(),
 ];
