@@ -108,6 +108,7 @@ const serviceTexts: Readonly<Record<Service, string>> = {
   alone: 'nothing: the launch runs on one thread of the host',
   cluster: 'what the launch says of clusters, and their barriers',
   heap: 'the heap of `malloc`',
+  launches: 'the launches of the kernel',
   stack: 'the size of the stack of a thread',
 };
 

@@ -76,7 +76,7 @@ function globalsOf({ compiled, request }: SanitizedLaunch, shadow: Shadow): Part
 }
 
 /** Bytes that a parameter points to; 0 for values. */
-function bytesOfParam({ kernel, request, own, heap }: SanitizedLaunch, slot: number, index: number): number {
+function bytesOfParam({ kernel, request, own, heap, launches }: SanitizedLaunch, slot: number, index: number): number {
   const param = kernel.params[index]!;
   if (param.memory) return own.bytes;
   if (param.faults) return 4;
@@ -85,6 +85,7 @@ function bytesOfParam({ kernel, request, own, heap }: SanitizedLaunch, slot: num
   if (param.service === 'grid') return gridWorkspaceBytes;
   if (param.service === 'stack') return 4;
   if (param.service === 'heap') return heap.bytes;
+  if (param.service === 'launches') return launches.bytes;
   if (param.kind !== 'pointer') return 0;
   const argument = bufferOfSlot(kernel.reflection, request.args, slot);
   return argument ? argument.buffer.size - (argument.offset ?? 0) : 0;
