@@ -79,13 +79,14 @@ for (const [name, { count, chosen }] of Object.entries(families)) {
 const newer = /^\s*(?:@!?%\w+\s+)?((?:wgmma|tensormap|cp\.async\.bulk|mbarrier|setmaxnreg|fence\.proxy)\b|atom\.[\w.]*\.v[24]\b)/;
 
 for (const [name, text] of Object.entries(readTexts('sm_90')).filter(([, text]) => isWhole || text.length < 14_000))
-  test(`sm_90: ${name} is refused at the lines of what only an sm_90 has`, () => {
+  test(`sm_90: ${name} is compiled, or refused at the lines of what only an sm_90 has`, () => {
     const source = new SourceFile(`${name}.ptx`, text);
     const diagnostics = new Diagnostics(source);
     check(parse(source, diagnostics), {}, diagnostics);
     const lines = text.split('\n');
     const refused = diagnostics.list.filter(({ severity }) => severity === 'error');
-    assert.ok(refused.length > 0);
+    // `triton-groups.spec.ts` runs those with products by warp groups.
+    if (refused.length === 0) assert.match(text, /wgmma|mbarrier|atom\.[\w.]*\.v[24]/);
     for (const { code, labels } of refused) {
       assert.is(code, 'CM2001');
       const line = lines[source.position(labels[0]!.span.start).line - 1]!;
