@@ -4,7 +4,8 @@
  * Source: Ramsey, "Beyond Relooper: Recursive Translation of Unstructured Control Flow to Structured Control Flow" (ICFP 2022).
  */
 import { bug } from '../base/bug.ts';
-import { type Block, type Cfg, type DominatorTree, type Edge, edgesOf, type Kernel, type Value } from '../ir/index.ts';
+import { addTo } from '../base/group.ts';
+import { type Block, type Cfg, type DominatorTree, type Edge, edgesOf, type Kernel, loopsOf, type Value } from '../ir/index.ts';
 
 /** The target of a jump: the end of a scope, or the next turn of a loop. */
 export type Label = number;
@@ -51,6 +52,8 @@ function nested(kernel: Kernel, graph: Graph): Statement[] {
   const { cfg, dominators, entry } = graph;
   const { position } = cfg;
   const { forward, isHeader } = edgesInto(kernel, graph);
+  const behind = behindLoops(graph);
+  const isBehind = new Set([...behind.values()].flat());
   /** Nodes of the dominator tree are visited by a stack of tasks, because kernels nest deeply. */
   const work: (() => void)[] = [];
   const jump = (from: Block, edge: Edge, into: Statement[]): void => {
@@ -59,7 +62,7 @@ function nested(kernel: Kernel, graph: Graph): Statement[] {
     if (isReturn(block) && !graph.isLast(block)) return void into.push({ kind: 'return' });
     into.push({ kind: 'transfer', edge });
     if (position[block.id]! <= position[from.id]!) into.push({ kind: 'jump', label: loopLabel(block.id) });
-    else if (forward[block.id]! > 1) into.push({ kind: 'jump', label: scopeLabel(block.id) });
+    else if (forward[block.id]! > 1 || isBehind.has(block.id)) into.push({ kind: 'jump', label: scopeLabel(block.id) });
     else work.push(() => tree(block, into));
   };
   const leaf = (block: Block, into: Statement[]): void => {
@@ -77,23 +80,25 @@ function nested(kernel: Kernel, graph: Graph): Statement[] {
   };
   const tree = (block: Block, outer: Statement[]): void => {
     let into = outer;
+    const tails: (() => void)[] = [];
+    const scope = (id: number): void => {
+      const at = kernel.blocks[id]!;
+      if (at.params.length > 0) into.push({ kind: 'declare', block: at });
+      const body: Statement[] = [];
+      into.push({ kind: 'scope', label: scopeLabel(id), body });
+      const list = into;
+      tails.push(() => tree(at, list));
+      into = body;
+    };
+    const latestFirst = (list: readonly number[]): number[] => [...list].sort((a, b) => position[b]! - position[a]!);
+    for (const id of latestFirst(behind.get(block.id) ?? [])) scope(id);
     if (isHeader[block.id]) {
       if (block.params.length > 0) declareBefore(block, into);
       const body: Statement[] = [];
       into.push({ kind: 'loop', label: loopLabel(block.id), body });
       into = body;
     }
-    const merges = dominators.children[block.id]!.filter((child) => forward[child]! > 1).sort((a, b) => position[b]! - position[a]!);
-    const tails: (() => void)[] = [];
-    for (const merge of merges) {
-      const at = kernel.blocks[merge]!;
-      if (at.params.length > 0) into.push({ kind: 'declare', block: at });
-      const body: Statement[] = [];
-      into.push({ kind: 'scope', label: scopeLabel(merge), body });
-      const list = into;
-      tails.push(() => tree(at, list));
-      into = body;
-    }
+    for (const id of latestFirst(dominators.children[block.id]!.filter((child) => forward[child]! > 1 && !isBehind.has(child)))) scope(id);
     const inner = into;
     work.push(...tails, () => leaf(block, inner));
   };
@@ -101,6 +106,24 @@ function nested(kernel: Kernel, graph: Graph): Statement[] {
   tree(kernel.blocks[entry]!, root);
   for (let task = work.pop(); task; task = work.pop()) task();
   return root;
+}
+
+/**
+ * By header of a loop: the blocks behind it that its blocks dominate. Their code follows the loop rather than being a part of it, so that threads
+ * that leave the loop in different turns are together again there.
+ */
+function behindLoops({ cfg, dominators }: Graph): Map<number, number[]> {
+  const { loops, innermost } = loopsOf(cfg, dominators);
+  const inside = loops.map(({ blocks }) => new Set(blocks));
+  const found = new Map<number, number[]>();
+  for (const id of cfg.order) {
+    const parent = dominators.parent[id]!;
+    if (parent < 0) continue;
+    let left = -1;
+    for (let loop = innermost[parent]!; loop >= 0 && !inside[loop]!.has(id); loop = loops[loop]!.parent) left = loop;
+    if (left >= 0) addTo(found, loops[left]!.header, id);
+  }
+  return found;
 }
 
 /** The variables of a loop's parameters are declared before the assignment that precedes the loop. */

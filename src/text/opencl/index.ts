@@ -134,8 +134,11 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   return { name: identifierOf(kernel), text: `${lines.text()}`, arguments: head, helpers, maxThreads };
 }
 
-/** The name of the function of a kernel. */
-const identifierOf = ({ name }: Kernel): string => name.replaceAll(/\W/g, '_');
+/** The name of the function of a kernel: its own, unless the language has it. */
+function identifierOf({ name }: Kernel): string {
+  const word = name.replaceAll(/\W/g, '_');
+  return language.reserved.has(word) || !/^[A-Za-z_]/.test(word) ? `kernel_${word}` : word;
+}
 
 /** Uniform warp operations, written in place. */
 const uniformRules = Object.fromEntries(

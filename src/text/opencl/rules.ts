@@ -411,8 +411,19 @@ const own: OwnRules = {
 
 const rules: Rules = { ...commonRules, ...own };
 
-const words =
-  'auto break case char const continue default do double else enum extern float for goto if inline int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while half bool true false kernel global local constant private read_only write_only read_write uchar ushort uint ulong size_t ptrdiff_t event_t image2d_t sampler_t min max clz popcount fma sqrt fabs rint trunc floor ceil exp2 log2 sin cos tanh rsqrt clamp mul_hi barrier mem_fence pipe complex imaginary asm main NULL INFINITY NAN step sign mix distance length dot cross select shuffle all any exp log pow states cells masks kinds moved alive stuck round lowest';
+/** Keywords, and functions of the language: a kernel or variable of the name would hide them. */
+const words = `auto break case char const continue default do double else enum extern float for goto if inline int long register restrict
+return short signed sizeof static struct switch typedef union unsigned void volatile while half bool true false kernel global local constant
+private generic read_only write_only read_write uchar ushort uint ulong size_t ptrdiff_t intptr_t uintptr_t event_t image2d_t sampler_t pipe
+complex imaginary asm main NULL INFINITY NAN acos acosh acospi asin asinh asinpi atan atan2 atanh atanpi atan2pi cbrt ceil copysign cos cosh
+cospi erfc erf exp exp2 exp10 expm1 fabs fdim floor fma fmax fmin fmod fract frexp hypot ilogb ldexp lgamma log log2 log10 log1p logb mad
+maxmag minmag modf nan nextafter pow pown powr remainder remquo rint rootn round rsqrt sin sincos sinh sinpi sqrt tan tanh tanpi tgamma trunc
+abs abs_diff add_sat hadd rhadd clamp clz ctz mad_hi mad_sat max min mul_hi rotate sub_sat upsample popcount mad24 mul24 degrees mix radians
+step smoothstep sign cross dot distance length normalize fast_distance fast_length fast_normalize isequal isnotequal isgreater isless isfinite
+isinf isnan isnormal isordered isunordered signbit any all bitselect select shuffle shuffle2 printf barrier mem_fence read_mem_fence
+write_mem_fence prefetch async_work_group_copy wait_group_events vec_step states cells masks kinds moved alive stuck round lowest other third
+isMet named mask isComplete state shared_memory constant_memory local_memory thread_number warp_first warp_last cumetal_status flushed
+odd_fma device_fence`.split(/\s+/);
 
 export const language: Language = {
   name: 'opencl',
@@ -421,7 +432,7 @@ export const language: Language = {
   signedName: (type) => signedNames[bitsOf(type)]!,
   constant,
   bitcast,
-  reserved: new Set([...words.split(' '), 'shared_memory', 'constant_memory', 'local_memory', 'thread_number', 'warp_first', 'warp_last', 'cumetal_status', 'state']),
+  reserved: new Set(words),
 };
 
 export { isFloat, isScalarParam, movedType, addressOf };
