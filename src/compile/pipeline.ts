@@ -7,6 +7,7 @@ import {
   defaultTarget,
   emitKernel,
   type KernelReflection,
+  legalize,
   type Reflection,
   type Target,
   type TargetName,
@@ -102,6 +103,15 @@ const afterPassOf = ({ verifiesPasses, afterPass }: CompileOptions): AfterPass |
 export function toIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): IrModule | undefined {
   const { fp64: _, ...others } = options;
   return frontEnd(source, others, diagnostics)?.ir;
+}
+
+/** PTX to the IR that AIR is emitted from: legal for the target. Undefined after reporting errors, also those of what the target lacks. */
+export function toLegalIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): IrModule | undefined {
+  const front = frontEnd(source, options, diagnostics);
+  if (!front || !expandsAtomics(front, targetOf(options), options, diagnostics)) return undefined;
+  const afterPass = afterPassOf(options);
+  for (const kernel of front.ir.kernels) legalize(kernel, targetOf(options), diagnostics, { isInstrumented: false, afterPass });
+  return diagnostics.hasErrors ? undefined : front.ir;
 }
 
 interface FrontEnd {

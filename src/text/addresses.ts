@@ -115,16 +115,16 @@ export function peeled({ insts }: Kernel, value: Value): Value {
   return (inst.op === 'zext' || inst.op === 'sext') && insts[inst.a]!.type === 'i32' ? inst.a : value;
 }
 
-const unitTypes: Readonly<Record<number, ScalarType>> = { 1: 'i8', 2: 'i16', 4: 'i32', 8: 'i64' };
-
 /** The type of all accesses to a window. */
 function unitOf({ insts, variables }: Kernel, space: WindowSpace, accesses: readonly Value[]): ScalarType {
+  // Constants are an array of bytes, whose contents the text has.
+  if (space === 'constant') return 'i8';
   const own = accesses.filter((value) => insts[addressOf(insts[value]!)!]!.type === `ptr.${space}`);
   const found = new Set(own.map((value) => elementOf(movedType({ insts } as Kernel, insts[value]!))));
   const isWide = own.some((value) => isVector(movedType({ insts } as Kernel, insts[value]!)) || isNarrow(insts[value]!));
   const [only] = found;
   const fits = only !== undefined && variables.every((v) => v.space !== space || v.isDynamic || v.size % bytesOf(only) === 0);
-  return found.size === 1 && !isWide && fits ? only! : (unitTypes[1] as ScalarType);
+  return found.size === 1 && !isWide && fits ? only! : 'i8';
 }
 
 /** Whether an access promises less alignment than its type has. */
@@ -165,7 +165,14 @@ function placeOf(kernel: Kernel, inst: Inst, known: Pick<Addresses, 'elements' |
   const root = insts[at]!;
   if (root.op === 'param') {
     const param = kernel.params[root.index]!;
-    if (param.kind === 'value' && sum.terms.length === 0 && sum.constant === 0n && isScalarParam(kernel, root.index) && BigInt(param.size) === size && !isVector(moved))
+    if (
+      param.kind === 'value' &&
+      sum.terms.length === 0 &&
+      sum.constant === 0n &&
+      isScalarParam(kernel, root.index) &&
+      BigInt(param.size) === size &&
+      !isVector(moved)
+    )
       return { kind: 'scalar', param: root.index };
     const divides = [...sum.terms.map(({ scale }) => scale), sum.constant].every((n) => n % size === 0n);
     if (known.elements.has(root.index) && divides && !isVector(moved))
@@ -178,7 +185,8 @@ function placeOf(kernel: Kernel, inst: Inst, known: Pick<Addresses, 'elements' |
   }
   if (known.isOffset(insts[address]!.type, address)) {
     const space = spaceOf(insts[address]!.type as PointerType) as WindowSpace;
-    if (root.op === 'variable') return { kind: 'window', space, ...sum, constant: sum.constant + BigInt(known.windows.get(space)!.offsets.get(root.name)!) };
+    if (root.op === 'variable')
+      return { kind: 'window', space, ...sum, constant: sum.constant + BigInt(known.windows.get(space)!.offsets.get(root.name)!) };
     if (root.op === 'inttoptr') {
       addTerm(kernel, root.a, 1n, sum);
       return { kind: 'window', space, ...sum };

@@ -3,7 +3,7 @@
  * once, in its own block, is written where it is used; one that reads memory only if nothing writes in between.
  */
 import type { SourceFile } from '../base/source.ts';
-import { type Block, type Edge, isPointer, type Kernel, specOf, terminatorOperands, type Value } from '../ir/index.ts';
+import { type Block, type Edge, type Kernel, specOf, terminatorOperands, type Value } from '../ir/index.ts';
 import { atom, type Expression, made, negated } from './expression.ts';
 import { type FlowWriter, realScopes, writeTree } from './flow.ts';
 import type { Printer } from './language.ts';
@@ -26,6 +26,8 @@ export interface BodyOptions {
   /** Sets what follows a region, where threads leave it. */
   leave(block: Block, edge: Edge | undefined): void;
   returns(): void;
+  /** Of a function: what it returns. */
+  readonly result?: Value | undefined;
   /** Values that are written by the code around the parts. */
   readonly isApart: (value: Value) => boolean;
 }
@@ -37,6 +39,8 @@ export interface Body {
   /** Writes a part. */
   write(part: Part): void;
   transfer(edge: Edge): void;
+  /** Writes the one block of a function, and its end with the result. */
+  writeStraight(block: Block, result: Value, end: (text: string) => void): void;
   /** Declarations that precede all parts: `type name;`. */
   declarations(): readonly string[];
 }
@@ -53,7 +57,7 @@ interface Uses {
 }
 
 /** Uses of each value as instructions are printed; what is only used by values that are not printed has none. */
-function usesOf(kernel: Kernel, operandsOf: (value: Value) => readonly Value[]): Uses {
+function usesOf(kernel: Kernel, operandsOf: (value: Value) => readonly Value[], result: Value | undefined): Uses {
   const count = new Int32Array(kernel.insts.length);
   const block = new Int32Array(kernel.insts.length).fill(-1);
   const seen = new Uint8Array(kernel.insts.length);
@@ -78,6 +82,7 @@ function usesOf(kernel: Kernel, operandsOf: (value: Value) => readonly Value[]):
       }
     for (const value of terminatorOperands(each.end)) visit(value, each.id);
   }
+  if (result !== undefined) visit(result, 0);
   for (let next = work.pop(); next; next = work.pop()) for (const operand of operandsOf(next.value)) visit(operand, next.at);
   return { count, block };
 }
@@ -106,7 +111,7 @@ export function newBody(printer: () => Printer, parts: readonly Part[], options:
   const { kernel, lines, source, isApart } = options;
   const p = printer();
   const { insts } = kernel;
-  const uses = usesOf(kernel, (value) => p.addresses.operands(value));
+  const uses = usesOf(kernel, (value) => p.addresses.operands(value), options.result);
   const real = new Map(parts.map((part) => [part, realScopes(part.tree, part.isRegion)]));
   const paths = scopePaths(parts, real);
   const many = parts.length > 1;
@@ -163,7 +168,8 @@ export function newBody(printer: () => Printer, parts: readonly Part[], options:
     const again = ready.get(value);
     if (again) return again;
     const inst = insts[value]!;
-    if (isLeaf(inst.op)) return (p.language.rules[inst.op] as (p: Printer, inst: never, value: Value) => Expression)(p, inst as never, value);
+    if (isLeaf(inst.op))
+      return (p.language.rules[inst.op] as (p: Printer, inst: never, value: Value) => Expression)(p, inst as never, value);
     return nameOf(value);
   };
   const flush = (): void => {
@@ -265,6 +271,13 @@ export function newBody(printer: () => Printer, parts: readonly Part[], options:
     define,
     variable,
     transfer,
+    writeStraight(block, result, end) {
+      for (const param of block.params) isDeclared.add(param);
+      for (const value of block.body) writeInst(value, block);
+      const last = use(result);
+      for (const [value, expression] of pending) define(value, expression);
+      end(last.text);
+    },
     write: (part) => writeTree(writer, part.tree, real.get(part)!, part.isRegion),
     declarations: () => declared,
   };
@@ -324,6 +337,3 @@ function writeMoves(p: Printer, lines: Lines, all: readonly Move[], declare: (pa
     moves = [...rest, { ...first!, expression: made(copy, 16, []) }];
   }
 }
-
-/** Whether a type is a pointer, which `typeName` names by its space. */
-export const isPointerType = isPointer;

@@ -50,7 +50,9 @@ export const profiles: Readonly<Record<TextTarget, Profile>> = {
     title: 'OpenCL C 3.0',
     forms: {
       f64: native('`double`, with the extension `cl_khr_fp64`'),
-      f16: expanded('bits in `ushort`; arithmetic in `float`, rounded once more without effect, and fused sums in `double` by rounding to odd'),
+      f16: expanded(
+        'bits in `ushort`; arithmetic in `float`, rounded once more without effect, and fused sums in `double` by rounding to odd',
+      ),
       bf16: expanded('as f16'),
       i64: native('`ulong`'),
       contraction: native('`FP_CONTRACT OFF`'),

@@ -89,11 +89,11 @@ export const call = (name: string, ...parts: Expression[]): Expression =>
 
 /** `a ? b : c`. */
 export const choice = (a: Expression, b: Expression, c: Expression): Expression =>
-  made(
-    `${operand(a, strength.orElse)} ? ${operand(b, strength.orElse)} : ${operand(c, strength.conditional)}`,
-    strength.conditional,
-    [a, b, c],
-  );
+  made(`${operand(a, strength.orElse)} ? ${operand(b, strength.orElse)} : ${operand(c, strength.conditional)}`, strength.conditional, [
+    a,
+    b,
+    c,
+  ]);
 
 /** `array[index]`. */
 export const index = (array: string, at: Expression, reads: boolean): Expression =>
@@ -105,7 +105,12 @@ const opposite: Readonly<Record<string, string>> = { '==': '!=', '!=': '==' };
 export function negated(a: Expression): Expression {
   if (a.inverse !== undefined) return { ...a, text: a.inverse, inverse: a.text };
   const inverse = /^!(\w+|\([^()]*\)|\w+\([^()]*\))$/.exec(a.text);
-  if (inverse) return { ...a, text: inverse[1]!.replace(/^\((.*)\)$/, '$1'), strength: inverse[1]!.startsWith('(') ? strength.conditional : strength.primary };
+  if (inverse)
+    return {
+      ...a,
+      text: inverse[1]!.replace(/^\((.*)\)$/, '$1'),
+      strength: inverse[1]!.startsWith('(') ? strength.conditional : strength.primary,
+    };
   const equality = /^([\w.[\]]+) (==|!=) ([\w.[\]]+)$/.exec(a.text);
   if (equality) return { ...a, text: `${equality[1]} ${opposite[equality[2]!]} ${equality[3]}` };
   return unary('!', a);

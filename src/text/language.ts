@@ -1,7 +1,7 @@
 /** What a printer of C is made of: a language's spellings, and the state while one kernel is printed. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { type Inst, type InstOf, type Kernel, type Op, type ScalarType, type Type, type Value } from '../ir/index.ts';
-import type { Addresses } from './addresses.ts';
+import type { InstOf, Kernel, Op, ScalarType, Space, Type, Value } from '../ir/index.ts';
+import type { Addresses, WindowSpace } from './addresses.ts';
 import type { Expression } from './expression.ts';
 import type { Lines } from './lines.ts';
 import type { Names } from './names.ts';
@@ -16,6 +16,13 @@ export interface Language {
   readonly rules: Rules;
   /** The type of a value's variable; of a pointer that of its bytes. */
   typeName(type: Type): string;
+  /** The address space of a pointer. */
+  spaceName(space: Space): string;
+  readonly windowSpaces: Readonly<Record<WindowSpace, string>>;
+  /** The place in a window as a pointer, where the window is no array. */
+  windowBytes?(p: Printer, space: WindowSpace, offset: Expression | undefined): Expression | undefined;
+  /** The type of a scalar in memory that may also be accessed as another one. */
+  memoryName(type: ScalarType): string;
   /** The signed integer type of a width. */
   signedName(type: Type): string;
   constant(type: ScalarType, bits: bigint): Expression;
@@ -43,6 +50,8 @@ export interface Printer {
   /** The name of a value's variable, declared before. */
   variable(value: Value): string;
   parameter(index: number): string;
+  /** The array of a window. */
+  windowName(space: WindowSpace): string;
   /** A special register. */
   sreg(name: string): Expression;
   /** Reports what the language cannot express, and gives a placeholder. */
@@ -50,6 +59,3 @@ export interface Printer {
   /** The name of a helper function, which becomes part of the text. */
   helper(name: string): string;
 }
-
-/** Whether an instruction may be printed where its value is used. */
-export type Inlined = (value: Value, inst: Inst) => boolean;

@@ -11,7 +11,10 @@ export interface Names {
 
 /** A text as an identifier. */
 export function identifier(text: string): string {
-  const word = text.replaceAll(/\W+/g, '_').replaceAll(/__+/g, '_').replace(/^_+|_+$/g, '');
+  const word = text
+    .replaceAll(/\W+/g, '_')
+    .replaceAll(/__+/g, '_')
+    .replace(/^_+|_+$/g, '');
   return /^[A-Za-z]/.test(word) ? word : `v${word === '' ? '' : `_${word}`}`;
 }
 

@@ -1,6 +1,16 @@
 /** The rules of pure ops that the languages of the C family share. Integers are unsigned; a signed operation casts its operands. */
 import { bug } from '../base/bug.ts';
-import { bitsOf, constantOf, type FcmpPredicate, type Inst, isFloat, type Op, type ScalarType, type Type, type Value } from '../ir/index.ts';
+import {
+  bitsOf,
+  constantOf,
+  type FcmpPredicate,
+  type Inst,
+  isFloat,
+  type Op,
+  type ScalarType,
+  type Type,
+  type Value,
+} from '../ir/index.ts';
 import { peeled, type Terms } from './addresses.ts';
 import { atom, binary, call, cast, choice, type Expression, made, negated, operand, strength, unary } from './expression.ts';
 import type { Printer, Rules } from './language.ts';
@@ -105,7 +115,9 @@ function compare(p: Printer, { a, b, pred }: Two & { readonly pred: string }): E
       if (known !== undefined) return (known === 1n) === (pred === 'eq') ? p.use(a) : negated(p.use(a));
       return binary(operator, p.use(a), p.use(b));
     }
-    return pred.startsWith('s') ? binary(operator, signed(p, a), signed(p, b)) : binary(operator, cast('uint', p.use(a)), cast('uint', p.use(b)));
+    return pred.startsWith('s')
+      ? binary(operator, signed(p, a), signed(p, b))
+      : binary(operator, cast('uint', p.use(a)), cast('uint', p.use(b)));
   }
   return pred.startsWith('s') ? ordered(operator, signed(p, a), signed(p, b)) : ordered(operator, p.use(a), p.use(b));
 }
@@ -182,7 +194,8 @@ const absent =
 
 /** The rules that do not depend on the language. */
 export const commonRules = {
-  const: (p, { type, bits }, value) => (p.addresses.isOffset(type, value) ? atom(`${bits}ul`) : p.language.constant(type as ScalarType, bits)),
+  const: (p, { type, bits }, value) =>
+    p.addresses.isOffset(type, value) ? atom(`${bits}ul`) : p.language.constant(type as ScalarType, bits),
   arg: absent('a block parameter in a body'),
   sreg: (p, { name }) => p.sreg(name),
   add: arithmetic('+'),
@@ -203,7 +216,8 @@ export const commonRules = {
   umin: extreme('min', false),
   umax: extreme('max', false),
   clz: (p, { a, type }, value) => (type === 'i1' ? p.refuse(value, 'clz of a predicate', 'it has one bit') : call('clz', p.use(a))),
-  popcount: (p, { a, type }, value) => (type === 'i1' ? p.refuse(value, 'popcount of a predicate', 'it has one bit') : call('popcount', p.use(a))),
+  popcount: (p, { a, type }, value) =>
+    type === 'i1' ? p.refuse(value, 'popcount of a predicate', 'it has one bit') : call('popcount', p.use(a)),
   icmp: compare,
   trunc: convertInt,
   zext: (p, { a, type }) => cast(p.language.typeName(type), p.use(a)),

@@ -56,5 +56,9 @@ export function systemOpencl(): SystemOpencl {
   const device = devices.find((each) => lack(binding, each) === undefined);
   if (device !== undefined) return { binding, info: openclInfo(binding, device), device, failures };
   const why = devices.map((each) => lack(binding, each)!);
-  return { binding: undefined, info: undefined, failures: [...failures, ...(why.length > 0 ? why : ['OpenCL is here, and no device of it'])] };
+  return {
+    binding: undefined,
+    info: undefined,
+    failures: [...failures, ...(why.length > 0 ? why : ['OpenCL is here, and no device of it'])],
+  };
 }

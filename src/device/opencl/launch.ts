@@ -45,7 +45,13 @@ export function launchKernel(
 }
 
 /** Checks the limits that the driver has for a kernel. */
-function fits({ info }: Context, { maxThreads }: BuiltKernel, { text }: ClKernel, { block, kernel }: LaunchRequest, diagnostics: Diagnostics): boolean {
+function fits(
+  { info }: Context,
+  { maxThreads }: BuiltKernel,
+  { text }: ClKernel,
+  { block, kernel }: LaunchRequest,
+  diagnostics: Diagnostics,
+): boolean {
   const given = product(block);
   const limit = Math.min(maxThreads || given, text.maxThreads);
   if (given <= limit) return true;
@@ -67,7 +73,8 @@ interface Binder {
 }
 
 /** Bytes that a launch supplies for a hidden parameter; 0 for others. */
-const ownBytes = ({ faults, formats, locks }: KernelParam): number => (faults ? 4 : formats ? printBufferBytes : locks ? lockTableBytes : 0);
+const ownBytes = ({ faults, formats, locks }: KernelParam): number =>
+  faults ? 4 : formats ? printBufferBytes : locks ? lockTableBytes : 0;
 
 /** The arguments in order; undefined after reporting CM6012. */
 function argumentsOf(context: Context, binder: Binder, diagnostics: Diagnostics): ClArgument[] | undefined {

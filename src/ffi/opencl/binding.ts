@@ -4,14 +4,7 @@
  */
 import type { Ffi } from '../bun.ts';
 import { cText, type Pointer } from '../types.ts';
-import {
-  deviceTypeAll,
-  errorNames,
-  infos,
-  type OpenclApi,
-  queueProfiling,
-  svmReadWrite,
-} from './api.ts';
+import { deviceTypeAll, errorNames, infos, type OpenclApi, queueProfiling, svmReadWrite } from './api.ts';
 
 declare const handleBrand: unique symbol;
 /** A platform, device, context, queue, program, kernel or event. */
@@ -103,7 +96,13 @@ export function bindingOver(api: OpenclApi, ffi: Ffi): OpenclBinding {
     succeeds,
     made: (call, handle) => (succeeds(call, status[0]!) && handle ? (handle as ClHandle) : undefined),
   };
-  return { lastFault: () => last, ...deviceFunctions(driver), ...programFunctions(driver), ...memoryFunctions(driver), ...launchFunctions(driver) };
+  return {
+    lastFault: () => last,
+    ...deviceFunctions(driver),
+    ...programFunctions(driver),
+    ...memoryFunctions(driver),
+    ...launchFunctions(driver),
+  };
 }
 
 const deviceFunctions = ({ api, words, status, succeeds, made }: Driver) =>
@@ -123,7 +122,8 @@ const deviceFunctions = ({ api, words, status, succeeds, made }: Driver) =>
     deviceText(device, info) {
       if (!succeeds('clGetDeviceInfo', api.clGetDeviceInfo(device, infos[info], 0, null, words))) return '';
       const bytes = new Uint8Array(Number(words[0]));
-      if (bytes.length === 0 || !succeeds('clGetDeviceInfo', api.clGetDeviceInfo(device, infos[info], bytes.length, bytes, null))) return '';
+      if (bytes.length === 0 || !succeeds('clGetDeviceInfo', api.clGetDeviceInfo(device, infos[info], bytes.length, bytes, null)))
+        return '';
       return new TextDecoder().decode(bytes).replace(/\0.*$/s, '').trim();
     },
     deviceNumber(device, info) {
@@ -132,7 +132,9 @@ const deviceFunctions = ({ api, words, status, succeeds, made }: Driver) =>
     },
     deviceSizes(device, info) {
       words.fill(0n);
-      return succeeds('clGetDeviceInfo', api.clGetDeviceInfo(device, infos[info], 24, words, null)) ? [...words.subarray(0, 3)].map(Number) : [0, 0, 0];
+      return succeeds('clGetDeviceInfo', api.clGetDeviceInfo(device, infos[info], 24, words, null))
+        ? [...words.subarray(0, 3)].map(Number)
+        : [0, 0, 0];
     },
     context(device) {
       const list = BigUint64Array.of(BigInt(device));
@@ -167,7 +169,9 @@ const programFunctions = ({ api, ffi, words, status, succeeds, made }: Driver) =
     kernel: (program, name) => made('clCreateKernel', api.clCreateKernel(program, cText(name), status)),
     releaseKernel: (kernel) => void api.clReleaseKernel(kernel),
     kernelThreads: (kernel, device) =>
-      succeeds('clGetKernelWorkGroupInfo', api.clGetKernelWorkGroupInfo(kernel, device, infos.kernelWorkGroupSize, 8, words, null)) ? Number(words[0]) : 0,
+      succeeds('clGetKernelWorkGroupInfo', api.clGetKernelWorkGroupInfo(kernel, device, infos.kernelWorkGroupSize, 8, words, null))
+        ? Number(words[0])
+        : 0,
   }) satisfies Partial<OpenclBinding>;
 
 const isBlocking = 1;
@@ -179,11 +183,14 @@ const memoryFunctions = ({ api, succeeds }: Driver) =>
     allocate: (context, bytes) => api.clSVMAlloc(context, svmReadWrite, bytes, alignment) ?? undefined,
     free: (context, address) => void api.clSVMFree(context, address),
     fill: (queue, address, value, bytes) =>
-      succeeds('clEnqueueSVMMemFill', api.clEnqueueSVMMemFill(queue, address, Uint8Array.of(value), 1, bytes, 0, null, null)) && succeeds('clFinish', api.clFinish(queue)),
+      succeeds('clEnqueueSVMMemFill', api.clEnqueueSVMMemFill(queue, address, Uint8Array.of(value), 1, bytes, 0, null, null)) &&
+      succeeds('clFinish', api.clFinish(queue)),
     write: (queue, address, bytes) =>
-      bytes.length === 0 || succeeds('clEnqueueSVMMemcpy', api.clEnqueueSVMMemcpy(queue, isBlocking, address, bytes, bytes.length, 0, null, null)),
+      bytes.length === 0 ||
+      succeeds('clEnqueueSVMMemcpy', api.clEnqueueSVMMemcpy(queue, isBlocking, address, bytes, bytes.length, 0, null, null)),
     read: (queue, address, bytes) =>
-      bytes.length === 0 || succeeds('clEnqueueSVMMemcpy', api.clEnqueueSVMMemcpy(queue, isBlocking, bytes, address, bytes.length, 0, null, null)),
+      bytes.length === 0 ||
+      succeeds('clEnqueueSVMMemcpy', api.clEnqueueSVMMemcpy(queue, isBlocking, bytes, address, bytes.length, 0, null, null)),
     finish: (queue) => succeeds('clFinish', api.clFinish(queue)),
   }) satisfies Partial<OpenclBinding>;
 
@@ -197,7 +204,8 @@ const launchFunctions = ({ api, words, succeeds }: Driver) => {
     launch({ queue, kernel, grid, block, args, addresses }) {
       if (!args.every((argument, at) => setArgument(kernel, at, argument))) return undefined;
       const list = BigUint64Array.from(addresses, BigInt);
-      if (list.length > 0 && !succeeds('clSetKernelExecInfo', api.clSetKernelExecInfo(kernel, infos.svmPointers, list.byteLength, list))) return undefined;
+      if (list.length > 0 && !succeeds('clSetKernelExecInfo', api.clSetKernelExecInfo(kernel, infos.svmPointers, list.byteLength, list)))
+        return undefined;
       const global = BigUint64Array.from(grid, (blocks, i) => BigInt(blocks * block[i]!));
       const local = BigUint64Array.from(block, BigInt);
       const event: Pointer = new BigUint64Array(1);

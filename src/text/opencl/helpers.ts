@@ -11,11 +11,12 @@ const widths: Readonly<Record<string, number>> = { uchar: 8, ushort: 16, uint: 3
 const signedOf: Readonly<Record<string, string>> = { uchar: 'char', ushort: 'short', uint: 'int', ulong: 'long' };
 const bitsOfFloat: Readonly<Record<string, string>> = { float: 'uint', double: 'ulong' };
 
-const fn = (head: string, body: string): string => `static ${head} {\n${body
-  .trim()
-  .split('\n')
-  .map((line) => `  ${line.trim() === '' ? '' : line.replace(/^ {4}/, '')}`)
-  .join('\n')}\n}`;
+const fn = (head: string, body: string): string =>
+  `static ${head} {\n${body
+    .trim()
+    .split('\n')
+    .map((line) => `  ${line.trim() === '' ? '' : line.replace(/^ {4}/, '')}`)
+    .join('\n')}\n}`;
 
 type Make = (type: string, rest: string) => Helper;
 
@@ -43,7 +44,10 @@ const integers: Readonly<Record<string, Make>> = {
   bitrev: (t) => ({
     text: fn(
       `${t} bitrev_${t}(${t} a)`,
-      `${t} b = 0;\nfor (int i = 0; i < ${widths[t]}; i++) b |= (${t})(((a >> i) & 1) << (${widths[t]! - 1} - i));\nreturn b;`.replace('((a >> i) & 1)', `(${t})((a >> i) & 1)`),
+      `${t} b = 0;\nfor (int i = 0; i < ${widths[t]}; i++) b |= (${t})(((a >> i) & 1) << (${widths[t]! - 1} - i));\nreturn b;`.replace(
+        '((a >> i) & 1)',
+        `(${t})((a >> i) & 1)`,
+      ),
     ),
   }),
 };

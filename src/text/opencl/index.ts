@@ -1,6 +1,6 @@
 /** Prints a kernel as OpenCL C 3.0. */
 import { bug } from '../../base/bug.ts';
-import { Diagnostics } from '../../base/diagnostic.ts';
+import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
 import { expandMatmul, type Regions, regionsOf, splitAtSyncPoints, syncPointsOf } from '../../engine/index.ts';
 import {
@@ -8,8 +8,6 @@ import {
   cfgOf,
   copyOf,
   dominatorsOf,
-  isHidden,
-  isVector,
   type Kernel,
   loopsOf,
   runPasses,
@@ -23,11 +21,12 @@ import { type Body, newBody, type Part } from '../body.ts';
 import { atom } from '../expression.ts';
 import type { Printer } from '../language.ts';
 import { newLines } from '../lines.ts';
+import { scalarParamType } from '../memory.ts';
 import { identifier, newNames, parameterName } from '../names.ts';
 import { resolveOffsets } from '../offsets.ts';
 import { structure } from '../structure.ts';
 import { helperName, helperOf } from './helpers.ts';
-import { language, memoryName, scalarParamType, typeName } from './rules.ts';
+import { language, memoryName, typeName } from './rules.ts';
 import { type Scheduled, slotsOf, writeLeave, writeRounds } from './schedule.ts';
 import { barrierLine, writeUniform } from './warps.ts';
 
@@ -74,7 +73,9 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   splitAtSyncPoints(kernel);
   const regions = regionsOf(kernel);
   const isScheduled = regions.schedule === 'warp' || regions.schedule === 'masks';
-  const maxThreads = kernel.requiredThreads ? kernel.requiredThreads.reduce((a, b) => a * b, 1) : Math.min(kernel.maxThreads ?? usualThreads, usualThreads);
+  const maxThreads = kernel.requiredThreads
+    ? kernel.requiredThreads.reduce((a, b) => a * b, 1)
+    : Math.min(kernel.maxThreads ?? usualThreads, usualThreads);
   const lines = newLines();
   const names = newNames(kernel, source, language.reserved);
   const parameters = kernel.params.map((_, index) => names.unique(parameterName(kernel, index)));
@@ -96,6 +97,7 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
     define: (value, expression) => owned().define(value, expression),
     variable: (value) => owned().variable(value),
     parameter: (index) => parameters[index]!,
+    windowName: (space) => (space === 'constant' ? `constants_of_${identifierOf(kernel)}` : `${space}_memory`),
     sreg(name) {
       const known = sregs.get(name) ?? names.unique(identifier(name.replace('.', '_')));
       sregs.set(name, known);
@@ -199,14 +201,15 @@ function sregText(name: string): string {
   }
 }
 
-const threadNumber = 'const uint thread_number = (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));';
+const threadNumber =
+  'const uint thread_number = (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));';
 
 /** Writes the constant window, the signature, and what precedes the code; gives the arguments. */
 function writeHead({ p, regions, isScheduled, maxThreads, sregs, parameters, points, declarations }: Texts): TextArgument[] {
   const { kernel, addresses, lines } = p;
   const { windows } = addresses;
   const constants = windows.get('constant');
-  if (constants?.init && constants.init.length > 0) lines.add(constantWindow(constants.init));
+  if (constants?.init && constants.init.length > 0) lines.add(constantWindow(p.windowName('constant'), constants.init));
   const shared = windows.get('shared');
   const isDynamic = shared?.dynamicOffset !== undefined;
   const args: TextArgument[] = [];
@@ -236,10 +239,18 @@ function writeHead({ p, regions, isScheduled, maxThreads, sregs, parameters, poi
   const attribute = kernel.requiredThreads ? `__attribute__((reqd_work_group_size(${kernel.requiredThreads.join(', ')})))\n` : '';
   lines.add(`${attribute}__kernel void ${identifierOf(kernel)}(${texts.join(', ')}) {`);
   lines.indent(() => {
-    if (shared && !isDynamic && shared.size > 0) lines.add(`__local ${unit} shared_memory[${Math.ceil(shared.size / bytesOf(shared.unit))}] __attribute__((aligned(${Math.max(16, shared.align)})));`);
+    if (shared && !isDynamic && shared.size > 0)
+      lines.add(
+        `__local ${unit} shared_memory[${Math.ceil(shared.size / bytesOf(shared.unit))}] __attribute__((aligned(${Math.max(16, shared.align)})));`,
+      );
     const local = windows.get('local');
-    if (local && local.size > 0) lines.add(`${memoryUnit(local.unit)} local_memory[${Math.ceil(local.size / bytesOf(local.unit))}] __attribute__((aligned(${Math.max(16, local.align)})));`);
-    const hasCells = [...points].some((value) => specOf(kernel.insts[value]!.op).effect === 'warp' && kernel.insts[value]!.op !== 'syncwarp');
+    if (local && local.size > 0)
+      lines.add(
+        `${memoryUnit(local.unit)} local_memory[${Math.ceil(local.size / bytesOf(local.unit))}] __attribute__((aligned(${Math.max(16, local.align)})));`,
+      );
+    const hasCells = [...points].some(
+      (value) => specOf(kernel.insts[value]!.op).effect === 'warp' && kernel.insts[value]!.op !== 'syncwarp',
+    );
     if (hasCells) lines.add(`__local ulong cells[${slotsOf(regions)}][${maxThreads}];`);
     if (isScheduled) {
       lines.add(`__local uint states[${maxThreads}];`);
@@ -260,10 +271,10 @@ function writeHead({ p, regions, isScheduled, maxThreads, sregs, parameters, poi
 
 const memoryUnit = (type: ScalarType): string => memoryName(type);
 
-const constantWindow = (init: Uint8Array): string => {
+const constantWindow = (name: string, init: Uint8Array): string => {
   const rows: string[] = [];
   for (let at = 0; at < init.length; at += 32) rows.push(`  ${[...init.subarray(at, at + 32)].join(', ')},`);
-  return `__constant uchar constant_memory[${init.length}] __attribute__((aligned(16))) = {\n${rows.join('\n')}\n};`;
+  return `__constant uchar ${name}[${init.length}] __attribute__((aligned(16))) = {\n${rows.join('\n')}\n};`;
 };
 
 const memoryTypes = ['ushort', 'uint', 'ulong', 'float', 'double'] as const;
@@ -277,8 +288,7 @@ export function openclFile(kernels: readonly KernelText[]): string {
     for (const need of helperOf(key).needs ?? []) add(need);
     keys.add(key);
   };
-  for (const { helpers } of kernels)
-    for (const key of helpers) add(key);
+  for (const { helpers } of kernels) for (const key of helpers) add(key);
   const helpers = [...keys].map((key) => helperOf(key).text).join('\n\n');
   const all = `${helpers}\n${body}`;
   const head = ['// OpenCL C 3.0, written by cumetal. Build with -cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt.'];
@@ -293,5 +303,3 @@ export function openclFile(kernels: readonly KernelText[]): string {
   for (const type of used) head.push(`typedef ${type} ${type}_m __attribute__((may_alias));`);
   return `${head.join('\n')}\n${helpers === '' ? '' : `\n${helpers}\n`}\n${body}`;
 }
-
-export { isHidden, isVector };

@@ -1,13 +1,11 @@
 /** The rule of each op in OpenCL C: a total record. f16 and bf16 are bits in `ushort`, which compute as `float`. */
 import {
   type AtomicOp,
-  addressOf,
   bitsOf,
   bytesOf,
   elementOf,
   flushesSubnormals,
   type InstOf,
-  isFloat,
   isPointer,
   isVector,
   type Kernel,
@@ -19,10 +17,10 @@ import {
   type Type,
   type Value,
 } from '../../ir/index.ts';
-import { isScalarParam, movedType, type Place } from '../addresses.ts';
-import { atom, binary, call, cast, type Expression, index, made, operand, strength, unary } from '../expression.ts';
+import { atom, binary, call, cast, type Expression, made, operand, strength, unary } from '../expression.ts';
 import type { Language, Printer, Rules } from '../language.ts';
-import { commonRules, decimal, floatComparison, integer, narrowed, type OwnRules, signed, sumOf } from '../rules.ts';
+import { bytesOfPlace, isNarrow, scalarAt, scalarParamType } from '../memory.ts';
+import { commonRules, decimal, floatComparison, integer, narrowed, type OwnRules, signed } from '../rules.ts';
 
 const names: Readonly<Record<ScalarType, string>> = {
   i1: 'bool',
@@ -36,7 +34,10 @@ const names: Readonly<Record<ScalarType, string>> = {
   f64: 'double',
 };
 const signedNames: Readonly<Record<number, string>> = { 1: 'int', 8: 'char', 16: 'short', 32: 'int', 64: 'long' };
-const spaceNames: Readonly<Record<string, string>> = { global: '__global', constant: '__global', shared: '__local', local: '__private', param: '__global' };
+/** Address spaces of pointers. Constants that a parameter points to are in global memory. */
+const spaceNames: Readonly<Record<string, string>> = { global: '__global', constant: '__global', param: '__global' };
+/** Address spaces of windows. */
+const windowSpaces = { shared: '__local', constant: '__constant', local: '__private' } as const;
 
 /** The type of a value's variable. */
 export function typeName(type: Type): string {
@@ -79,7 +80,9 @@ const extreme =
 const mulhi =
   (isSigned: boolean) =>
   (p: Printer, { a, b, type }: Two & Typed): Expression =>
-    isSigned ? cast(typeName(type), call('mul_hi', cast(p.language.signedName(type), p.use(a)), cast(p.language.signedName(type), p.use(b)))) : call('mul_hi', p.use(a), p.use(b));
+    isSigned
+      ? cast(typeName(type), call('mul_hi', cast(p.language.signedName(type), p.use(a)), cast(p.language.signedName(type), p.use(b))))
+      : call('mul_hi', p.use(a), p.use(b));
 
 const fromFloat =
   (isSigned: boolean) =>
@@ -131,7 +134,8 @@ function constant(type: ScalarType, bits: bigint): Expression {
   if (type === 'f32' || type === 'f64') {
     const text = decimal(type, bits);
     const integerType = type === 'f32' ? 'uint' : 'ulong';
-    if (text === undefined) return call(`as_${typeName(type)}`, atom(`(${integerType})0x${bits.toString(16)}${type === 'f64' ? 'ul' : ''}`));
+    if (text === undefined)
+      return call(`as_${typeName(type)}`, atom(`(${integerType})0x${bits.toString(16)}${type === 'f64' ? 'ul' : ''}`));
     return { ...atom(`${text}${type === 'f32' ? 'f' : ''}`), strength: text.startsWith('-') ? strength.unary : strength.primary };
   }
   if (bitsOf(type) <= 16) return { ...atom(`(${typeName(type)})${integer(bits, '')}`), strength: strength.unary };
@@ -140,67 +144,6 @@ function constant(type: ScalarType, bits: bigint): Expression {
 
 // ── memory ──
 
-const windowQualifier: Readonly<Record<string, string>> = { shared: '__local', constant: '__constant', local: '__private' };
-
-/** Where a place is: its address space, and its bytes as a pointer. */
-interface Bytes {
-  readonly space: string;
-  readonly pointer: Expression;
-}
-
-function bytesOfPlace(p: Printer, place: Place): Bytes {
-  switch (place.kind) {
-    case 'window': {
-      const space = windowQualifier[place.space]!;
-      const base = atom(`(${space} uchar *)${place.space}_memory`);
-      return { space, pointer: offsetBy({ ...base, strength: strength.unary }, sumOf(p, place)) };
-    }
-    case 'pointer': {
-      const space = spaceNames[spaceOf(p.typeOf(place.pointer) as PointerType)]!;
-      return { space, pointer: offsetBy(p.use(place.pointer), sumOf(p, place)) };
-    }
-    case 'element':
-    case 'scalar':
-      return { space: place.kind === 'scalar' ? '__private' : '__global', pointer: atom(`&${elementText(p, place).text}`) };
-  }
-}
-
-const offsetBy = (pointer: Expression, offset: Expression | undefined): Expression =>
-  offset === undefined ? pointer : pointer.text === '' ? offset : binary('+', pointer, offset);
-
-/** An element of a typed array as an lvalue. */
-function elementText(p: Printer, place: Extract<Place, { kind: 'element' | 'scalar' }>): Expression {
-  if (place.kind === 'scalar') return atom(p.parameter(place.param));
-  return index(p.parameter(place.param), sumOf(p, place) ?? atom('0'), true);
-}
-
-/** An element of a window whose accesses are all of one type. */
-function windowElement(p: Printer, place: Extract<Place, { kind: 'window' }>, type: ScalarType): Expression | undefined {
-  const window = p.addresses.windows.get(place.space)!;
-  if (window.unit !== type || type === 'i8') return undefined;
-  const size = BigInt(bytesOf(type));
-  const name = `${place.space}_memory`;
-  if ([...place.terms.map(({ scale }) => scale), place.constant].every((n) => n % size === 0n)) {
-    const terms = place.terms.map(({ value, scale }) => ({ value, scale: scale / size }));
-    return index(name, sumOf(p, { terms, constant: place.constant / size }) ?? atom('0'), true);
-  }
-  return index(name, binary('/', cast('ulong', sumOf(p, place)!), atom(String(size))), true);
-}
-
-/** A scalar in memory as an lvalue. */
-function scalarAt(p: Printer, value: Value, type: ScalarType, isVolatile: boolean, byteOffset = 0): Expression {
-  const place = p.addresses.places.get(value)!;
-  if (!isVolatile && byteOffset === 0) {
-    if (place.kind === 'element' || place.kind === 'scalar') return elementText(p, place);
-    const element = place.kind === 'window' ? windowElement(p, place, type) : undefined;
-    if (element) return element;
-  }
-  const { space, pointer } = bytesOfPlace(p, place);
-  const at = byteOffset === 0 ? pointer : binary('+', place.kind === 'element' ? cast(`${space} uchar *`, pointer) : pointer, atom(String(byteOffset)));
-  return made(`*(${isVolatile ? 'volatile ' : ''}${space} ${memoryName(type)} *)${operand(at, strength.unary)}`, strength.unary, [at], true);
-}
-
-const isNarrow = (type: Type, align: number): boolean => align < bytesOf(elementOf(type));
 const bytesTypes: Readonly<Record<number, string>> = { 2: 'uchar2', 4: 'uchar4', 8: 'uchar8' };
 
 function load(p: Printer, inst: InstOf<'load'>, value: Value): Expression {
@@ -220,7 +163,12 @@ function load(p: Printer, inst: InstOf<'load'>, value: Value): Expression {
     return made(`(${typeName(type)})(${parts.map(({ text }) => text).join(', ')})`, strength.primary, parts, true);
   }
   const { space, pointer } = bytesOfPlace(p, place);
-  return made(`vload${lanes}(0, (const ${space} ${names[element]} *)${operand(pointer, strength.unary)})`, strength.primary, [pointer], true);
+  return made(
+    `vload${lanes}(0, (const ${space} ${names[element]} *)${operand(pointer, strength.unary)})`,
+    strength.primary,
+    [pointer],
+    true,
+  );
 }
 
 /** A load that promises less alignment than its type has, byte by byte. */
@@ -317,14 +265,11 @@ function compareAndSwap(p: Printer, inst: InstOf<'cas'>, value: Value): Expressi
 
 // ── pointers ──
 
-/** A scalar parameter's type in the signature. */
-export function scalarParamType({ params }: Kernel, param: number): ScalarType {
-  const { element, size } = params[param]!;
-  return element !== undefined && element !== 'i1' && bytesOf(element) === size ? element : bitsTypes[size * 8]!;
-}
-
 const services: Readonly<Record<Service, readonly [string, string]>> = {
-  grid: ['a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)', 'OpenCL does not promise that all work-groups run at the same time'],
+  grid: [
+    'a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)',
+    'OpenCL does not promise that all work-groups run at the same time',
+  ],
   heap: ['the heap of kernels (`malloc`, `free`, `%envreg30`)', 'OpenCL C has none'],
 };
 
@@ -342,7 +287,8 @@ function pointerSum(p: Printer, { a, b, type }: InstOf<'ptradd'>, value: Value):
 
 const isOffset = (p: Printer, value: Value): boolean => p.addresses.isOffset(p.typeOf(value), value);
 
-const absentMatmul = (p: Printer, _: InstOf<'matmul'>, value: Value): Expression => p.refuse(value, 'a product of matrices', 'it is not expanded');
+const absentMatmul = (p: Printer, _: InstOf<'matmul'>, value: Value): Expression =>
+  p.refuse(value, 'a product of matrices', 'it is not expanded');
 
 /** Warp operations are written by the code around the parts of a body (`warps.ts`). */
 const apart = (): undefined => undefined;
@@ -352,7 +298,8 @@ const own: OwnRules = {
   variable: (p, { name, type }) => atom(`${p.addresses.windows.get(spaceOf(type as PointerType) as 'shared')!.offsets.get(name)!}ul`),
   smulhi: mulhi(true),
   umulhi: mulhi(false),
-  bitrev: (p, { a, type }, value) => (type === 'i1' ? p.refuse(value, 'bitrev of a predicate', 'it has one bit') : call(p.helper(`bitrev_${typeName(type)}`), p.use(a))),
+  bitrev: (p, { a, type }, value) =>
+    type === 'i1' ? p.refuse(value, 'bitrev of a predicate', 'it has one bit') : call(p.helper(`bitrev_${typeName(type)}`), p.use(a)),
   fadd: floatBinary('+'),
   fsub: floatBinary('-'),
   fmul: floatBinary('*'),
@@ -396,7 +343,8 @@ const own: OwnRules = {
     p.lines.add(scope === 'block' ? 'mem_fence(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);' : `${p.helper('device_fence')}();`);
     return undefined;
   },
-  clock: (p, { name }, value) => p.refuse(value, name === 'time' ? 'the time (`%globaltimer`)' : 'a clock (`%clock`, `%clock64`)', 'OpenCL C has no clock'),
+  clock: (p, { name }, value) =>
+    p.refuse(value, name === 'time' ? 'the time (`%globaltimer`)' : 'a clock (`%clock`, `%clock64`)', 'OpenCL C has no clock'),
   barrier: apart,
   shuffle: apart,
   ballot: apart,
@@ -429,10 +377,11 @@ export const language: Language = {
   name: 'opencl',
   rules,
   typeName,
+  spaceName: (space) => spaceNames[space] ?? '__private',
+  windowSpaces,
+  memoryName,
   signedName: (type) => signedNames[bitsOf(type)]!,
   constant,
   bitcast,
   reserved: new Set(words),
 };
-
-export { isFloat, isScalarParam, movedType, addressOf };

@@ -1,5 +1,5 @@
 /** The scheduler of a kernel whose barriers and warp operations are in divergent code: a loop of rounds, in each of which every thread takes part. */
-import { syncPointsOf, type Collective as CollectiveStep, type Regions, type Rendezvous } from '../../engine/index.ts';
+import { type Collective as CollectiveStep, type Regions, type Rendezvous, syncPointsOf } from '../../engine/index.ts';
 import type { Block, Edge, Inst, MaskedInst, Value } from '../../ir/index.ts';
 import type { Body, Part } from '../body.ts';
 import type { Printer } from '../language.ts';
@@ -186,7 +186,9 @@ function writeEarly({ p, regions }: Scheduled): void {
     lines.add('for (uint other = warp_first; other < warp_last; other++) {');
     lines.indent(() => {
       if (regions.hasYields)
-        lines.add(`if ((states[other] & 0xf0000000) == ${hex(flags.yielded)} && (states[other] & 0x0fffffff) < lowest) lowest = ${exited};`);
+        lines.add(
+          `if ((states[other] & 0xf0000000) == ${hex(flags.yielded)} && (states[other] & 0x0fffffff) < lowest) lowest = ${exited};`,
+        );
       if (rendezvous.length > 0) {
         lines.add(`if (states[other] < ${first} || states[other] >= ${hex(flags.yielded)}) continue;`);
         lines.add('bool isComplete = (masks[other] >> (other & 31) & 1) != 0;');

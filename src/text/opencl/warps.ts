@@ -109,7 +109,8 @@ export function writeResult(p: Printer, inst: Collective | MaskedInst, value: Va
   const { lines } = p;
   const cells = `cells[${slot}]`;
   if (inst.op === 'warpsync') return;
-  if (inst.op === 'shuffle') return lines.add(`${p.variable(value)} = ${fromCell(inst.type, `${cells}[warp_first + (${p.use(inst.b).text} & 31)]`)};`);
+  if (inst.op === 'shuffle')
+    return lines.add(`${p.variable(value)} = ${fromCell(inst.type, `${cells}[warp_first + (${p.use(inst.b).text} & 31)]`)};`);
   const name = p.variable(value);
   if (inst.op === 'shufflesync') {
     const from = p.use(inst.b).text;
@@ -130,15 +131,6 @@ export function writeResult(p: Printer, inst: Collective | MaskedInst, value: Va
 
 /** Whether an instruction waits for other threads. */
 export const waits = (kernel: Kernel, value: Value): boolean =>
-  [
-    'barrier',
-    'shuffle',
-    'ballot',
-    'reduce',
-    'syncwarp',
-    'shufflesync',
-    'ballotsync',
-    'reducesync',
-    'warpsync',
-    'yield',
-  ].includes(kernel.insts[value]!.op);
+  ['barrier', 'shuffle', 'ballot', 'reduce', 'syncwarp', 'shufflesync', 'ballotsync', 'reducesync', 'warpsync', 'yield'].includes(
+    kernel.insts[value]!.op,
+  );
