@@ -162,16 +162,20 @@ export function sumOf(p: Printer, { terms, constant }: Terms): Expression | unde
   const isOne = parts.length + (constant === 0n ? 0 : 1) === 1 && (parts[0]?.scale ?? 1n) === 1n;
   let sum: Expression | undefined;
   for (const [i, { of, scale }] of parts.entries()) {
-    const isMinus = scale < 0n;
-    const factor = isMinus ? -scale : scale;
-    const wide = isOne ? of : i === 0 || factor !== 1n ? cast('long', of) : of;
+    const factor = scale < 0n ? -scale : scale;
+    const wide = !isOne && (i === 0 || factor !== 1n) ? cast('long', of) : of;
     const part = factor === 1n ? wide : binary('*', wide, atom(String(factor)));
-    if (sum) sum = binary(isMinus ? '-' : '+', sum, part);
-    else sum = isMinus ? unary('-', part) : part;
+    sum = joined(sum, part, scale < 0n);
   }
   if (constant === 0n) return sum;
   if (!sum) return atom(String(constant));
   return binary(constant < 0n ? '-' : '+', sum, atom(String(constant < 0n ? -constant : constant)));
+}
+
+/** A sum with one more part. */
+function joined(sum: Expression | undefined, part: Expression, isMinus: boolean): Expression {
+  if (sum) return binary(isMinus ? '-' : '+', sum, part);
+  return isMinus ? unary('-', part) : part;
 }
 
 /** A term; extensions of 32-bit numbers are those of C. */

@@ -1,5 +1,6 @@
 /** The state of the OpenCL device. */
 import type { KernelReflection } from '../../air/abi.ts';
+import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { ClHandle, OpenclBinding } from '../../ffi/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { KernelText } from '../../text/index.ts';
@@ -38,4 +39,14 @@ export interface ClKernel {
 export interface BuiltKernel {
   readonly handle: ClHandle;
   readonly maxThreads: number;
+}
+
+/** A built kernel; undefined after reporting CM6050. */
+export type Build = (kernel: ClKernel, diagnostics: Diagnostics) => BuiltKernel | undefined;
+
+/** A loaded library. */
+export interface ClLibrary {
+  /** The address of the module's variables. */
+  readonly memory: number | undefined;
+  readonly build: Build;
 }

@@ -11,9 +11,8 @@ import { loadModule } from './library.ts';
 
 export { systemOpencl } from './info.ts';
 
-/** Opens the first usable OpenCL device; a text if that fails. */
-export function openOpenclDevice(binding: OpenclBinding): Device | string {
-  const { device } = systemOpencl();
+/** Opens an OpenCL device, the first usable one by default; a text if that fails. */
+export function openOpenclDevice(binding: OpenclBinding, device = systemOpencl().device): Device | string {
   const made = device === undefined ? undefined : binding.context(device);
   const queue = made === undefined ? undefined : binding.queue(made, device!);
   if (device === undefined || made === undefined || queue === undefined) {

@@ -7,13 +7,13 @@ import { commonProperties } from '../properties.ts';
 /** Threads of a warp, which the printed code forms itself. */
 const warpSize = 32;
 /** The printed code has local arrays for as many threads. */
-const mostThreads = 1024;
+const maxThreads = 1024;
 const largestBuffer = 2 ** 32;
 
 /** Name and limits of a device. */
 export function openclInfo(binding: OpenclBinding, device: ClHandle): DeviceInfo {
   const limits = {
-    maxThreadsPerThreadgroup: Math.min(mostThreads, binding.deviceNumber(device, 'maxWorkGroupSize')),
+    maxThreadsPerThreadgroup: Math.min(maxThreads, binding.deviceNumber(device, 'maxWorkGroupSize')),
     maxThreadgroupBytes: binding.deviceNumber(device, 'localMemSize'),
     maxBufferBytes: Math.min(largestBuffer, binding.deviceNumber(device, 'maxMemAllocSize')),
     simdWidth: warpSize,

@@ -10,19 +10,12 @@ import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { sharedParts, validateLaunch, validatorOf } from '../validate-launch.ts';
 import { clBuffer, copies, give, take } from './buffer.ts';
-import type { BuiltKernel, ClKernel, Context } from './context.ts';
-import type { Build } from './library.ts';
-
-interface Library {
-  /** The address of the module's variables. */
-  readonly memory: number | undefined;
-  readonly build: Build;
-}
+import type { BuiltKernel, ClKernel, ClLibrary, Context } from './context.ts';
 
 /** Runs a kernel to its end; undefined after reporting CM50xx or CM60xx. */
 export function launchKernel(
   context: Context,
-  library: Library,
+  library: ClLibrary,
   kernel: ClKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
@@ -66,7 +59,7 @@ interface Owned {
 }
 
 interface Binder {
-  readonly library: Library;
+  readonly library: ClLibrary;
   readonly kernel: ClKernel;
   readonly request: LaunchRequest;
   readonly owned: Map<KernelParam | 'status', Owned>;

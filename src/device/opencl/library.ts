@@ -8,7 +8,7 @@ import { openclFile, openclKernel, openclOptions } from '../../text/index.ts';
 import type { DeviceModule, DeviceSymbol, LoadOptions } from '../device.ts';
 import { fillModuleMemory, findModuleMemory, reportClosed } from '../module-memory.ts';
 import { copies, give, take } from './buffer.ts';
-import type { BuiltKernel, ClKernel, Context } from './context.ts';
+import type { Build, BuiltKernel, ClKernel, Context } from './context.ts';
 import { launchKernel } from './launch.ts';
 
 /** Loads a library; undefined after reporting CM40xx, CM2090 or CM6012. */
@@ -98,9 +98,6 @@ interface Builder {
   readonly build: Build;
   close(): void;
 }
-
-/** A built kernel; undefined after reporting CM6050. */
-export type Build = (kernel: ClKernel, diagnostics: Diagnostics) => BuiltKernel | undefined;
 
 /** Builds each kernel once. */
 function builder({ binding, context, device, programs }: Context): Builder {

@@ -16,14 +16,13 @@ import {
   standardPasses,
   type Value,
 } from '../../ir/index.ts';
-import { addressesOf, isScalarParam } from '../addresses.ts';
+import { isScalarParam } from '../addresses.ts';
 import { type Body, newBody, type Part } from '../body.ts';
-import { atom } from '../expression.ts';
 import type { Printer } from '../language.ts';
-import { newLines } from '../lines.ts';
 import { scalarParamType } from '../memory.ts';
-import { identifier, newNames, parameterName } from '../names.ts';
+import { identifier } from '../names.ts';
 import { resolveOffsets } from '../offsets.ts';
+import { functionName, newPrinter } from '../printer.ts';
 import { structure } from '../structure.ts';
 import { helperOf } from './helpers.ts';
 import { language, memoryName, typeName } from './rules.ts';
@@ -69,13 +68,7 @@ export function mslKernel(original: Kernel, diagnostics: Diagnostics, { source, 
   lines.append(code);
   lines.add('}');
   const [major, minor] = targets[target].metalVersion;
-  return { name: identifierOf(kernel), text: lines.text(), arguments: args, helpers, functions, version: [major, minor] };
-}
-
-/** The name of the function of a kernel: its own, unless the language has it. */
-function identifierOf({ name }: Kernel): string {
-  const word = name.replaceAll(/\W/g, '_');
-  return language.reserved.has(word) || !/^[A-Za-z_]/.test(word) ? `kernel_${word}` : word;
+  return { name: functionName(language, kernel), text: lines.text(), arguments: args, helpers, functions, version: [major, minor] };
 }
 
 interface Shared extends MslOptions {
@@ -97,61 +90,33 @@ interface Printed {
 /** A printer over a kernel, or over the body of a function. */
 function printBody(kernel: Kernel, diagnostics: Diagnostics, shared: Shared): Printed {
   const { source, target, helpers, functions } = shared;
-  const lines = newLines();
-  const names = newNames(kernel, source, [...language.reserved, ...functions.keys()]);
-  const parameters = kernel.params.map((_, index) => names.unique(parameterName(kernel, index)));
-  const sregs = new Map<string, string>();
-  let body: Body | undefined;
-  const owned = (): Body => body ?? bug('a kernel without body');
-  const p: Printer = {
-    language,
-    kernel,
-    addresses: addressesOf(kernel),
-    names,
-    lines,
-    diagnostics,
-    helpers,
-    use: (value) => owned().use(value),
-    typeOf: (value) => kernel.insts[value]!.type,
-    define: (value, expression) => owned().define(value, expression),
-    variable: (value) => owned().variable(value),
-    parameter: (index) => parameters[index]!,
-    windowName: (space) => (space === 'constant' ? `constants_of_${identifierOf(kernel)}` : `${space}_memory`),
-    sreg(name) {
-      const known = sregs.get(name) ?? names.unique(identifier(name.replace('.', '_')));
-      sregs.set(name, known);
-      return atom(known);
-    },
-    refuse(value, what, why) {
-      const span = kernel.locs[value];
-      diagnostics.report('CM2090', { what, target, why }, span ? { span } : {});
-      return atom('0');
-    },
-    helper(key) {
-      if (!key.startsWith('fn ')) {
-        helpers.add(key);
-        return key;
-      }
-      const name = key.slice(3);
-      const own = identifier(name);
-      if (!functions.has(own)) printFunction(own, kernel.functions?.get(name) ?? bug(`no function ${name}`), diagnostics, shared);
-      return own;
-    },
+  const helper = (key: string): string => {
+    if (!key.startsWith('fn ')) {
+      helpers.add(key);
+      return key;
+    }
+    const name = key.slice(3);
+    const own = identifier(name);
+    if (!functions.has(own)) printFunction(own, kernel.functions?.get(name) ?? bug(`no function ${name}`), diagnostics, shared);
+    return own;
   };
+  const made = newPrinter({ language, kernel, source, diagnostics, target, helpers, helper, taken: functions.keys() });
+  const { p } = made;
   const cfg = cfgOf(kernel);
   const dominators = dominatorsOf(cfg);
   const { isReducible } = loopsOf(cfg, dominators);
   const part: Part = { tree: structure(kernel, { cfg, dominators, entry: 0, isReducible, isLast: () => false }), isRegion: false };
-  body = newBody(() => p, [part], {
+  const body = newBody(p, [part], {
     kernel,
     source,
-    lines,
+    lines: p.lines,
     result: shared.result,
     isApart: () => false,
     leave: () => bug('a region in a kernel of Metal'),
     returns: () => undefined,
   });
-  return { p, lines, body, part, parameters, sregs };
+  made.attach(body);
+  return { ...made, lines: p.lines, body, part };
 }
 
 /** Prints a pure function of a kernel, after those that it calls. */
@@ -241,7 +206,7 @@ function writeHead({ p, lines, parameters, sregs, body }: Printed): MslArgument[
     texts.push(`${type} ${input} [[${attribute}]]`);
     args.push({ kind: 'input', name: attribute });
   }
-  lines.add(`kernel void ${identifierOf(kernel)}(${texts.join(', ')}) {`);
+  lines.add(`kernel void ${functionName(language, kernel)}(${texts.join(', ')}) {`);
   lines.indent(() => {
     if (shared && shared.size > 0) {
       const unit = isDynamic ? 'i8' : shared.unit;

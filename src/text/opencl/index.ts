@@ -16,14 +16,12 @@ import {
   standardPasses,
   type Value,
 } from '../../ir/index.ts';
-import { addressesOf, isScalarParam } from '../addresses.ts';
+import { isScalarParam } from '../addresses.ts';
 import { type Body, newBody, type Part } from '../body.ts';
-import { atom } from '../expression.ts';
 import type { Printer } from '../language.ts';
-import { newLines } from '../lines.ts';
 import { scalarParamType } from '../memory.ts';
-import { identifier, newNames, parameterName } from '../names.ts';
 import { resolveOffsets } from '../offsets.ts';
+import { functionName, type NewPrinter, newPrinter } from '../printer.ts';
 import { structure } from '../structure.ts';
 import { helperName, helperOf } from './helpers.ts';
 import { language, memoryName, typeName } from './rules.ts';
@@ -73,74 +71,40 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   splitAtSyncPoints(kernel);
   const regions = regionsOf(kernel);
   const isScheduled = regions.schedule === 'warp' || regions.schedule === 'masks';
-  const maxThreads = kernel.requiredThreads
-    ? kernel.requiredThreads.reduce((a, b) => a * b, 1)
-    : Math.min(kernel.maxThreads ?? usualThreads, usualThreads);
-  const lines = newLines();
-  const names = newNames(kernel, source, language.reserved);
-  const parameters = kernel.params.map((_, index) => names.unique(parameterName(kernel, index)));
   const helpers = new Set<string>();
-  const sregs = new Map<string, string>();
-  const addresses = addressesOf(kernel);
-  let body: Body | undefined;
-  const owned = (): Body => body ?? bug('a kernel without body');
-  const p: Printer = {
-    language,
-    kernel,
-    addresses,
-    names,
-    lines,
-    diagnostics,
-    helpers,
-    use: (value) => owned().use(value),
-    typeOf: (value) => kernel.insts[value]!.type,
-    define: (value, expression) => owned().define(value, expression),
-    variable: (value) => owned().variable(value),
-    parameter: (index) => parameters[index]!,
-    windowName: (space) => (space === 'constant' ? `constants_of_${identifierOf(kernel)}` : `${space}_memory`),
-    sreg(name) {
-      const known = sregs.get(name) ?? names.unique(identifier(name.replace('.', '_')));
-      sregs.set(name, known);
-      return atom(known);
-    },
-    refuse(value, what, why) {
-      const span = kernel.locs[value];
-      diagnostics.report('CM2090', { what, target: 'opencl', why }, span ? { span } : {});
-      return atom('0');
-    },
-    helper(key) {
-      helpers.add(key);
-      return helperName(key);
-    },
+  const helper = (key: string): string => {
+    helpers.add(key);
+    return helperName(key);
   };
+  const made = newPrinter({ language, kernel, source, diagnostics, target: 'opencl', helpers, helper });
+  const { p } = made;
   const points = new Set<Value>();
   for (const block of kernel.blocks) for (const value of syncPointsOf(kernel, block)) points.add(value);
   const parts = isScheduled ? regionParts(kernel, regions) : new Map([[0, wholePart(kernel)]]);
-  const scheduled: Scheduled = { p, body: owned, regions, parts };
-  const options = {
+  let body: Body | undefined;
+  const scheduled: Scheduled = { p, body: () => body ?? bug('a kernel without a body'), regions, parts };
+  const printer: Printer = isScheduled ? p : { ...p, language: { ...language, rules: { ...language.rules, ...uniformRules } } };
+  body = newBody(printer, [...parts.values()], {
     kernel,
     source,
-    lines,
-    isApart: (value: Value) => isScheduled && points.has(value),
-    leave: (block: Parameters<typeof writeLeave>[1], edge: Parameters<typeof writeLeave>[2]) => writeLeave(scheduled, block, edge),
-    returns: () => (isScheduled ? lines.add('state = 0xffffffff;') : undefined),
-  };
-  const withPoints: Printer = isScheduled ? p : { ...p, language: { ...language, rules: { ...language.rules, ...uniformRules } } };
-  const made = newBody(() => withPoints, [...parts.values()], options);
-  body = made;
-  const code = lines.capture(() => lines.indent(() => (isScheduled ? writeRounds(scheduled) : made.write(parts.get(0)!))));
-  const texts = { p, regions, isScheduled, maxThreads, sregs, parameters, points, declarations: made.declarations() };
-  const head = writeHead(texts);
-  lines.append(code);
-  lines.add('}');
-  return { name: identifierOf(kernel), text: `${lines.text()}`, arguments: head, helpers, maxThreads };
+    lines: p.lines,
+    isApart: (value) => isScheduled && points.has(value),
+    leave: (block, edge) => writeLeave(scheduled, block, edge),
+    returns: () => (isScheduled ? p.lines.add('state = 0xffffffff;') : undefined),
+  });
+  made.attach(body);
+  const written = body;
+  const code = p.lines.capture(() => p.lines.indent(() => (isScheduled ? writeRounds(scheduled) : written.write(parts.get(0)!))));
+  const maxThreads = threadsOf(kernel);
+  const head = writeHead({ ...made, regions, isScheduled, maxThreads, points, declarations: body.declarations() });
+  p.lines.append(code);
+  p.lines.add('}');
+  return { name: functionName(language, kernel), text: p.lines.text(), arguments: head, helpers, maxThreads };
 }
 
-/** The name of the function of a kernel: its own, unless the language has it. */
-function identifierOf({ name }: Kernel): string {
-  const word = name.replaceAll(/\W/g, '_');
-  return language.reserved.has(word) || !/^[A-Za-z_]/.test(word) ? `kernel_${word}` : word;
-}
+/** Most threads of a block of a kernel. */
+const threadsOf = ({ requiredThreads, maxThreads }: Kernel): number =>
+  requiredThreads ? requiredThreads.reduce((a, b) => a * b, 1) : Math.min(maxThreads ?? usualThreads, usualThreads);
 
 /** Uniform warp operations, written in place. */
 const uniformRules = Object.fromEntries(
@@ -166,13 +130,10 @@ const regionParts = (kernel: Kernel, regions: Regions): Map<number, Part> =>
     ]),
   );
 
-interface Texts {
-  readonly p: Printer;
+interface Texts extends NewPrinter {
   readonly regions: Regions;
   readonly isScheduled: boolean;
   readonly maxThreads: number;
-  readonly sregs: ReadonlyMap<string, string>;
-  readonly parameters: readonly string[];
   readonly points: ReadonlySet<Value>;
   readonly declarations: readonly string[];
 }
@@ -237,7 +198,7 @@ function writeHead({ p, regions, isScheduled, maxThreads, sregs, parameters, poi
     args.push({ kind: 'status' });
   }
   const attribute = kernel.requiredThreads ? `__attribute__((reqd_work_group_size(${kernel.requiredThreads.join(', ')})))\n` : '';
-  lines.add(`${attribute}__kernel void ${identifierOf(kernel)}(${texts.join(', ')}) {`);
+  lines.add(`${attribute}__kernel void ${functionName(language, kernel)}(${texts.join(', ')}) {`);
   lines.indent(() => {
     if (shared && !isDynamic && shared.size > 0)
       lines.add(
