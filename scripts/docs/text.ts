@@ -37,7 +37,7 @@ ${Object.entries(constructs).map(row).join('\n')}
 ## Control flow
 
 A reducible graph becomes loops and choices along its dominator tree (Ramsey, "Beyond Relooper", ICFP 2022), an irreducible one a loop around a \`switch\` over its blocks.
-The code behind a loop follows the loop, even if only one way out of it leads there, so that threads that leave it in different turns meet again.
+The code behind a loop follows the loop, even if only one way out of it leads there, so that threads that leave it in different turns reconverge there.
 C has \`break\` and \`continue\` for the innermost construct alone: a jump over several sets the variable \`leaving\`, which each construct on its way tests.
 
 ## Memory
