@@ -260,5 +260,6 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfu
 #endif
 
 #include "cumetal/driver_arrays.h"
+#include "cumetal/driver_tensor_maps.h"
 
 #endif

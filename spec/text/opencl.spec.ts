@@ -101,7 +101,11 @@ test('what a language lacks is refused at its line', () => {
     assert.equal(codes, ['CM2090'], target);
     const [found] = diagnostics.list;
     assert.match(found!.message, /clock/);
-    assert.is(diagnostics.file!.text.slice(found!.labels[0]!.span.start, found!.labels[0]!.span.end).startsWith('mov.u64 t, %clock64'), true, target);
+    assert.is(
+      diagnostics.file!.text.slice(found!.labels[0]!.span.start, found!.labels[0]!.span.end).startsWith('mov.u64 t, %clock64'),
+      true,
+      target,
+    );
   }
 });
 

@@ -10,7 +10,7 @@ export function textOf(source: SourceFile, target: TextTarget, options: CompileO
 }
 
 function opencl(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): string | undefined {
-  const module = toIr(source, { ...options, target: 'cpu' }, diagnostics);
+  const module = toIr(source, { ...options, target: 'cpu', expandsMma: true }, diagnostics);
   const kernels = module?.kernels.map((kernel) => openclKernel(kernel, diagnostics, { source }));
   return kernels && !diagnostics.hasErrors ? openclFile(kernels) : undefined;
 }

@@ -11,6 +11,7 @@ export * from './folds.ts';
 export * from './kernel.ts';
 export * from './lock-table.ts';
 export * from './memory.ts';
+export * from './mma.ts';
 export * from './operands.ts';
 export * from './ops.ts';
 export { parseModule } from './parse.ts';

@@ -69,7 +69,7 @@ const withEntry = (options: CompileOptions, { kernel }: LaunchPlan): CompileOpti
 
 /** OpenCL devices have what the target `cpu` adds to AIR: double precision, 64-bit atomics, and masks in divergent code. */
 const targetFor = ({ info }: Device, options: CompileOptions): CompileOptions =>
-  info.kind === 'opencl' && options.target === undefined ? { ...options, target: 'cpu' } : options;
+  info.kind === 'opencl' && options.target === undefined ? { ...options, target: 'cpu', expandsMma: true } : options;
 
 /** The metallib of a PTX file. On the CPU device, a module that no Apple target supports is compiled for `cpu`, with a note. */
 async function compileFor(

@@ -20,7 +20,7 @@ import { refuseDirectives } from './directives.ts';
 import { checkHeader, type DeclaredTarget, strictSeverity } from './header.ts';
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
-import { isMatch, matchForm, withFlush } from './match.ts';
+import { isMatch, matchForm, withFlush, withVectors } from './match.ts';
 import { checkNames, checkOperands, registerAt } from './operands.ts';
 import { newSearchBudget, reportModifiers, reportOpcode, type SearchBudget } from './report-forms.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
@@ -62,10 +62,10 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   checkDeclarations(module, scope, diagnostics);
   const outside = options.lints ? namesOutside(module.items) : undefined;
   const checked = chosen.map((fn) => checkEntry(fn, scope, c, outside, diagnostics));
-  const functions = reachedFunctions(checked, (fn) => checkFunction(fn, scope, c, diagnostics), diagnostics);
+  const { functions, recursions } = reachedFunctions(checked, (fn) => checkFunction(fn, scope, c, diagnostics));
   if (options.functions)
     for (const fn of bodies) if (!fn.isEntry && !functions.has(fn)) checkDevice(fn, scope, c, options.functions === 'faults', diagnostics);
-  return { module, entries: checked, functions };
+  return { module, entries: checked, functions, recursions };
 }
 
 const contextOf = (module: Module, isStrict: boolean, diagnostics: Diagnostics): Context => ({
@@ -142,7 +142,8 @@ function checkInstruction(
   const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
   const found = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
-  const form = found && isMatch(found) && (c.stated.sm ?? 20) < 20 ? withFlush(found) : found;
+  const fitting = found && isMatch(found) && hasVectors(instruction) ? withVectors(found, instruction) : found;
+  const form = fitting && isMatch(fitting) && (c.stated.sm ?? 20) < 20 ? withFlush(fitting) : fitting;
   if (!form) {
     reportOpcode(instruction, file, diagnostics);
     return;
@@ -173,6 +174,8 @@ function checkInstruction(
   if (c.addressSize === 64) checkAddressWidth(match, scope, diagnostics);
   items.push({ kind: 'instruction', match, scope, guard });
 }
+
+const hasVectors = ({ operands }: Instruction): boolean => operands.some(({ kind }) => kind === 'vector');
 
 /** The rows of calls differ in their lists, and not in the number of operands. */
 function rowOfCall(instruction: Instruction): Row | undefined {

@@ -222,6 +222,8 @@ const services: Readonly<Record<Service, readonly [string, string]>> = {
     'Metal does not promise that all threadgroups of a grid run at the same time',
   ],
   heap: ['the heap of kernels (`malloc`, `free`, `%envreg30`)', 'Metal has none'],
+  cluster: ['a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)', 'Metal has no clusters of blocks'],
+  stack: ['a stack (recursive functions, `alloca`)', 'Metal has none'],
 };
 
 function param(p: Printer, { index: at, type }: InstOf<'param'>, value: Value): Expression {
@@ -324,6 +326,7 @@ const own: OwnRules = {
   },
   matmul: (p, _, value) =>
     p.refuse(value, 'a product of matrices (`--mma fast`)', 'the form of a lane in `simdgroup_matrix` is no part of the language'),
+  mma: (p, _, value) => p.refuse(value, 'a product of matrices by a warp (`mma.sync`, `wmma`)', 'it was compiled for the CPU device'),
   syncwarp: (p) => {
     p.lines.add(`simdgroup_barrier(${fences});`);
     return undefined;

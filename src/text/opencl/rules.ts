@@ -271,6 +271,8 @@ const services: Readonly<Record<Service, readonly [string, string]>> = {
     'OpenCL does not promise that all work-groups run at the same time',
   ],
   heap: ['the heap of kernels (`malloc`, `free`, `%envreg30`)', 'OpenCL C has none'],
+  cluster: ['a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)', 'OpenCL has no clusters of blocks'],
+  stack: ['a stack (recursive functions, `alloca`)', 'OpenCL has none'],
 };
 
 function param(p: Printer, { index: at, type }: InstOf<'param'>, value: Value): Expression {
@@ -350,6 +352,8 @@ const own: OwnRules = {
   ballot: apart,
   reduce: apart,
   matmul: absentMatmul,
+  mma: (p, _, value) =>
+    p.refuse(value, 'a product of matrices by a warp (`mma.sync`, `wmma`)', 'it was compiled for the CPU device; other targets expand it'),
   syncwarp: apart,
   shufflesync: apart,
   ballotsync: apart,

@@ -31,6 +31,7 @@ export interface ObservedArea {
   readonly states: number;
   readonly faults: number;
   readonly grid: number;
+  readonly stack: number;
   readonly printed: number;
   readonly values: readonly number[];
   readonly bytes: number;

@@ -76,6 +76,7 @@ function bytesOfParam({ kernel, request, own, heap }: SanitizedLaunch, slot: num
   if (param.formats) return printBufferBytes;
   if (param.locks) return lockTableBytes;
   if (param.service === 'grid') return gridWorkspaceBytes;
+  if (param.service === 'stack') return 4;
   if (param.service === 'heap') return heap.bytes;
   if (param.kind !== 'pointer') return 0;
   const argument = bufferOfSlot(kernel.reflection, request.args, slot);

@@ -69,6 +69,7 @@ export function allowArea({ memory, compiled, area, locks, heap, kernel }: Sanit
     [locks - area.start, locks > 0 ? lockTableBytes : 0],
     [heap.address - area.start, heap.bytes],
     [area.grid, gridWorkspaceBytes],
+    [area.stack, 4],
     [area.constant, compiled.windows.constant],
     [area.faults, 4],
     [area.printed, kernel.reflection.printf ? printBufferBytes : 0],
