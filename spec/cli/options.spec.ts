@@ -170,7 +170,7 @@ test('typed options override the launch lines of a file, and lists are appended 
 });
 
 test('choices that are spelled twice are equal', () => {
-  assert.equal(emitChoices, [...emits, 'wat', 'wat:simd', 'ptx']);
+  assert.equal(emitChoices, [...emits, 'wat', 'wat:simd', 'opencl', 'msl', 'ptx']);
   assert.equal(fp64Choices, [...fp64Modes]);
   assert.equal(mmaChoices, [...mmaModes]);
   assert.equal(targetChoices, Object.keys(targets));

@@ -202,7 +202,7 @@ export const device = entries({
   },
   CM6051: {
     severity: 'error',
-    title: 'OpenCL error',
+    title: 'error of OpenCL',
     message: 'the OpenCL driver refuses {what} in `{call}`: {why}',
     page: 'A call that a launch needs has failed. The names are those of `cl.h`, which the OpenCL specification documents.',
   },
