@@ -105,7 +105,7 @@ test('every operation does what the manual says', () => {
     const barrier = new Barrier(count);
     // A state is of the phase in which it was taken.
     let phase = 0;
-    const steps = 28;
+    const steps = 20;
     const [code, wanted]: [string[], number[]] = [[], []];
     for (let i = 0; i < steps; i++) {
       const step = i === 0 ? arriving('mbarrier.arrive.shared.b64 state, [bar];', true, 1) : stepOf(barrier);

@@ -104,7 +104,7 @@ const encodedBytes = (map: ReturnType<typeof encodeTiled>): Uint8Array =>
 test('boxes of every rank and swizzle into shared memory', () => {
   for (const [i, swizzle] of Object.keys(patterns).entries())
     for (const rank of i === 0 ? [1, 2, 3, 4, 5] : [2, 3 + (i % 3)])
-      for (let round = 0; round < 2; round++) {
+      for (let round = 0; round < (i === 0 ? 2 : 1); round++) {
         const { tensor, start, bytes } = chosen(rank, swizzle);
         const memory = bytesOf(bytes);
         const plain = plainCopy({ ...tensor, address: 0n }, memory, boxAt({ ...tensor, address: 0n }, start));

@@ -12,7 +12,7 @@ const rooms: Record<string, readonly string[]> = {
   base: [],
   ir: ['base'],
   // What a type is made of (its width, its vector), and what descriptors of textures are, is all that the table needs of the IR at run time.
-  ptx: ['base', '~ir', 'ir/types.ts', 'ir/texture.ts', 'ir/services.ts', 'ir/tensor-map.ts', 'ir/mma.ts'],
+  ptx: ['base', '~ir', 'ir/types.ts', 'ir/texture.ts', 'ir/services.ts', 'ir/mbarrier.ts', 'ir/tensor-map.ts', 'ir/mma.ts'],
   lower: ['base', 'ptx', 'ir'],
   bitcode: ['base'],
   air: ['base', 'ir', 'bitcode'],

@@ -187,9 +187,9 @@ export interface LaunchResult {
 }
 
 /** A running launch. */
-export interface PendingLaunch {
+export interface PendingLaunch<Result extends LaunchResult = LaunchResult> {
   /** The result of `launch`; never rejects. Diagnostics are reported before it resolves. */
-  readonly done: Promise<LaunchResult | undefined>;
+  readonly done: Promise<Result | undefined>;
   /** Stops the launch; `done` then resolves to undefined after CM6016. The device stays usable. */
   cancel(): void;
   /** The number of blocks that have ended, and of all blocks. */

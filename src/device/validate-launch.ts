@@ -155,7 +155,10 @@ function checkArguments(
 ): void {
   const { params, name } = kernel;
   if (params.length === args.length) {
-    params.forEach((param, index) => void checkArgument(validator, { kernel: name, param, index }, args[index]!, diagnostics));
+    const takesAddresses = mayPassAddresses(kernel);
+    const check = (param: ParamReflection, index: number): void =>
+      checkArgument(validator, { kernel: name, param, index, takesAddresses }, args[index]!, diagnostics);
+    params.forEach(check);
     return;
   }
   const count = (n: number): string => `${n} argument${n === 1 ? '' : 's'}`;
@@ -171,17 +174,30 @@ function checkArguments(
   );
 }
 
+/**
+ * Whether a kernel only passes an address on: one that launches kernels has pointers that it does not follow itself, which are 64 bits by value as far
+ * as can be seen. A buffer is an argument for them as well.
+ */
+const mayPassAddresses = ({ services }: KernelReflection): boolean => services?.some(({ service }) => service === 'launches') === true;
+
 /** The parameter that an argument is for. */
 interface Target {
   readonly kernel: string;
   readonly param: ParamReflection;
   readonly index: number;
+  readonly takesAddresses: boolean;
 }
 
-function checkArgument(validator: LaunchValidator, { kernel, param, index }: Target, arg: LaunchArgument, diagnostics: Diagnostics): void {
+function checkArgument(
+  validator: LaunchValidator,
+  { kernel, param, index, takesAddresses }: Target,
+  arg: LaunchArgument,
+  diagnostics: Diagnostics,
+): void {
   const common = { index, name: param.name, kernel };
   const argument = arg.label === undefined ? 'the argument' : `argument \`${arg.label}\``;
-  const problem = kindProblem(validator, param, arg);
+  const isAddress = takesAddresses && param.kind === 'bytes' && param.size === 8 && arg.kind === 'buffer';
+  const problem = isAddress ? validator.bufferProblem?.(arg.buffer) : kindProblem(validator, param, arg);
   if (problem) diagnostics.report('CM5012', { ...common, argument, wanted: describeParameter(param), given: problem });
   else if (arg.kind === 'null') return;
   else if (arg.kind === 'bytes') {

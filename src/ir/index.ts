@@ -10,6 +10,7 @@ export * from './eval.ts';
 export * from './folds.ts';
 export * from './kernel.ts';
 export * from './lock-table.ts';
+export * from './mbarrier.ts';
 export * from './memory.ts';
 export * from './mma.ts';
 export * from './operands.ts';

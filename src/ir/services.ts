@@ -9,6 +9,9 @@
  * `heap`: the heap of `malloc`, which all launches on a device share, with its size at byte 8 (`cuda/device/heap.cu`). Its address is in
  * `%envreg30` and `%envreg31`, which are of the driver's own.
  *
+ * `launches`: what kernels launch, at the address in `%envreg28` and `%envreg29`, which are of the driver's own as well. It has a header, a table of
+ * the kernels of the library, and a record for each launch (`src/device/cpu/launch/children.ts`, `src/compile/device-runtime.ts`).
+ *
  * `stack`: how many bytes the stack of a thread has, in the word at byte 0. The stack itself is the end of the kernel's local memory, which has
  * `stackBytes` for it in a metallib; the device gives it the size that a launch asks for.
  */
@@ -19,6 +22,7 @@ export const serviceNames = {
   cluster: 'cumetal.cluster',
   heap: 'cumetal.heap',
   stack: 'cumetal.stack',
+  launches: 'cumetal.launches',
 } as const;
 export type Service = keyof typeof serviceNames;
 

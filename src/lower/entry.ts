@@ -90,6 +90,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     isMmaFast: around.isMmaFast,
+    isForCpu: around.hasNamedBarriers,
     hasMma: around.hasMma,
     part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
     operands: [] as readonly MatchedOperand[],

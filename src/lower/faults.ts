@@ -15,7 +15,8 @@ export function lowerStop(c: Context, why: string): void {
   const { ir } = c;
   const { index, number: fault } = faultNumber(c.kernel, why);
   const number = ir.const('i32', fault);
-  ir.store(ir.param('ptr.global', { index }), number, { align: 4, volatile: false });
+  // Any of the threads that stop may be the one that is reported.
+  ir.store(ir.param('ptr.global', { index }), number, { align: 4, volatile: true });
   lowerClusterExit(c);
   c.flow.block.end = { op: 'ret' };
   c.flow.block.endLoc = ir.loc;

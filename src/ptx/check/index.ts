@@ -17,6 +17,7 @@ import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf }
 import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 import { checkDeclarations } from './declarations.ts';
 import { refuseDirectives } from './directives.ts';
+import { addressedEntries } from './function-addresses.ts';
 import { checkHeader, type DeclaredTarget, strictSeverity } from './header.ts';
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
@@ -56,7 +57,8 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   const bodies = module.items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);
   const entries = bodies.filter((fn) => fn.isEntry);
   const wanted = options.entries && new Set(options.entries.flatMap((name) => entriesMeant(name, entries, module, diagnostics)));
-  const chosen = entries.filter((fn) => wanted?.has(fn.name) ?? true);
+  const launched = wanted && addressedEntries(module);
+  const chosen = entries.filter((fn) => !wanted || wanted.has(fn.name) || launched!.has(fn.name));
   const c = contextOf(module, options.isStrict ?? false, diagnostics);
   checkPrototypes(module, diagnostics);
   checkDeclarations(module, scope, diagnostics);

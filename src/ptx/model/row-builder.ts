@@ -17,6 +17,8 @@ export type AccessSpace = Space | 'param::entry' | 'param::func' | 'shared::clus
 export interface RowBuilder extends Builder {
   /** The number of elements of the destination's brace vector; undefined if the destination is not a vector. */
   readonly lanes: number | undefined;
+  /** Whether the code is for the CPU device alone. */
+  readonly isForCpu: boolean;
   /** Whether matrix products may use the GPU's tile multiplication. */
   readonly isMmaFast: boolean;
   /** Whether the target has products of matrices as an instruction (`mma`). */

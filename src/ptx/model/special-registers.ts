@@ -116,6 +116,13 @@ const rows: readonly SpecialRegister[] = [
   halfOf('grid', '%envreg1', 'high', 'The upper half of the address of the workspace of the launch, which `grid.sync()` reads.'),
   halfOf('grid', '%envreg2', 'low', 'The lower half of that address.'),
   halfOf(
+    'launches',
+    '%envreg28',
+    'low',
+    'The lower half of the address of the launches that kernels make. The manual leaves the register to the driver.',
+  ),
+  halfOf('launches', '%envreg29', 'high', 'The upper half of that address.'),
+  halfOf(
     'heap',
     '%envreg30',
     'low',

@@ -29,13 +29,14 @@ import { currentPlace, type KernelInstance, newInstance } from '../workers/insta
 import { minWorthMs, type WorkerHandle, workerPool } from '../workers/pool.ts';
 import { Waiting } from '../workers/residents.ts';
 import { newShare, type Share, Stopped, unitsOf } from '../workers/share.ts';
+import { doWork, requestOfChild } from './children.ts';
 import { chooseCode, type Running } from './choose-code.ts';
 import { assignShare, newProgressReporter, newStopWatch, progressMs } from './drive.ts';
 import type { LoadedKernel } from './library.ts';
-import { type LaunchEnvironment, type PreparedLaunch, prepareLaunch } from './prepare.ts';
+import { type FinishedGrid, type LaunchEnvironment, type PreparedLaunch, prepareLaunch } from './prepare.ts';
 import { describePlace } from './report-ending.ts';
 
-/** Runs a kernel to its end; undefined after reporting CM50xx or CM60xx. */
+/** Runs a kernel to its end, and all that it launches; undefined after reporting CM50xx or CM60xx. */
 export function launchKernel(
   memory: DeviceMemory,
   environment: LaunchEnvironment,
@@ -43,8 +44,24 @@ export function launchKernel(
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  const preparation = prepareLaunch(memory, environment, kernel, request, diagnostics);
-  return 'launch' in preparation ? runBlocking(preparation.launch, diagnostics) : preparation.result;
+  const run = (which: LoadedKernel, what: LaunchRequest): FinishedGrid | undefined => {
+    const preparation = prepareLaunch(memory, environment, which, what, diagnostics);
+    return 'launch' in preparation ? runBlocking(preparation.launch, diagnostics) : preparation.result;
+  };
+  const first = run(kernel, request);
+  if (!first) return undefined;
+  const left = [...first.launched].reverse();
+  let { durationMs } = first;
+  for (let work = left.pop(); work; work = left.pop()) {
+    if (work.kind !== 'kernel') doWork(memory, work);
+    else {
+      const result = run(work.kernel, requestOfChild(memory, request, work));
+      if (!result) return undefined;
+      durationMs += result.durationMs;
+      for (const next of [...result.launched].reverse()) left.push(next);
+    }
+  }
+  return { durationMs };
 }
 
 /** Runs a prepared launch on the calling thread, and runs it again with the precise sanitizer if its fast checks fail. */
@@ -52,7 +69,7 @@ export function runBlocking(
   prepared: PreparedLaunch,
   diagnostics: Diagnostics,
   control = newControlFor(prepared),
-): LaunchResult | undefined {
+): FinishedGrid | undefined {
   const outcome = runOnce(prepared, diagnostics, control);
   if (outcome !== 'suspicious') return outcome.result;
   const precise = prepared.fallBack?.(diagnostics);
@@ -61,7 +78,7 @@ export function runBlocking(
 }
 
 /** The result of a run; `suspicious` if its fast checks have failed. */
-type RunOutcome = 'suspicious' | { readonly result: LaunchResult | undefined };
+type RunOutcome = 'suspicious' | { readonly result: FinishedGrid | undefined };
 
 /** Runs a launch as it is prepared. `first` is the control of its first run, by which the second one may be cancelled. */
 function runOnce(prepared: PreparedLaunch, diagnostics: Diagnostics, control: Control, first?: Control): RunOutcome {

@@ -90,6 +90,8 @@ export interface CompiledKernel {
 
 export interface LoadedLibrary {
   readonly kernels: readonly LoadedKernel[];
+  /** All kernels of the library that can be compiled, for those that launch others. */
+  readonly all: () => readonly LoadedKernel[];
   /** The diagnostics of kernels that cannot be compiled, by name. */
   readonly refused: ReadonlyMap<string, Diagnostics>;
 }
@@ -113,21 +115,28 @@ export function loadLibrary(
   if (!library) return undefined;
   const all = library.functions.filter(({ type }) => type === 'kernel');
   const wanted = all.filter(({ name }) => names?.includes(name));
+  const loadOne = (fn: LibraryFunction, own: Diagnostics): LoadedKernel | undefined =>
+    cached(fn.bitcode, fn.name, options, () => {
+      const raised = raiseFunction(fn, own, constants);
+      return raised && loadedKernel(raised, options, standardPasses);
+    });
   const kernels: LoadedKernel[] = [];
   const refused = new Map<string, Diagnostics>();
   for (const fn of wanted.length > 0 ? wanted : all) {
     const own = new Diagnostics();
-    const kernel = cached(fn.bitcode, fn.name, options, () => {
-      const raised = raiseFunction(fn, own, constants);
-      return raised && loadedKernel(raised, options, standardPasses);
-    });
+    const kernel = loadOne(fn, own);
     if (own.list.length > 0) refused.set(fn.name, own);
     if (kernel) kernels.push(kernel);
   }
+  let everyKernel: readonly LoadedKernel[] | undefined;
+  const every = (): readonly LoadedKernel[] => {
+    everyKernel ??= all.flatMap((fn) => kernels.find((each) => each.reflection.name === fn.name) ?? loadOne(fn, new Diagnostics()) ?? []);
+    return everyKernel;
+  };
   const unknown = unknownConstants(all, constants);
   for (const { constant } of unknown) diagnostics.report('CM4056', { name: constant });
   if (unknown.length > 0) return undefined;
-  if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
+  if (kernels.length > 0 || refused.size === 0) return { kernels, refused, all: every };
   for (const own of refused.values()) diagnostics.addAll(own.list);
   return undefined;
 }

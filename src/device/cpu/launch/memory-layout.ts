@@ -164,6 +164,8 @@ export interface Starts {
   readonly locks: number;
   /** The heap of kernels; 0 for a kernel without it. */
   readonly heap: number;
+  /** The memory for launches by the kernel; 0 for a kernel that makes none. */
+  readonly launches: number;
   /** What the launch has for clusters; 0 for a kernel without them. */
   readonly clusters: number;
   /** The address that is bound to a slot, for a caller that has bound all of them itself. */
@@ -172,7 +174,7 @@ export interface Starts {
 
 /** The globals of the instance that runs a share. */
 export function globalsOf(
-  { start, own, ownMemory, locks, heap, clusters, bound }: Starts,
+  { start, own, ownMemory, locks, heap, launches, clusters, bound }: Starts,
   area: Area,
   { windows }: CompiledKernel,
   kernel: LoadedKernel,
@@ -180,7 +182,7 @@ export function globalsOf(
 ): Globals {
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const parts = sharedParts(request);
-  const services = { heap, cluster: clusters, stack: start + area.stack, grid: start + area.grid };
+  const services = { heap, launches, cluster: clusters, stack: start + area.stack, grid: start + area.grid };
   let part = 0;
   const paramAddresses = kernel.params.map((param, i): bigint => {
     if (bound && param.kind !== 'threadgroup') return bound(param.slot);

@@ -13,10 +13,12 @@ import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
 import type { ObservedLaunch, Observer } from '../observe/observer.ts';
 import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
+import { hasAsyncCopies } from '../sanitizer/precise/async-races.ts';
 import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Residents } from '../workers/residents.ts';
 import type { Work } from '../workers/share.ts';
+import { type ChildWork, isLaunching, launchesBytes, launchesIn, openLaunches } from './children.ts';
 import { type Heap, heapOf } from './heap.ts';
 import { type KnownLaunch, launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
@@ -43,6 +45,8 @@ export interface LaunchEnvironment {
   readonly info: DeviceInfo;
   /** Address of the memory of the module's variables; 0 if there are none. */
   readonly ownMemory: number;
+  /** All kernels of the library, for those that launch others. */
+  readonly kernels?: () => readonly LoadedKernel[];
   /** Threads that may share a launch; 1 by default. */
   readonly threads?: number;
   /** The allocations of the device, for the sanitizers. */
@@ -74,9 +78,14 @@ export interface PreparedLaunch {
   /** Whether a thread has stopped the kernel, which it reports. */
   hasStopped(diagnostics: Diagnostics): boolean;
   /** Reports printed lines, findings and faults; returns the result of the launch. */
-  finish(control: Control, durationMs: number, diagnostics: Diagnostics): LaunchResult | undefined;
+  finish(control: Control, durationMs: number, diagnostics: Diagnostics): FinishedGrid | undefined;
   /** Releases the memory of the launch. */
   release(): void;
+}
+
+/** The result of one grid, and what it launched. */
+export interface FinishedGrid extends LaunchResult {
+  readonly launched: readonly ChildWork[];
 }
 
 /** Code that may run a launch in place of vectorized code. */
@@ -88,7 +97,7 @@ export interface Rival {
 }
 
 /** A launch that is ready, or the result of one that has nothing to run: undefined if it was refused. */
-export type Preparation = { readonly launch: PreparedLaunch } | { readonly result: LaunchResult | undefined };
+export type Preparation = { readonly launch: PreparedLaunch } | { readonly result: FinishedGrid | undefined };
 
 /** What a launch is prepared from. */
 interface Inputs {
@@ -109,7 +118,7 @@ export function prepareLaunch(
   const validator = validatorOf(environment.info, (buffer) => bufferIn(memory, buffer));
   const isValid = validateLaunch(validator, kernel.reflection, request, diagnostics) && canObserve(request, diagnostics);
   if (!isValid) return { result: undefined };
-  if (product(request.grid) === 0 || product(request.block) === 0) return { result: { durationMs: 0 } };
+  if (product(request.grid) === 0 || product(request.block) === 0) return { result: { durationMs: 0, launched: [] } };
   const withStack = kernel.withStack(request.stackBytes ?? defaultStackBytes) ?? kernel;
   const inputs = { memory, environment, kernel: withStack, request };
   const launch = prepareFast(inputs) ?? prepareExact(inputs, diagnostics);
@@ -122,6 +131,8 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
   const { sanitize, schedule, trace, profile, block } = request;
   const { isPrecise, allocations, bound } = environment;
   if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
+  // Fast checks know nothing of asynchronous copies.
+  if (hasAsyncCopies(sanitize.source)) return undefined;
   const compiled = kernel.checked(sanitize.kinds, block);
   const { wasm, checks } = compiled ?? {};
   if (!compiled || !wasm || !checks) return undefined;
@@ -159,7 +170,9 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
     if (!observers) return undefined;
     // A launch without a sanitizer may write any memory.
     if (!request.sanitize) environment.allocations?.writeAll();
-    const rival = observers.length === 0 && compiled.lanes > 1 ? rivalOf(inputs, facts) : undefined;
+    // What a kernel launches is noted in the memory of one launch.
+    const mayChoose = observers.length === 0 && compiled.lanes > 1 && !isLaunching(kernel);
+    const rival = mayChoose ? rivalOf(inputs, facts) : undefined;
     return { ...preparedLaunch(inputs, { ...allocated, wasm, scope, observers }, undefined), rival };
   });
 }
@@ -207,6 +220,8 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
   if (!heap) return request.heapBytes ?? defaultHeapBytes;
   const locks = kernel.reflection.locks ? useLocks(memory, scope) : 0;
   if (locks === undefined) return lockTableBytes;
+  const launches = openLaunches(memory, scope, kernel, environment.kernels);
+  if (launches === undefined) return launchesBytes;
   const cluster = clusterOfLaunch(kernel.reflection, request);
   const areas = compiled.parts && residentAreas(compiled, request, cluster ?? [1, 1, 1]);
   const bytes = areas ? areas.count * areas.area.bytes : 0;
@@ -235,6 +250,7 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
     clusters,
     locks,
     heap,
+    launches: { address: launches, bytes: launches > 0 ? launchesBytes : 0 },
     own: { address: environment.ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
   };
 }
@@ -247,14 +263,23 @@ interface Resources extends Allocated {
 
 function preparedLaunch(
   { environment }: Inputs,
-  { memory, kernel, compiled, request, area, resident, clusters, locks, heap, wasm, scope, observers }: Resources,
+  { memory, kernel, compiled, request, area, resident, clusters, locks, heap, launches, wasm, scope, observers }: Resources,
   fallBack: PreparedLaunch['fallBack'],
 ): PreparedLaunch {
   const { ownMemory, bound, threads = 1, isInBackground = false } = environment;
   const { reflection } = kernel;
   const globalsIn = (start: number, ownArea: OwnArea): Globals =>
     globalsOf(
-      { start: area.start, own: { start, area: ownArea }, ownMemory, locks, heap: heap.address, clusters, bound },
+      {
+        start: area.start,
+        own: { start, area: ownArea },
+        ownMemory,
+        locks,
+        heap: heap.address,
+        launches: launches.address,
+        clusters,
+        bound,
+      },
       area,
       compiled,
       kernel,
@@ -287,8 +312,10 @@ function preparedLaunch(
       isWell = reportEnding(control, { work, request, lanes: compiled.lanes }, diagnostics);
       for (const observer of observers) observer.finish?.(diagnostics);
       reportPrinted(view(area.printed, area.printedBytes), reflection, request, diagnostics);
-      const hasStopped = isWell && this.hasStopped(diagnostics);
-      return isWell && !hasStopped ? { durationMs } : undefined;
+      // A thread that has stopped may be why others wait.
+      const hasStopped = this.hasStopped(diagnostics);
+      if (!isWell || hasStopped) return undefined;
+      return { durationMs, launched: launches.address > 0 ? launchesIn(memory, launches.address, environment.kernels?.() ?? []) : [] };
     },
     release: () => scope.release(isWell),
   };

@@ -1,18 +1,26 @@
-/**
- * The word of a barrier in shared memory, whose layout PTX leaves open: from the lowest bit 20 of expected arrivals, 20 of pending ones, 21 of
- * the transaction count with its sign, the parity of the phase, and two bits that are 1 in a barrier that is initialized. Source: PTX ISA 9.0,
- * 9.7.13.15.
- */
+/** Operations on the word of a barrier (`src/ir/mbarrier.ts`). Source: PTX ISA 9.0, 9.7.13.15. */
 import type { Value } from '../../../ir/index.ts';
+import { barrierFields } from '../../../ir/mbarrier.ts';
 import type { AddressOperand, RowBuilder } from '../../model/row.ts';
+import { fence } from '../order.ts';
 import { spaceOf } from '../spaces.ts';
 
 /** Most arrivals, and most bytes that a phase expects. */
 const most = 2 ** 20 - 1;
-const [pendingAt, bytesAt, parityAt, tagAt] = [20, 40, 61, 62] as const;
+const [pendingAt, bytesAt, parityAt, tagAt] = [
+  barrierFields.pending.at,
+  barrierFields.bytes.at,
+  barrierFields.parity.at,
+  barrierFields.tag.at,
+];
 const tag = 1;
 const low = (bits: number): bigint => (1n << BigInt(bits)) - 1n;
-const masks = { count: low(20), pending: low(20) << BigInt(pendingAt), bytes: low(21) << BigInt(bytesAt) } as const;
+const byteBits = barrierFields.bytes.bits;
+const masks = {
+  count: low(barrierFields.expected.bits),
+  pending: low(barrierFields.pending.bits) << BigInt(pendingAt),
+  bytes: low(byteBits) << BigInt(bytesAt),
+} as const;
 
 const word = (ir: RowBuilder, bits: bigint | number): Value => ir.const('i64', bits);
 const wide = (ir: RowBuilder, value: Value): Value => (ir.typeOf(value) === 'i64' ? value : ir.zext('i64', value));
@@ -58,8 +66,9 @@ export interface Step {
   readonly mustNotComplete?: boolean;
 }
 
-/** Performs a step, and begins the next phase if this one is complete. Returns the word before. */
+/** Performs a step, and begins the next phase if this one is complete. Returns the word before. Bytes that have arrived are visible to all that wait. */
 export function step(ir: RowBuilder, barrier: Value, todo: Step): Value {
+  if (todo.completes !== undefined) fence(ir, 'cta');
   const before = ir.update(barrier, (old) => nextPhase(ir, applied(ir, old, todo)), 'i64');
   stopUnlessValid(ir, before);
   const { arrives } = todo;
@@ -88,7 +97,9 @@ function applied(ir: RowBuilder, old: Value, { expects, completes, arrives, drop
   if (arrives === undefined) return state;
   const count = wide(ir, arrives);
   const left = ir.sub(state, ir.shl(count, word(ir, pendingAt)));
-  return drops ? ir.sub(left, count) : left;
+  // More than is pending is a fault, and must not change other fields.
+  const isTooMuch = ir.icmp(count, pendingOf(ir, old), { pred: 'ugt' });
+  return ir.select(isTooMuch, old, drops ? ir.sub(left, count) : left);
 }
 
 function nextPhase(ir: RowBuilder, state: Value): Value {
@@ -99,7 +110,7 @@ function nextPhase(ir: RowBuilder, state: Value): Value {
 
 /** Stops where the transaction count leaves its range. */
 function stopOutside(ir: RowBuilder, before: Value, bytes: Value, isCompleted: boolean): void {
-  const now = ir.ashr(ir.shl(before, word(ir, 64 - bytesAt - 21)), word(ir, 64 - 21));
+  const now = ir.ashr(ir.shl(before, word(ir, 64 - bytesAt - byteBits)), word(ir, 64 - byteBits));
   const after = isCompleted ? ir.sub(now, wide(ir, bytes)) : ir.add(now, wide(ir, bytes));
   const isOutside = ir.icmp(ir.add(after, word(ir, most)), word(ir, 2 * most), { pred: 'ugt' });
   ir.when(isOutside, () => ir.stop(`a transaction count of an mbarrier that is not from -${most} to ${most}`));

@@ -2,6 +2,7 @@
 
 import type { Value } from '../../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../../model/row.ts';
+import { fence } from '../order.ts';
 import { barrierAt, step } from './barrier-word.ts';
 import { copyBytes, copyMasked, type Reduction, reduceBytes } from './bulk-copy.ts';
 
@@ -195,7 +196,10 @@ const groupRows = (): readonly Row[] => [
     doc: 'Waits until all groups but the latest n are complete, or have read their sources, which they already have.',
     source: '9.7.9.25.6.2',
     status: 'exact',
-    lower: ignore,
+    // The sanitizer takes the fence for the wait.
+    lower(_, __, ir) {
+      if (ir.isForCpu) fence(ir, 'cta');
+    },
     cases: () => [],
   }),
   row({
