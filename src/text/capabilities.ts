@@ -31,6 +31,7 @@ export const constructs = {
   clusters: 'clusters of blocks',
   heap: 'the heap of kernels',
   stack: 'recursive functions, and `alloca`',
+  launches: 'launches by kernels',
   matrices: 'products of 8 by 8 matrices by warps',
 } as const;
 export type Construct = keyof typeof constructs;
@@ -74,6 +75,7 @@ export const profiles: Readonly<Record<TextTarget, Profile>> = {
       clusters: refused('OpenCL has none'),
       heap: refused('OpenCL C has none'),
       stack: refused('OpenCL C has none'),
+      launches: refused('only devices with `enqueue_kernel` have them'),
       matrices: expanded('shuffles and fused sums'),
     },
   },
@@ -102,6 +104,7 @@ export const profiles: Readonly<Record<TextTarget, Profile>> = {
       clusters: refused('Metal has none'),
       heap: refused('Metal has none'),
       stack: refused('Metal has none'),
+      launches: refused('Metal has none'),
       matrices: refused('the form of a lane in `simdgroup_matrix` is no part of the language'),
     },
   },

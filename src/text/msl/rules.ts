@@ -224,6 +224,7 @@ const services: Readonly<Record<Service, readonly [string, string]>> = {
   heap: ['the heap of kernels (`malloc`, `free`, `%envreg30`)', 'Metal has none'],
   cluster: ['a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)', 'Metal has no clusters of blocks'],
   stack: ['a stack (recursive functions, `alloca`)', 'Metal has none'],
+  launches: ['launches by kernels (dynamic parallelism)', 'Metal has none'],
 };
 
 function param(p: Printer, { index: at, type }: InstOf<'param'>, value: Value): Expression {

@@ -273,6 +273,7 @@ const services: Readonly<Record<Service, readonly [string, string]>> = {
   heap: ['the heap of kernels (`malloc`, `free`, `%envreg30`)', 'OpenCL C has none'],
   cluster: ['a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)', 'OpenCL has no clusters of blocks'],
   stack: ['a stack (recursive functions, `alloca`)', 'OpenCL has none'],
+  launches: ['launches by kernels (dynamic parallelism)', 'OpenCL C has none'],
 };
 
 function param(p: Printer, { index: at, type }: InstOf<'param'>, value: Value): Expression {
