@@ -273,5 +273,6 @@ static inline CUresult cuCtxCreate(CUcontext *pctx, CUctxCreateParams *ctxCreate
 #endif
 
 #include "cumetal/driver_arrays.h"
+#include "cumetal/driver_tensor_maps.h"
 
 #endif

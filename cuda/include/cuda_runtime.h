@@ -49,6 +49,7 @@ typedef unsigned long ulong;
 #include "cumetal/math/mixed.h"
 #endif
 #include "cuda_runtime_api.h"
+#include "cuda_device_runtime_api.h"
 #ifdef __CUDA__
 #include "cumetal/device/texture.h"
 #include "cumetal/device/surface.h"

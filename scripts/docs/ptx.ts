@@ -43,7 +43,7 @@ const directives: readonly (readonly [names: string, what: string])[] = [
   ['`.address_size`', 'read; 32-bit addresses are not supported.'],
   [
     '`.entry` `.func` `.param` `.reg` `.alias`',
-    'read; calls of a `.func` are inlined, and functions that no entry calls are not compiled. Recursion (CM2041), also through a register, and calls of functions without a body (CM2040) are not supported.',
+    'read; calls of a `.func` are inlined, and functions that no entry calls are not compiled. Functions that call themselves, also through a register, require `--target cpu` (CM2041). Calls of functions without a body (CM2040) are not supported.',
   ],
   [
     '`.branchtargets` `.calltargets` `.callprototype`',

@@ -12,25 +12,42 @@ function callsOf(text: string, command: string): string[][] {
 
 const keywords = /^(PRIVATE|PUBLIC|INTERFACE|SYSTEM|WIN32)$/;
 
+/** The words behind a keyword of a call, up to the next keyword: functions of projects take their sources so. */
+function behind(words: readonly string[], keyword: string): readonly string[] {
+  const from = words.indexOf(keyword) + 1;
+  const rest = from === 0 ? [] : words.slice(from);
+  const to = rest.findIndex((word) => /^[A-Z][A-Z_]+$/.test(word));
+  return to < 0 ? rest : rest.slice(0, to);
+}
+
 /** The recipe of a folder; a text if it has none that can be read. */
 export function cmakeRecipeOf(folder: string): Recipe | string {
   const path = join(folder, 'CMakeLists.txt');
   if (!existsSync(path)) return 'there is no CMakeLists.txt';
   const text = readFileSync(path, 'utf8')
     .replace(/#.*/g, '')
-    .replace(/\$\{CMAKE_CURRENT_SOURCE_DIR\}/g, '.');
-  const [first] = callsOf(text, 'add_executable');
-  const sources = first?.slice(1).filter((word) => languageOf(word)) ?? [];
+    .replace(/\$\{CMAKE_CURRENT_(SOURCE|LIST)_DIR\}/g, '.');
+  const [first] = callsOf(text, 'add_executable').map((words) => words.slice(1));
+  const own =
+    [...text.matchAll(/\(([^()]*)\)/g)]
+      .map(([, words]) => words!.split(/\s+/).filter(Boolean))
+      .find((words) => words.includes('SOURCES')) ?? [];
+  const sources = (first ?? behind(own, 'SOURCES')).filter((word) => languageOf(word));
   if (sources.length === 0) return 'the sources are not named in add_executable';
-  const folders = [...callsOf(text, 'include_directories'), ...callsOf(text, 'target_include_directories').map((words) => words.slice(1))];
+  const folders = [
+    ...callsOf(text, 'include_directories'),
+    ...callsOf(text, 'target_include_directories').map((words) => words.slice(1)),
+    behind(own, 'INCLUDE_DIRS'),
+  ];
   const includes = folders
     .flat()
     .filter((word) => !keywords.test(word) && !word.includes('$'))
     .map((word) => resolve(folder, word));
   const libraries = callsOf(text, 'target_link_libraries')
     .flatMap((words) => words.slice(1))
+    .concat(behind(own, 'LINK_LIBRARIES'))
     .filter((word) => !keywords.test(word))
-    .map((word) => word.replace(/^CUDA::/, '').replace(/^cuda_driver$/, 'cuda'));
+    .map((word) => word.replace(/^-l|^CUDA::/, '').replace(/^cuda_driver$/, 'cuda'));
   const flags = [...includes.map((each) => `-I${each}`), '-std=c++17'];
   return {
     units: sources.map((word) => ({

@@ -75,8 +75,8 @@ const isText = (path: string): boolean => !/\.(txt|dat|tab)$/.test(path);
 
 /** What a folder builds, by its Makefile or its CMakeLists.txt. */
 function recipeIn(folder: string): Recipe | string {
-  if (values.form === 'cmake') return cmakeRecipeOf(folder);
-  return recipeOf(folder);
+  const made = values.form === 'cmake' ? 'none' : recipeOf(folder);
+  return typeof made === 'string' && (values.form === 'cmake' || existsSync(join(folder, 'CMakeLists.txt'))) ? cmakeRecipeOf(folder) : made;
 }
 
 function programOf(name: string): Program {
@@ -193,7 +193,7 @@ function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'
   const missing = /the program calls `(\w+)`/.exec(errors)?.[1];
   if (missing !== undefined) return { stage: 'missing function', reason: missing };
   const verdict = verdictOf(output);
-  if (/out of memory|bad_alloc|memory allocation|of at most 4 GiB/i.test(output + errors))
+  if (/out of memory|bad_alloc|memory allocation|of at most 4 GiB|an allocation of \d+ bytes failed/i.test(output + errors))
     return { stage: 'memory', reason: 'more than 4 GiB of the device or of the host' };
   const lastLine = output.trim().split('\n').at(-1)!.slice(0, 200);
   if (ending !== 0) {

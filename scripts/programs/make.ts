@@ -45,6 +45,9 @@ function words(line: string): string[] {
 
 interface Command {
   readonly sources: string[];
+  /** Objects that it reads, and the file that it writes. */
+  readonly objects: string[];
+  output: string | undefined;
   readonly flags: string[];
   readonly includes: string[];
   readonly libraries: string[];
@@ -60,12 +63,16 @@ function takeOption(command: Command, head: string, value: string, folder: strin
 }
 
 function compilation(list: readonly string[], folder: string): Command {
-  const command: Command = { sources: [], flags: [], includes: [], libraries: [] };
+  const command: Command = { sources: [], objects: [], output: undefined, flags: [], includes: [], libraries: [] };
   for (let i = 0; i < list.length; i++) {
     const word = list[i]!;
     const head = [...taken].find((each) => word.startsWith(each) && !word.startsWith('-lineinfo'));
-    if (head !== undefined) takeOption(command, head, word === head ? (list[++i] ?? '') : word.slice(head.length), folder);
+    if (/^(-dc|--device-c|-rdc=true|--relocatable-device-code=true)$/.test(word)) command.flags.push('-rdc=true');
+    else if (head !== undefined) takeOption(command, head, word === head ? (list[++i] ?? '') : word.slice(head.length), folder);
+    else if (word === '-x' && list[i + 1] === 'cu') command.flags.push('-x', list[++i]!);
+    else if (word === '-o') command.output = resolve(folder, list[++i] ?? '');
     else if (withValue.has(word)) i++;
+    else if (/\.o$/.test(word)) command.objects.push(resolve(folder, word));
     else if (!word.startsWith('-') && languageOf(word)) command.sources.push(resolve(folder, word));
   }
   return command;
@@ -82,19 +89,31 @@ function* commandsOf(text: string, folder: string): Generator<readonly [words: s
   }
 }
 
+/** The commands that make one program of several; all of them where no command says that it links it. */
+function commandsFor(path: string | undefined, all: readonly Command[]): readonly Command[] {
+  const link = path === undefined ? undefined : all.filter(({ output }) => output === path).at(-1);
+  if (!link || all.filter(({ output = '' }) => output !== '' && !output.endsWith('.o')).length < 2) return all;
+  const objects = new Set(link.objects);
+  return all.filter((command) => command === link || (command.output !== undefined && objects.has(command.output)));
+}
+
 const unique = (list: readonly string[]): string[] => [...new Set(list)];
 
 /** The recipe of a folder with a Makefile; a text if make has none. */
 export function recipeOf(folder: string, goals: readonly string[] = ['run']): Recipe | string {
   const { stdout, stderr, status } = spawnSync('make', ['-n', '-B', '-C', folder, ...goals], { encoding: 'utf8', timeout: 20_000 });
-  const commands: Command[] = [];
-  let args: string[] | undefined;
+  const made: Command[] = [];
+  const runs: { readonly path: string; readonly args: string[] }[] = [];
   for (const [list, place] of commandsOf(stdout, folder)) {
     const at = list.findIndex((word) => !/^\w+=/.test(word));
     const name = list[at] ?? '';
-    if (compilers.test(name)) commands.push(compilation(list.slice(at + 1), place));
-    else if (/^\.\/\S+$/.test(name) && commands.length > 0) args ??= list.slice(at + 1).filter((word) => !/^(\d?>|<|\|)/.test(word));
+    if (compilers.test(name)) made.push(compilation(list.slice(at + 1), place));
+    else if (/^\.\/\S+$/.test(name) && made.length > 0)
+      runs.push({ path: resolve(place, name), args: list.slice(at + 1).filter((word) => !/^(\d?>|<|\|)/.test(word)) });
   }
+  // What runs before may have made its input, or be another version of it.
+  const path = runs.at(-1)?.path;
+  const commands = commandsFor(path, made);
   const isMade = commands.some(({ sources }) => sources.length > 0);
   if (!isMade) return status === 0 ? 'make compiles nothing' : (stderr.trim().split('\n').at(-1) ?? 'make failed');
   const all = commands.flatMap(({ includes }) => includes);
@@ -104,6 +123,6 @@ export function recipeOf(folder: string, goals: readonly string[] = ['run']): Re
     ),
     includes: unique(all),
     libraries: unique(commands.flatMap(({ libraries }) => libraries)),
-    args: args ?? [],
+    args: runs.find((run) => run.path === path)?.args ?? [],
   };
 }

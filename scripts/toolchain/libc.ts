@@ -104,7 +104,7 @@ const withoutHeaders =
   bits/shm.h bits/msg.h bits/ipc.h bits/ptrace.h bits/statfs.h sys/vfs.h syslog.h sys/syslog.h ucontext.h
   sys/ucontext.h paths.h utmp.h utmpx.h lastlog.h sys/acct.h sys/cachectl.h sys/epoll.h sys/reboot.h sys/swap.h sys/sendfile.h sys/inotify.h
   sys/quota.h sys/klog.h sys/fsuid.h sys/io.h sys/prctl.h sys/mtio.h sys/mount.h sys/fanotify.h sys/personality.h elf.h link.h bits/link.h
-  scsi/scsi.h scsi/scsi_ioctl.h scsi/sg.h sys/auxv.h pwd.h shadow.h grp.h mntent.h netdb.h resolv.h pty.h dlfcn.h setjmp.h ulimit.h sys/xattr.h
+  scsi/scsi.h scsi/scsi_ioctl.h scsi/sg.h sys/auxv.h pwd.h shadow.h grp.h mntent.h netdb.h resolv.h pty.h dlfcn.h ulimit.h sys/xattr.h
   wordexp.h spawn.h sys/membarrier.h sys/signalfd.h termios.h sys/termios.h bits/termios.h net/if.h net/if_arp.h net/ethernet.h net/route.h
   netinet/if_ether.h netinet/ether.h sys/timerfd.h libintl.h sys/sysmacros.h aio.h`);
 
@@ -133,8 +133,29 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   ],
   // `runtime/process.c` has these: most fail, and say so.
   'libc-top-half/musl/include/unistd.h': [
-    [/#ifdef __wasilibc_unmodified_upstream (\/\* WASI has no (?:pipe|fork\/exec|getuid etc\.|processes|getpid etc\.) \*\/)/g, '#if 1 $1'],
+    [
+      /#ifdef __wasilibc_unmodified_upstream (\/\* WASI has no (?:pipe|fchdir|fork\/exec|getuid etc\.|processes|getpid etc\.) \*\/)/g,
+      '#if 1 $1',
+    ],
   ],
+  // `runtime/setjmp.c` has what calls of these become; no masks of signals are kept.
+  'libc-top-half/musl/include/setjmp.h': [
+    ['#ifdef __wasilibc_unmodified_upstream /* WASI has no setjmp */', '#if 1'],
+    ['#include <bits/setjmp.h>', 'typedef unsigned long __jmp_buf[8];'],
+    [
+      '#define setjmp setjmp\n',
+      `#define setjmp setjmp
+#define _setjmp setjmp
+#define _longjmp longjmp
+#define sigsetjmp(buffer, mask) setjmp(buffer)
+#define siglongjmp longjmp
+`,
+    ],
+  ],
+  // Programs with sources of GNU's library in them look for this, and leave those out.
+  'libc-top-half/musl/include/features.h': [['#define _FEATURES_H\n', '#define _FEATURES_H\n#define __GNU_LIBRARY__ 6\n']],
+  // Callers may leave out where the other offset goes.
+  'libc-top-half/musl/src/time/__tz.c': [['\t*oppoff = 0;', '\tif (oppoff) *oppoff = 0;']],
   'libc-top-half/musl/include/stdio.h': [['#ifdef __wasilibc_unmodified_upstream /* WASI has no popen */', '#if 1']],
   'libc-top-half/musl/include/sys/wait.h': [['int waitid (idtype_t, id_t, siginfo_t *, int);\n', '']],
   // Not every source of the library has `pid_t` here.

@@ -42,7 +42,8 @@ const common = [
   ...['-target-feature', '+nontrapping-fptoint', '-target-feature', '+mutable-globals', '-resource-dir', '/usr'],
 ];
 /** C++ exceptions as WebAssembly's, in the form that every engine of today has. */
-const exceptions = ['-exception-model=wasm', '-mllvm', '-wasm-enable-eh', '-target-feature', '+exception-handling'];
+const throwing = ['-target-feature', '+exception-handling'];
+const exceptions = ['-exception-model=wasm', '-mllvm', '-wasm-enable-eh', ...throwing];
 const cFlags = ['-O2', '-std=gnu17', '-mthread-model', 'single', '-fno-builtin', '-x', 'c'];
 
 /** Our own C++ sources. */
@@ -137,7 +138,7 @@ async function main(to: string): Promise<void> {
       name: 'runtime',
       units: Object.keys(ours).map((path) => ({
         path,
-        flags: path.endsWith('.c') ? [...cFlags, ...includes] : [...cxxFlags, ...cxxIncludes],
+        flags: path.endsWith('.c') ? [...cFlags, ...throwing, ...includes] : [...cxxFlags, ...cxxIncludes],
       })),
       flags: emulation,
       files: { src: ours, sysroot },

@@ -65,6 +65,8 @@ const kernelOf = (text: string): Kernel => {
   return module.kernel();
 };
 
+const inPairs = `${head}.visible .entry pairs(.param .u64 out)\n.reqnctapercluster 2\n{ ret; }`;
+
 const memory = (bytes = 64): bigint => got((to) => cuda.cudaMalloc(to, bytes));
 
 const endless = `${head}.visible .entry endless(.param .u64 out)
@@ -105,6 +107,11 @@ const provoked: Readonly<Partial<Record<CudaErrorName, Provoke>>> = {
   cudaErrorInvalidValue: () => cuda.cudaMemcpy(memory(), memory(), 16, toDevice),
   cudaErrorMemoryAllocation: () => cuda.cudaMalloc(ref(), 2 ** 40),
   cudaErrorInvalidConfiguration: () => cuda.cudaLaunchKernel(kernelOf(kernels.bump), 1, { x: 64, y: 64 }, [memory()]),
+  cudaErrorInvalidClusterSize() {
+    const { metallib } = compile(new SourceFile('pairs.ptx', inPairs), { target: 'cpu' }, new Diagnostics())!;
+    const module = got<Module>((to) => cuda.cudaLibraryLoadData(to, metallib));
+    return cuda.cudaLaunchKernel(module.kernel(), 1, 32, [memory()]);
+  },
   cudaErrorInvalidSymbol: () =>
     cuda.cumetalGetSymbol(
       ref<ModuleSymbol>(),

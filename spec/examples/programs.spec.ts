@@ -85,4 +85,84 @@ int main(int argc, char **argv) {
 }
 `;
 
+/** Compiles and runs sources; returns what the program prints. */
+function printed(sources: Readonly<Record<string, string>>, words: readonly string[] = []): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'cumetal-spec-')));
+  try {
+    for (const [name, text] of Object.entries(sources)) writeFileSync(join(folder, name), text);
+    mkdirSync(join(folder, 'below'));
+    const { status, stdout, stderr } = spawnSync(join(root, 'bin/cumetal'), ['run', ...Object.keys(sources), ...words], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    assert.equal([status, stderr], [0, '']);
+    return stdout;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+// Expected: C17, 7.13; a jump unwinds nothing, and a `volatile` variable keeps its value.
+need(test, ['sysroot'], 'longjmp returns to setjmp, in C and in C++', () => {
+  const jumps = `
+#include <setjmp.h>
+#include <stdio.h>
+static jmp_buf outer, inner;
+static void leave(int depth, int value) { if (depth > 0) leave(depth - 1, value); else longjmp(value < 0 ? outer : inner, value < 0 ? -value : value); }
+void NAME(void) {
+  volatile int turns = 0;
+  int from = setjmp(outer);
+  if (from != 0) { printf("outer %d after %d\\n", from, turns); return; }
+  int got = setjmp(inner);
+  printf("inner %d\\n", got);
+  turns = turns + 1;
+  if (turns == 1) leave(3, 0);
+  if (turns == 2) leave(5, 7);
+  leave(2, -9);
+}
+`;
+  const main = `
+#include <cstdio>
+extern "C" void in_c(void);
+void in_cpp(void);
+struct Guard { ~Guard() { puts("guard"); } };
+int main() {
+  in_c();
+  in_cpp();
+  try { Guard guard; throw 3; } catch (int n) { std::printf("caught %d\\n", n); }
+}
+`;
+  const once = ['inner 0', 'inner 1', 'inner 7', 'outer 9 after 3'];
+  const sources = { 'main.cpp': main, 'a.c': jumps.replace('NAME', 'in_c'), 'b.cpp': jumps.replace('NAME', 'in_cpp') };
+  assert.equal(printed(sources).split('\n'), [...once, ...once, 'guard', 'caught 3', '']);
+});
+
+// Expected: the macros that GCC has on Linux, in standards of GNU and of ISO; POSIX.1-2017, `fchdir` and `localtime`.
+need(test, ['sysroot'], 'programs for Linux find its names, its time and its folders', () => {
+  const program = `
+#include <cstdio>
+#include <ctime>
+#include <atomic>
+#include <fcntl.h>
+#include <locale>
+#include <string>
+#include <unistd.h>
+#if defined(__linux__) && defined(__linux) && defined(__gnu_linux__) && defined(__unix__) && defined(__unix) && linux && unix
+int main() {
+  time_t day = 86400 * 365;
+  char text[64];
+  strftime(text, sizeof text, "%Y-%m-%d", localtime(&day));
+  puts(text);
+  std::atomic<int> flag{1};
+  flag.wait(0);
+  puts(std::use_facet<std::numpunct<char>>(std::locale::classic()).truename().c_str());
+  int start = open(".", O_RDONLY);
+  printf("%d %d ", chdir("below"), access("main.cpp", R_OK));
+  printf("%d %d\\n", fchdir(start), access("main.cpp", R_OK));
+}
+#endif
+`;
+  assert.equal(printed({ 'main.cpp': program }, ['-std=gnu++20']).split('\n'), ['1971-01-01', 'true', '0 -1 0 0', '']);
+});
+
 test.run();

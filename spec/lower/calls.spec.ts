@@ -323,13 +323,15 @@ const kernel = (body: string): string =>
 
 test('CM2041: a function that calls itself', () => {
   assert.equal(said(`.func f () {\ncall f; ret; }\n${kernel('call f;')}`), [
-    'CM2041 5:6 recursive functions are not supported: `f` -> `f`',
+    'CM2041 5:6 recursive functions are not supported by Apple GPUs: `f` -> `f`; called by way of `k` -> `f`',
   ]);
 });
 
 test('CM2041: functions that call one another', () => {
   const text = `.func c ();\n.func b () { call c; ret; }\n.func a () { call b; ret; }\n.func c () { call b; ret; }\n${kernel('call a;')}`;
-  assert.equal(said(text), ['CM2041 7:19 recursive functions are not supported: `b` -> `c` -> `b`']);
+  assert.equal(said(text), [
+    'CM2041 7:19 recursive functions are not supported by Apple GPUs: `b` -> `c` -> `b`; called by way of `k` -> `a` -> `b` -> `c`',
+  ]);
 });
 
 test('what no entry calls is not compiled', () => {

@@ -87,6 +87,31 @@ test('a device pointer and null stop host code that follows them', () => {
   );
 });
 
+/** Appends a custom section that names functions by index. Source: WebAssembly core specification, appendix "Name Section". */
+function withNames(bytes: Uint8Array, names: readonly string[]): Uint8Array {
+  const map = [...uleb(names.length), ...names.flatMap((name, i) => [...uleb(i), ...text(name)])];
+  const body = [...text('name'), 1, ...uleb(map.length), ...map];
+  return Uint8Array.from([...bytes, 0, ...uleb(body.length), ...body]);
+}
+
+test('what stops a program names the functions that it is in, without those of the start', () => {
+  const names = ['_start', 'malloc', 'free', 'main', 'divide(int, int)'];
+  const of = (code: readonly number[]): Uint8Array => {
+    const start = { type: '>', name: '_start', code: [0x10, 3] };
+    const functions = [start, ...parts, { type: '>', name: 'a', code: [0x10, 4] }, { type: '>', name: 'b', code }];
+    return withNames(moduleOf({ functions, memory }), names);
+  };
+  const notes = (bytes: Uint8Array): readonly string[] => {
+    const found: string[] = [];
+    const report: RunOptions['report'] = ({ list }) => void found.push(...list.flatMap((each) => each.notes));
+    runProgram(bytes, { ...options([]), report });
+    return found;
+  };
+  assert.equal(notes(of([0x41, 1, 0x41, 0, 0x6d, 0x1a])), ['in `divide(int, int)`, called from `main`']);
+  assert.match(notes(of([0x10, 4]))[0]!, /^in `divide\(int, int\)`, called from `divide\(int, int\)`, .* and \d+ more$/);
+  assert.equal(notes(program([0x00])), []);
+});
+
 test('a trap is reported with its reason', () => {
   const { code, said } = ran(program([0x00]));
   assert.is(code, stoppedCode);

@@ -156,8 +156,7 @@ const faults: readonly Fault[] = [
 
 /** Legal PTX that this version refuses. */
 const refusals: readonly Fault[] = [
-  ['^atom.acquire.cluster.global.add.u32 %r1, [table], 1;', 'CM2001', '`atom.acquire.cluster.global.add.u32` is not supported', 'cluster'],
-  ['@%p1 ^membar.proxy.alias;', 'CM2001', '`membar.proxy.alias` is not supported'],
+  ['^vadd.u32.u32.u32.add %r1, %r1, %r2, %r1;', 'CM2001', '`vadd.u32.u32.u32.add` is not supported', 'manual'],
   ['mov.u64 %rd1, ^%gridid;', 'CM2002', 'special register `%gridid` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
   ['mov.u32 %r1, ^%nsmid;', 'CM2002', 'special register `%nsmid` is not supported'],

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { check, parse } from '../../src/ptx/index.ts';
+import { compile } from '../../src/compile/index.ts';
 import { need } from '../support/need.ts';
 import { ptxasTakes } from '../support/ptxas.ts';
 
@@ -12,10 +12,10 @@ const test = suite('ptx/directives');
 const textOf = (directives: string): string =>
   `.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n${directives}\n{ ret; }\n`;
 
-function said(directives: string): string[] {
+function said(directives: string, target: 'macos15' | 'cpu' = 'macos15'): string[] {
   const file = new SourceFile('a.ptx', textOf(directives));
   const diagnostics = new Diagnostics(file);
-  check(parse(file, diagnostics), {}, diagnostics);
+  compile(file, { target }, diagnostics);
   return diagnostics.sorted().map(({ code, labels, message, help }) => {
     const { line, column } = file.position(labels[0]!.span.start);
     assert.match(help ?? '', 'cluster');
@@ -25,21 +25,30 @@ function said(directives: string): string[] {
 
 const honoured = ['.maxclusterrank 8', '.reqnctapercluster 1', '.reqnctapercluster 1, 1, 1', '.minnctapersm 2', '.maxntid 32, 4, 1', ''];
 const refused: readonly (readonly [string, ...string[]])[] = [
-  ['.reqnctapercluster 2', 'CM2055 5:1 `.reqnctapercluster` is not supported: Metal has no clusters of threadgroups'],
-  ['.reqnctapercluster 1, 2, 1', 'CM2055 5:1 `.reqnctapercluster` is not supported: Metal has no clusters of threadgroups'],
+  [
+    '.reqnctapercluster 2',
+    'CM2055 5:1 `.reqnctapercluster` is not supported: Metal has no clusters of threadgroups; the CPU device has them (`--target cpu`)',
+  ],
+  [
+    '.reqnctapercluster 1, 2, 1',
+    'CM2055 5:1 `.reqnctapercluster` is not supported: Metal has no clusters of threadgroups; the CPU device has them (`--target cpu`)',
+  ],
   [
     '.explicitcluster',
-    'CM2055 5:1 `.explicitcluster` is not supported: the launch gives the kernel clusters, and Metal has no clusters of threadgroups',
+    'CM2055 5:1 `.explicitcluster` is not supported: the launch gives the kernel clusters, and Metal has no clusters of threadgroups; the CPU device has them (`--target cpu`)',
   ],
   [
     '.reqntid 32, 1, 1\n.reqnctapercluster 2, 1, 1\n.blocksareclusters',
-    'CM2055 6:1 `.reqnctapercluster` is not supported: Metal has no clusters of threadgroups',
-    'CM2055 7:1 `.blocksareclusters` is not supported: the grid counts clusters rather than blocks, and Metal has no clusters of threadgroups',
+    'CM2055 7:1 `.blocksareclusters` is not supported: the grid of a launch counts blocks, and not clusters',
   ],
 ];
 
 for (const directives of honoured) test(`${directives || 'none'} is taken`, () => assert.equal(said(directives), []));
 for (const [directives, ...messages] of refused) test(`${directives} is refused`, () => assert.equal(said(directives), messages));
+
+test('the CPU device has clusters', () => {
+  for (const [directives] of refused.slice(0, 3)) assert.equal(said(directives, 'cpu'), [], directives);
+});
 
 need(test, ['ptxas'], 'ptxas takes them all', async () => {
   const all = [...honoured, ...refused.map(([directives]) => directives)];

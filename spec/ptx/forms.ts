@@ -88,6 +88,7 @@ const registers = (type: string, count: number, from: number): string =>
 /** An operand that suits a slot; `entry` is the parameter of the kernel, `L` a label. */
 function operandText(slot: OperandSlot, index: number, form: FormMatch): string {
   const type = typeOfSlot(slot, form);
+  if (slot.sink === 'must') return '_';
   if (slot.isAddress) return addressText(form);
   if (type === 'label' || type === 'targets') return type === 'label' ? 'L' : 'list';
   const lanes = slot.vector === 'elements' ? lanesOfSlot(slot, form) : undefined;

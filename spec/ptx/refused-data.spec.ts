@@ -3,6 +3,8 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { tensorRows } from '../../src/ptx/table/async/tensor.ts';
+import { tensorMapRows } from '../../src/ptx/table/async/tensor-map-rows.ts';
 import { need } from '../support/need.ts';
 import { declarations, refusedDataRows, refusedTexts } from './refused-data-forms.ts';
 import { refusedByAll, sampled, type Trial, testReasons } from './refused-judge.ts';
@@ -25,6 +27,13 @@ const trial: Trial = {
 need(test, ['ptxas'], 'every form of a refused row is one that ptxas takes', () => {
   const forms = [...new Set(refusedDataRows().flatMap((row) => sampled(trial, row, 'legal')))];
   assert.ok(forms.length > 2000, `${forms.length} forms`);
+  assert.equal([...refusedByAll(trial, forms)], []);
+});
+
+need(test, ['ptxas'], 'so is every form of a compiled row of tensors, whose operands have the same shapes', () => {
+  const rows = [...tensorRows(), ...tensorMapRows()];
+  const forms = [...new Set(rows.flatMap((row) => sampled({ ...trial, max: 30 }, row, 'legal')))];
+  assert.ok(forms.length > 200, `${forms.length} forms`);
   assert.equal([...refusedByAll(trial, forms)], []);
 });
 

@@ -86,6 +86,10 @@ function areApart(a: Row, b: Row): boolean {
   return a.operands.length < least(b) || b.operands.length < least(a);
 }
 
+/** Whether one has a brace vector where the other has none (`withVectors` in `src/ptx/check/match.ts`). */
+const differInVectors = (a: Row, b: Row): boolean =>
+  a.operands.some((slot, i) => (slot.vector === undefined) !== (b.operands[i]?.vector === undefined));
+
 /** Calls are distinguished by their lists (`src/ptx/syntax/call-parts.ts`). */
 test('of rows that match a form with as many operands, the first says what it means, and the others are refused', () => {
   const owners = new Map<string, Row[]>();
@@ -96,7 +100,7 @@ test('of rows that match a form with as many operands, the first says what it me
     }
   for (const [form, [first, ...others]] of owners)
     assert.ok(
-      others.every((other) => isRefused(other) || areApart(first!, other) || other.control === 'call'),
+      others.every((other) => isRefused(other) || areApart(first!, other) || differInVectors(first!, other) || other.control === 'call'),
       `${form}: ${named(others)}`,
     );
   assert.ok(owners.size > 3000);
@@ -153,13 +157,22 @@ test('what computes is lowered by its row and has three worked examples', () => 
     // A policy is no number: it is 0 here.
     'createpolicy.fractional.primary{.secondary}.b64 d{, fraction}',
     'createpolicy.cvt.L2.b64 d, a',
+    'cvta.shared::cluster.size d, a',
+    'cvta.to.shared::cluster.size d, a',
+    'isspacep.shared::cluster d, a',
+    'mapa{.shared::cluster}.type d, a, b',
+    'getctarank{.shared::cluster}.type d, a',
     ...roundsToSelf,
+    'stacksave.type d',
+    'alloca.type d, a{, b}',
+    // The state of a barrier has a layout of its own: spec/device/mbarrier.spec.ts.
+    'mbarrier.pending_count.b64 d, a',
   ]);
   for (const row of rows.filter(isRefused)) assert.is(row.cases().length, 0, row.syntax);
 });
 
-/** Warp matrix instructions have no single-thread cases: spec/h200/matrix.spec.ts and spec/lower/matrix.spec.ts test them. */
-const isWarpCollective = ({ source }: Row): boolean => source.startsWith('9.7.14.');
+/** Warp matrix instructions have no single-thread cases: spec/h200/matrix.spec.ts, spec/lower/matrix.spec.ts and spec/device/wgmma.spec.ts test them. */
+const isWarpCollective = ({ source }: Row): boolean => source.startsWith('9.7.14.') || source.startsWith('9.7.15.');
 
 /** Without cases so far. */
 const roundsToSelf = ['f16', 'f32', 'f64'].map((type) => `cvt.irnd{.ftz}{.sat}.${type}.${type} d, a`);
@@ -187,7 +200,8 @@ const isGiven = (each: AnyCase, { name, second }: OperandSlot): boolean =>
 
 /** The assembler's diagnostics of forms, for the given versions of PTX and architectures. */
 function refusedByPtxas(forms: readonly string[], version: string, architecture: string, target = architecture): Set<string> {
-  const head = `.version ${version}\n.target ${target}\n.address_size 64\n${functions}.visible .entry k (.param .u64 entry)\n{ ${declarations} L:\n`;
+  const many = declarations.replaceAll('<9>', '<130>');
+  const head = `.version ${version}\n.target ${target}\n.address_size 64\n${functions}.visible .entry k (.param .u64 entry)\n{ ${many} L:\n`;
   const first = head.split('\n').length;
   const faults = ptxasFaults(`${head}${forms.join('\n')}\nret;\n}\n`, architecture);
   assert.is(faults.has(first + forms.length), false, 'the assembler came to the end');
@@ -203,9 +217,18 @@ function refused(forms: readonly string[]): string[] {
 need(test, ['ptxas'], 'every form of the table is one that ptxas takes', () => {
   // `refused.spec.ts` has the coordinates of textures and surfaces.
   const isImage = (row: Row): boolean => row.operands.some(({ inBrackets }) => inBrackets.length > 0);
-  const forms = textsOf(rows.filter((row) => !isRefused(row) && !row.withdrawn && !isImage(row)));
+  const isOfGroup = ({ name }: Row): boolean => name === 'wgmma';
+  // Some are of one architecture only.
+  const isOfKind = ({ syntax }: Row): boolean => syntax.startsWith('mma.') && syntax.includes('kind');
+  const isUsual = (row: Row): boolean => !isRefused(row) && !row.withdrawn && !isImage(row) && !isOfGroup(row) && !isOfKind(row);
+  const forms = textsOf(rows.filter(isUsual));
+  assert.equal([...refusedByPtxas(textsOf(rows.filter(isOfKind)), '9.0', 'sm_120a')], []);
   // An arrival is at a barrier for a number of threads above 0.
   assert.equal(refused(forms.map((form) => form.replace(/(arrive\S*) 0, 0;/, '$1 1, 32;'))), []);
+  // Only an sm_90a has warp groups; three widths of thirty-two, and no zeros for signs.
+  const ofGroups = textsOf(rows.filter(isOfGroup)).filter((form) => !/m64n/.test(form) || /m64n(8|48|256)k/.test(form));
+  assert.ok(ofGroups.length > 100);
+  assert.equal([...refusedByPtxas(ofGroups, '9.0', 'sm_90a')], []);
 });
 
 const textsOf = (list: readonly Row[]): string[] => list.flatMap((row) => wordsOf(row).map((words) => instructionText(row, words)));

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { TargetName } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile, type MmaMode } from '../../src/compile/index.ts';
@@ -42,11 +43,11 @@ export function sourceOf(form: string, frame: string, code: readonly string[]): 
 }
 
 /** The results of a form on the CPU device. */
-export function run({ form, frame, code, pools, count, trials }: Form, mma: MmaMode): Uint8Array {
+export function run({ form, frame, code, pools, count, trials }: Form, mma: MmaMode, chosen?: TargetName): Uint8Array {
   const source = sourceOf(form, frame, code);
   const diagnostics = new Diagnostics(source);
   // Many soft doubles take long: forms with few trials cover them.
-  const target = /m16n8k(8|16).*f64/.test(form) ? 'cpu' : 'macos14';
+  const target = chosen ?? (/m16n8k(8|16).*f64/.test(form) ? 'cpu' : 'macos14');
   const compiled = compile(source, { target, mma }, diagnostics);
   assert.ok(compiled, diagnostics.list.map((d) => d.message).join('; '));
   const after = launchMetallib(compiled.metallib, {

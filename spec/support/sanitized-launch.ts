@@ -25,6 +25,8 @@ export interface SanitizedLaunch {
 export interface SanitizedRun {
   /** The diagnostics with their notes and labels. */
   readonly messages: readonly string[];
+  /** The line of the PTX that each names: of its first label, or of its text. */
+  readonly lines: readonly (number | undefined)[];
   readonly buffers: readonly Uint8Array[];
   /** Whether the fast sanitizer was used, and whether it fell back to the precise one. */
   readonly isFast: boolean;
@@ -100,6 +102,10 @@ export function runSanitized(
   const messages = diagnostics.list.map(({ code, message, notes, labels }) =>
     [code, message, ...notes, ...labels.map(({ text }) => text ?? '')].join('\n'),
   );
+  const lines = diagnostics.list.map(({ labels, message }) => {
+    const named = /kernel\.ptx:(\d+)/.exec(message)?.[1];
+    return labels[0] ? source.position(labels[0].span.start).line : named === undefined ? undefined : Number(named);
+  });
   const isFast = prepared?.fallBack !== undefined;
-  return { messages, buffers: buffers.map((buffer) => buffer.read()), isFast, isFallback };
+  return { messages, lines, buffers: buffers.map((buffer) => buffer.read()), isFast, isFallback };
 }

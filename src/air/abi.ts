@@ -4,7 +4,7 @@
  * more parameters than slots, all values share one slot after the buffers. Module memory, if the kernel uses it, has the first slot after
  * the parameters. The same description can be read back from the `air.kernel` metadata of any compute metallib.
  */
-import type { Service } from '../ir/index.ts';
+import type { ClusterRules, Service } from '../ir/index.ts';
 
 /** Element types of buffers, as the reflection spells them. */
 export type ElementType = 'u8' | 'i8' | 'u16' | 'i16' | 'f16' | 'bf16' | 'u32' | 'i32' | 'f32' | 'u64' | 'i64' | 'f64';
@@ -99,6 +99,8 @@ export interface KernelReflection {
   readonly checkedMasks?: 'loop' | 'shape' | 'divergent';
   /** The threadgroup shape that the source requires (`.reqntid`). */
   readonly requiredThreads: readonly [number, number, number] | undefined;
+  /** Of a kernel whose blocks run in clusters: what the source says of them. */
+  readonly cluster?: ClusterRules;
 }
 
 /** The output of `cumetal build --emit reflection`. */

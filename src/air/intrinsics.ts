@@ -5,7 +5,9 @@
  */
 import { type Type as LlvmType, types as llvm, type TypeOf } from '../bitcode/types.ts';
 import { type AtomicOp, type Clock, clocks, type Fold, type Op, type ScalarType, specOf } from '../ir/index.ts';
+import { llvmScalar } from './llvm-scalar.ts';
 import { type MatrixElement, type MatrixForm, matrixFunctions, productName } from './matrix-functions.ts';
+import { mmaFormIn, mmaPrefix, mmaTypeOf } from './mma-functions.ts';
 
 /**
  * `pure`: no memory access; `convergent`: barriers and simdgroup operations; `atomic`: atomic accesses, and operations that stay ordered
@@ -32,6 +34,8 @@ export interface Intrinsic {
   /** The operation on a matrix that is distributed over a simdgroup, and its signature up to AIR 2.7. */
   readonly matrix?: { readonly form: MatrixForm; readonly oldType: TypeOf<'function'> | undefined };
   readonly clock?: Clock;
+  /** The form of a product of matrices (`src/ir/mma.ts`). */
+  readonly form?: string;
   /** Of a reduction by a member mask. */
   readonly fold?: Fold;
   /** Of a synchronization by a member mask. */
@@ -40,31 +44,6 @@ export interface Intrinsic {
   readonly result: ScalarType | undefined;
   readonly operand: ScalarType | undefined;
 }
-
-/** Compiler hints without effect, which raising drops. `air.is_uniform` is used only by `llvm.assume`, so its result does not matter. */
-const hints = [
-  'air.is_uniform.',
-  'llvm.sideeffect',
-  'llvm.dbg.',
-  'llvm.lifetime.',
-  'llvm.assume',
-  'llvm.experimental.noalias.scope.decl',
-  'llvm.donothing',
-];
-export const isHint = (name: string): boolean => hints.some((hint) => name.startsWith(hint));
-
-/** LLVM's type for an IR scalar. */
-export const llvmScalar: Record<ScalarType, LlvmType> = {
-  i1: llvm.i1,
-  i8: llvm.i8,
-  i16: llvm.i16,
-  i32: llvm.i32,
-  i64: llvm.i64,
-  f16: llvm.half,
-  bf16: llvm.bfloat,
-  f32: llvm.float,
-  f64: llvm.double,
-};
 
 /** The float types of each `air.` math function. f64 forms exist for the CPU target only; bf16 forms are raised but never emitted. */
 const mathTypes: readonly ScalarType[] = ['f32', 'f16', 'f64', 'bf16'];
@@ -360,6 +339,19 @@ for (const fold of Object.keys(foldNames) as Fold[])
 for (const isFence of [true, false])
   add({ name: warpsyncName(isFence), type: signature(llvm.void, llvm.i32), op: 'warpsync', isFence, ...masked });
 
+const mmaRows: Table = new Map();
+
+/** The function of a product of matrices with a form, for the CPU device; AIR has none. */
+export function mmaFunction(form: string): Intrinsic;
+export function mmaFunction(form: string | undefined): Intrinsic | undefined;
+export function mmaFunction(form: string | undefined): Intrinsic | undefined {
+  if (form === undefined) return undefined;
+  const name = `${mmaPrefix}${form}`;
+  const row = { name, type: () => mmaTypeOf(form), class: 'convergent', op: 'mma', form, result: undefined, operand: undefined } as const;
+  if (!mmaRows.has(name)) addTo(mmaRows, row);
+  return mmaRows.get(name)!;
+}
+
 /** Marks the start of a source instruction for the profiler and the trace of the CPU device; AIR has no equivalent. */
 export const markName = 'cumetal.mark';
 add({ name: markName, type: signature(llvm.void), class: 'convergent', op: 'mark', result: undefined, operand: undefined });
@@ -370,7 +362,11 @@ export const allIntrinsics = (): Intrinsic[] => [...table.values(), ...atomics()
 /** The function with a name; undefined if it is unknown. */
 export const intrinsicOf = (name: string): Intrinsic | undefined =>
   table.get(name) ??
-  (name.includes('.atomic.') ? atomics().get(name) : name.includes('.simdgroup_matrix_') ? matrices().get(name) : undefined);
+  (name.includes('.atomic.')
+    ? atomics().get(name)
+    : name.includes('.simdgroup_matrix_')
+      ? matrices().get(name)
+      : mmaFunction(mmaFormIn(name)));
 
 /** The function for an op with these types, if there is one. */
 export function intrinsicFor(op: Op, result: ScalarType | undefined, operand: ScalarType | undefined): Intrinsic | undefined {

@@ -10,6 +10,9 @@ export const softDoubles = 'cumetal.f64';
 /** Our own named metadata, which other readers ignore: a node per kernel with the block that it requires, as threads along x, y and z. */
 export const requiredBlock = 'cumetal.block';
 
+/** Our own named metadata: a node per kernel with its rules of clusters, as five numbers (`clusterNumbers`). */
+export const clusterRules = 'cumetal.clusters';
+
 /** MSL's names of scalar types, unsigned and signed. `reflect.ts` reads them back. */
 export const typeNames: Record<Exclude<ScalarType, 'i1'>, readonly [unsigned: string, signed: string]> = {
   i8: ['uchar', 'char'],

@@ -122,5 +122,6 @@ export function reflectKernel(kernel: Kernel, target?: Target): KernelReflection
     usesDynamicShared: shared?.dynamicOffset !== undefined,
     maxThreads: kernel.maxThreads,
     requiredThreads: kernel.requiredThreads,
+    ...(kernel.cluster ? { cluster: kernel.cluster } : {}),
   };
 }

@@ -69,6 +69,10 @@ const classes = {
 // Bundling renames a class to a name like `LaunchError2`, which Node prints for an uncaught error.
 for (const [value, made] of Object.entries({ CumetalError, ...classes })) Object.defineProperty(made, 'name', { value });
 
+/** Whether the stack of a thread was too small, of which an H200 says that the address is not valid. */
+const isStackOverflow = ({ code, message }: Diagnostic): boolean =>
+  code === 'CM6014' && message.includes('stopped itself: the stack of a thread is too small');
+
 /** The exception class and the CUDA error of a diagnostic. */
 export interface Failure {
   readonly error: keyof typeof classes;
@@ -113,7 +117,9 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM5073: is('LaunchError', 'cudaErrorUnknown'),
   CM5075: is('ResourceError', 'cudaErrorUnknown'),
   CM5076: is('ResourceError', 'cudaErrorContextIsDestroyed'),
+  CM5054: is('LaunchError', 'cudaErrorInvalidClusterSize'),
   CM5078: is('ResourceError', 'cudaErrorInvalidValue'),
+  CM5079: is('ResourceError', 'cudaErrorInvalidValue'),
   CM6001: is('DeviceNotFoundError', 'cudaErrorNoDevice'),
   CM6010: is('LaunchError', 'cudaErrorLaunchTimeout'),
   CM6011: is('LaunchError', 'cudaErrorIllegalAddress'),
@@ -143,6 +149,7 @@ const isAssertion = ({ code, message }: Diagnostic): boolean => code === 'CM6014
 /** The exception class and the CUDA error of a diagnostic. */
 export function failureOf(diagnostic: Diagnostic): Failure {
   if (isAssertion(diagnostic)) return is('LaunchError', 'cudaErrorAssert');
+  if (isStackOverflow(diagnostic)) return is('LaunchError', 'cudaErrorIllegalAddress');
   for (let { length } = diagnostic.code; length >= 2; length--) {
     const found = failures[diagnostic.code.slice(0, length)];
     if (found) return found;

@@ -31,4 +31,5 @@ export { type CoreModel, coreModels, type Occupancy } from './occupancy.ts';
 export type { KernelArgument } from './pack.ts';
 export type { ArgumentOf, ArgumentsOf, Signature, SignatureWord } from './signature.ts';
 export { Stream, type StreamOptions } from './stream.ts';
+export { type TensorMapOptions, tensorMap } from './tensor-map.ts';
 export type { LaunchReport, Work } from './work.ts';

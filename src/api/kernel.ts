@@ -27,6 +27,10 @@ export interface LaunchOptions<A extends readonly unknown[]> {
   readonly shared?: number | readonly number[];
   /** Whether all blocks run at the same time, so that they can wait for each other (`grid.sync()`); on the CPU device. */
   readonly cooperative?: boolean;
+  /** Blocks of a cluster along each axis, on the CPU device; what the kernel requires by default. */
+  readonly cluster?: Extent;
+  /** Bytes of the stack of each thread, for recursive functions and `alloca`, on the CPU device; 8 KiB by default. */
+  readonly stack?: number;
   readonly stream?: InStream;
   /** The time limit in milliseconds; 0 is no limit. The default is that of the device. */
   readonly timeoutMs?: number;
@@ -58,7 +62,20 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
    * Enqueues a launch in a stream. Invalid arguments, shapes and sizes throw immediately (CM50xx). Errors on the device are reported by
    * `ended()` of the work and by synchronizing the stream or the device.
    */
-  launch({ grid, block, args, shared, cooperative, stream, timeoutMs, print, progress, watch }: LaunchOptions<A>): Work<LaunchReport> {
+  launch({
+    grid,
+    block,
+    args,
+    shared,
+    cooperative,
+    cluster,
+    stack,
+    stream,
+    timeoutMs,
+    print,
+    progress,
+    watch,
+  }: LaunchOptions<A>): Work<LaunchReport> {
     const { context, low, defaultStream } = this.#module;
     const to = stream ?? defaultStream;
     assertUsable(context, this.#module, 'module');
@@ -74,6 +91,8 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
       dynamicSharedBytes: typeof shared === 'number' ? shared : 0,
       ...(typeof shared === 'object' ? { dynamicSharedParts: shared } : {}),
       ...(cooperative ? { cooperative } : {}),
+      ...(cluster === undefined ? {} : { cluster: extent(cluster) }),
+      ...(stack === undefined ? {} : { stackBytes: stack }),
       args: packed.args,
       timeoutMs: timeoutMs ?? context.timeoutMs,
       ...(printed ? { print: printed } : {}),

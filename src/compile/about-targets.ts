@@ -4,5 +4,9 @@ import type { Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 /** The first error if all errors are limits of Apple targets, so that compiling for `cpu` may succeed. */
 export function beyondTarget({ list }: Diagnostics): Diagnostic | undefined {
   const errors = list.filter(({ severity }) => severity === 'error');
-  return errors.every(({ code }) => code.startsWith('CM209')) ? errors[0] : undefined;
+  return errors.every(isOfTarget) ? errors[0] : undefined;
 }
+
+/** Whether an error is a limit of Apple targets: by its code, or an instruction of which it says that `--target cpu` compiles it. */
+const isOfTarget = ({ code, help }: Diagnostic): boolean =>
+  code.startsWith('CM209') || code === 'CM2041' || (code === 'CM2001' && (help?.includes('--target cpu') ?? false));

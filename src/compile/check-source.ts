@@ -2,12 +2,13 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
 import { type Checked, type CheckOptions, check, parse } from '../ptx/index.ts';
+import { withDeviceRuntime } from './device-runtime.ts';
 import { withHeap } from './heap.ts';
 import type { CompileOptions } from './options.ts';
 
 /** Parses and checks a source, with lints if requested; returns nothing after reporting errors. */
 export function checkSource(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics, hasHeap = true): Checked | undefined {
-  const whole = hasHeap ? withHeap(source) : source;
+  const whole = hasHeap ? withHeap(withDeviceRuntime(source)) : source;
   const ast = parse(whole, diagnostics);
   // A module with syntax errors is checked too, so that all errors are reported at once; its lints would be about missing parts.
   const checked = check(ast, checkOptions(diagnostics.hasErrors ? { ...options, lints: false } : options), diagnostics);

@@ -119,8 +119,11 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
   if (!checked) return undefined;
   const ir = lowerModule(checked, diagnostics, {
     isMmaFast: options.mma === 'fast',
+    hasMma: targetOf(options).allowsCpuOnly,
     hasMarks: options.marks ?? false,
     hasNamedBarriers: targetOf(options).allowsCpuOnly,
+    hasClusters: targetOf(options).allowsCpuOnly,
+    hasStack: targetOf(options).allowsCpuOnly,
     afterPass: afterPassOf(options),
   });
   if (diagnostics.hasErrors) return undefined;

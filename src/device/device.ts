@@ -155,8 +155,12 @@ export interface LaunchRequest {
   readonly dynamicSharedBytes: number;
   /** Whether all blocks run at the same time, so that they can wait for each other. */
   readonly cooperative?: boolean;
+  /** Blocks of a cluster along each axis, on the CPU device; what the kernel requires by default, or one. */
+  readonly cluster?: Dim3;
   /** Bytes of the heap of kernels, if this is the first launch of the device that needs it; 8 MiB by default. */
   readonly heapBytes?: number;
+  /** Bytes of the stack of each thread, for a kernel that needs one; 8 KiB by default. */
+  readonly stackBytes?: number;
   /** Bytes of each part, for a kernel with several threadgroup arguments. Parts start at multiples of 16. */
   readonly dynamicSharedParts?: readonly number[];
   readonly args: readonly LaunchArgument[];
@@ -183,9 +187,9 @@ export interface LaunchResult {
 }
 
 /** A running launch. */
-export interface PendingLaunch {
+export interface PendingLaunch<Result extends LaunchResult = LaunchResult> {
   /** The result of `launch`; never rejects. Diagnostics are reported before it resolves. */
-  readonly done: Promise<LaunchResult | undefined>;
+  readonly done: Promise<Result | undefined>;
   /** Stops the launch; `done` then resolves to undefined after CM6016. The device stays usable. */
   cancel(): void;
   /** The number of blocks that have ended, and of all blocks. */

@@ -9,6 +9,7 @@ import { areEngineOptions, isKind } from './engine-options.ts';
 import { openCudaDevice, openMetalDevice, systemCuda, systemMetal } from './gpus.ts';
 
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
+export { defaultStackBytes } from '../ir/index.ts';
 export { openCpuDevice } from './cpu/index.ts';
 export type * from './device.ts';
 export type * from './profile.ts';

@@ -16,6 +16,13 @@ export function bufferOfSlot(
 export function writeValuesOfSlot({ params }: KernelReflection, args: readonly LaunchArgument[], slot: number, bytes: Uint8Array): void {
   params.forEach((param, index) => {
     const argument = args[index]!;
-    if (param.slot === slot && argument.kind === 'bytes') bytes.set(argument.bytes, param.offset ?? 0);
+    if (param.slot !== slot) return;
+    if (argument.kind === 'bytes') bytes.set(argument.bytes, param.offset ?? 0);
+    else if (argument.kind === 'buffer' && param.kind === 'bytes' && !param.isUnused) writeAddress(argument, bytes, param.offset ?? 0);
   });
+}
+
+/** Writes the address of a buffer, for a kernel that passes it on. */
+function writeAddress({ buffer, offset = 0 }: LaunchArgument & { readonly kind: 'buffer' }, bytes: Uint8Array, at: number): void {
+  new DataView(bytes.buffer, bytes.byteOffset).setBigUint64(at, buffer.deviceAddress() + BigInt(offset), true);
 }

@@ -3,7 +3,7 @@ import type { KernelReflection, ParamReflection } from '../air/abi.ts';
 import { alignUp } from '../base/bytes.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { product } from '../base/dim3.ts';
-import type { DeviceBuffer, DeviceInfo, LaunchArgument, LaunchRequest } from './device.ts';
+import type { DeviceBuffer, DeviceInfo, Dim3, LaunchArgument, LaunchRequest } from './device.ts';
 
 /** The device that a launch is validated for. */
 export interface LaunchValidator {
@@ -42,7 +42,7 @@ export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicS
 /** Whether a number of milliseconds is a time limit: finite and not negative; 0 is no limit. */
 export const isTimeLimit = (ms: number): boolean => Number.isFinite(ms) && ms >= 0;
 
-/** Returns whether the launch is valid. Reports CM5011 to CM5013, CM5015, CM5020 to CM5022, CM5024, CM5026, CM5029 and CM5077. */
+/** Returns whether the launch is valid. Reports CM5011 to CM5013, CM5015, CM5020 to CM5022, CM5024, CM5026, CM5029, CM5054 and CM5077. */
 export function validateLaunch(
   validator: LaunchValidator,
   kernel: KernelReflection,
@@ -53,6 +53,7 @@ export function validateLaunch(
   if (areCounts(request, diagnostics)) {
     checkBlock(validator.info, kernel, request.block, diagnostics);
     checkShared(validator.info, kernel, request, diagnostics);
+    checkCluster(validator.info, kernel, request, diagnostics);
   }
   if (!isTimeLimit(request.timeoutMs)) diagnostics.report('CM5077', { given: String(request.timeoutMs) });
   checkObservers(validator.info, kernel, request, diagnostics);
@@ -98,16 +99,50 @@ function checkShared(info: DeviceInfo, kernel: KernelReflection, request: Launch
   if (bytes > limit) diagnostics.report('CM5022', { given: bytes, limit });
 }
 
+/** Blocks of a cluster along each axis; undefined where neither the kernel nor the launch says anything of clusters. */
+export const clusterOfLaunch = ({ cluster }: KernelReflection, request: LaunchRequest): Dim3 | undefined =>
+  request.cluster ?? cluster?.required;
+
+/** The most blocks of a cluster. Source: CUDA C++ Programming Guide, "Thread Block Clusters"; 16 is that of an H100 with the attribute for it. */
+export const maxClusterBlocks = 16;
+
+function checkCluster({ kind, name }: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
+  const why = kind === 'cpu' || !clusterOfLaunch(kernel, request) ? clusterProblem(kernel, request) : `${name} has no clusters`;
+  if (why) diagnostics.report('CM5054', { kernel: kernel.name, why });
+}
+
+/** Why the blocks of a launch cannot run in its clusters. */
+export function clusterProblem(kernel: KernelReflection, request: Pick<LaunchRequest, 'cluster' | 'grid'>): string | undefined {
+  const { required, isExplicit, most = maxClusterBlocks } = kernel.cluster ?? {};
+  const { cluster = required, grid } = request;
+  const text = (dims: readonly number[]): string => dims.join(' x ');
+  if (!cluster) return isExplicit ? 'the launch has to give the size of clusters (`.explicitcluster`)' : undefined;
+  if (required?.some((n, axis) => n !== cluster[axis]))
+    return `it requires clusters of ${text(required)} blocks (\`.reqnctapercluster\`), but the launch gives ${text(cluster)}`;
+  if (!cluster.every((n) => Number.isInteger(n) && n > 0)) return `${text(cluster)} is no size of a cluster`;
+  const limit = Math.min(most, maxClusterBlocks);
+  if (product(cluster) > limit) return `clusters have at most ${limit} blocks, and not ${text(cluster)}`;
+  if (grid.some((n, axis) => n % cluster[axis]! !== 0))
+    return `the grid of ${text(grid)} blocks is not a multiple of clusters of ${text(cluster)}`;
+  return undefined;
+}
+
 const observers = ['sanitize', 'profile', 'trace', 'schedule'] as const;
 
 /** Only the CPU device observes launches. */
 function checkObservers({ kind, name }: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
   const { cooperative = false, grid } = request;
   // Observers follow one block after the other.
-  const isTogether = kernel.services?.some(({ service }) => service === 'grid') === true && product(grid) > 1;
+  const uses = (which: 'grid' | 'cluster'): boolean => kernel.services?.some(({ service }) => service === which) === true;
+  const isInCluster = uses('cluster') && product(clusterOfLaunch(kernel, request) ?? [1, 1, 1]) > 1;
+  const isTogether = (uses('grid') && product(grid) > 1) || isInCluster;
   const wanted = kind === 'cpu' && !isTogether ? undefined : observers.find((each) => request[each] !== undefined);
   if (wanted && kind === 'cpu')
-    diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: 'a kernel with barriers of the grid' });
+    diagnostics.report('CM5029', {
+      kernel: kernel.name,
+      what: `\`${wanted}\``,
+      who: isInCluster ? 'a kernel with clusters of blocks' : 'a kernel with barriers of the grid',
+    });
   else if (cooperative && kind !== 'cpu') diagnostics.report('CM5029', { kernel: kernel.name, what: '`cooperative`', who: name });
   else if (wanted) diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: name });
 }
@@ -120,7 +155,10 @@ function checkArguments(
 ): void {
   const { params, name } = kernel;
   if (params.length === args.length) {
-    params.forEach((param, index) => void checkArgument(validator, { kernel: name, param, index }, args[index]!, diagnostics));
+    const takesAddresses = mayPassAddresses(kernel);
+    const check = (param: ParamReflection, index: number): void =>
+      checkArgument(validator, { kernel: name, param, index, takesAddresses }, args[index]!, diagnostics);
+    params.forEach(check);
     return;
   }
   const count = (n: number): string => `${n} argument${n === 1 ? '' : 's'}`;
@@ -136,17 +174,30 @@ function checkArguments(
   );
 }
 
+/**
+ * Whether a kernel only passes an address on: one that launches kernels has pointers that it does not follow itself, which are 64 bits by value as far
+ * as can be seen. A buffer is an argument for them as well.
+ */
+const mayPassAddresses = ({ services }: KernelReflection): boolean => services?.some(({ service }) => service === 'launches') === true;
+
 /** The parameter that an argument is for. */
 interface Target {
   readonly kernel: string;
   readonly param: ParamReflection;
   readonly index: number;
+  readonly takesAddresses: boolean;
 }
 
-function checkArgument(validator: LaunchValidator, { kernel, param, index }: Target, arg: LaunchArgument, diagnostics: Diagnostics): void {
+function checkArgument(
+  validator: LaunchValidator,
+  { kernel, param, index, takesAddresses }: Target,
+  arg: LaunchArgument,
+  diagnostics: Diagnostics,
+): void {
   const common = { index, name: param.name, kernel };
   const argument = arg.label === undefined ? 'the argument' : `argument \`${arg.label}\``;
-  const problem = kindProblem(validator, param, arg);
+  const isAddress = takesAddresses && param.kind === 'bytes' && param.size === 8 && arg.kind === 'buffer';
+  const problem = isAddress ? validator.bufferProblem?.(arg.buffer) : kindProblem(validator, param, arg);
   if (problem) diagnostics.report('CM5012', { ...common, argument, wanted: describeParameter(param), given: problem });
   else if (arg.kind === 'null') return;
   else if (arg.kind === 'bytes') {

@@ -146,6 +146,30 @@ export interface PureFunction {
   readonly result: Value;
 }
 
+/** What the source says of clusters. */
+export interface ClusterRules {
+  /** Blocks of a cluster along x, y and z (`.reqnctapercluster`). */
+  readonly required?: readonly [number, number, number];
+  /** Whether a launch has to say how large they are (`.explicitcluster`). */
+  readonly isExplicit?: true;
+  /** The most blocks (`.maxclusterrank`). */
+  readonly most?: number;
+}
+
+/** The rules as five numbers: blocks along x, y and z, or zeros; 1 if a launch has to say; the most blocks, or 0. */
+export const clusterNumbers = ({ required = [0, 0, 0], isExplicit, most = 0 }: ClusterRules): number[] => [
+  ...required,
+  isExplicit ? 1 : 0,
+  most,
+];
+
+/** The rules of `clusterNumbers`. */
+export const clusterOf = ([x, y, z, isExplicit, most]: readonly [number, number, number, number, number]): ClusterRules => ({
+  ...(x > 0 ? { required: [x, y, z] as const } : {}),
+  ...(isExplicit === 1 ? { isExplicit: true as const } : {}),
+  ...(most > 0 ? { most } : {}),
+});
+
 export interface Kernel {
   name: string;
   params: KernelParam[];
@@ -157,6 +181,8 @@ export interface Kernel {
   locs: (Span | undefined)[];
   maxThreads: number | undefined;
   requiredThreads: readonly [number, number, number] | undefined;
+  /** Of a kernel whose blocks run in clusters. */
+  cluster?: ClusterRules;
   /** By name; AIR emission alone makes them, and reading AIR puts their bodies in the place of the calls. */
   functions?: ReadonlyMap<string, PureFunction>;
   /**

@@ -3,7 +3,7 @@
  * every back-end derive from it or must be total over it. Semantics are in `docs/ir.md`; where LLVM has poison or
  * undefined behavior, a row here defines the result.
  */
-import type { Space, Type } from './types.ts';
+import type { Space } from './types.ts';
 
 /** How the result type follows: that of operand `a`, of operand `b`, always i1, none, or written with the instruction. */
 export type TypeRule = 'a' | 'b' | 'i1' | 'void' | 'given';
@@ -302,6 +302,13 @@ export const ops = {
     effect: 'warp',
     doc: 'a * b + c of matrices of 8 by 8 floats, each spread over the whole warp: lane l, of the bits l0 to l4, has as a `v2` the columns 2 l0 + 4 l3 and the one behind it of row l1 + 2 l2 + 4 l4. Sums are f32, of c and then along k, and are rounded to the result at the end; a device may add in another order, and with another rounding of each sum. The result is not specified where a lane does not take part.',
   },
+  mma: {
+    args: { a: 'any', b: 'any', c: 'any', d: 'int' },
+    attrs: { form: '' as string },
+    type: 'given',
+    effect: 'warp',
+    doc: 'a * b + c of matrices that a warp holds as `mma.sync` does, of the shape and the types that `form` names; `d` is an i32 with positions of the elements of a sparse a. Only the CPU device has it. Floats are multiplied and added in f32, first c and then along k, each sum rounded; f64 with one rounding of product and sum. The result is not specified where a lane does not take part.',
+  },
   syncwarp: {
     args: {},
     type: 'void',
@@ -388,11 +395,3 @@ export const opNames = Object.keys(ops) as readonly Op[];
 
 /** The row of an op with its literal types forgotten, for code that walks the table. */
 export const specOf = (op: Op): OpSpec => ops[op];
-
-/** Result type by the op's rule; `given` where the instruction states it. */
-export function resultType(op: Op, given: Type | undefined, a: Type | undefined, b: Type | undefined): Type {
-  const rule = ops[op].type as TypeRule;
-  if (rule === 'a') return a ?? 'void';
-  if (rule === 'b') return b ?? 'void';
-  return rule === 'given' ? (given ?? 'void') : rule;
-}

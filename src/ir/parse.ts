@@ -5,7 +5,20 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { addBlock, emptyKernel } from './build.ts';
-import type { Block, Edge, Inst, Kernel, KernelParam, Module, ModuleMemory, ModuleSymbol, Terminator, Value, Variable } from './kernel.ts';
+import {
+  type Block,
+  clusterOf,
+  type Edge,
+  type Inst,
+  type Kernel,
+  type KernelParam,
+  type Module,
+  type ModuleMemory,
+  type ModuleSymbol,
+  type Terminator,
+  type Value,
+  type Variable,
+} from './kernel.ts';
 import { argsOf, attrsOf, mapOperands, mapTerminator } from './operands.ts';
 import { type Op, ops } from './ops.ts';
 import {
@@ -94,6 +107,9 @@ const headerRules: Record<string, (k: KernelReader) => void> = {
   },
   threads: (k) => {
     k.kernel.requiredThreads = [number(k), number(k), number(k)];
+  },
+  cluster: (k) => {
+    k.kernel.cluster = clusterOf([number(k), number(k), number(k), number(k), number(k)]);
   },
   param: (k) => void k.kernel.params.push(parseParam(k)),
   variable: (k) => void k.kernel.variables.push(parseVariable(k)),

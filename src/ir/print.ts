@@ -6,7 +6,19 @@ import { hexOf } from '../base/bytes.ts';
 import { bf16Value, f16Value, f32Value, f64Value } from '../base/float.ts';
 import type { Span } from '../base/source.ts';
 import { isNarrowed } from './dialect.ts';
-import type { Block, Edge, Inst, Kernel, KernelParam, Module, ModuleMemory, Terminator, Value, Variable } from './kernel.ts';
+import {
+  type Block,
+  clusterNumbers,
+  type Edge,
+  type Inst,
+  type Kernel,
+  type KernelParam,
+  type Module,
+  type ModuleMemory,
+  type Terminator,
+  type Value,
+  type Variable,
+} from './kernel.ts';
 import { argsOf, attrsOf } from './operands.ts';
 import { bitsOf, isFloat, type Type } from './types.ts';
 
@@ -26,6 +38,7 @@ export function printKernel(kernel: Kernel): string {
   if (isNarrowed(kernel)) p.lines.push('  dialect narrow');
   if (kernel.maxThreads !== undefined) p.lines.push(`  maxthreads ${kernel.maxThreads}`);
   if (kernel.requiredThreads !== undefined) p.lines.push(`  threads ${kernel.requiredThreads.join(' ')}`);
+  if (kernel.cluster) p.lines.push(`  cluster ${clusterNumbers(kernel.cluster).join(' ')}`);
   for (const param of kernel.params) p.lines.push(`  ${paramText(param)}`);
   for (const variable of kernel.variables) p.lines.push(`  ${variableText(variable)}`);
   for (const block of kernel.blocks) printBlock(p, block);

@@ -5,8 +5,8 @@
 import type { Span } from '../base/source.ts';
 import { type PointerType, type Space, typeOf, type Value } from '../ir/index.ts';
 import type { AccessSpace, Address, AddressOperand, Operand } from '../ptx/index.ts';
-import { integerConstant, lookUp, type Named, printOperand } from '../ptx/index.ts';
-import { addressOfCell, cellOf } from './cells.ts';
+import { clusterRank, type Distances, integerConstant, lookUp, type Named, ownAddress, printOperand, rankOfAddress } from '../ptx/index.ts';
+import { addressOfCell, addressOnStack, cellOf } from './cells.ts';
 import { type Context, isEntry, readRegister } from './context.ts';
 import { layoutOf } from './initializer.ts';
 import { memoryParam } from './module-memory.ts';
@@ -26,6 +26,7 @@ export function pointerTo(c: Context, operand: AddressOperand, named: AccessSpac
   const space = spaceIn(c, named);
   const base = node.kind === 'address' ? baseOf(c, node.base) : undefined;
   if (!base) return unusable(c, node, space, 'only a register, a variable or a number with a constant offset is an address');
+  if (base.kind === 'integer' && named === 'shared::cluster' && c.remote) return remotePointer(c, c.remote, base.value, node.offset);
   if (base.kind === 'integer') return fromInteger(c, base.value, node.offset, space);
   // As in the source: constants that hosts write are in global memory.
   const [declared, asked] = [base.isConst ? 'constant' : base.space, named === 'constant' ? named : space];
@@ -47,6 +48,7 @@ function spaceIn(c: Context, space: AccessSpace): Space {
   if (space === 'constant' && c.globals.constants) return 'global';
   if (space === 'param::func') return 'local';
   if (space === 'param::entry') return 'param';
+  if (space === 'shared::cluster') return 'shared';
   return space === 'param' && !isEntry(c.frame) ? 'local' : space;
 }
 
@@ -61,6 +63,13 @@ function fromInteger(c: Context, value: Value, bytes: bigint, space: Space): Val
   if (typeOf(c.kernel, value) === 'i64') return offset(c, c.ir.inttoptr(type, value), bytes);
   const sum = bytes === 0n ? value : c.ir.add(value, c.ir.const(c.ir.typeOf(value), bytes));
   return c.ir.inttoptr(type, c.ir.zext('i64', sum));
+}
+
+/** The pointer of an address that may be in another block of the cluster. */
+function remotePointer(c: Context, remote: Distances, value: Value, bytes: bigint): Value {
+  const { ir } = c;
+  const wide = ir.typeOf(value) === 'i64' ? value : ir.zext('i64', value);
+  return offset(c, ir.inttoptr('ptr.shared', ownAddress(ir, wide, remote)), bytes);
 }
 
 const offset = (c: Context, pointer: Value, bytes: bigint): Value =>
@@ -102,6 +111,8 @@ function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'po
   if (symbol?.kind !== 'variable') return undefined;
   if (symbol.variable.space === 'param')
     return { kind: 'pointer', value: addressOfCell(c, cellOf(c, symbol.variable)), space: 'local', isCell: true };
+  const place = c.frame.places.get(symbol.variable);
+  if (place) return { kind: 'pointer', value: addressOnStack(c, place), space: 'local' };
   const at = c.globals.offsets.get(symbol.variable);
   if (at !== undefined) {
     const block = c.ir.param('ptr.global', { index: memoryParam(c.kernel, c.globals.memory) });
@@ -140,7 +151,12 @@ function isInConstants({ ir, kernel, globals: { memory, constants } }: Context, 
 }
 
 /** Whether a generic address is of a space; constants that hosts write are a part of global memory. */
-export function askSpace(c: Context, a: Value, space: Space): Value {
+export function askSpace(c: Context, a: Value, named: Space | 'shared::cluster'): Value {
+  const space = named === 'shared::cluster' ? 'shared' : named;
+  if (named === 'shared' && c.remote) {
+    const isOwn = c.ir.icmp(rankOfAddress(c.rows, a), clusterRank(c.rows), { pred: 'eq' });
+    return c.ir.and(c.ir.isspace(a, { space }), isOwn);
+  }
   const is = c.ir.isspace(a, { space });
   if (!c.globals.constants || (space !== 'constant' && space !== 'global')) return is;
   const inside = isInConstants(c, a);

@@ -3,8 +3,9 @@
  * are kept on a list, so that long chains of calls take no stack.
  */
 import type { Edge } from '../ir/index.ts';
-import type { Builtin } from '../ptx/index.ts';
+import type { Builtin, CheckedInstruction } from '../ptx/index.ts';
 import { lowerChoice, type OpenedCall, openCall } from './calls.ts';
+import { lowerClusterExit } from './cluster-barriers.ts';
 import { type Context, enter, type Frame, mark } from './context.ts';
 import { lowerAssertion } from './faults.ts';
 import { newFlow } from './flow.ts';
@@ -12,6 +13,7 @@ import { exit, flowGraph, leave, type SourceBlock, type SourceEnd } from './flow
 import { guardValue, lowerInstruction } from './instructions.ts';
 import { readIndex } from './operands.ts';
 import { lowerPrint } from './printing.ts';
+import { type CallItem, callMembers, isWithin, openMachine } from './recursion.ts';
 import { type Flow, link } from './ssa/ssa.ts';
 
 const builtins: Readonly<Record<Builtin, typeof lowerPrint>> = { __assertfail: lowerAssertion, vprintf: lowerPrint };
@@ -35,8 +37,8 @@ export function lowerBodies(c: Context): void {
   const open = [openBody(c, c.frame, flowGraph(c.frame.fn.items), undefined)];
   for (let body = open.at(-1); body; body = open.at(-1)) {
     c.frame = body.frame;
-    const call = lowerToCall(c, body);
-    if (call) open.push(openBody(c, call.frame, call.blocks, call));
+    const calls = lowerToCall(c, body);
+    if (calls) open.push(...calls.map((call) => openBody(c, call.frame, call.blocks, call)));
     else {
       open.pop();
       const caller = open.at(-1);
@@ -50,26 +52,41 @@ export function lowerBodies(c: Context): void {
 function openBody(c: Context, frame: Frame, blocks: readonly SourceBlock[], call: OpenedCall | undefined): Body {
   const flows = new Map<number, Flow>();
   const first = blocks[0]!.index;
+  for (const { code } of blocks) orderChoices(c, code);
   for (const { index, edgeCount, label } of blocks) flows.set(index, newFlow(c.kernel, edgeCount + (index === first ? 1 : 0), label));
   frame.start.block.end = { op: 'br', to: link(frame.start, flows.get(first)!) };
   return { frame, blocks, flows, call, block: 0, item: 0 };
 }
 
-/** Lowers a body until its end, or until it calls a function. */
-function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
+/** Of the functions that one instruction may call, those that may come to call themselves go last, one component after the other. */
+function orderChoices({ recursions }: Context, code: CheckedInstruction[]): void {
+  if (recursions.size === 0) return;
+  const components = [...new Set(recursions.values())];
+  const rank = (item: CheckedInstruction): number => components.indexOf(recursions.get(item.call!.fn)!);
+  for (let from = 0; from < code.length; from++) {
+    const among = code[from]!.call?.choice?.among;
+    let to = from + 1;
+    while (among && code[to]?.call?.choice?.among === among) to++;
+    if (to - from > 1) code.splice(from, to - from, ...code.slice(from, to).sort((a, b) => rank(a) - rank(b)));
+    from = to - 1;
+  }
+}
+
+/** Lowers a body until its end, or until it calls a function; then gives the bodies that are to be lowered. */
+function lowerToCall(c: Context, body: Body): OpenedCall[] | undefined {
   for (; body.block < body.blocks.length; body.block++) {
     const block = body.blocks[body.block]!;
     if (body.item === 0) enter(c, body.flows.get(block.index)!);
     while (body.item < block.code.length) {
-      const item = block.code[body.item++]!;
-      const { span } = item.match.instruction;
-      const isFirst = !item.call?.choice || item.call.choice.number === item.call.choice.among.numbers[0];
-      if (item.call && isFirst) mark(c, span);
-      if (item.call?.builtin) builtins[item.call.builtin](c, item, item.call);
-      else if (item.call) {
-        const { choice } = item.call;
-        if (choice && isFirst) lowerChoice(c, item, choice.among);
-        return openCall(c, item, item.call);
+      const calls = callsAt(c, block.code, body.item);
+      const item = block.code[body.item]!;
+      body.item += Math.max(1, calls.length);
+      if (item.call?.builtin) {
+        mark(c, item.match.instruction.span);
+        builtins[item.call.builtin](c, item, item.call);
+      } else if (calls.length > 0) {
+        const opened = lowerCalls(c, body, calls);
+        if (opened) return opened;
       } else lowerInstruction(c, item);
     }
     lowerEnd(c, block, body);
@@ -78,16 +95,61 @@ function lowerToCall(c: Context, body: Body): OpenedCall | undefined {
   return undefined;
 }
 
+/** The call at a place of a block: with others of the instruction, if they are to functions of one component of the call graph. */
+function callsAt(c: Context, code: readonly CheckedInstruction[], at: number): CallItem[] {
+  const item = code[at]!;
+  const { call } = item;
+  if (!call || call.builtin) return [];
+  const recursion = c.recursions.get(call.fn);
+  const found: CallItem[] = [];
+  for (let next = at; next < code.length; next++) {
+    const each = code[next]!;
+    const isOther = !each.call?.choice || each.call.choice.among !== call.choice?.among || !recursion;
+    if (next > at && (isOther || c.recursions.get(each.call!.fn) !== recursion)) break;
+    found.push({ item: each, call: each.call! });
+  }
+  return found;
+}
+
+/** Lowers calls of one instruction; gives the bodies that are to be lowered, if there are any. */
+function lowerCalls(c: Context, { frame, block, blocks, item: next }: Body, calls: readonly CallItem[]): OpenedCall[] | undefined {
+  const [{ item, call }] = calls as [CallItem];
+  const among = call.choice?.among;
+  const before = blocks[block]!.code[next - calls.length - 1]?.call?.choice?.among;
+  if (!among || before !== among) mark(c, item.match.instruction.span);
+  if (among && before !== among) lowerChoice(c, item, among);
+  const recursion = c.recursions.get(call.fn);
+  if (!recursion) return [openCall(c, item, call)];
+  if (!isWithin(frame, call)) return openMachine(c, calls, recursion);
+  callMembers(c, calls);
+  return undefined;
+}
+
 function lowerEnd(c: Context, { end }: SourceBlock, { flows, call }: Body): void {
   c.ir.loc = end.span;
   if (end.span) mark(c, end.span);
   c.flow.block.endLoc = end.span;
-  const target = (from: Flow, index: number) =>
-    link(from, flows.get(index) ?? (index === leave ? call?.returned : undefined) ?? newFlow(c.kernel, 1));
-  if (end.table) return lowerTable(c, end, end.table, target);
+  const exits: Flow[] = [];
+  const newExit = (): Flow => {
+    exits.push(newFlow(c.kernel, 1));
+    return exits.at(-1)!;
+  };
+  const target = (from: Flow, index: number) => link(from, flows.get(index) ?? (index === leave ? call?.returned : undefined) ?? newExit());
+  if (end.table) lowerTable(c, end, end.table, target);
+  else lowerJump(c, end, target, call);
+  for (const flow of exits) {
+    enter(c, flow);
+    lowerClusterExit(c);
+    c.flow.block.end = { op: 'ret' };
+  }
+}
+
+function lowerJump(c: Context, end: SourceEnd, target: (from: Flow, index: number) => Edge, call: Body['call']): void {
+  const isExit = end.to === exit || (end.to === leave && !call);
+  if (isExit && !end.guard) lowerClusterExit(c);
   const { block } = c.flow;
   if (end.guard) block.end = { op: 'condbr', cond: guardValue(c, end.guard), then: target(c.flow, end.to), else: target(c.flow, end.next) };
-  else if (end.to === exit || (end.to === leave && !call)) block.end = { op: 'ret' };
+  else if (isExit) block.end = { op: 'ret' };
   else block.end = { op: 'br', to: target(c.flow, end.to) };
 }
 

@@ -1,6 +1,6 @@
 /** Functions inlined into a kernel: its size with them, and the notes of diagnostics in them. */
 import type { Diagnostic, Diagnostics } from '../base/diagnostic.ts';
-import { type Checked, type CheckedFunction, callsOf, type PtxFunction } from '../ptx/index.ts';
+import { type Checked, type CheckedFunction, callsOf, type PtxFunction, type Recursion } from '../ptx/index.ts';
 
 /** Instructions that a kernel may have with the functions inlined. */
 const maxInstructions = 200_000;
@@ -8,14 +8,35 @@ const maxInstructions = 200_000;
 type Sizes = ReadonlyMap<PtxFunction, number>;
 
 /** Instructions of each function with its calls inlined, at most one more than a kernel may have. */
-export function inlinedSizes({ functions }: Checked): Sizes {
+export function inlinedSizes({ functions, recursions }: Checked): Sizes {
   const sizes = new Map<PtxFunction, number>();
-  for (const [fn, checked] of functions) sizes.set(fn, sizeOf(checked, sizes));
+  const left = new Map<Recursion, number>();
+  for (const [fn, checked] of functions) {
+    const recursion = recursions.get(fn);
+    if (!recursion) {
+      sizes.set(fn, sizeOf(checked, sizes));
+      continue;
+    }
+    left.set(recursion, (left.get(recursion) ?? recursion.members.length) - 1);
+    if (left.get(recursion)! > 0) continue;
+    // All of them are lowered together, each once.
+    for (const member of recursion.members) sizes.set(member, 0);
+    const all = recursion.members.reduce((sum, member) => sum + sizeOf(functions.get(member)!, sizes), 0);
+    for (const member of recursion.members) sizes.set(member, all);
+  }
   return sizes;
 }
 
 const sizeOf = (fn: CheckedFunction, sizes: Sizes): number =>
   callsOf(fn).reduce((sum, call) => Math.min(maxInstructions + 1, sum + sizes.get(call.fn)! + call.args.length), fn.items.length);
+
+/** Reports CM2041 for a kernel that comes to call a function that may come to call itself. */
+export function reportRecursion(entry: CheckedFunction, checked: Checked, diagnostics: Diagnostics): boolean {
+  const found = [...waysFrom(entry, checked).keys()].flatMap((fn) => checked.recursions.get(fn) ?? []);
+  for (const { cycle, span } of new Set(found))
+    diagnostics.report('CM2041', { cycle: cycle.map((name) => `\`${name}\``).join(' -> ') }, { span });
+  return found.length > 0;
+}
 
 /** Reports CM2060 for a kernel that would be too large. Kernels that call nothing may be of any size. */
 export function reportTooLarge(entry: CheckedFunction, sizes: Sizes, diagnostics: Diagnostics): boolean {

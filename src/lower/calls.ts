@@ -3,7 +3,7 @@
  * caller's `.param` variables where the function does no more than read them, and the results where it does no more than write them.
  */
 import { bug } from '../base/bug.ts';
-import type { Variable as IrVariable, ScalarType, Value } from '../ir/index.ts';
+import type { ScalarType, Value } from '../ir/index.ts';
 import {
   type CheckedCall,
   type CheckedFunction,
@@ -21,13 +21,25 @@ import {
 } from '../ptx/index.ts';
 import type { Variable } from '../ptx/syntax/ast.ts';
 import { cellOf, copyCell, loadFrom, ownedBy, storeTo } from './cells.ts';
-import { type Context, enter, type Frame, lowerWhen, newFrame, readRegister, registerIn, variableNamed, writeRegister } from './context.ts';
+import {
+  type Cell,
+  type Context,
+  enter,
+  type Frame,
+  lowerWhen,
+  newFrame,
+  readRegister,
+  registerIn,
+  variableNamed,
+  writeRegister,
+} from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { flowGraph, leavingEdges, type SourceBlock } from './flow-graph.ts';
 import { guardValue } from './instructions.ts';
 import { reinterpret } from './ssa/convert.ts';
 import { type Flow, link } from './ssa/ssa.ts';
+import { movesStackTop, setStackTop, stackTop } from './stack-memory.ts';
 
 /** A call whose arguments are handed over. */
 export interface OpenedCall {
@@ -56,6 +68,8 @@ export function openCall(c: Context, item: CheckedInstruction, call: CheckedCall
   leadTo(c, start, cond === undefined ? undefined : { cond, after });
   const frame = newFrame(fn, start);
   const results = handOver(c, frame, call);
+  // What `alloca` has taken is free again when the function returns.
+  const top = movesStackTop(fn) ? stackTop(c) : undefined;
   return {
     frame,
     blocks,
@@ -64,6 +78,7 @@ export function openCall(c: Context, item: CheckedInstruction, call: CheckedCall
       c.scope = item.scope;
       c.ir.loc = span;
       enter(c, returned);
+      if (top !== undefined) setStackTop(c, top);
       for (const result of results) result(frame);
       if (after === returned) return;
       returned.block.end = { op: 'br', to: link(c.flow, after) };
@@ -73,7 +88,7 @@ export function openCall(c: Context, item: CheckedInstruction, call: CheckedCall
 }
 
 /** Under which condition a function is called; nothing where it is in any case. */
-function conditionOf(c: Context, { guard }: CheckedInstruction, { choice }: CheckedCall): Value | undefined {
+export function conditionOf(c: Context, { guard }: CheckedInstruction, { choice }: CheckedCall): Value | undefined {
   if (!choice) return guard && guardValue(c, guard);
   const chosen = c.chosen.get(choice.among)!;
   const isMeant = c.ir.icmp(chosen.number, c.ir.const('i64', choice.number), { pred: 'eq' });
@@ -99,13 +114,13 @@ export function lowerChoice(c: Context, item: CheckedInstruction, { register, nu
 
 const graphs = new WeakMap<CheckedFunction, readonly SourceBlock[]>();
 
-function blocksOf(fn: CheckedFunction): readonly SourceBlock[] {
+export function blocksOf(fn: CheckedFunction): readonly SourceBlock[] {
   const blocks = graphs.get(fn) ?? flowGraph(fn.items);
   graphs.set(fn, blocks);
   return blocks;
 }
 
-function leadTo(c: Context, start: Flow, guard: { readonly cond: Value; readonly after: Flow } | undefined): void {
+export function leadTo(c: Context, start: Flow, guard: { readonly cond: Value; readonly after: Flow } | undefined): void {
   const from = c.flow;
   from.block.endLoc = c.ir.loc;
   const to = link(from, start);
@@ -141,7 +156,7 @@ function handOver(c: Context, frame: Frame, { fn, args, results }: CheckedCall):
   });
 }
 
-function takeCell(c: Context, actual: Operand, formal: Variable, cell: IrVariable | undefined): void {
+export function takeCell(c: Context, actual: Operand, formal: Variable, cell: Cell | undefined): void {
   const variable = variableNamed(c, actual);
   if (variable) copyCell(c, cell, cellOf(c, variable));
   else if (actual.kind === 'name' && actual.name !== sink) give(c, actual, loadFrom(c, cell, heldAs(formal), lanesOfVariable(formal)));
@@ -177,7 +192,7 @@ function constantOf(c: Context, operand: Operand, type: ScalarType): bigint {
 }
 
 /** The registers that a parameter or result of a function is. */
-function formalRegisters({ fn }: Frame, { name }: Variable): readonly Register[] {
+export function formalRegisters({ fn }: Frame, { name }: Variable): readonly Register[] {
   const symbol = fn.scope.names.get(name);
   return symbol?.kind === 'register' ? [symbol.register] : symbol?.kind === 'vector' ? symbol.lanes : [];
 }

@@ -1,18 +1,22 @@
 /**
  * Memory that carries arguments and results: the `.param` variables of bodies, and the parameters of functions. Each is a local
- * variable of the thread, one for all calls of a function, since no function is called while it runs. `ssa/promote-cells.ts`
- * promotes those whose address is not taken to values.
+ * variable of the thread, one for all calls of a function, since no function is called while it runs, or else memory of a frame on the
+ * stack (`recursion.ts`). `ssa/promote-cells.ts` promotes variables whose address is not taken to values.
  */
 import type { Variable as IrVariable, ScalarType, Value } from '../ir/index.ts';
 import { bytesOf } from '../ir/index.ts';
 import { type CheckedFunction, type CheckedInstruction, lookUp, type Operand, partsOf } from '../ptx/index.ts';
 import type { Variable } from '../ptx/syntax/ast.ts';
-import type { Context } from './context.ts';
+import type { Cell, Context, StackPlace } from './context.ts';
 import { layoutFault, layoutOf } from './initializer.ts';
+import { stackAt } from './stack-memory.ts';
 import { uniqueName } from './variables.ts';
 
 /** The memory of a variable or parameter; nothing after reporting CM2045 or CM2050, once. */
-export function cellOf(c: Context, variable: Variable): IrVariable | undefined {
+export const cellOf = (c: Context, variable: Variable): Cell | undefined => c.frame.places.get(variable) ?? sharedCell(c, variable);
+
+/** The memory that all calls of a function share. */
+export function sharedCell(c: Context, variable: Variable): IrVariable | undefined {
   if (c.cells.has(variable)) return c.cells.get(variable);
   const made = makeCell(c, variable);
   c.cells.set(variable, made);
@@ -37,20 +41,26 @@ function makeCell(c: Context, variable: Variable): IrVariable | undefined {
 }
 
 /** The address of the first byte; null where the memory was refused. */
-export const addressOfCell = ({ ir }: Context, cell: IrVariable | undefined): Value =>
-  cell ? ir.variable('ptr.local', { name: cell.name }) : ir.const('ptr.local', 0);
+export function addressOfCell(c: Context, cell: Cell | undefined): Value {
+  if (cell && 'frameAt' in cell) return addressOnStack(c, cell);
+  return cell ? c.ir.variable('ptr.local', { name: cell.name }) : c.ir.const('ptr.local', 0);
+}
+
+/** The address of memory in a frame. */
+export const addressOnStack = (c: Context, { frameAt, at }: StackPlace): Value =>
+  stackAt(c, c.ir.add(c.registers.read(c.flow, frameAt), c.ir.const('i32', at)));
 
 const at = ({ ir }: Context, pointer: Value, bytes: number): Value => (bytes === 0 ? pointer : ir.ptradd(pointer, ir.const('i64', bytes)));
 
 /** Reads so many elements that follow one another. */
-export function loadFrom(c: Context, cell: IrVariable | undefined, type: ScalarType, count: number): Value[] {
+export function loadFrom(c: Context, cell: Cell | undefined, type: ScalarType, count: number): Value[] {
   const pointer = addressOfCell(c, cell);
   const bytes = bytesOf(type);
   return Array.from({ length: count }, (_, i) => c.ir.load(type, at(c, pointer, i * bytes), { align: bytes, volatile: false }));
 }
 
 /** Writes elements that follow one another. */
-export function storeTo(c: Context, cell: IrVariable | undefined, values: readonly Value[]): void {
+export function storeTo(c: Context, cell: Cell | undefined, values: readonly Value[]): void {
   const pointer = addressOfCell(c, cell);
   for (const [i, value] of values.entries()) {
     const bytes = bytesOf(c.ir.typeOf(value) as ScalarType);
@@ -66,7 +76,7 @@ const chunks: readonly (readonly [bytes: number, type: ScalarType])[] = [
 ];
 
 /** Copies all bytes, in pieces as wide as both alignments allow. */
-export function copyCell(c: Context, from: IrVariable | undefined, to: IrVariable | undefined): void {
+export function copyCell(c: Context, from: Cell | undefined, to: Cell | undefined): void {
   if (!from || !to) return;
   const [source, target] = [addressOfCell(c, from), addressOfCell(c, to)];
   const align = Math.min(from.align, to.align);

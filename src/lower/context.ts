@@ -6,10 +6,12 @@ import { addBlockParam, type Builder, type Edge, type Variable as IrVariable, ty
 import {
   type CheckedFunction,
   type Choices,
+  type Distances,
   lookUp,
   type MatchedOperand,
   type Operand,
   type PtxFunction,
+  type Recursion,
   type Register,
   type RowBuilder,
   type Scope,
@@ -26,8 +28,12 @@ export interface Context {
   readonly diagnostics: Diagnostics;
   /** The functions that may be called. */
   readonly functions: ReadonlyMap<PtxFunction, CheckedFunction>;
+  /** By each of them that may come to call itself. */
+  readonly recursions: ReadonlyMap<PtxFunction, Recursion>;
   readonly ir: Builder;
   readonly registers: RegisterFile;
+  /** The offset of the first free byte of the thread's stack. */
+  readonly stackTop: Register;
   readonly variables: Variables;
   /** The memory of `.param` variables of bodies, and of parameters of functions that have their own. */
   readonly cells: Map<Variable, IrVariable | undefined>;
@@ -41,6 +47,10 @@ export interface Context {
   readonly hasMarks: boolean;
   /** Whether there are barriers for some of the threads of a block. */
   readonly hasNamedBarriers: boolean;
+  /** Of a kernel with barriers of its cluster: the barrier that a thread has arrived at. */
+  readonly arrival: Register | undefined;
+  /** Of a kernel with addresses in other blocks of its cluster: their distances. */
+  remote: Distances | undefined;
   /** The body that is being lowered. */
   frame: Frame;
   /** The block that is being filled. */
@@ -61,10 +71,29 @@ export interface Frame {
   /** The registers of this call by those of the source. */
   readonly registers: Map<Register, Register>;
   /** The memory of the parameters and results of a function. */
-  readonly cells: Map<Variable, IrVariable | undefined>;
+  readonly cells: Map<Variable, Cell | undefined>;
+  /** Of a function that may come to call itself: variables that are on the stack. */
+  readonly places: Map<Variable, StackPlace>;
 }
 
-export const newFrame = (fn: CheckedFunction, start: Flow): Frame => ({ fn, start, registers: new Map(), cells: new Map() });
+/** Memory on the stack of a thread: an offset from that of a frame, which a register holds. */
+export interface StackPlace {
+  readonly frameAt: Register;
+  readonly at: number;
+  readonly size: number;
+  readonly align: number;
+}
+
+/** Memory that carries an argument or a result. */
+export type Cell = IrVariable | StackPlace;
+
+export const newFrame = (fn: CheckedFunction, start: Flow): Frame => ({
+  fn,
+  start,
+  registers: new Map(),
+  cells: new Map(),
+  places: new Map(),
+});
 
 export const isEntry = ({ fn }: Frame): boolean => fn.fn.isEntry;
 
@@ -137,11 +166,11 @@ export function lowerWhen(c: Context, condition: Value, body: () => void): void 
  * Replaces a word of memory by a function of it, atomically; gives the old word. A thread
  * that another one was faster than computes again.
  */
-export function lowerUpdate(c: Context, pointer: Value, compute: (old: Value) => Value): Value {
+export function lowerUpdate(c: Context, pointer: Value, compute: (old: Value) => Value, type: 'i32' | 'i64' = 'i32'): Value {
   const [loop, after] = [newFlow(c.kernel, 2), newFlow(c.kernel, 1)];
-  const old = addBlockParam(c.kernel, loop.block, 'i32');
+  const old = addBlockParam(c.kernel, loop.block, type);
   const first = link(c.flow, loop);
-  first.args.push(c.ir.load('i32', pointer, { align: 4, volatile: true }));
+  first.args.push(c.ir.load(type, pointer, { align: type === 'i32' ? 4 : 8, volatile: true }));
   c.flow.block.end = { op: 'br', to: first };
   enter(c, loop);
   const found = c.ir.cas(pointer, old, compute(old));
@@ -210,6 +239,32 @@ export function lowerRepeat(
   goOn(c.ir.add(i!, c.ir.const('i32', 1)), body(i!, values));
   enter(c, after);
   return values;
+}
+
+/** Tests a condition until it holds, `tries` times at most; gives whether it held. */
+export function lowerPoll(c: Context, tries: number, condition: () => Value): Value {
+  const [head, again, after] = [newFlow(c.kernel, 2), newFlow(c.kernel, 1), newFlow(c.kernel, 2)];
+  const goTo = (to: Flow, ...args: readonly Value[]): Edge => {
+    const edge = link(c.flow, to);
+    edge.args.push(...args);
+    return edge;
+  };
+  c.flow.block.end = { op: 'br', to: goTo(head, c.ir.const('i32', 1)) };
+  c.flow.block.endLoc = c.ir.loc;
+  enter(c, head);
+  const turn = addBlockParam(c.kernel, head.block, 'i32');
+  const holds = condition();
+  const yes = c.ir.const('i1', 1);
+  c.flow.block.end = { op: 'condbr', cond: holds, then: goTo(after, yes), else: link(c.flow, again) };
+  c.flow.block.endLoc = c.ir.loc;
+  enter(c, again);
+  const isLast = c.ir.icmp(turn, c.ir.const('i32', tries), { pred: 'uge' });
+  const next = c.ir.add(turn, c.ir.const('i32', 1));
+  const no = c.ir.const('i1', 0);
+  c.flow.block.end = { op: 'condbr', cond: isLast, then: goTo(after, no), else: goTo(head, next) };
+  c.flow.block.endLoc = c.ir.loc;
+  enter(c, after);
+  return addBlockParam(c.kernel, after.block, 'i1');
 }
 
 /** The variable that an operand names. */

@@ -1,12 +1,34 @@
 /** One entry: its parameters and the context of its body, then the passes of `lower-passes.ts`. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { type AfterPass, builder, emptyKernel, type Kernel, type Service, type Space, type Value } from '../ir/index.ts';
-import type { AccessSpace, AddressOperand, CheckedFunction, MatchedOperand, PtxFunction, Register } from '../ptx/index.ts';
+import {
+  type AfterPass,
+  type Block,
+  builder,
+  type ClusterRules,
+  emptyKernel,
+  type Kernel,
+  type Service,
+  type Space,
+  type Value,
+} from '../ir/index.ts';
+import {
+  type AccessSpace,
+  type AddressOperand,
+  type CheckedFunction,
+  distancesOf,
+  type MatchedOperand,
+  type PtxFunction,
+  type Register,
+  type RowBuilder,
+  refuseClusters,
+} from '../ptx/index.ts';
 import { askSpace, convertAddress, pointerTo } from './address.ts';
+import { arrivalRegister, hasRow, lowerClusterBarrier } from './cluster-barriers.ts';
 import {
   type Context,
   lowerChoose,
   lowerEither,
+  lowerPoll,
   lowerRepeat,
   lowerUpdate,
   lowerWhen,
@@ -19,16 +41,22 @@ import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { checkSlots, serviceParam } from './hidden-params.ts';
 import { type Lowering, lowerPasses } from './lower-passes.ts';
+import { lowerGroupBarrier } from './named-barriers.ts';
+import { readDestination } from './operands.ts';
 import { lowerParams } from './params.ts';
-import { hiddenVariable } from './passes/hidden-variables.ts';
+import { hiddenVariable, threadMemory } from './passes/hidden-variables.ts';
 import { registerFile } from './ssa/ssa.ts';
+import { allocateOnStack, restoreStack } from './stack.ts';
+import { stackTop } from './stack-memory.ts';
 import { variablesOf } from './variables.ts';
 
 /** The context that the kernels of a module share. */
-export type Surroundings = Pick<Context, 'functions' | 'functionNumbers' | 'globals'> & {
+export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
+  readonly hasMma: boolean;
   readonly hasMarks: boolean;
   readonly hasNamedBarriers: boolean;
+  readonly hasClusters: boolean;
   readonly afterPass?: AfterPass | undefined;
 };
 
@@ -39,6 +67,9 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   const kernel = emptyKernel(fn.name);
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
+  const cluster = around.hasClusters ? clusterRules(fn) : undefined;
+  if (cluster) kernel.cluster = cluster;
+  if (!around.hasClusters) refuseClusters(fn, diagnostics);
   const c = newContext(kernel, entry, around, diagnostics);
   const lowering: Lowering = { c, entry, diagnostics, isClean: () => diagnostics.list.length === before };
   for (const { name, run } of lowerPasses) {
@@ -59,48 +90,103 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     isMmaFast: around.isMmaFast,
+    isForCpu: around.hasNamedBarriers,
+    hasMma: around.hasMma,
     part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
     operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
     convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
-    isspace: (a: Value, { space }: { readonly space: Space }): Value => askSpace(c, a, space),
+    isspace: (a: Value, { space }: { readonly space: Space | 'shared::cluster' }): Value => askSpace(c, a, space),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
     blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
+    alloca: (size: Value, align: Value): Value => allocateOnStack(c, size, align),
+    stackTop: (): Value => stackTop(c),
+    setStackTop: (top: Value): void => restoreStack(c, top),
+    accumulators: (): readonly Value[] => readDestination(c, rows.operands[0]!),
+    threadMemory: (bytes: number): Value => ir.variable('ptr.local', { name: threadMemory(kernel, bytes).name }),
+    groupBarrier: (): void => lowerGroupBarrier(c),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
-    update: (pointer: Value, compute: (old: Value) => Value): Value => lowerUpdate(c, pointer, compute),
+    update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
+    clusterBarrier: (step: 'arrive' | 'wait'): void => lowerClusterBarrier(c, step),
+    once: valuesAt(ir, start.block),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
     choose: (condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => lowerChoose(c, condition, yes, no),
     repeat: (count: Value, first: readonly Value[], body: Parameters<typeof lowerRepeat>[3]): Value[] => lowerRepeat(c, count, first, body),
+    poll: (tries: number, condition: () => Value): Value => lowerPoll(c, tries, condition),
     carry: (): Value => readRegister(c, conditionCode),
     setCarry: (carry: Value): void => writeRegister(c, conditionCode, carry),
-    refuse(reason: string): undefined {
-      diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
-      return undefined;
-    },
+    ...refusals(ir, around, diagnostics),
   });
   const c: Context = {
     kernel,
     diagnostics,
     functions: around.functions,
+    recursions: around.recursions,
     functionNumbers: around.functionNumbers,
     globals: around.globals,
     ir,
     rows,
     registers: registerFile(kernel, start),
+    stackTop: { name: 'cumetal.top', declared: 'b32', type: 'i32' },
     variables: variablesOf(kernel, diagnostics),
     cells: new Map(),
     evidence: newEvidence(),
     hasMarks: around.hasMarks,
     hasNamedBarriers: around.hasNamedBarriers,
+    arrival: hasRow(entry, around.functions, ({ control }) => control === 'wait') ? arrivalRegister() : undefined,
     chosen: new Map(),
     frame: newFrame(entry, start),
     flow: start,
     scope: entry.scope,
     guard: undefined,
+    remote: undefined,
   };
+  if (hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
+}
+
+/** How rows report that an instruction is not supported, or not by the target. */
+const refusals = (ir: Pick<Context['ir'], 'loc'>, { hasNamedBarriers }: Surroundings, diagnostics: Diagnostics) => ({
+  needsCpu(reason: string): void {
+    if (hasNamedBarriers) return;
+    const where = { ...(ir.loc ? { span: ir.loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
+    diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
+  },
+  refuse(reason: string): undefined {
+    diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(ir.loc ? { span: ir.loc } : {}), label: reason });
+    return undefined;
+  },
+});
+
+/** Values by their keys that are computed in another block than the one that is being filled. */
+function valuesAt(ir: Context['ir'], block: Block): RowBuilder['once'] {
+  const known = new Map<string, Value>();
+  return (key, compute) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const { block: own } = ir;
+    ir.block = block;
+    const value = compute();
+    ir.block = own;
+    known.set(key, value);
+    return value;
+  };
+}
+
+/** `.reqnctapercluster`, `.explicitcluster` and `.maxclusterrank`. */
+function clusterRules({ directives }: PtxFunction): ClusterRules | undefined {
+  const valuesOf = (name: string): number[] | undefined => directives.find((directive) => directive.name === name)?.values.map(Number);
+  const required = valuesOf('reqnctapercluster');
+  const [most] = valuesOf('maxclusterrank') ?? [];
+  const isExplicit = valuesOf('explicitcluster') !== undefined;
+  if (!required && most === undefined && !isExplicit) return undefined;
+  return {
+    ...(required ? { required: [required[0] ?? 1, required[1] ?? 1, required[2] ?? 1] as const } : {}),
+    ...(most === undefined ? {} : { most }),
+    ...(isExplicit ? { isExplicit } : {}),
+  };
 }
 
 /** `.maxntid` and `.reqntid`; axes that are not written are 1. */

@@ -4,6 +4,7 @@
  */
 import { addHiddenParam, faultWordName, type Kernel } from '../ir/index.ts';
 import { type CheckedCall, type CheckedInstruction, integerConstant } from '../ptx/index.ts';
+import { lowerClusterExit } from './cluster-barriers.ts';
 import { type Context, enter, lowerWhen } from './context.ts';
 import { newFlow } from './flow.ts';
 import { guardValue } from './instructions.ts';
@@ -14,7 +15,9 @@ export function lowerStop(c: Context, why: string): void {
   const { ir } = c;
   const { index, number: fault } = faultNumber(c.kernel, why);
   const number = ir.const('i32', fault);
-  ir.store(ir.param('ptr.global', { index }), number, { align: 4, volatile: false });
+  // Any of the threads that stop may be the one that is reported.
+  ir.store(ir.param('ptr.global', { index }), number, { align: 4, volatile: true });
+  lowerClusterExit(c);
   c.flow.block.end = { op: 'ret' };
   c.flow.block.endLoc = ir.loc;
   enter(c, newFlow(c.kernel, 0));

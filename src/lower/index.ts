@@ -5,7 +5,7 @@
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type AfterPass, emptyKernel, type Module } from '../ir/index.ts';
 import { type Checked, functionNumbers } from '../ptx/index.ts';
-import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
+import { inFunctions, inlinedSizes, reportRecursion, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
@@ -19,10 +19,16 @@ export { promoteLocals } from './ssa/promote-locals.ts';
 export interface LowerChoices {
   /** Whether products of matrices may be of tiles that the GPU multiplies. */
   readonly isMmaFast?: boolean;
+  /** Whether the target has products of matrices as an instruction (`mma`). */
+  readonly hasMma?: boolean;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks?: boolean;
   /** Whether there may be barriers for some of the threads of a block, for a device on which every thread makes progress. */
   readonly hasNamedBarriers?: boolean;
+  /** Whether blocks may run in clusters. */
+  readonly hasClusters?: boolean;
+  /** Whether threads have a stack. */
+  readonly hasStack?: boolean;
   /** Observes each kernel after each pass of `lowerPasses`. */
   readonly afterPass?: AfterPass | undefined;
 }
@@ -38,16 +44,20 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
   const numbers = functionNumbers(checked.module);
   const around = {
     functions: checked.functions,
+    recursions: checked.recursions,
     functionNumbers: numbers,
     globals: globalMemoryOf(checked.module, numbers),
     isMmaFast: choices.isMmaFast ?? false,
+    hasMma: choices.hasMma ?? false,
     hasMarks: choices.hasMarks ?? false,
     hasNamedBarriers: choices.hasNamedBarriers ?? false,
+    hasClusters: choices.hasClusters ?? false,
     afterPass: choices.afterPass,
   };
   const kernels = checked.entries.map((entry) => {
     const own = new Diagnostics(diagnostics.file);
-    const kernel = reportTooLarge(entry, sizes, own) ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);
+    const isRefused = (!choices.hasStack && reportRecursion(entry, checked, own)) || reportTooLarge(entry, sizes, own);
+    const kernel = isRefused ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);
     diagnostics.addNew(inFunctions(entry, checked, own.list));
     return kernel;
   });

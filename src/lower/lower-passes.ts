@@ -21,6 +21,7 @@ import { printedStrings } from './passes/printed-strings.ts';
 import { decideSpaces, resolveSpaces } from './passes/resolve-spaces.ts';
 import { inFlowOrder } from './ssa/flow-order.ts';
 import { promoteCells } from './ssa/promote-cells.ts';
+import { endWithStack } from './stack-memory.ts';
 
 export interface Lowering {
   readonly c: Context;
@@ -47,6 +48,7 @@ export const lowerPasses: readonly LowerPass[] = [
     name: 'lower',
     run(kernel, { c }) {
       lowerBodies(c);
+      endWithStack(kernel);
       useReplaced(c.evidence, c.registers.finish());
       inFlowOrder(kernel);
     },
@@ -76,8 +78,8 @@ export const lowerPasses: readonly LowerPass[] = [
   },
   {
     name: 'resolve-spaces',
-    run(kernel, { c: { evidence }, diagnostics }) {
-      if (resolveSpaces(kernel, { marked: evidence.generic, spaced: evidence.spaced }, diagnostics)) inFlowOrder(kernel);
+    run(kernel, { c: { evidence, remote }, diagnostics }) {
+      if (resolveSpaces(kernel, { marked: evidence.generic, spaced: evidence.spaced, remote }, diagnostics)) inFlowOrder(kernel);
     },
   },
   // A variable that was refused is missing too, and its accesses are no faults of their own.

@@ -42,7 +42,33 @@ export function lowerNamedBarrier(c: Context, { number, count, kind, predicate }
   // Barrier 0 of the whole block is another thing here.
   lowerWhen(c, isZero, () => c.rows.stop('barrier 0 for some of the threads of a block'));
   const barriers = ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'barriers').name });
-  const own = ir.and(number, constant(15));
+  return lowerBarrierAt(c, barriers, ir.and(number, constant(15)), { count, kind, predicate });
+}
+
+/** Threads of a warp group. */
+const groupThreads = 128;
+
+/** The threads of a warp group wait for each other: those of the block, if it has no others. */
+export function lowerGroupBarrier(c: Context): void {
+  const { ir, kernel } = c;
+  const limit = kernel.requiredThreads ?? kernel.maxThreads;
+  const most = typeof limit === 'object' ? limit[0] * limit[1] * limit[2] : limit;
+  if (most !== undefined && most <= groupThreads) return void ir.barrier();
+  if (!c.hasNamedBarriers) return;
+  const groups = ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'groups').name });
+  const own = ir.and(ir.lshr(ir.sreg('i32', { name: 'warpid' }), ir.const('i32', 2)), ir.const('i32', 7));
+  lowerBarrierAt(c, groups, own, { count: ir.const('i32', groupThreads), kind: 'sync', predicate: undefined });
+}
+
+/** Arrives at one of several barriers in memory, and waits for its threads. */
+function lowerBarrierAt(
+  c: Context,
+  barriers: Value,
+  own: Value,
+  { count, kind, predicate }: Omit<NamedBarrier, 'number'>,
+): Value | undefined {
+  const { ir } = c;
+  const constant = (value: number): Value => ir.const('i32', value);
   const place = ir.ptradd(barriers, ir.zext('i64', ir.mul(own, constant(words.bytes))));
   const at = (offset: number): Value => ir.ptradd(place, ir.const('i64', offset));
   const { added, all } = threadsOf(c);

@@ -111,6 +111,10 @@ function readAddress(c: Context, node: Operand): Value | undefined {
   return node.kind === 'name' || node.kind === 'index' ? symbolAddress(c, node, node.span) : undefined;
 }
 
+/** The values of the registers of a destination. */
+export const readDestination = (c: Context, { node, type, lanes }: MatchedOperand): readonly Value[] =>
+  lanes === undefined ? [readScalar(c, node, type)] : elementsOf(c, node).map((element) => readElement(c, element, type));
+
 /** Writes the result of a row to the destination of its instruction. */
 export function writeResults(c: Context, match: Match, result: AnyLowered): void {
   const destination = match.operands[0];

@@ -1,7 +1,7 @@
 /** Functions that a program names without a definition. */
 import type { Function as LlvmFunction } from '../bitcode/index.ts';
 import { refuse } from './refused.ts';
-import { parameterName, parameterText } from './signatures.ts';
+import { byValueOf, parameterName, parameterText } from './signatures.ts';
 import type { ModuleState } from './state.ts';
 import { nameOf } from './values.ts';
 
@@ -20,6 +20,6 @@ export function declareExtern(module: ModuleState, fn: LlvmFunction): void {
   if (!system.has(fn.name) && !module.isRelocatable) return refuse(`a call of ${fn.name}, which the program does not define`);
   const { result, params } = fn.functionType;
   const returned = result.kind === 'void' ? '' : `(${parameterText(result, 'func_retval0', false)}) `;
-  const list = params.map((type, i) => parameterText(type, parameterName(fn.name, i), false));
+  const list = params.map((type, i) => parameterText(type, parameterName(fn.name, i), false, byValueOf(fn.attributes.params[i] ?? [])));
   module.externs.set(fn.name, `.extern .func ${returned}${nameOf(module, fn)}(${list.join(', ')});`);
 }

@@ -3,6 +3,7 @@ import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type CudaOptions, CudaState, cudaFunctions, cudaImports, linkedBinary, managedPointer, sharing } from './cudart/index.ts';
 import { deviceCodes } from './device-code.ts';
+import { deepError, framesOf, notesOf } from './frames.ts';
 import { lowerMemory } from './lower/index.ts';
 import { ProgramMemory, programWindow } from './memory.ts';
 import type { ProgramHost } from './wasi/host.ts';
@@ -95,6 +96,10 @@ const reasons: readonly (readonly [RegExp, string])[] = [
 
 const reasonOf = (message: string): string => reasons.find(([pattern]) => pattern.test(message))?.[1] ?? message;
 
+/** A kind of exception with a pointer, where the engine has them. */
+const newTag = (): WebAssembly.Tag | undefined =>
+  typeof WebAssembly.Tag === 'function' ? new WebAssembly.Tag({ parameters: ['i64'] }) : undefined;
+
 class Program {
   readonly #module: WebAssembly.Module;
   readonly #options: RunOptions;
@@ -102,7 +107,7 @@ class Program {
   readonly #wasi: WasiState;
   #memory: ProgramMemory | undefined;
   /** What C++ throws: the pointer to the exception. */
-  readonly #tag = typeof WebAssembly.Tag === 'function' ? new WebAssembly.Tag({ parameters: ['i64'] }) : undefined;
+  readonly #tag = newTag();
   /** Whether the reason of the end has been reported. */
   #isReported = false;
 
@@ -169,7 +174,8 @@ class Program {
           cuda[name] ?? (name.startsWith(linkedBinary) ? cuda[linkedBinary]! : undefined) ?? ((): never => this.#stop('CM5080', name)),
         ]),
     );
-    if (this.#tag) Object.assign(env, { __cpp_exception: this.#tag });
+    // A jump takes the pointer to the buffer and the value.
+    if (this.#tag) Object.assign(env, { __cpp_exception: this.#tag, __c_longjmp: newTag() });
     return {
       env,
       wasi_snapshot_preview1: wasiImports(this.#wasi),
@@ -191,7 +197,7 @@ class Program {
     if (this.#isReported) return;
     this.#isReported = true;
     const diagnostics = new Diagnostics();
-    diagnostics.report(code, holes, help === undefined ? {} : { help });
+    diagnostics.report(code, holes, { notes: notesOf(framesOf(deepError())), ...(help === undefined ? {} : { help }) });
     this.#options.report(diagnostics);
   }
 
@@ -229,7 +235,8 @@ class Program {
     if (!isTrap && !isThrown) throw error;
     this.#isReported = true;
     const diagnostics = new Diagnostics();
-    diagnostics.report('CM5082', { why: isThrown ? 'an exception that nothing caught' : reasonOf((error as Error).message) });
+    const notes = isTrap ? notesOf(framesOf(error)) : [];
+    diagnostics.report('CM5082', { why: isThrown ? 'an exception that nothing caught' : reasonOf((error as Error).message) }, { notes });
     this.#options.report(diagnostics);
     return stoppedCode;
   }

@@ -6,7 +6,17 @@
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { SourceFile, type Span } from '../base/source.ts';
 export { callsOf } from './check/call-graph.ts';
-export type { Builtin, Checked, CheckedCall, CheckedFunction, CheckedInstruction, CheckedItem, Choices } from './check/checked.ts';
+export type {
+  Builtin,
+  Checked,
+  CheckedCall,
+  CheckedFunction,
+  CheckedInstruction,
+  CheckedItem,
+  Choices,
+  Recursion,
+} from './check/checked.ts';
+export { refuseClusters } from './check/directives.ts';
 export { functionNumbers } from './check/function-addresses.ts';
 export { immediateBits } from './check/immediate.ts';
 export { type CheckOptions, check } from './check/index.ts';
@@ -15,6 +25,16 @@ export { laneOf, sink } from './check/operands.ts';
 export { type LabelPlace, labelsOfList as labelsListed, lookUp, type Named, type Scope } from './check/scope.ts';
 export * from './container/index.ts';
 export { linkModules } from './link/index.ts';
+export {
+  clusterBarrierWord,
+  clusterRank,
+  clusterThreads,
+  type Distances,
+  distancesOf,
+  ownAddress,
+  rankOfAddress,
+} from './model/clusters.ts';
+export { type DeviceRuntimeKind, deviceRuntimeKind } from './model/device-runtime.ts';
 export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './model/row.ts';
 export { specialRegisters } from './model/special-registers.ts';
 export type { Register } from './model/types.ts';

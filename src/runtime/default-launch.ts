@@ -17,7 +17,9 @@ export function fillPlan(plan: LaunchPlan, kernel: Kernel, limits: DeviceLimits)
   const args = plan.args ?? kernel.params.map((parameter) => defaultArgument(parameter, defaults));
   const count = plan.args ? largestBuffer(args) : defaultCount;
   const block = plan.block ?? kernel.requiredThreads ?? defaultBlock(plan.grid, count, kernel, limits);
-  const grid = plan.grid ?? [Math.max(1, Math.ceil(count / product(block))), 1, 1];
+  const cluster = plan.cluster ?? kernel.cluster?.required ?? [1, 1, 1];
+  const blocks = Math.ceil(Math.max(1, Math.ceil(count / product(block))) / cluster[0]) * cluster[0];
+  const grid = plan.grid ?? [blocks, cluster[1], cluster[2]];
   if (!plan.block || !plan.grid) {
     const what = plan.block ? 'grid' : plan.grid ? 'block' : 'grid and block';
     defaults.push(`${what}: to cover ${count} elements`);
@@ -29,6 +31,8 @@ export function fillPlan(plan: LaunchPlan, kernel: Kernel, limits: DeviceLimits)
     sharedBytes: plan.sharedBytes ?? 0,
     ...(plan.sharedParts ? { sharedParts: plan.sharedParts } : {}),
     ...(plan.cooperative ? { cooperative: true } : {}),
+    ...(plan.cluster ? { cluster: plan.cluster } : {}),
+    ...(plan.stackBytes === undefined ? {} : { stackBytes: plan.stackBytes }),
     args,
     defaults,
   };

@@ -116,7 +116,7 @@ function readPath(json: unknown, place: Place, resolve: typeof reached = reached
 }
 
 function readLaunch(json: unknown, place: Place): LaunchFile | undefined {
-  const keys = ['$schema', 'description', 'module', 'kernel', 'grid', 'block', 'sharedBytes', 'constants', 'args'];
+  const keys = ['$schema', 'description', 'module', 'kernel', 'grid', 'block', 'cluster', 'sharedBytes', 'constants', 'args'];
   const object = readObject(json, keys, ['module', 'kernel', 'grid', 'block', 'args'], place);
   if (!object) return undefined;
   for (const key of ['$schema', 'description']) if (object[key] !== undefined) readText(object[key], inside(place, key));
@@ -124,12 +124,14 @@ function readLaunch(json: unknown, place: Place): LaunchFile | undefined {
   const kernel = readText(object.kernel, inside(place, 'kernel'));
   const grid = readDim3(object.grid, inside(place, 'grid'));
   const block = readDim3(object.block, inside(place, 'block'));
+  const cluster = object.cluster === undefined ? undefined : readDim3(object.cluster, inside(place, 'cluster'));
   const sharedBytes = object.sharedBytes === undefined ? 0 : readInteger(object.sharedBytes, 0, inside(place, 'sharedBytes'));
   const constants = readConstants(object.constants, inside(place, 'constants'));
   const args = readArguments(object.args, inside(place, 'args'));
   if (module === undefined || kernel === undefined || !grid || !block || sharedBytes === undefined || !constants || !args) return undefined;
   const isSharedDefault = object.sharedBytes === undefined ? { isSharedDefault: true } : {};
-  return { module, kernel, grid, block, sharedBytes, ...isSharedDefault, constants, args };
+  if (object.cluster !== undefined && !cluster) return undefined;
+  return { module, kernel, grid, block, ...(cluster ? { cluster } : {}), sharedBytes, ...isSharedDefault, constants, args };
 }
 
 function readConstants(json: unknown, place: Place): SymbolWrite[] | undefined {

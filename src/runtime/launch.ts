@@ -204,7 +204,7 @@ function runTimes(run: Run, repeat: number, diagnostics: Diagnostics): number[] 
 }
 
 function requestOf({ full, args, passed, options }: Run, isFirst: boolean): LaunchRequest {
-  const { kernel, grid, block, sharedBytes, sharedParts, cooperative } = full;
+  const { kernel, grid, block, sharedBytes, sharedParts, cooperative, cluster, stackBytes } = full;
   const { observe, timeoutMs, print, schedule, progress } = options;
   return {
     kernel,
@@ -213,6 +213,8 @@ function requestOf({ full, args, passed, options }: Run, isFirst: boolean): Laun
     dynamicSharedBytes: sharedBytes,
     ...(sharedParts ? { dynamicSharedParts: sharedParts } : {}),
     ...(cooperative ? { cooperative } : {}),
+    ...(cluster ? { cluster } : {}),
+    ...(stackBytes === undefined ? {} : { stackBytes }),
     args: args.slice(0, passed),
     timeoutMs,
     ...(print ? { print } : {}),

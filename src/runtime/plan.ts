@@ -17,6 +17,10 @@ export interface LaunchPlan {
   readonly sharedParts?: readonly number[];
   /** Whether all blocks run at the same time. */
   readonly cooperative?: boolean;
+  /** Blocks of a cluster along each axis. */
+  readonly cluster?: Dim3;
+  /** Bytes of the stack of each thread. */
+  readonly stackBytes?: number;
   /** One per parameter; defaults where absent. */
   readonly args?: readonly ArgumentSpec[];
   /** Module symbols that are written before the launch. */
@@ -31,6 +35,8 @@ export interface FullPlan {
   readonly sharedBytes: number;
   readonly sharedParts?: readonly number[];
   readonly cooperative?: boolean;
+  readonly cluster?: Dim3;
+  readonly stackBytes?: number;
   readonly args: readonly ArgumentSpec[];
   /** A description of each default; empty where the plan was complete. */
   readonly defaults: readonly string[];

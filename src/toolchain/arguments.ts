@@ -49,6 +49,11 @@ export const withOwnPaths = (messages: string): string => messages.replaceAll(`/
 /** Functions of POSIX that the libraries have in a simple form. Source: wasi-libc, `libc-bottom-half`. */
 const emulated = ['SIGNAL', 'MMAN', 'GETPID', 'PROCESS_CLOCKS'].map((name) => `-D_WASI_EMULATED_${name}`);
 
+/** A program finds Linux, for which CUDA programs are written. Source: GCC's `linux.h`; the words without underscores are of GNU's standards. */
+const systems = ['linux', 'unix'].flatMap((name) => [`__${name}__`, `__${name}`]).concat('__gnu_linux__');
+const systemDefines = (standard: string): string[] =>
+  [...systems, ...(standard.startsWith('gnu') ? ['linux', 'unix'] : [])].map((name) => `-D${name}=1`);
+
 /** Folders of headers: those of the machine, which a whole program needs, or those that clang has. */
 const systemFolders = (sysroot: Sysroot | undefined, language: Language): string[] => {
   const cxx = [...(sysroot ? [] : ['/usr/include/wasm32-wasip1/c++/v1']), '/usr/include/c++/v1'];
@@ -73,13 +78,15 @@ export function frontEndArguments(language: Language, options: SourceOptions): s
     standard,
     sysroot,
   } = options;
+  const chosen = standard !== undefined && isOf(standard, language) ? standard : defaultStandards[language];
   return [
+    ...systemDefines(chosen),
     ...['-fgnuc-version=4.2.1', '-D_GNU_SOURCE', ...emulated, '-Wno-register', '-disable-free', '-fmessage-length=0'],
     ...['-resource-dir', '/usr', '-isysroot', '/usr', `-fdebug-prefix-map=/${hostRoot}=`, `-fmacro-prefix-map=/${hostRoot}=`],
     ...(language === 'c' ? [] : ['-fcxx-exceptions', '-fexceptions']),
     ...systemFolders(sysroot, language),
     ...(language === 'cuda' ? ['-target-sdk-version=12.0', '-include', 'cuda_runtime.h'] : []),
-    `-std=${standard !== undefined && isOf(standard, language) ? standard : defaultStandards[language]}`,
+    `-std=${chosen}`,
     ...folders.flatMap((folder) => ['-I', insideOf(folder)]),
     ...defines.flatMap((define) => ['-D', define]),
     ...undefines.flatMap((name) => ['-U', name]),

@@ -19,8 +19,10 @@ export interface Made {
   readonly messages: string;
 }
 
-/** Exceptions are those of WebAssembly, in the form that every engine has. */
-const exceptions = ['-exception-model=wasm', '-mllvm', '-wasm-enable-eh', '-target-feature', '+exception-handling'];
+/** Exceptions are those of WebAssembly, in the form that every engine has; `longjmp` throws one too. */
+const jumps = ['-exception-model=wasm', '-mllvm', '-wasm-enable-sjlj', '-target-feature', '+exception-handling'];
+const exceptions = ['-mllvm', '-wasm-enable-eh'];
+const throwing = (language: Language): string[] => [...jumps, ...(language === 'c' ? [] : exceptions)];
 const hostArguments = [
   ...['-triple', hostTriple, '-emit-obj', '-mrelocation-model', 'static', '-fvisibility=hidden', '-ffp-contract=on', '-O2'],
   ...['-target-feature', '+bulk-memory', '-target-feature', '+sign-ext', '-target-feature', '+nontrapping-fptoint'],
@@ -33,14 +35,14 @@ const imageName = 'image';
 
 /** Everything that determines an object beside the sources and the versions of the compiler and the sysroot. */
 export const hostKey = (language: Language, options: SourceOptions): string =>
-  JSON.stringify([hostArguments, exceptions, frontEndArguments(language, options)]);
+  JSON.stringify([hostArguments, throwing(language), frontEndArguments(language, options)]);
 
 /** Compiles the host half of a source; that of a `.cu` file contains `image`, which stands for its device code, with a zero byte behind it. */
 export async function compileHost(clang: Clang, language: Language, options: SourceOptions, image?: string): Promise<Made> {
   const files = filesOf(options);
   if (image !== undefined) putFile(files, imageName, new TextEncoder().encode(`${image}\0`));
   const args = [
-    ...[language === 'c' ? 'clang' : 'clang++', '-cc1', ...hostArguments, ...(language === 'c' ? [] : exceptions)],
+    ...[language === 'c' ? 'clang' : 'clang++', '-cc1', ...hostArguments, ...throwing(language)],
     ...(image === undefined ? [] : ['-aux-triple', deviceTriple, '-fcuda-include-gpubinary', imageName]),
     ...[...frontEndArguments(language, options), '-o', output, ...sourceArguments(language, options.path)],
   ];
@@ -81,15 +83,15 @@ export interface LinkOptions {
 
 /** Functions of CUDA's libraries. A call of one that is missing is an error of the run, since many programs never make it. */
 const isOfCuda = /^(__cuda|cuda|cu|nvtx|nvml)[A-Z]|^cu(blas|rand|fft|sparse|solver|dnn)/;
-/** What C++ throws, which is the same for everything that runs together. */
-const exceptionTag = '__cpp_exception';
+/** What C++ and `longjmp` throw, which is the same for everything that runs together. */
+const exceptionTags = ['__cpp_exception', '__c_longjmp'];
 const undefinedSymbol = /undefined symbol: (\S+)/g;
 
 const hintOf = (library: string): string => `  = help: \`-l${library}\` links the library of CUDA that these functions are of\n`;
 
 /** Links a program: everything that it calls is in it, or is a function of CUDA. */
 export async function link(clang: Clang, options: LinkOptions): Promise<Made> {
-  const imports = [exceptionTag, ...options.imports];
+  const imports = [...exceptionTags, ...options.imports];
   const first = await linkWith(clang, options, imports);
   if (first.bytes) return first;
   const missing = [...first.messages.matchAll(undefinedSymbol)].map(([, name]) => name!);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <wasi/api.h>
@@ -101,4 +102,29 @@ int setrlimit(int resource, const struct rlimit *to) {
   if (to->rlim_cur == now.rlim_cur) return 0;
   errno = EPERM;
   return -1;
+}
+
+static int is_folder(const char *path, const struct stat *folder) {
+  struct stat found;
+  return stat(path, &found) == 0 && found.st_dev == folder->st_dev && found.st_ino == folder->st_ino;
+}
+
+/* An open folder has no name in WASI. Programs go back to where they were, which is the folder of the start, or one above the current one. */
+int fchdir(int fd) {
+  struct stat folder;
+  if (fstat(fd, &folder) != 0) return -1;
+  if (!S_ISDIR(folder.st_mode)) return errno = ENOTDIR, -1;
+  const char *start = getenv("PWD");
+  if (start && is_folder(start, &folder)) return chdir(start);
+  char *path = getcwd(NULL, 0);
+  if (!path) return -1;
+  int found = is_folder(path, &folder);
+  for (char *end = strrchr(path, '/'); !found && end; end = strrchr(path, '/')) {
+    *end = 0;
+    if (end == path) break;
+    found = is_folder(path, &folder);
+  }
+  int result = found ? chdir(path) : (errno = ENOTSUP, -1);
+  free(path);
+  return result;
 }

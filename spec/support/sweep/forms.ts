@@ -26,6 +26,10 @@ export interface SweepForm {
 export const isOfPolicies = ({ name, operands }: Row): boolean =>
   name === 'createpolicy' || operands.some((operand) => operand.name === 'policy' && !operand.isOptional);
 
+/** Whether a row is of clusters of blocks. */
+export const isOfClusters = ({ name, slots }: Row): boolean =>
+  name === 'mapa' || name === 'getctarank' || slots.some(({ words }) => words.some((word) => word.includes('cluster')));
+
 /** The newest architecture in the sweep. */
 const newest = 90;
 
@@ -33,7 +37,7 @@ const newest = 90;
 function codeOf(form: Worded, at: number): Code | undefined {
   const { row } = form;
   // A policy is no number, and an access with one does what the same access without does: `spec/ptx/policies.spec.ts`.
-  if (isOfPolicies(row)) return undefined;
+  if (isOfPolicies(row) || isOfClusters(row)) return undefined;
   const other = otherCode[row.syntax];
   if (other) return form.opcode.endsWith('.u32') && row.name === 'cvta' ? undefined : other(form, at);
   if (row.name === 'atom' || row.name === 'red') return atomicCode(form, at);

@@ -18,7 +18,7 @@ import {
   type Value,
 } from '../../ir/index.ts';
 import { i64Constant } from '../constants.ts';
-import { llvmScalar } from '../intrinsics.ts';
+import { llvmScalar } from '../llvm-scalar.ts';
 import { spaces } from '../targets.ts';
 import type { KernelEmitter, Offset, Root } from './emitter.ts';
 import { constantValue } from './function-builder.ts';

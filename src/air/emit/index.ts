@@ -27,7 +27,7 @@ import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import { legalize } from './legalize.ts';
-import { addKernelMetadata, addRequiredBlock, addSoftDoubles } from './metadata.ts';
+import { addClusterRules, addKernelMetadata, addRequiredBlock, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
 import { pruneUnused } from './prune.ts';
 import { refuse, rules } from './rules.ts';
@@ -64,6 +64,7 @@ export function emitKernel(kernel: Kernel, target: Target, diagnostics: Diagnost
   addKernelMetadata(module, fn, kernel, signature, target);
   addSoftDoubles(module, fn, doubles);
   addRequiredBlock(module, fn, kernel);
+  addClusterRules(module, fn, kernel);
   return module;
 }
 

@@ -7,7 +7,8 @@ import type { Block, Value as LlvmValue } from '../../bitcode/model.ts';
 import { type TypeOf, types } from '../../bitcode/types.ts';
 import { elementOf, type InstOf, type Value } from '../../ir/index.ts';
 import { i32Constant } from '../constants.ts';
-import { llvmScalar, productFunction } from '../intrinsics.ts';
+import { mmaFunction, productFunction } from '../intrinsics.ts';
+import { llvmScalar } from '../llvm-scalar.ts';
 import { type MatrixElement, matrixType } from '../matrix-functions.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, undef } from './function-builder.ts';
@@ -48,6 +49,13 @@ function matrixOf(e: KernelEmitter, value: Value): LlvmValue {
   matrices.set(pair, { whole, block: e.b.block });
   return whole;
 }
+
+/** The registers of a product of a warp, which only the CPU device has as an instruction. */
+export const mmaRule = (e: KernelEmitter, { a, b, c, d, form }: InstOf<'mma'>): LlvmValue =>
+  e.call(
+    mmaFunction(form),
+    [a, b, c, d].map((each) => e.value(each)),
+  );
 
 /** The lane's two elements of the product. */
 export function matmulRule(e: KernelEmitter, inst: InstOf<'matmul'>): LlvmValue {

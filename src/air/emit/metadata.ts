@@ -7,6 +7,7 @@ import type { Argument, Constant, Function as LlvmFunction, Metadata, MetadataNo
 import { types } from '../../bitcode/types.ts';
 import {
   bytesOf,
+  clusterNumbers,
   faultWordName,
   type Kernel,
   type KernelParam,
@@ -18,7 +19,7 @@ import {
   type ScalarType,
 } from '../../ir/index.ts';
 import { intConstant } from '../constants.ts';
-import { requiredBlock, softDoubles, targetName, typeNames } from '../metadata-names.ts';
+import { clusterRules, requiredBlock, softDoubles, targetName, typeNames } from '../metadata-names.ts';
 import { type Item, node } from '../metadata-values.ts';
 import { limits, spaces, type Target } from '../targets.ts';
 import { windowOf } from '../windows.ts';
@@ -108,6 +109,11 @@ export function addSoftDoubles(module: Module, fn: LlvmFunction, parameters: rea
 /** Records the block of `.reqntid`, for which AIR has no form: `air.max_work_group_size` is a limit of all its threads. */
 export function addRequiredBlock(module: Module, fn: LlvmFunction, { requiredThreads }: Kernel): void {
   if (requiredThreads) module.namedMetadata.push({ name: requiredBlock, nodes: [node({ kind: 'value', value: fn }, ...requiredThreads)] });
+}
+
+/** Records what the source says of clusters, which AIR does not have. */
+export function addClusterRules(module: Module, fn: LlvmFunction, { cluster }: Kernel): void {
+  if (cluster) module.namedMetadata.push({ name: clusterRules, nodes: [node({ kind: 'value', value: fn }, ...clusterNumbers(cluster))] });
 }
 
 const typeName = (element: ScalarType, signed: boolean): string => typeNames[element as Exclude<ScalarType, 'i1'>][signed ? 1 : 0];

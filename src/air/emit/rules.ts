@@ -13,7 +13,7 @@ import { asInteger, llvmType } from './address.ts';
 import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue, undef } from './function-builder.ts';
-import { elementAt, matmulRule } from './matrix-rules.ts';
+import { elementAt, matmulRule, mmaRule } from './matrix-rules.ts';
 import { loadRule, storeRule } from './memory-rules.ts';
 import {
   ballotRule,
@@ -87,6 +87,12 @@ const services: Readonly<Record<Service, { readonly what: string; readonly why: 
     what: 'a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)',
     why: 'Metal does not promise that all threadgroups of a grid run at the same time',
   },
+  cluster: {
+    what: 'a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)',
+    why: 'Metal has no clusters of threadgroups',
+  },
+  stack: { what: 'a stack (recursive functions, `alloca`)', why: 'Metal has none' },
+  launches: { what: 'a launch from a kernel (`<<<>>>` in device code, `cudaLaunchDevice`)', why: 'Metal has none' },
   heap: { what: 'the heap of kernels (`malloc`, `free`, `%envreg30`)', why: 'Metal has none' },
 };
 
@@ -281,6 +287,11 @@ export const rules: AirRules = {
   ballot: ballotRule,
   reduce: reduceRule,
   matmul: matmulRule,
+  mma: (e, inst, value) => {
+    if (e.target.allowsCpuOnly) return mmaRule(e, inst);
+    refuse(e, value, 'a product of matrices of a warp group, or of sparse or scaled matrices', 'AIR has none');
+    return undef(llvmType(inst.type));
+  },
   syncwarp: syncwarpRule,
   shufflesync: shufflesyncRule,
   ballotsync: ballotsyncRule,

@@ -4,7 +4,7 @@ import { type Type, types } from '../../bitcode/types.ts';
 import type { Kernel, KernelParam, Sreg } from '../../ir/index.ts';
 import { i64Constant } from '../constants.ts';
 import { inputOf, type KernelInput } from '../inputs.ts';
-import { llvmScalar } from '../intrinsics.ts';
+import { llvmScalar } from '../llvm-scalar.ts';
 import { spaces } from '../targets.ts';
 import { windowOf } from '../windows.ts';
 import { enums, intAttribute } from './attributes.ts';

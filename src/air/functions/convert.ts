@@ -3,7 +3,7 @@
  * `.rtz`, or by `.sat`. `llvm.fptosi.sat.i32.f32` has types only. Source: the spelling is that of OpenCL's `convert_half_rtz`.
  */
 import { type Builder, bitsOf, isFloat, isScalar, type ScalarType, type Value } from '../../ir/index.ts';
-import { llvmScalar } from '../intrinsics.ts';
+import { llvmScalar } from '../llvm-scalar.ts';
 import { type ElementFunction, like } from './row.ts';
 
 /** To nearest even, towards zero, up, down. */

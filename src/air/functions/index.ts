@@ -4,7 +4,7 @@
  */
 import { type Type as LlvmType, types as llvm } from '../../bitcode/types.ts';
 import { isFloat, isScalar, type ScalarType } from '../../ir/index.ts';
-import { llvmScalar } from '../intrinsics.ts';
+import { llvmScalar } from '../llvm-scalar.ts';
 import { conversionOf } from './convert.ts';
 import { floatRows, llvmFloatRows } from './float.ts';
 import { llvmIntegerRows, plainRows, signedRows } from './integer.ts';

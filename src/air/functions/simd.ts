@@ -4,7 +4,7 @@
  */
 import { type Type as LlvmType, types as llvm } from '../../bitcode/types.ts';
 import { type Builder, bitsOf, type Fold, isFloat, isScalar, type ScalarType, type Value } from '../../ir/index.ts';
-import { llvmScalar } from '../intrinsics.ts';
+import { llvmScalar } from '../llvm-scalar.ts';
 import type { ElementFunction } from './row.ts';
 
 const word = (b: Builder, value: bigint | number): Value => b.const('i32', value);

@@ -2,11 +2,12 @@
 import type { InstructionOf } from '../../bitcode/model.ts';
 import { spell } from '../../bitcode/types.ts';
 import type { Value } from '../../ir/index.ts';
-import { fenceOperands, hasSignature, type Intrinsic, intrinsicOf, isHint } from '../intrinsics.ts';
+import { isHint } from '../hints.ts';
+import { fenceOperands, hasSignature, type Intrinsic, intrinsicOf } from '../intrinsics.ts';
 import { type Lanes, Refused } from '../types.ts';
 import { raiseAtomic } from './atomics.ts';
 import { applyOp, raiseElements } from './elements.ts';
-import { raiseMatrix } from './matrices.ts';
+import { raiseMatrix, raiseMma } from './matrices.ts';
 import { shapedFunctionOf } from './shaped-functions.ts';
 import type { RaiseState } from './state.ts';
 import { raiseWarp } from './warp.ts';
@@ -30,6 +31,7 @@ function raiseIntrinsic(state: RaiseState, row: Intrinsic, inst: InstructionOf<'
   if (row.atomic) return raiseAtomic(state, row, inst);
   if (row.warp) return raiseWarp(state, row, inst);
   if (row.matrix) return raiseMatrix(state, row, inst);
+  if (row.form !== undefined) return raiseMma(state, row.form, inst);
   if (row.clock) return [state.b.clock('i64', { name: row.clock })];
   if (row.op === 'fence') {
     raiseFence(state, inst);

@@ -111,6 +111,7 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     ...(sharedArguments > 1 ? { sharedArguments } : {}),
     maxThreads: description.maxThreads,
     requiredThreads: description.requiredThreads,
+    ...(description.cluster ? { cluster: description.cluster } : {}),
   };
 }
 

@@ -1,7 +1,19 @@
 /** Raises matrices that are distributed over a simdgroup: two elements per lane, in the layout of `matmul`. */
 import type { InstructionOf, Value as LlvmValue } from '../../bitcode/model.ts';
 import type { Type as LlvmType } from '../../bitcode/types.ts';
-import { type Builder, bytesOf, matrixLayout, type ScalarType, type Value, vectorOf } from '../../ir/index.ts';
+import {
+  type Builder,
+  bytesOf,
+  factorType,
+  matrixLayout,
+  mmaForm,
+  mmaRegisters,
+  registersAs,
+  type ScalarType,
+  sumType,
+  type Value,
+  vectorOf,
+} from '../../ir/index.ts';
 import type { Intrinsic } from '../intrinsics.ts';
 import { matrixCount } from '../matrix-functions.ts';
 import { type Lanes, Refused } from '../types.ts';
@@ -31,6 +43,35 @@ export function raiseMatrix(state: RaiseState, row: Intrinsic, inst: Instruction
       return undefined;
     }
   }
+}
+
+/** The registers of the result of a product of the CPU device. */
+export function raiseMma({ b, lanes, scalar }: RaiseState, text: string, inst: InstructionOf<'call'>): Lanes {
+  const form = mmaForm(text);
+  const count = mmaRegisters(form);
+  const [a, right, c, d] = inst.args.filter((arg): arg is LlvmValue => arg.kind !== 'metadata') as [
+    LlvmValue,
+    LlvmValue,
+    LlvmValue,
+    LlvmValue,
+  ];
+  const sum = sumType(form.sum);
+  const whole = b.mma(
+    registersAs(sum, count.c),
+    joined(b, factorType(form.a), lanes(a)),
+    joined(b, factorType(form.b), lanes(right)),
+    joined(b, sum, lanes(c)),
+    scalar(d),
+    { form: text },
+  );
+  return Array.from({ length: count.c }, (_, lane) => b.extract(sum, whole, { lane }));
+}
+
+/** Values as one vector. */
+function joined(b: Builder, type: ScalarType, values: Lanes): Value {
+  const [x, y, z, w] = values as [Value, Value, Value, Value];
+  if (values.length === 1) return x;
+  return values.length === 2 ? b.vec2(vectorOf(type, 2), x, y) : b.vec4(vectorOf(type, 4), x, y, z, w);
 }
 
 /** For a shuffle of two matrices: the index in the lane's elements of an element of both, concatenated. */

@@ -24,6 +24,7 @@ import type { RaiseState } from './state.ts';
 export function raiseKernelShell(module: Module, description: KernelDescription, values: ConstantValues): Kernel {
   const kernel = emptyKernel(description.fn.name);
   kernel.maxThreads = description.maxThreads;
+  if (description.cluster) kernel.cluster = description.cluster;
   kernel.variables = raiseVariables(module, values);
   for (const param of description.params) {
     if (!isPresent(kernel, param)) continue;

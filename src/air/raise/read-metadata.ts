@@ -2,6 +2,8 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Function as LlvmFunction, Metadata, MetadataNode, Module } from '../../bitcode/model.ts';
 import {
+  type ClusterRules,
+  clusterOf,
   faultWordName,
   type ModuleMemory,
   type ModuleSymbol,
@@ -13,7 +15,7 @@ import {
 } from '../../ir/index.ts';
 import type { ElementType } from '../abi.ts';
 import { type KernelInput, kernelInputs } from '../inputs.ts';
-import { requiredBlock, softDoubles, targetName, typeNames } from '../metadata-names.ts';
+import { clusterRules, requiredBlock, softDoubles, targetName, typeNames } from '../metadata-names.ts';
 import { numberAt, textAt } from '../metadata-values.ts';
 import { type Target, targets } from '../targets.ts';
 
@@ -46,6 +48,7 @@ export interface KernelDescription {
   readonly maxThreads: number | undefined;
   /** The block that the kernel requires: threads along x, y and z. */
   readonly requiredThreads: readonly [number, number, number] | undefined;
+  readonly cluster: ClusterRules | undefined;
 }
 
 /** The kernels of a module by their metadata; CM4052 for an invalid node. */
@@ -61,7 +64,17 @@ export function readKernels(module: Module, diagnostics: Diagnostics): KernelDes
       continue;
     }
     const doubles = numbersOf(module, softDoubles, kernel.fn);
-    found.push({ ...kernel, params: kernel.params.map(asDouble(doubles)), requiredThreads: isBlock(block) ? block : undefined });
+    const rules = numbersOf(module, clusterRules, kernel.fn);
+    if (rules.length > 0 && !areRules(rules)) {
+      fault(diagnostics, `rules of clusters of \`${kernel.fn.name}\` that are none`);
+      continue;
+    }
+    found.push({
+      ...kernel,
+      params: kernel.params.map(asDouble(doubles)),
+      requiredThreads: isBlock(block) ? block : undefined,
+      cluster: areRules(rules) ? clusterOf(rules) : undefined,
+    });
   }
   return found;
 }
@@ -79,12 +92,17 @@ const maxAxis = 1024;
 const isBlock = (numbers: readonly (number | undefined)[]): numbers is readonly [number, number, number] =>
   numbers.length === 3 && numbers.every((n) => n !== undefined && Number.isInteger(n) && n >= 1 && n <= maxAxis);
 
+const areRules = (numbers: readonly (number | undefined)[]): numbers is readonly [number, number, number, number, number] =>
+  numbers.length === 5 &&
+  numbers.every((n) => n !== undefined && Number.isInteger(n) && n >= 0 && n <= maxAxis) &&
+  (isBlock(numbers.slice(0, 3)) || numbers.slice(0, 3).every((n) => n === 0));
+
 const asDouble =
   (doubles: readonly (number | undefined)[]) =>
   (param: ParamDescription): ParamDescription =>
     param.kind === 'buffer' && doubles.includes(param.index) ? { ...param, typeName: 'double' } : param;
 
-function readKernel(node: MetadataNode, diagnostics: Diagnostics): Omit<KernelDescription, 'requiredThreads'> | undefined {
+function readKernel(node: MetadataNode, diagnostics: Diagnostics): Omit<KernelDescription, 'requiredThreads' | 'cluster'> | undefined {
   const [first, , args, ...attributes] = node.operands;
   const fn = first?.kind === 'value' && first.value.kind === 'function' ? first.value : undefined;
   if (!fn || args?.kind !== 'node') return fault(diagnostics, 'a kernel node without function or argument list');

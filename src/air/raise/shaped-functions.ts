@@ -7,7 +7,7 @@ import type { InstructionOf, Value as LlvmValue } from '../../bitcode/model.ts';
 import { type Type as LlvmType, types as llvm, spell } from '../../bitcode/types.ts';
 import { type Builder, isScalar, type ScalarType, type Value } from '../../ir/index.ts';
 import { overflowRows } from '../functions/integer.ts';
-import { llvmScalar } from '../intrinsics.ts';
+import { llvmScalar } from '../llvm-scalar.ts';
 import { type Lanes, Refused } from '../types.ts';
 import { loadLanes, storeLanes } from './memory.ts';
 import { copyMemory, fillMemory } from './memory-functions.ts';

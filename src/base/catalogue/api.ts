@@ -117,6 +117,12 @@ export const api = entries({
     message: 'the device option `{option}` is {given}, but {wanted} was expected',
     page: 'The options of a device are checked when it is opened: its kind is a text, `engine`, `fma` and `denormals` by name, `threads` as a positive integer, `lanes` as 4, 8, 16 or 32.',
   },
+  CM5079: {
+    severity: 'error',
+    title: 'invalid tensor map',
+    message: 'no tensor map describes this tensor: {why}',
+    page: 'A tensor map describes a tensor of 1 to 5 axes for copies by `cp.async.bulk.tensor`. Its rules are those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col` in the CUDA Driver API.',
+  },
   CM5074: {
     severity: 'error',
     title: 'element type mismatch',

@@ -261,6 +261,13 @@ export const launch = entries({
     help: 'add an `expect` with a `file` to each buffer to record in the launch file',
     page: '`--record` runs a launch file and writes each buffer with an `expect` to its file. Later runs on other devices are compared with these files.',
   },
+  CM5054: {
+    severity: 'error',
+    title: 'invalid cluster',
+    message: 'the blocks of kernel `{kernel}` cannot run in clusters: {why}',
+    help: 'give the blocks of a cluster along each axis, such as `--cluster 2`, with a grid that is a multiple of them',
+    page: 'A cluster has at most 16 blocks, all clusters of a launch have the same shape, and the grid has whole clusters along each axis. A kernel may require a shape (`__cluster_dims__`, `.reqnctapercluster`), or that the launch gives one (`.explicitcluster`). Only the CPU device has clusters.',
+  },
   CM5090: {
     severity: 'error',
     title: 'several modules',

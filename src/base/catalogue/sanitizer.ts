@@ -50,6 +50,21 @@ export const sanitizer = entries({
     help: 'use atomics, separate memory per block, or two launches',
     page: `Threads of two blocks access the same bytes of global memory, at least one of them writes, and not both accesses are atomic or volatile. Blocks run in any order. The accesses count as ordered if a fence (\`membar\`, \`fence\`) follows the first access, and the second block has executed a strong read and then a fence. A write that does not change the value is not a race. ${seeDocs}`,
   },
+  CM6122: {
+    severity: 'error',
+    title: 'asynchronous copy that was not waited for',
+    message: 'kernel `{kernel}` {does} {size} bytes at {address}, {place}, which {other} {did} without a wait for it to be complete',
+    help: 'wait for the phase of the mbarrier that the copy arrives at, or for the bulk group of its thread with `cp.async.bulk.wait_group`, before the memory is used again',
+    page: `A copy that a thread asks for is performed at any time until a thread has waited for it. What it writes may be accessed behind a wait for its mbarrier, by the thread that waited or behind a barrier after it. What it reads may be written after its thread has waited for its bulk group. A barrier of the block alone waits for no copy. ${seeDocs}`,
+  },
+  CM6123: {
+    severity: 'error',
+    title: 'missing fence.proxy.async',
+    message:
+      'kernel `{kernel}` {does} {size} bytes at {address}, {place}, by a copy, where {other} of the same block {did} before without a proxy fence',
+    help: 'let each thread that writes execute `fence.proxy.async.shared::cta` before the barrier after which the copy is asked for',
+    page: `A bulk copy accesses memory by the asynchronous proxy, which does not see what threads have written before a proxy fence. A barrier is none. ${seeDocs}`,
+  },
   CM6130: {
     severity: 'error',
     title: 'barrier divergence in a warp',

@@ -105,7 +105,10 @@ function partLines({ fn, kernels, notRun }: Part): string[] {
 /** `isListed`: the `CNST` tag has listed the required function constants, and only the optional ones remain. */
 const serviceTexts: Readonly<Record<Service, string>> = {
   grid: 'the workspace for barriers of the grid',
+  cluster: 'what the launch says of clusters, and their barriers',
   heap: 'the heap of `malloc`',
+  launches: 'the launches of the kernel',
+  stack: 'the size of the stack of a thread',
 };
 
 function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
@@ -130,6 +133,10 @@ function kernelLines(kernel: KernelReflection, isListed: boolean): string[] {
     lines.push(`  function constant ${index ?? ''} \`${name}\`  ${type}${isRequired ? '' : ', optional'}`);
   if (kernel.staticSharedBytes > 0) lines.push(`  static shared memory   ${kernel.staticSharedBytes} bytes`);
   if (kernel.usesDynamicShared) lines.push('  dynamic shared memory  threadgroup slot 0');
+  const { required, most, isExplicit } = kernel.cluster ?? {};
+  if (required) lines.push(`  blocks in a cluster    ${required.join(' x ')}`);
+  else if (isExplicit) lines.push('  blocks in a cluster    as the launch says');
+  if (most !== undefined) lines.push(`  blocks in a cluster    at most ${most}`);
   if (kernel.maxThreads !== undefined) lines.push(`  threads in a block     at most ${kernel.maxThreads}`);
   return lines;
 }

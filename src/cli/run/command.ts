@@ -63,7 +63,7 @@ const options: readonly Option[] = [
     name: 'engine',
     value: 'ENGINE',
     choices: ['auto', 'lane', 'simd'],
-    doc: 'The code generator of the CPU device. `lane` compiles scalar code that runs one thread at a time. `simd` vectorizes groups of threads. `auto` (the default) is `simd` for blocks of at least one warp.',
+    doc: 'The code generator of the CPU device. `lane` compiles scalar code that runs one thread at a time. `simd` vectorizes groups of threads. `auto` (the default) is `simd` for blocks of at least one warp, or the faster of both where threads do not communicate and a launch takes long.',
   },
   {
     name: 'fma',
@@ -84,8 +84,18 @@ const options: readonly Option[] = [
   },
   { name: 'repeat', value: 'N', doc: 'Launch N times, each from the same initial buffers, and show the median time.' },
   {
+    name: 'cluster',
+    value: 'X,Y,Z',
+    doc: 'Blocks of a cluster along each axis, such as 2 or 2,2,1, as the cluster dimension of `cudaLaunchKernelEx`: they run at the same time and can access the shared memory of each other. For the CPU device, and with `--target cpu`.',
+  },
+  {
     name: 'cooperative',
     doc: 'Launch the kernel cooperatively, as `cudaLaunchCooperativeKernel` does: all blocks run at the same time, so that `grid.sync()` works. For the CPU device, and with `--target cpu`.',
+  },
+  {
+    name: 'stack-size',
+    value: 'BYTES',
+    doc: 'The size of the stack of each thread on the CPU device, for recursive functions and `alloca`, as `cudaLimitStackSize` sets it. The default is 8192. Also with `--target cpu`.',
   },
   { name: 'timeout', value: 'SECONDS', doc: 'Stop a kernel that runs longer than this.' },
   { name: 'library', short: 'l', value: 'NAME', many: true, doc: 'A library of a whole program: an archive `libNAME.a`, or one of CUDA.' },

@@ -46,13 +46,13 @@ export interface RunRequest {
 }
 
 /** Options that describe the launch; they conflict with a launch file. */
-const launchOptions = ['kernel', 'grid', 'block', 'shared', 'arg', 'triton'] as const;
+const launchOptions = ['kernel', 'grid', 'block', 'cluster', 'shared', 'arg', 'triton'] as const;
 
 /** The first option that conflicts with `--launch`. */
 export const conflictingOption = (parsed: ParsedArguments): string | undefined => launchOptions.find((name) => has(parsed, name));
 
 /** Options of the CPU device alone. They select it when no device is named, on a Mac as well. */
-const cpuOptions = ['cooperative', 'sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
+const cpuOptions = ['cluster', 'cooperative', 'stack-size', 'sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
 
 const cpuOption = (parsed: ParsedArguments): string | undefined => cpuOptions.find((name) => has(parsed, name));
 
@@ -76,8 +76,7 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
   const device = deviceOf(parsed);
   const ofCpu = cpuOption(parsed);
   if (ofCpu !== undefined && device !== 'cpu') problems.push(`\`--${ofCpu}\` requires the CPU device, but \`--device\` is \`${device}\``);
-  const grid = one('grid', (word) => readDim3('grid', word));
-  const block = one('block', (word) => readDim3('block', word));
+  const [grid, block, cluster] = (['grid', 'block', 'cluster'] as const).map((name) => one(name, (word) => readDim3(name, word)));
   const sharedParts = one('shared', readShared);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1, maxRepeat)) ?? 1;
   const timeoutMs = one('timeout', readTimeout) ?? 0;
@@ -94,18 +93,18 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
   const outs = allValues(parsed, 'out').map((word) => take(readOut(word)));
   const checks = allValues(parsed, 'check').map((word) => take(readCheck(word)));
   const constants = allValues(parsed, 'constant').map((word) => take(readConstant(word)));
+  const named = take(readNamed(parsed));
   const args = has(parsed, 'arg') ? allValues(parsed, 'arg').map((word) => parseArgument(word, diagnostics)) : undefined;
   if (problems.length > 0) return problems[0]!;
-  const kernel = lastValue(parsed, 'kernel');
   return {
     plan: {
       ...(sharedParts ? { sharedBytes: sharedParts.reduce((sum, bytes) => sum + bytes) } : {}),
       ...(sharedParts && sharedParts.length > 1 ? { sharedParts } : {}),
       constants: [],
-      ...(has(parsed, 'cooperative') ? { cooperative: true } : {}),
-      ...(kernel === undefined ? {} : { kernel }),
+      ...named,
       ...(grid ? { grid } : {}),
       ...(block ? { block } : {}),
+      ...(cluster ? { cluster } : {}),
       ...(args ? { args: args.filter((a): a is ArgumentSpec => a !== undefined) } : {}),
     },
     prints: present(prints),
@@ -128,6 +127,19 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
       ...(sanitize ? { sanitize: true } : {}),
     },
     constants: present(constants),
+  };
+}
+
+/** The kernel, and what a launch has on the CPU device alone. */
+function readNamed(parsed: ParsedArguments): Pick<LaunchPlan, 'kernel' | 'cooperative' | 'stackBytes'> | string {
+  const kernel = lastValue(parsed, 'kernel');
+  const word = lastValue(parsed, 'stack-size');
+  const stackBytes = word === undefined ? undefined : readCount('stack-size', word, 1, maxStackBytes);
+  if (typeof stackBytes === 'string') return stackBytes;
+  return {
+    ...(kernel === undefined ? {} : { kernel }),
+    ...(has(parsed, 'cooperative') ? { cooperative: true } : {}),
+    ...(stackBytes === undefined ? {} : { stackBytes }),
   };
 }
 
@@ -200,6 +212,8 @@ function readDim3(name: string, word: string): Dim3 | string {
 
 /** The largest `--repeat`, whose times are kept, and `--threads`, each of which is a worker. */
 const [maxRepeat, maxThreads] = [1_000_000, 1024];
+/** As much local memory as a thread of an NVIDIA GPU has. */
+const maxStackBytes = 2 ** 19;
 
 function readCount(name: string, word: string, min: number, max = Number.POSITIVE_INFINITY): number | string {
   const value = /^\d{1,12}$/.test(word) ? Number(word) : Number.NaN;

@@ -9,6 +9,7 @@ import { reportClosed } from '../module-memory.ts';
 import { commonProperties } from '../properties.ts';
 import type { CpuBuffer } from './buffer.ts';
 import { noteUnused } from './collector.ts';
+import { isLaunching } from './launch/children.ts';
 import { cancelAll, endedLaunch, startKernel } from './launch/launch-async.ts';
 import { launchKernel } from './launch/launch-blocking.ts';
 import { type CompileChoice, type LoadedKernel, loadLibrary } from './launch/library.ts';
@@ -95,12 +96,13 @@ function load(
   options: CompileChoice & LoadOptions,
 ): DeviceModule | undefined {
   const library = loadLibrary(metallib, diagnostics, options);
-  const own = library && ownMemory(memory, library.kernels, diagnostics);
+  // What a kernel launches may use variables that it does not use itself.
+  const own = library && ownMemory(memory, library.kernels.some(isLaunching) ? library.all() : library.kernels, diagnostics);
   if (!own) return undefined;
   const { kernels, refused } = library;
   const variables = own.address > 0 ? allocations.add(own.address, own.size, 'the global variables of the module', 'all') : undefined;
   let isClosed = false;
-  const environment = { info: cpuInfo, ownMemory: own.address, allocations, threads: options.threads ?? 1 };
+  const environment = { info: cpuInfo, ownMemory: own.address, allocations, kernels: library.all, threads: options.threads ?? 1 };
   const kernelOf = ({ kernel: name }: LaunchRequest, to: Diagnostics): LoadedKernel | undefined => {
     const kernel = kernels.find((each) => each.reflection.name === name);
     if (isClosed) return reportClosed(to);

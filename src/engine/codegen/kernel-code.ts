@@ -11,6 +11,8 @@ export interface KernelContext {
   readonly module: WasmModule;
   readonly host: Host;
   readonly helper: (name: HelperName) => number;
+  /** The function of a product of matrices of a warp, by its form (`scalar/mma-of-warp.ts`). */
+  readonly mma: (form: string) => number;
   /** Global: the next step of all threads, under the schedule `block`. */
   readonly phase: number;
   /** Global of a kernel that yields: whether a thread has done anything else than wait. */

@@ -16,6 +16,7 @@ import {
   type Variable,
 } from '../../ir/index.ts';
 import { joinLatches } from './join-latches.ts';
+import { stagingBytes } from './mma-frame.ts';
 import { type Regions, regionsOf } from './regions.ts';
 import { splitAtSyncPoints } from './split-at-sync-points.ts';
 
@@ -36,6 +37,8 @@ export interface Plan {
   readonly operandSlots: ReadonlyMap<Value, readonly OperandSlot[]>;
   /** Byte offset in the thread record of what a thread brings to a rendezvous; undefined if the kernel has none. */
   readonly exchange: number | undefined;
+  /** Bytes of memory behind the thread records in which products of matrices are computed. */
+  readonly stagingBytes: number;
   /** Bytes of a thread record: the memory that holds one thread's values between regions. */
   readonly recordBytes: number;
   /** Byte offset of each variable in the window of its space. */
@@ -66,8 +69,22 @@ export function planOf(kernel: Kernel): Plan {
   const regions = regionsOf(kernel);
   const home = definingBlocks(kernel);
   const liveIns = liveInValues(kernel, regions);
-  return { kernel, regions, home, liveIns, ...countUses(kernel, home), ...recordOf(kernel, regions, liveIns), ...windowsOf(kernel) };
+  const record = recordOf(kernel, regions, liveIns);
+  return {
+    kernel,
+    regions,
+    home,
+    liveIns,
+    stagingBytes: stagingOfKernel(kernel),
+    ...countUses(kernel, home),
+    ...record,
+    ...windowsOf(kernel),
+  };
 }
+
+/** Bytes of the staging area that the products of a kernel share. */
+export const stagingOfKernel = ({ insts }: Kernel): number =>
+  stagingBytes(new Set(insts.flatMap((inst) => (inst.op === 'mma' ? [inst.form] : []))));
 
 function liveInValues(kernel: Kernel, regions: Regions): Map<number, Value[]> {
   const { liveIn } = livenessOf(kernel, cfgOf(kernel));
@@ -111,11 +128,18 @@ function recordOf(
   for (const { values } of collectives) {
     const offsets = new Map<Value, number>();
     bytes = start;
-    for (const value of values)
+    const last = new Map(values.flatMap((value) => operandsOf(kernel.insts[value]!).map((operand) => [operand, value] as const)));
+    for (const value of values) {
+      const inst = kernel.insts[value]!;
       operandSlots.set(
         value,
-        operandsOf(kernel.insts[value]!).map((operand) => slotOf(offsets, operand)),
+        operandsOf(inst).map((operand) => slotOf(offsets, operand)),
       );
+      // A product that another one of the sync point adds to takes the place of its own addend.
+      if (inst.op !== 'mma' || !last.has(value)) continue;
+      const free = last.get(inst.c) === value && !slots.has(inst.c) ? offsets.get(inst.c) : undefined;
+      offsets.set(value, slots.get(value) ?? free ?? place(value));
+    }
     recordBytes = Math.max(recordBytes, bytes);
   }
   const exchange = rendezvous.length > 0 ? recordBytes : undefined;

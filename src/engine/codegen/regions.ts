@@ -82,7 +82,8 @@ export function regionsOf(kernel: Kernel): Regions {
   const kindOf = (id: number): ReturnType<typeof syncKindOf> => syncKindOf(kernel.insts[syncPointOf(kernel, kernel.blocks[id]!)!]!);
   const collectiveBlocks = syncBlocks.filter((id) => kindOf(id) === 'collective');
   const rendezvousBlocks = syncBlocks.filter((id) => kindOf(id) === 'rendezvous');
-  const hasYields = syncBlocks.some((id) => kindOf(id) === 'yield');
+  // A block of a cluster has to keep its memory while others of the cluster run.
+  const hasYields = syncBlocks.some((id) => kindOf(id) === 'yield') || kernel.params.some(({ service }) => service === 'cluster');
   const joins = [...collectiveBlocks, ...rendezvousBlocks].some((id) => divergence[id] === 2) ? reconvergencePoints(cfg) : [];
   const entries = [...new Set([0, ...syncBlocks.map((id) => continuation(kernel.blocks[id]!).id), ...joins])];
   const position = positionsIn(convergenceOrder(cfg), kernel.blocks.length);

@@ -1,6 +1,6 @@
 /**
  * Splits basic blocks behind sync points: barriers and warp collectives, at which threads wait for each other. Shuffles that are independent of
- * each other form one sync point.
+ * each other form one sync point, and so do products of matrices that follow each other.
  */
 import {
   addBlock,
@@ -34,26 +34,31 @@ function splitFirst(kernel: Kernel, block: Block): void {
 }
 
 /**
- * The instructions up to the first sync point, and those behind it. If it is a shuffle, shuffles further down join it where they can: only pure
- * instructions are in between, and none that the shuffle needs depends on a shuffle of this sync point. Needed instructions move before it.
+ * The instructions up to the first sync point, and those behind it. If it is a shuffle or a product of matrices, others of its kind further down join
+ * it where they can: only pure instructions are in between, and none that they need depends on an instruction of this sync point, other than an
+ * earlier product that is an operand itself. Needed instructions move before it.
  */
 function hoistShuffles(kernel: Kernel, body: readonly Value[], index: number): { until: Value[]; behind: Value[] } {
   const first = body[index]!;
   const [before, together, after] = [body.slice(0, index), [first], [] as Value[]];
   const late = new Set<Value>(together);
+  const results = new Set<Value>(isProduct(kernel, first) ? together : []);
   let at = index + 1;
-  for (; at < body.length && isShuffle(kernel, first); at++) {
+  for (; at < body.length && (isShuffle(kernel, first) || isProduct(kernel, first)); at++) {
     const value = body[at]!;
-    const isLate = operandsOf(kernel.insts[value]!).some((operand) => late.has(operand));
-    const joins = isShuffle(kernel, value) && !isLate;
+    const isSame = kernel.insts[value]!.op === kernel.insts[first]!.op;
+    const isLate = operandsOf(kernel.insts[value]!).some((operand) => late.has(operand) && !(isSame && results.has(operand)));
+    const joins = isSame && !isLate;
     if (!joins && specOf(kernel.insts[value]!.op).effect !== 'pure') break;
     if (joins) together.push(value);
     else (isLate ? after : before).push(value);
     if (joins || isLate) late.add(value);
+    if (joins && isProduct(kernel, value)) results.add(value);
   }
   return { until: [...before, ...together], behind: [...after, ...body.slice(at)] };
 }
 
+const isProduct = (kernel: Kernel, value: Value): boolean => kernel.insts[value]!.op === 'mma';
 const isShuffle = (kernel: Kernel, value: Value): boolean => kernel.insts[value]!.op === 'shuffle';
 
 function isSyncPoint(kernel: Kernel, value: Value): boolean {
@@ -74,12 +79,13 @@ export function syncKindOf(inst: Inst): 'barrier' | 'collective' | 'rendezvous' 
   return isMasked(inst) ? 'rendezvous' : 'collective';
 }
 
-/** The instructions of the sync point that a block of a split kernel ends with: one, or several shuffles. */
+/** The instructions of the sync point that a block of a split kernel ends with: one, or several shuffles or products of matrices. */
 export function syncPointsOf(kernel: Kernel, block: Block): Value[] {
   const last = syncPointOf(kernel, block);
   if (last === undefined) return [];
   let from = block.body.length - 1;
-  while (from > 0 && isShuffle(kernel, last) && isShuffle(kernel, block.body[from - 1]!)) from--;
+  const { op } = kernel.insts[last]!;
+  while (from > 0 && (op === 'shuffle' || op === 'mma') && kernel.insts[block.body[from - 1]!]!.op === op) from--;
   return block.body.slice(from);
 }
 

@@ -80,6 +80,7 @@ function writeResults(frame: Frame): void {
   const { kernel, collective } = frame;
   const [value] = collective.values as readonly [Value];
   const inst = kernel.insts[value]!;
+  if (inst.op === 'mma') return writeProducts(frame);
   if (inst.op === 'ballot') writeBallot(frame, value);
   else if (inst.op === 'reduce') writeReduction(frame, value, inst);
   eachParticipant(frame.code, frame, () => {
@@ -165,6 +166,29 @@ function writeReduction(frame: Frame, value: Value, { fold }: InstOf<'reduce'>):
     writeFold(context, code, fold);
     code.at('local.set', sum);
   });
+}
+
+/** Products of matrices, by functions that find registers in the thread records. */
+function writeProducts(frame: Frame): void {
+  const { context, code, kernel, collective, base, mask, sum } = frame;
+  const { operandSlots } = context.plan;
+  code.at('local.get', base);
+  writeRecordAddress(frame);
+  code.at('local.set', sum);
+  // Where another product of the sync point reads a result.
+  const read = new Map(
+    collective.values.flatMap((value) => operandSlots.get(value)!.map(({ operand, offset }) => [operand, offset] as const)),
+  );
+  for (const value of collective.values) {
+    const result = context.plan.slots.get(value) ?? read.get(value);
+    if (result === undefined) continue;
+    code.at('local.get', sum);
+    code.at('local.get', mask);
+    for (const { offset } of operandSlots.get(value)!) code.i32(offset);
+    code.i32(result);
+    code.at('call', context.mma((kernel.insts[value] as InstOf<'mma'>).form));
+  }
+  eachParticipant(code, frame, () => writeNextState(frame));
 }
 
 /** Replaces two numbers on the stack by one. */

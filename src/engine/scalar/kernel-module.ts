@@ -11,8 +11,10 @@ import { declareHost, type Host } from '../codegen/host.ts';
 import { insertYields } from '../codegen/insert-yields.ts';
 import { joinLatches } from '../codegen/join-latches.ts';
 import type { KernelContext } from '../codegen/kernel-code.ts';
+import { mmaTable } from '../codegen/mma-function.ts';
 import { type Plan, planOf } from '../codegen/plan.ts';
 import { writeCollective } from './collective-function.ts';
+import { mmaOfWarpTable } from './mma-of-warp.ts';
 import { writeRegion } from './region-function.ts';
 import { writeBlock } from './schedule.ts';
 
@@ -39,7 +41,8 @@ export function compileKernel(kernel: Kernel, instrumentation: Instrumentation =
   const fuel = module.global('i32');
   const progress = plan.regions.hasYields ? module.global('i32') : undefined;
   const helper = helperTable(module, host.functions);
-  const context: KernelContext = { plan, module, host, helper, phase, progress, fuel, sanitizer, order, probe, isFlushing };
+  const mma = mmaOfWarpTable(module, host, plan, mmaTable(module, host.functions));
+  const context: KernelContext = { plan, module, host, helper, mma, phase, progress, fuel, sanitizer, order, probe, isFlushing };
   const regions = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(context, region) }));
   const collectives = plan.regions.collectives.map((collective) => ({ id: collective.id, index: writeCollective(context, collective) }));
   const steps = [...regions, ...collectives].sort((a, b) => a.id - b.id).map(({ index }) => index);

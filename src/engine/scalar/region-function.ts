@@ -252,7 +252,8 @@ function leaveAtEnd(body: Body, block: Block): void {
     const to = continuation(block);
     const slots = syncPoints.flatMap((value) => plan.operandSlots.get(value) ?? []);
     const operands = new Map(slots.map(({ operand, offset }) => [operand, offset]));
-    for (const [operand, offset] of operands) writeOperand(frame, e.values, operand, offset);
+    // A result of the sync point itself comes later.
+    for (const [operand, offset] of operands) if (!syncPoints.includes(operand)) writeOperand(frame, e.values, operand, offset);
     spillFor(body, to, syncPoints);
     const next = plan.regions.byEntry.get(to.id)!.id;
     // A thread that waits in a loop runs the same region again and again.
@@ -309,9 +310,13 @@ function eachLane(kernel: Kernel, value: Value, act: (lane: number, name: Number
 
 /** Stores an operand of a collective in the thread record, where the function of the collective reads it. */
 function writeOperand({ code, record, context }: Frame, values: Values, operand: Value, offset: number): void {
-  code.at('local.get', record);
-  values.push(operand);
-  code.access(`${heldAs(context.plan.kernel.insts[operand]!.type)}.store`, 4, offset);
+  const { kernel } = context.plan;
+  eachLane(kernel, operand, (lane, name, at) => {
+    code.at('local.get', record);
+    if (isVector(kernel.insts[operand]!.type)) values.pushLane(operand, lane);
+    else values.push(operand);
+    code.access(`${name}.store`, 4, offset + at);
+  });
 }
 
 /** Notes that a thread has done something else than wait. */

@@ -118,6 +118,7 @@ const rules = {
   ballot: () => {},
   reduce: () => {},
   matmul: () => bug('a matmul that was not expanded'),
+  mma: () => {},
   syncwarp: () => {},
   shufflesync: () => {},
   ballotsync: () => {},

@@ -5,6 +5,7 @@ export * from './cfg.ts';
 export { blocksReaching, type Convergence, convergenceOf, stayingGraphOf } from './convergence.ts';
 export * from './demand.ts';
 export * from './dominators.ts';
+export { hasIndependentThreads } from './independent-threads.ts';
 export * from './influence.ts';
 export { added as addedIntervals, type Interval, isInside, scaled as scaledInterval } from './interval.ts';
 export { anyLaunch, givenValue, type LaunchFacts, type LaunchRanges, launchRanges } from './launch-ranges.ts';

@@ -114,6 +114,7 @@ function levelOf(state: State, value: Value, block: number): number {
   // Lanes with one mask have one result.
   if (level < 2 && (inst.op === 'ballotsync' || inst.op === 'reducesync')) return Math.max(1, seenFrom(state, inst.members, block));
   if (level < 2 && inst.op === 'shuffle' && seenFrom(state, inst.b, block) < 2) return 1;
+  if (inst.op === 'mma') return 2;
   for (const operand of operandsOf(inst)) level = Math.max(level, seenFrom(state, operand, block));
   return level;
 }

@@ -1,6 +1,6 @@
 /** Identities of conversions, vectors and addresses. */
 import type { Value } from '../kernel.ts';
-import { bitsOf, isInt } from '../types.ts';
+import { bitsOf, isInt, type Type } from '../types.ts';
 import { bitsIn, defOf, placeConstant, type RewriteContext, type RewriteRule, typeIn } from './rewrite.ts';
 
 const trunc: RewriteRule<'trunc'> = (inst, c) => {
@@ -76,15 +76,22 @@ const inttoptr: RewriteRule<'inttoptr'> = ({ a, type }, c) => {
   return inner.op === 'ptrtoint' && typeIn(c, inner.a) === type ? inner.a : undefined;
 };
 
-/** Both elements of a vector as a vector. */
-const vec2: RewriteRule<'vec2'> = ({ type, a, b }, c) => {
-  const [first, second] = [defOf(c, a), defOf(c, b)];
-  if (first.op !== 'extract' || second.op !== 'extract' || first.a !== second.a) return undefined;
-  return first.lane === 0 && second.lane === 1 && typeIn(c, first.a) === type ? first.a : undefined;
-};
+/** All elements of a vector as a vector. */
+const vec2: RewriteRule<'vec2'> = ({ type, a, b }, c) => wholeVector(type, [a, b], c);
+const vec4: RewriteRule<'vec4'> = ({ type, a, b, c: third, d }, c) => wholeVector(type, [a, b, third, d], c);
+
+function wholeVector(type: Type, elements: readonly Value[], c: RewriteContext): Value | undefined {
+  const first = defOf(c, elements[0]!);
+  if (first.op !== 'extract' || typeIn(c, first.a) !== type) return undefined;
+  const isElement = (value: Value, lane: number): boolean => {
+    const inst = defOf(c, value);
+    return inst.op === 'extract' && inst.a === first.a && inst.lane === lane;
+  };
+  return elements.every(isElement) ? first.a : undefined;
+}
 
 /** A constant that another lane has is the same there. */
 const shuffle: RewriteRule<'shuffle'> = ({ a }, c) => (defOf(c, a).op === 'const' ? a : undefined);
 
 /** Rules of conversions, vectors, addresses and shuffles. */
-export const conversionRules = { shuffle, trunc, zext, sext, bitcast, vec2, extract, ptradd, ptrtoint, inttoptr };
+export const conversionRules = { shuffle, trunc, zext, sext, bitcast, vec2, vec4, extract, ptradd, ptrtoint, inttoptr };

@@ -1,8 +1,21 @@
 /** Promises T1 to T6: operand domains and result types, from the op table and one rule for each op that states its type. */
 import { isWide } from '../dialect.ts';
 import type { Inst, Kernel, Value } from '../kernel.ts';
+import { factorType, isMmaForm, mmaForm, mmaRegisters, registersAs, sumType } from '../mma.ts';
 import { argsOf } from '../operands.ts';
-import { clocks, type Domain, fcmpPredicates, fenceScopes, folds, icmpPredicates, type Op, resultType, specOf, sregs } from '../ops.ts';
+import {
+  clocks,
+  type Domain,
+  fcmpPredicates,
+  fenceScopes,
+  folds,
+  icmpPredicates,
+  type Op,
+  ops,
+  specOf,
+  sregs,
+  type TypeRule,
+} from '../ops.ts';
 import { bitsOf, elementOf, isFloat, isInt, isPointer, isScalar, isVector, lanesOf, spaces, type Type } from '../types.ts';
 import { checkAccess, checkParam, checkVariable } from './memory.ts';
 import type { Report, Rule } from './report.ts';
@@ -26,6 +39,14 @@ export function checkInst(kernel: Kernel, value: Value, report: Report): void {
   checkResult(inst, types, reportHere);
   const broken = extra[inst.op]?.(inst as never, types, kernel, value);
   for (const [rule, why] of broken ?? []) reportHere(rule, why);
+}
+
+/** Result type by the op's rule; `given` where the instruction states it. */
+function resultType(op: Op, given: Type | undefined, a: Type | undefined, b: Type | undefined): Type {
+  const rule = ops[op].type as TypeRule;
+  if (rule === 'a') return a ?? 'void';
+  if (rule === 'b') return b ?? 'void';
+  return rule === 'given' ? (given ?? 'void') : rule;
 }
 
 const typeOfArg = (kernel: Kernel, inst: Inst, name: string): Type =>
@@ -88,6 +109,23 @@ const call = ({ type, fn }: { type: Type; fn: string }, types: readonly Type[], 
   ];
 };
 
+/** A product of matrices, whose form says the registers of each. */
+function brokenMma(text: string, type: Type, types: readonly Type[]): Broken {
+  if (!isMmaForm(text)) return [['T5', `there is no form \`${text}\``]];
+  const form = mmaForm(text);
+  const count = mmaRegisters(form);
+  const sum = sumType(form.sum);
+  const wanted = [
+    registersAs(factorType(form.a), count.a),
+    registersAs(factorType(form.b), count.b),
+    registersAs(sum, count.c),
+    'i32',
+    registersAs(sum, count.c),
+  ];
+  const given = [...types, type];
+  return when(given.join() !== wanted.join(), 'T4', `${text} of ${given.join(', ')}`);
+}
+
 /** The integer type that the address of a pointer has. */
 const addressType = (kernel: Kernel, pointer: Value): Type => (isWide(kernel, pointer) ? 'i64' : 'i32');
 const asWide = (kernel: Kernel, value: Value, ...operands: readonly Value[]): Broken =>
@@ -106,6 +144,7 @@ const extra: { [K in Op]?: Extra<K> } = {
   clock: ({ type, name }) => [...when(type !== 'i64', 'T3', `a clock of type ${type}`), ...oneOf(name, clocks)],
   fence: ({ scope }) => oneOf(scope, fenceScopes),
   matmul: ({ type }, types) => [...types, type].flatMap((each) => when(!isSpread(each), 'T4', `a matrix as ${each}`)),
+  mma: ({ type, form }, types) => brokenMma(form, type, types),
   shufflesync: ({ type }, [, lane]) => [
     ...when(lane !== 'i32', 'T3', `a lane of type ${lane}`),
     ...when(type !== 'i32', 'T3', `a shuffle of ${type}`),

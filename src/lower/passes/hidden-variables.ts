@@ -3,11 +3,12 @@ import type { Variable as IrVariable, Kernel } from '../../ir/index.ts';
 
 /**
  * Shared memory that the source does not declare; no name of PTX has such a dot in it. `word` holds the result of a reduction over the
- * threads of a block, `barriers` the barriers for some of them (`named-barriers.ts`), `reserved` is the memory that a GPU reserves for system software: 288 bytes on an H200.
+ * threads of a block, `barriers` and `groups` the barriers for some of them (`named-barriers.ts`), `reserved` is the memory that a GPU reserves for system software: 288 bytes on an H200.
  */
 const hidden = {
   word: { name: 'cumetal.word', size: 4, align: 4, element: 'i32' },
   barriers: { name: 'cumetal.barriers', size: 256, align: 16, element: 'i32' },
+  groups: { name: 'cumetal.groups', size: 128, align: 16, element: 'i32' },
   reserved: { name: 'cumetal.reserved', size: 288, align: 16, element: undefined },
 } as const;
 
@@ -23,5 +24,19 @@ export function hiddenVariable(kernel: Kernel, which: HiddenVariable): IrVariabl
   return made;
 }
 
+const threadName = 'cumetal.thread';
+
+/** Memory of a thread that instructions share, of at least so many bytes. */
+export function threadMemory(kernel: Kernel, bytes: number): IrVariable {
+  const at = kernel.variables.findIndex(({ name }) => name === threadName);
+  const known = kernel.variables[at];
+  if (known && known.size >= bytes) return known;
+  const made = { name: threadName, size: bytes, align: 16, element: undefined, space: 'local', isDynamic: false, init: undefined } as const;
+  if (known) kernel.variables[at] = made;
+  else kernel.variables.push(made);
+  return made;
+}
+
 /** Whether the source can address a variable: its own, and reserved memory, whose address it has from a special register. */
-export const isAddressable = ({ name }: IrVariable): boolean => name !== hidden.word.name && name !== hidden.barriers.name;
+export const isAddressable = ({ name }: IrVariable): boolean =>
+  ![hidden.word.name, hidden.barriers.name, hidden.groups.name].some((own) => own === name);

@@ -6,14 +6,15 @@
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { addTo } from '../../base/group.ts';
-import { type Base, basesOf, edgesOf, type Inst, type Kernel, operandsOf, type Space, type Value } from '../../ir/index.ts';
+import { type Base, basesOf, builder, edgesOf, type Inst, type Kernel, operandsOf, type Space, type Value } from '../../ir/index.ts';
+import { type Distances, ownAddress } from '../../ptx/index.ts';
 import { type Addresses, canTag, useTags } from './tagged-addresses.ts';
 
 /**
  * Rewrites generic pointers in place. True where blocks were added, which then are no longer in the order in which control reaches
  * them.
  */
-export function resolveSpaces(kernel: Kernel, { marked, spaced }: Omit<Addresses, 'known'>, diagnostics: Diagnostics): boolean {
+export function resolveSpaces(kernel: Kernel, { marked, spaced, remote }: Omit<Addresses, 'known'>, diagnostics: Diagnostics): boolean {
   const numbers = usesAsNumber(kernel, marked);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isGenericCast(kernel.insts[value]!)));
   const bases = casts.length > 0 ? basesOf(kernel, undefined, numbers.length > 0 ? {} : { unknownIsGlobal: true }) : [];
@@ -27,12 +28,13 @@ export function resolveSpaces(kernel: Kernel, { marked, spaced }: Omit<Addresses
   }
   if (numbers.length > 0 || open.length > 0) {
     if (marked.size > 0 && canTag(kernel, marked)) {
-      useTags(kernel, { marked, spaced, known });
+      useTags(kernel, { marked, spaced, known, remote });
       return true;
     }
     for (const value of numbers) report(kernel, value, 'CM2096', diagnostics);
     for (const value of open) report(kernel, value, 'CM2094', diagnostics);
   }
+  if (remote) findOwn(kernel, known, remote);
   retype(kernel, known);
   return false;
 }
@@ -75,6 +77,20 @@ const questionsOf = (kernel: Kernel): Value[] =>
   kernel.blocks.flatMap(({ body }) => body.filter((value) => kernel.insts[value]!.op === 'isspace'));
 
 const isGenericCast = (inst: Inst): boolean => inst.op === 'inttoptr' && inst.type === 'ptr.generic';
+
+/** Addresses of shared memory may be of another block of the cluster. */
+function findOwn(kernel: Kernel, known: ReadonlyMap<Value, Space>, remote: Distances): void {
+  for (const block of kernel.blocks) {
+    const b = builder(kernel, { ...block, body: [] });
+    for (const value of block.body) {
+      const inst = kernel.insts[value]!;
+      b.loc = kernel.locs[value];
+      if (inst.op === 'inttoptr' && known.get(value) === 'shared') kernel.insts[value] = { ...inst, a: ownAddress(b, inst.a, remote) };
+      b.block.body.push(value);
+    }
+    block.body = b.block.body;
+  }
+}
 
 /** Casts and the offsets on them take the type of their space. */
 function retype(kernel: Kernel, spaces: Map<Value, Space>): void {

@@ -21,6 +21,7 @@ import {
   splitBlock,
   type Value,
 } from '../../ir/index.ts';
+import { type Distances, ownAddress } from '../../ptx/index.ts';
 
 /** The tags in the highest bits. */
 const tags = { global: 0n, shared: 1n, constant: 2n, local: 3n } as const;
@@ -35,6 +36,8 @@ export interface Addresses {
   readonly spaced: ReadonlySet<Value>;
   /** Casts of generic addresses to pointers whose space is known. */
   readonly known: ReadonlyMap<Value, Space>;
+  /** Of a kernel whose addresses in shared memory may be of another block of the cluster: their distances. */
+  readonly remote: Distances | undefined;
 }
 
 /** Whether all spaces that a kernel makes generic addresses of have a number. */
@@ -47,7 +50,7 @@ export function useTags(kernel: Kernel, addresses: Addresses): void {
   tagMarked(kernel, addresses.marked);
   for (const block of [...kernel.blocks]) untag(kernel, block, addresses);
   // Blocks that are added on the way hold the rest of those that were split.
-  for (let at = 0; at < kernel.blocks.length; at++) dispatchFirst(kernel, kernel.blocks[at]!, spaces);
+  for (let at = 0; at < kernel.blocks.length; at++) dispatchFirst(kernel, kernel.blocks[at]!, spaces, addresses.remote);
   renumber(kernel);
 }
 
@@ -75,14 +78,15 @@ function tagMarked(kernel: Kernel, marked: ReadonlySet<Value>): void {
 }
 
 /** Where the space of an address is known, its offset is taken; queries of spaces test the tag. */
-function untag(kernel: Kernel, block: Block, { spaced, known }: Addresses): void {
+function untag(kernel: Kernel, block: Block, { spaced, known, remote }: Addresses): void {
   const b = builder(kernel, { ...block, body: [] });
   for (const value of block.body) {
     const inst = kernel.insts[value]!;
     b.loc = kernel.locs[value];
     const space = known.get(value);
     if (inst.op === 'inttoptr' && (space || spaced.has(value))) {
-      const a = space === 'global' ? inst.a : b.and(inst.a, b.const('i64', offsetMask));
+      const plain = space === 'global' ? inst.a : b.and(inst.a, b.const('i64', offsetMask));
+      const a = space === 'shared' && remote ? ownAddress(b, plain, remote) : plain;
       kernel.insts[value] = { ...inst, a, type: space ? `ptr.${space}` : inst.type };
     }
     if (inst.op === 'ptradd') inst.type = kernel.insts[inst.a]!.type;
@@ -100,7 +104,7 @@ function question(b: Builder, { a, space }: Inst & { op: 'isspace' }): Inst {
 }
 
 /** The first access of a block through a pointer of open space becomes one for each space; the rest of the block becomes a block of its own. */
-function dispatchFirst(kernel: Kernel, block: Block, spaces: readonly Tagged[]): void {
+function dispatchFirst(kernel: Kernel, block: Block, spaces: readonly Tagged[], remote: Distances | undefined): void {
   const at = block.body.findIndex((value) => isOpen(kernel, value));
   if (at < 0) return;
   const value = block.body[at]!;
@@ -116,7 +120,9 @@ function dispatchFirst(kernel: Kernel, block: Block, spaces: readonly Tagged[]):
     const cond = b.icmp(tag, b.const('i64', tags[space]), { pred: 'eq' });
     b.block.end = { op: 'condbr', cond, then: { block: inside, args: [] }, else: { block: next, args: [] } };
     b.block = inside;
-    accessIn(b, inst, b.inttoptr(`ptr.${space}`, b.and(address, b.const('i64', offsetMask))), join);
+    const plain = b.and(address, b.const('i64', offsetMask));
+    const own = space === 'shared' && remote ? ownAddress(b, plain, remote) : plain;
+    accessIn(b, inst, b.inttoptr(`ptr.${space}`, own), join);
     b.block = next;
   }
   accessIn(b, inst, b.inttoptr('ptr.global', address), join);

@@ -22,7 +22,10 @@ export function allocate(state: CudaState, bytes: number, more: Pick<Partial<All
 
 function allocateBuffer(state: CudaState, bytes: number, alignment?: number): DeviceBuffer {
   const diagnostics = new Diagnostics();
-  return state.options.device.allocate(bytes, diagnostics, true, alignment) ?? fail('cudaErrorMemoryAllocation');
+  const buffer = state.options.device.allocate(bytes, diagnostics, true, alignment);
+  if (buffer) return buffer;
+  state.refusedBytes ??= bytes;
+  fail('cudaErrorMemoryAllocation');
 }
 
 /** Memory of the program, aligned. Its pointer is what `free` takes. */

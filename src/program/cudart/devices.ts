@@ -83,6 +83,7 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     // What every device of NVIDIA has, where this one has as much.
     sharedMemPerBlock: Math.min(usualShared, Number(info.properties?.sharedMemPerBlockOptin ?? shared)),
     cooperativeLaunch: 1,
+    clusterLaunch: 1,
     name: info.name,
   };
 }
@@ -176,6 +177,7 @@ const attributes: Readonly<Record<number, string>> = {
   90: 'computePreemptionSupported',
   91: 'canUseHostPointerForRegisteredMem',
   95: 'cooperativeLaunch',
+  120: 'clusterLaunch',
   97: 'sharedMemPerBlockOptin',
   99: 'hostRegisterSupported',
   106: 'maxBlocksPerMultiProcessor',
@@ -228,6 +230,10 @@ function lastError(state: CudaState, isKept: boolean): number {
 /** Where the device would be among those of a machine. */
 const busId = '0000:00:00.0';
 
+/** The number of the limit of the stack, and the most bytes of it: the local memory of a thread. Source: `cudaLimitStackSize`. */
+export const stackLimit = 0;
+const maxStackBytes = 2n ** 19n;
+
 /** The number of the limit of the heap. Source: `cudaLimitMallocHeapSize`. */
 export const heapLimit = 2;
 
@@ -242,7 +248,7 @@ const resetRow = plainRow([], 'uint', (state) => {
     image.module = undefined;
   }
   for (const map of [state.streams, state.events, state.captures, state.graphs, state.executables, state.limits]) map.clear();
-  for (const map of [state.modules, state.functions, state.dynamicShared, state.placed]) map.clear();
+  for (const map of [state.modules, state.functions, state.dynamicShared, state.largeClusters, state.placed]) map.clear();
   for (const map of [state.arrays, state.mipmaps, state.textures, state.surfaces]) map.clear();
   state.pools.clear();
   state.last = 'cudaSuccess';
@@ -275,6 +281,7 @@ export const devices: Readonly<Record<string, Row>> = {
   cudaDeviceSetLimit: row(['int', 'size'], (state, limit, value) => {
     if (limits[limit] === undefined) fail('cudaErrorUnsupportedLimit');
     if (limit === heapLimit && state.hasHeap) fail('cudaErrorInvalidValue');
+    if (limit === stackLimit && BigInt(value) > maxStackBytes) fail('cudaErrorInvalidValue');
     state.limits.set(limit, value);
   }),
   cudaDeviceGetLimit: row(['pointer', 'int'], (state, to, limit) => {

@@ -3,6 +3,8 @@
  */
 import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
 import { estimate } from '../../api/occupancy.ts';
+import type { Dim3 } from '../../device/index.ts';
+import { activeClusters, type LaunchConfig, launchAttributes, potentialCluster } from './clusters.ts';
 import { copies, copy, fillWords, kinds } from './copies.ts';
 import { allocate, allocateManaged, allocatePinned, deviceMemory, free, totalBytes } from './device-memory.ts';
 import { attributeOf, cudaVersion, devices, keptText, propertiesOf } from './devices.ts';
@@ -22,6 +24,7 @@ import { driverRow, must, type Row } from './row.ts';
 import { type CodeImage, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
 import { placeVariable } from './symbols.ts';
+import { tensorMaps } from './tensor-maps.ts';
 import { work } from './work.ts';
 
 /** The context of the device that the runtime uses as well. */
@@ -119,14 +122,29 @@ function launch(
   cooperative: boolean,
   ...[fn, gx, gy, gz, bx, by, bz, sharedBytes, stream, list, extra]: [...Launch, extra: bigint]
 ): void {
+  launchShape(state, { grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes, stream, cooperative }, fn, list, extra);
+}
+
+function launchShape(state: CudaState, shape: LaunchShape, fn: bigint, list: bigint, extra: bigint): void {
   if (!state.functions.has(fn)) fail('cudaErrorInvalidResourceHandle');
   if (list !== 0n && extra !== 0n) fail('cudaErrorInvalidValue');
   const { kernel } = kernelNamed(state, state.functions.get(fn)!);
   const given = extra === 0n ? argumentsAt(state, list) : argumentsIn(state, extra, offsetsOf(kernel.params));
-  const shape: LaunchShape = { grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes, stream, cooperative };
-  if (cooperative) assertTogether(state, kernel, shape);
-  work(state, stream, 'kernel', prepareLaunch(state, fn, shape, given));
+  if (shape.cooperative) assertTogether(state, kernel, shape);
+  work(state, shape.stream, 'kernel', prepareLaunch(state, fn, shape, given));
 }
+
+/** What a `CUlaunchConfig` says. */
+function launchConfig(state: CudaState, config: bigint): LaunchConfig {
+  const word = (i: number): number => state.memory.u32(config + BigInt(4 * i)) ?? fail('cudaErrorInvalidValue');
+  const stream = state.memory.u64(config + 32n) ?? fail('cudaErrorInvalidValue');
+  const { isTogether, ...more } = launchAttributes(state, state.memory.u64(config + 40n) ?? 0n, word(12));
+  const [grid, block] = [0, 3].map((first) => [word(first), word(first + 1), word(first + 2)] as const) as [Dim3, Dim3];
+  return { isTogether, shape: { grid, block, sharedBytes: word(6), stream, cooperative: isTogether, ...more } };
+}
+
+const launchEx = (state: CudaState, config: bigint, fn: bigint, list: bigint, extra: bigint): void =>
+  launchShape(state, launchConfig(state, config).shape, fn, list, extra);
 
 /** Where parameters lie behind each other, each at a multiple of its alignment. */
 function offsetsOf(params: LoadedKernel['kernel']['params']): number[] {
@@ -147,7 +165,9 @@ function functionAttribute(state: CudaState, to: bigint, attribute: number, fn: 
   const { limits } = state.options.device.info;
   const most = Math.min(kernel.maxThreads ?? limits.maxThreadsPerThreadgroup, limits.maxThreadsPerThreadgroup);
   const dynamic = state.dynamicShared.get(fn) ?? Math.max(0, usualShared - kernel.staticSharedBytes);
-  const values = [most, kernel.staticSharedBytes, 0, 0, 32, 80, 80, 0, dynamic, -1];
+  const { required = [0, 0, 0], isExplicit } = kernel.cluster ?? {};
+  const clusters = [isExplicit || required[0] > 0 ? 1 : 0, ...required, state.largeClusters.has(fn) ? 1 : 0, 0];
+  const values = [most, kernel.staticSharedBytes, 0, 0, 32, 80, 80, 0, dynamic, -1, ...clusters];
   must(state.memory.putU32(to, (values[attribute] ?? fail('cudaErrorInvalidValue')) >>> 0));
 }
 
@@ -255,11 +275,17 @@ const functions: Readonly<Record<string, Row>> = {
   cuModuleGetFunction: inContext(['pointer', 'pointer', 'pointer'], functionOf),
   cuModuleGetGlobal: inContext(['pointer', 'pointer', 'pointer', 'pointer'], globalOf),
   cuLaunchKernel: inContext([...launchArguments, 'pointer'], (state, ...given) => launch(state, false, ...given)),
+  cuLaunchKernelEx: inContext(['pointer', 'pointer', 'pointer', 'pointer'], launchEx),
   cuLaunchCooperativeKernel: inContext(launchArguments, (state, ...given) => launch(state, true, ...(given as unknown as Launch), 0n)),
   cuFuncGetAttribute: inContext(['pointer', 'int', 'pointer'], functionAttribute),
   cuFuncSetAttribute: inContext(['pointer', 'int', 'int'], (state, fn, attribute, value) => {
     const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
-    if (attribute === 9) return;
+    if (attribute === 9 || attribute === 15) return;
+    if (attribute === 14) {
+      if (value === 0) state.largeClusters.delete(fn);
+      else state.largeClusters.add(fn);
+      return;
+    }
     if (attribute !== 8 || value < 0 || value + kernel.staticSharedBytes > maxSharedBytesOf(state, kernel)) fail('cudaErrorInvalidValue');
     state.dynamicShared.set(fn, value);
   }),
@@ -269,6 +295,14 @@ const functions: Readonly<Record<string, Row>> = {
   cuOccupancyMaxActiveBlocksPerMultiprocessor: inContext(['pointer', 'pointer', 'int', 'size'], (state, to, fn, threads, bytes) => {
     const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
     must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
+  }),
+  cuOccupancyMaxActiveClusters: inContext(['pointer', 'pointer', 'pointer'], (state, to, fn, config) => {
+    const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
+    must(state.memory.putU32(to, activeClusters(state, fn, kernel, launchConfig(state, config).shape)));
+  }),
+  cuOccupancyMaxPotentialClusterSize: inContext(['pointer', 'pointer', 'pointer'], (state, to, fn, config) => {
+    const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
+    must(state.memory.putU32(to, potentialCluster(state, fn, kernel, launchConfig(state, config).shape)));
   }),
   cuMemGetInfo: same(deviceMemory.cudaMemGetInfo!),
   cuMemAlloc: inContext(['pointer', 'size'], (state, to, bytes) => {
@@ -322,6 +356,7 @@ const functions: Readonly<Record<string, Row>> = {
   cuEventElapsedTime: same(streams.cudaEventElapsedTime!),
   cuEventDestroy: same(streams.cudaEventDestroy!),
   ...driverArrays,
+  ...tensorMaps,
   cuProfilerStart: driverRow([], () => undefined),
   cuProfilerStop: driverRow([], () => undefined),
 };

@@ -1,10 +1,11 @@
 /** Launches, and what is known of kernels. */
 import { estimate } from '../../api/occupancy.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import type { DeviceModule, LaunchArgument, LaunchRequest } from '../../device/index.ts';
+import { type DeviceModule, defaultStackBytes, type LaunchArgument, type LaunchRequest } from '../../device/index.ts';
 import { maxSharedOf } from '../../device/validate-launch.ts';
+import { activeClusters, assertClusters, type LaunchConfig, launchAttributes, potentialCluster } from './clusters.ts';
 import { mapHostMemory, syncToDevice, syncToHost } from './device-memory.ts';
-import { heapLimit, usualShared } from './devices.ts';
+import { heapLimit, stackLimit, usualShared } from './devices.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, type FailedLaunch, fail, type LaunchShape, type Named } from './state.ts';
 import { funcAttributes, putStruct } from './structs.ts';
@@ -65,6 +66,8 @@ export const argumentsAt =
 
 /** Numbers of `cudaFuncAttribute` that can be set: most dynamic shared memory, and the part of the cache that is shared memory. */
 const [dynamicAttribute, carveoutAttribute] = [8, 9];
+/** Those of clusters: of more than 8 blocks, and how they are placed. */
+const [largeClusterAttribute, placingAttribute] = [14, 15];
 
 /** Most shared memory that a kernel can have. */
 export const maxSharedBytesOf = ({ options: { device } }: CudaState, kernel: Reflection): number => maxSharedOf(device.info, kernel);
@@ -82,9 +85,10 @@ function dynamicBytes(state: CudaState, kernel: Reflection, stub: bigint): numbe
 /** What a launch does, with its arguments as they are now. */
 export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape, arguments_: ArgumentBytes): () => void {
   const { module, kernel } = kernelOf(state, stub);
-  const { grid, block, sharedBytes, cooperative = false } = shape;
+  const { grid, block, sharedBytes, cooperative = false, cluster } = shape;
   if ([...grid, ...block].some((n) => n === 0)) fail('cudaErrorInvalidConfiguration');
   if (sharedBytes > dynamicBytes(state, kernel, stub)) fail('cudaErrorInvalidValue');
+  assertClusters(state, stub, kernel, shape);
   const values = kernel.params.map(({ kind, size }, i) => arguments_(i, kind === 'buffer' ? 8 : size));
   return () => {
     // Memory of the host may have become memory of the device since.
@@ -97,8 +101,25 @@ export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape
     const { print, instruments } = state.options;
     const heapBytes = state.limits.get(heapLimit);
     if (kernel.services?.some(({ service }) => service === 'heap')) state.hasHeap = true;
-    const how = { timeoutMs: 0, print, ...(heapBytes === undefined ? {} : { heapBytes }), ...instruments?.(module, kernel.name) };
-    const request = { kernel: kernel.name, grid, block, dynamicSharedBytes: sharedBytes, args, cooperative, ...how };
+    // A frame may take more than one of NVIDIA's compiler, so that less than is usual here is never asked for.
+    const stackBytes = Math.max(state.limits.get(stackLimit) ?? 0, defaultStackBytes);
+    const how = {
+      timeoutMs: 0,
+      print,
+      stackBytes,
+      ...(heapBytes === undefined ? {} : { heapBytes }),
+      ...instruments?.(module, kernel.name),
+    };
+    const request = {
+      kernel: kernel.name,
+      grid,
+      block,
+      dynamicSharedBytes: sharedBytes,
+      args,
+      cooperative,
+      ...(cluster ? { cluster } : {}),
+      ...how,
+    };
     const result = module.launch(request, diagnostics);
     syncToHost(state);
     if (!result) {
@@ -121,6 +142,15 @@ function launchedAgain(other: DeviceModule, request: LaunchRequest, { symbols }:
 const launch = (state: CudaState, stub: bigint, shape: LaunchShape, list: bigint): void =>
   work(state, shape.stream, 'kernel', prepareLaunch(state, stub, shape, argumentsAt(state, list)));
 
+/** What a `cudaLaunchConfig_t` says. */
+function launchConfig(state: CudaState, config: bigint): LaunchConfig {
+  const { memory } = state;
+  const sharedBytes = Number(memory.u64(config + 24n) ?? fail('cudaErrorInvalidValue'));
+  const stream = memory.u64(config + 32n) ?? fail('cudaErrorInvalidValue');
+  const { isTogether, ...more } = launchAttributes(state, memory.u64(config + 40n) ?? 0n, memory.u32(config + 48n) ?? 0);
+  return { isTogether, shape: { grid: dims(state, config), block: dims(state, config + 12n), sharedBytes, stream, ...more } };
+}
+
 /** Fails where the blocks of a cooperative launch cannot run at the same time. */
 export function assertTogether(state: CudaState, kernel: Reflection, shape: LaunchShape): void {
   const { info } = state.options.device;
@@ -142,10 +172,6 @@ const launchRow = (how: How): Row =>
     how(state, stub, { grid: dims(state, grid), block: dims(state, block), sharedBytes, stream }, list),
   );
 
-/** Attributes of a launch by number. Those of the second list change nothing here. Source: `cudaLaunchAttributeID`. */
-const cooperative = 2;
-const harmlessAttributes = new Set([0, 1, 3, 6, 8]);
-
 export const launches: Readonly<Record<string, Row>> = {
   __cudaPushCallConfiguration: plainRow(['pointer', 'pointer', 'size', 'pointer'], 'uint', (state, grid, block, sharedBytes, stream) => {
     state.configurations.push({ grid: dims(state, grid), block: dims(state, block), sharedBytes, stream });
@@ -161,19 +187,8 @@ export const launches: Readonly<Record<string, Row>> = {
   cudaLaunchKernel: launchRow(launch),
   cudaLaunchCooperativeKernel: launchRow(launchTogether),
   cudaLaunchKernelExC: row(['pointer', 'pointer', 'pointer'], (state, config, stub, list) => {
-    const { memory } = state;
-    const sharedBytes = Number(memory.u64(config + 24n) ?? fail('cudaErrorInvalidValue'));
-    const stream = memory.u64(config + 32n) ?? fail('cudaErrorInvalidValue');
-    const attributes = memory.u64(config + 40n) ?? 0n;
-    const count = memory.u32(config + 48n) ?? 0;
-    let how = launch;
-    for (let i = 0; i < count; i++) {
-      const at = attributes + BigInt(72 * i);
-      const id = memory.u32(at);
-      if (id === cooperative && memory.u32(at + 8n) !== 0) how = launchTogether;
-      else if (id !== cooperative && !harmlessAttributes.has(id ?? -1)) fail('cudaErrorNotSupported');
-    }
-    how(state, stub, { grid: dims(state, config), block: dims(state, config + 12n), sharedBytes, stream }, list);
+    const { shape, isTogether } = launchConfig(state, config);
+    (isTogether ? launchTogether : launch)(state, stub, shape, list);
   }),
   cudaFuncGetAttributes: row(['pointer', 'pointer'], (state, to, stub) => {
     const { kernel } = kernelOf(state, stub);
@@ -186,6 +201,11 @@ export const launches: Readonly<Record<string, Row>> = {
       binaryVersion: 80,
       maxDynamicSharedSizeBytes: dynamicBytes(state, kernel, stub),
       preferredShmemCarveout: -1,
+      clusterDimMustBeSet: kernel.cluster?.isExplicit || kernel.cluster?.required ? 1 : 0,
+      requiredClusterWidth: kernel.cluster?.required?.[0] ?? 0,
+      requiredClusterHeight: kernel.cluster?.required?.[1] ?? 0,
+      requiredClusterDepth: kernel.cluster?.required?.[2] ?? 0,
+      nonPortableClusterSizeAllowed: state.largeClusters.has(stub) ? 1 : 0,
     };
     putStruct(state.memory, to, funcAttributes, values);
   }),
@@ -194,8 +214,11 @@ export const launches: Readonly<Record<string, Row>> = {
     if (attribute === dynamicAttribute) {
       if (value < 0 || value + kernel.staticSharedBytes > maxSharedBytesOf(state, kernel)) fail('cudaErrorInvalidValue');
       state.dynamicShared.set(stub, value);
-      // How caches are divided is a hint; clusters are of later devices.
-    } else if (attribute !== carveoutAttribute)
+      // How caches are divided and clusters are placed are hints.
+    } else if (attribute === largeClusterAttribute) {
+      if (value === 0) state.largeClusters.delete(stub);
+      else state.largeClusters.add(stub);
+    } else if (attribute !== carveoutAttribute && attribute !== placingAttribute)
       fail(attribute > carveoutAttribute && attribute < 16 ? 'cudaErrorNotSupported' : 'cudaErrorInvalidValue');
   }),
   cudaFuncSetCacheConfig: row(['pointer', 'int'], (state, stub) => void kernelOf(state, stub)),
@@ -209,7 +232,12 @@ export const launches: Readonly<Record<string, Row>> = {
     const each = Math.floor(model.sharedBytes / blocks / model.sharedStep) * model.sharedStep - model.sharedOfBlock;
     must(state.memory.putU64(to, Math.max(0, Math.min(each, maxSharedBytesOf(state, kernel)) - kernel.staticSharedBytes)));
   }),
-  // Clusters of blocks are of later devices.
-  cudaOccupancyMaxActiveClusters: row(['pointer', 'pointer', 'pointer'], () => fail('cudaErrorNotSupported')),
-  cudaOccupancyMaxPotentialClusterSize: row(['pointer', 'pointer', 'pointer'], () => fail('cudaErrorNotSupported')),
+  cudaOccupancyMaxActiveClusters: row(['pointer', 'pointer', 'pointer'], (state, to, stub, config) => {
+    const { kernel } = kernelOf(state, stub);
+    must(state.memory.putU32(to, activeClusters(state, stub, kernel, launchConfig(state, config).shape)));
+  }),
+  cudaOccupancyMaxPotentialClusterSize: row(['pointer', 'pointer', 'pointer'], (state, to, stub, config) => {
+    const { kernel } = kernelOf(state, stub);
+    must(state.memory.putU32(to, potentialCluster(state, stub, kernel, launchConfig(state, config).shape)));
+  }),
 };

@@ -66,6 +66,8 @@ export interface LaunchShape {
   readonly stream: bigint;
   /** Whether its blocks run at the same time. */
   readonly cooperative?: boolean;
+  /** Blocks of a cluster along each axis. */
+  readonly cluster?: readonly [number, number, number];
 }
 
 /** What the program gives to the runtime: its memory, and functions that it exports. */
@@ -131,6 +133,15 @@ export interface CudaOptions {
   now(): number;
 }
 
+/** Says beside faults of accesses that memory was refused before. */
+function explainNull({ list }: Diagnostics, bytes: number): void {
+  list.forEach((each, i) => {
+    if (each.code !== 'CM6011') return;
+    const note = `an allocation of ${bytes} bytes failed before: the device had no memory left, and the pointer is null or unset`;
+    list[i] = { ...each, notes: [...each.notes, note] };
+  });
+}
+
 export class CudaState {
   readonly options: CudaOptions;
   readonly allocations = new Allocations();
@@ -162,6 +173,8 @@ export class CudaState {
   readonly limits = new Map<number, number>();
   /** Most dynamic shared memory that the program allows, by stub. */
   readonly dynamicShared = new Map<bigint, number>();
+  /** Kernels, by stub, that the program allows clusters of more than 8 blocks. */
+  readonly largeClusters = new Set<bigint>();
   /** Contexts of the driver API: the current one last. */
   readonly contexts: bigint[] = [];
   /** Modules and functions of the driver API by handle. */
@@ -173,6 +186,8 @@ export class CudaState {
   usesRuntime = false;
   /** Texts of the runtime in memory of the program, which live as long as it. */
   readonly texts = new Map<string, bigint>();
+  /** Bytes of the first allocation of the device that failed. Programs that do not look give kernels a null pointer then. */
+  refusedBytes: number | undefined;
   /** The release of the runtime that a program of the machine is linked to: 11 to 13. Undefined for programs with headers of this package. */
   version: number | undefined;
   memory!: HostMemory;
@@ -205,6 +220,7 @@ export class CudaState {
 
   /** Reports diagnostics, and fails with the error of CUDA that they stand for. */
   failWith(diagnostics: Diagnostics): never {
+    if (this.refusedBytes !== undefined) explainNull(diagnostics, this.refusedBytes);
     this.options.report(diagnostics);
     const { name, isSticky } = errorOf(diagnostics).cuda;
     if (isSticky) this.sticky ??= name;

@@ -9,7 +9,7 @@ import type { FormMatch } from './match.ts';
 import { lookUp, type Named, type Scope } from './scope.ts';
 import { typeDeclared } from './suggest.ts';
 
-const memorySpaces = ['global', 'shared', 'local', 'const', 'param'] as const;
+const memorySpaces = ['global', 'shared', 'shared::cta', 'shared::cluster', 'local', 'const', 'param'] as const;
 
 /** The expected and the actual kind of an address, in words. */
 interface Fault {

@@ -58,10 +58,20 @@ export interface CheckedFunction {
   readonly items: readonly CheckedItem[];
 }
 
+/** Functions that may come to call themselves: a strongly connected component of the call graph. */
+export interface Recursion {
+  readonly members: readonly PtxFunction[];
+  /** The names along a cycle, and the call that closes it. */
+  readonly cycle: readonly string[];
+  readonly span: Span;
+}
+
 /** A module with the checked entries. */
 export interface Checked {
   readonly module: Module;
   readonly entries: readonly CheckedFunction[];
   /** The functions reachable from the entries, callees before callers. */
   readonly functions: ReadonlyMap<PtxFunction, CheckedFunction>;
+  /** By each of them that may come to call itself. */
+  readonly recursions: ReadonlyMap<PtxFunction, Recursion>;
 }

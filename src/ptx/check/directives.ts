@@ -12,11 +12,20 @@ interface RefusedDirective {
   readonly applies?: (values: readonly number[]) => boolean;
 }
 
-const noClusters = 'Metal has no clusters of threadgroups';
 const withoutCluster = 'write the kernel without `__cluster_dims__`, and launch it without a cluster dimension';
 
 const refused: ReadonlyMap<string, RefusedDirective> = new Map<string, RefusedDirective>([
-  ['blocksareclusters', { why: `the grid counts clusters rather than blocks, and ${noClusters}`, instead: withoutCluster }],
+  [
+    'blocksareclusters',
+    {
+      why: 'the grid of a launch counts blocks, and not clusters',
+      instead: 'write the kernel without it, and launch as many blocks as the clusters have',
+    },
+  ],
+]);
+
+const noClusters = 'Metal has no clusters of threadgroups; the CPU device has them (`--target cpu`)';
+const ofClusters: ReadonlyMap<string, RefusedDirective> = new Map<string, RefusedDirective>([
   ['explicitcluster', { why: `the launch gives the kernel clusters, and ${noClusters}`, instead: withoutCluster }],
   [
     'reqnctapercluster',
@@ -29,9 +38,14 @@ const refused: ReadonlyMap<string, RefusedDirective> = new Map<string, RefusedDi
 ]);
 
 /** Reports CM2055 for each unsupported directive of an entry. */
-export function refuseDirectives({ directives }: PtxFunction, diagnostics: Diagnostics): void {
+export const refuseDirectives = (fn: PtxFunction, diagnostics: Diagnostics): void => refuseAny(fn, refused, diagnostics);
+
+/** Reports CM2055 for each directive that needs clusters, for targets that have none. */
+export const refuseClusters = (fn: PtxFunction, diagnostics: Diagnostics): void => refuseAny(fn, ofClusters, diagnostics);
+
+function refuseAny({ directives }: PtxFunction, which: typeof refused, diagnostics: Diagnostics): void {
   for (const { name, values, span } of directives) {
-    const found = refused.get(name);
+    const found = which.get(name);
     if (!found || found.applies?.(values.map(Number)) === false) continue;
     diagnostics.report('CM2055', { name, why: found.why }, { span, help: found.instead });
   }

@@ -1,15 +1,20 @@
 /**
  * Addresses of functions. AIR has no function addresses, so each function gets a number from 1 on, in source order, and a call through a
  * register compares numbers. A program may store and compare these numbers and exchange them with the host; PTX does not define their
- * values. Source: PTX ISA 9.0, 9.7.12.5 (call) and 9.7.9.3 (mov).
+ * values. The number of a kernel, which device code passes to a launch, is made of its name. Source: PTX ISA 9.0, 9.7.12.5 (call) and 9.7.9.3 (mov).
  */
+import { entryNumber } from '../../base/entry-number.ts';
 import type { Initializer, Module, Operand, Statement } from '../syntax/ast.ts';
 
-/** The number of each function with a body. An alias has the number of its target. */
+const entryNames = (items: Module['items']): string[] =>
+  items.flatMap((item) => (item.kind === 'function' && item.body && item.isEntry ? [item.name] : []));
+
+/** The number of each function with a body, and of each kernel. An alias has the number of its target. */
 export function functionNumbers({ items }: Module): ReadonlyMap<string, bigint> {
   const numbers = new Map<string, bigint>();
   for (const item of items)
     if (item.kind === 'function' && item.body && !item.isEntry && !numbers.has(item.name)) numbers.set(item.name, BigInt(numbers.size + 1));
+  for (const name of entryNames(items)) numbers.set(name, entryNumber(name));
   for (const item of items) {
     if (item.kind !== 'directive' || item.name !== 'alias') continue;
     const targetOf = numbers.get(item.aliasee.name);
@@ -23,15 +28,24 @@ export function functionNumbers({ items }: Module): ReadonlyMap<string, bigint> 
  */
 export function addressedFunctions(module: Module): string[] {
   const numbers = functionNumbers(module);
-  const found = new Set<string>();
-  const note = (name: string): void => {
-    if (numbers.has(name)) found.add(name);
-  };
-  for (const item of module.items) {
-    if (item.kind === 'variable' && item.init) namesOf(item.init).forEach(note);
-    if (item.kind === 'function') addressedNames(item.body ?? []).forEach(note);
-  }
+  const entries = new Set(entryNames(module.items));
+  const found = new Set(namesTaken(module).filter((name) => numbers.has(name) && !entries.has(name)));
   return [...found].sort((a, b) => Number(numbers.get(a)! - numbers.get(b)!));
+}
+
+/** The names of kernels whose address the module takes, which other kernels launch. */
+export function addressedEntries(module: Module): ReadonlySet<string> {
+  const entries = new Set(entryNames(module.items));
+  return new Set(namesTaken(module).filter((name) => entries.has(name)));
+}
+
+function namesTaken({ items }: Module): string[] {
+  const found: string[] = [];
+  for (const item of items) {
+    if (item.kind === 'variable' && item.init) found.push(...namesOf(item.init));
+    if (item.kind === 'function') found.push(...addressedNames(item.body ?? []));
+  }
+  return found;
 }
 
 function addressedNames(body: readonly Statement[]): string[] {

@@ -17,10 +17,11 @@ import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf }
 import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
 import { checkDeclarations } from './declarations.ts';
 import { refuseDirectives } from './directives.ts';
+import { addressedEntries } from './function-addresses.ts';
 import { checkHeader, type DeclaredTarget, strictSeverity } from './header.ts';
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
-import { isMatch, matchForm, withFlush } from './match.ts';
+import { isMatch, matchForm, withFlush, withVectors } from './match.ts';
 import { checkNames, checkOperands, registerAt } from './operands.ts';
 import { newSearchBudget, reportModifiers, reportOpcode, type SearchBudget } from './report-forms.ts';
 import { type Flat, flatten, functionScope, moduleScope, type Scope } from './scope.ts';
@@ -56,16 +57,17 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   const bodies = module.items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);
   const entries = bodies.filter((fn) => fn.isEntry);
   const wanted = options.entries && new Set(options.entries.flatMap((name) => entriesMeant(name, entries, module, diagnostics)));
-  const chosen = entries.filter((fn) => wanted?.has(fn.name) ?? true);
+  const launched = wanted && addressedEntries(module);
+  const chosen = entries.filter((fn) => !wanted || wanted.has(fn.name) || launched!.has(fn.name));
   const c = contextOf(module, options.isStrict ?? false, diagnostics);
   checkPrototypes(module, diagnostics);
   checkDeclarations(module, scope, diagnostics);
   const outside = options.lints ? namesOutside(module.items) : undefined;
   const checked = chosen.map((fn) => checkEntry(fn, scope, c, outside, diagnostics));
-  const functions = reachedFunctions(checked, (fn) => checkFunction(fn, scope, c, diagnostics), diagnostics);
+  const { functions, recursions } = reachedFunctions(checked, (fn) => checkFunction(fn, scope, c, diagnostics));
   if (options.functions)
     for (const fn of bodies) if (!fn.isEntry && !functions.has(fn)) checkDevice(fn, scope, c, options.functions === 'faults', diagnostics);
-  return { module, entries: checked, functions };
+  return { module, entries: checked, functions, recursions };
 }
 
 const contextOf = (module: Module, isStrict: boolean, diagnostics: Diagnostics): Context => ({
@@ -142,7 +144,8 @@ function checkInstruction(
   const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
   const found = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
-  const form = found && isMatch(found) && (c.stated.sm ?? 20) < 20 ? withFlush(found) : found;
+  const fitting = found && isMatch(found) && hasVectors(instruction) ? withVectors(found, instruction) : found;
+  const form = fitting && isMatch(fitting) && (c.stated.sm ?? 20) < 20 ? withFlush(fitting) : fitting;
   if (!form) {
     reportOpcode(instruction, file, diagnostics);
     return;
@@ -173,6 +176,8 @@ function checkInstruction(
   if (c.addressSize === 64) checkAddressWidth(match, scope, diagnostics);
   items.push({ kind: 'instruction', match, scope, guard });
 }
+
+const hasVectors = ({ operands }: Instruction): boolean => operands.some(({ kind }) => kind === 'vector');
 
 /** The rows of calls differ in their lists, and not in the number of operands. */
 function rowOfCall(instruction: Instruction): Row | undefined {

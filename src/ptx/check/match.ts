@@ -5,6 +5,7 @@
  */
 
 import { type AnyModifiers, type OperandSlot, type Row, refusalOf } from '../model/row.ts';
+import type { Instruction } from '../syntax/ast.ts';
 import { compiledRowsOf, rowsByName } from '../table/index.ts';
 import { inOrderOf } from './modifier-order.ts';
 
@@ -59,6 +60,19 @@ function matchOpcode(opcode: string, modifiers: readonly string[], count: number
 function matchAnyOrder(rows: readonly Row[], modifiers: readonly string[], count: number | undefined): Found {
   const inOrder = matchRows(rows, modifiers, count);
   return isMatch(inOrder) || inOrder.conflicting ? inOrder : (matchReordered(rows, modifiers, count) ?? inOrder);
+}
+
+/**
+ * The form of an instruction whose brace vectors a form does not accept: that of another row with the same modifiers (`wgmma` has a matrix in
+ * registers or behind a descriptor).
+ */
+export function withVectors(form: FormMatch, { opcode, modifiers, operands }: Instruction): FormMatch {
+  const accepts = (row: Row): boolean => operands.every(({ kind }, i) => kind !== 'vector' || row.operands[i]?.vector !== undefined);
+  if (accepts(form.row)) return form;
+  const head = form.row.syntax.split(' ')[0];
+  const others = compiledRowsOf(opcode).filter((row) => row.syntax.split(' ')[0] === head && accepts(row));
+  const found = others.length > 0 ? matchRows(others, modifiers, operands.length) : undefined;
+  return found && isMatch(found) ? found : form;
 }
 
 /** Whether a form was found. */

@@ -140,8 +140,9 @@ function expectedParts(type: PtxType, lanes: number | undefined): number | undef
 }
 
 function checkDestination(place: Place, slot: OperandSlot, node: Operand, type: PtxType): boolean {
-  if (node.kind === 'name' && node.name === sink && (slot.second !== undefined || slot.vector !== undefined)) return true;
-  const register = registerOf(place, node);
+  const mayDiscard = slot.sink !== undefined || slot.second !== undefined || slot.vector !== undefined;
+  if (node.kind === 'name' && node.name === sink && mayDiscard) return true;
+  const register = slot.sink === 'must' ? mismatch(place, node, 'the sink `_`', kindWords(node)) : registerOf(place, node);
   if (register === undefined) return false;
   return hasType(place, slot, node, register.declared, type);
 }

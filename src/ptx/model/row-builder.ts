@@ -11,30 +11,54 @@ export interface AddressOperand {
  * The state space of an address in an instruction. `param` means the entry's parameters in an entry, and the function's in a function.
  * Source: PTX ISA 9.0, 9.7.9.8.
  */
-export type AccessSpace = Space | 'param::entry' | 'param::func';
+export type AccessSpace = Space | 'param::entry' | 'param::func' | 'shared::cluster';
 
 /** The builder that rows emit into: the IR's builder, and operations of `src/lower`. */
 export interface RowBuilder extends Builder {
   /** The number of elements of the destination's brace vector; undefined if the destination is not a vector. */
   readonly lanes: number | undefined;
+  /** Whether the code is for the CPU device alone. */
+  readonly isForCpu: boolean;
   /** Whether matrix products may use the GPU's tile multiplication. */
   readonly isMmaFast: boolean;
+  /** Whether the target has products of matrices as an instruction (`mma`). */
+  readonly hasMma: boolean;
+  /** The values that the registers of the destination have before the instruction. */
+  accumulators(): readonly Value[];
+  /** Memory of the thread of at least so many bytes. All instructions share it. */
+  threadMemory(bytes: number): Value;
+  /** The threads of a warp group, four warps, wait for each other. */
+  groupBarrier(): void;
   /** The selector after an operand (`h1` of `a.h1`), by the operand's name in the row. */
   part(operand: string): string | undefined;
   /** An address operand as an IR pointer, with its offset applied. `generic` if the instruction names no state space. */
   pointer(address: AddressOperand, space: AccessSpace): Value;
   /** A generic address (i64) from the address `a` in a state space (`to` is generic), or the reverse. */
   convertAddress(a: Value, space: AccessSpace, to: 'generic' | 'space'): Value;
+  /** Whether a generic address (i64) is of a space; of shared memory, that of the block itself or of any block of its cluster. */
+  isspace(a: Value, of: { readonly space: Space | 'shared::cluster' }): Value;
   /** Emits `body` under a condition. Its values must not be used afterwards. */
   when(condition: Value, body: () => void): void;
   /** The address of a 32-bit word of shared memory without a name in the source, one per kernel. */
   blockWord(): Value;
+  /** The address (i64) in local memory of so many bytes of the thread's stack; the alignment is an i32, a power of two. */
+  alloca(size: Value, align: Value): Value;
+  /** The offset of the first free byte of the thread's stack, an i32. */
+  stackTop(): Value;
+  /** Releases what was taken from the stack since the offset was that; another number stops the kernel. */
+  setStackTop(top: Value): void;
   /** The address of the shared memory that is reserved for system software. */
   reservedShared(): Value;
   /** The generic address (i64) of what a service of the CPU device has for the launch; 0 for nothing. */
   service(which: Service): Value;
-  /** Atomically replaces a 32-bit word in memory (i32) by a function of its value. Returns the old value. */
-  update(pointer: Value, compute: (old: Value) => Value): Value;
+  /** A value that is the same throughout a kernel, computed where the kernel starts; it is known by its key. */
+  once(key: string, compute: () => Value): Value;
+  /** Arrives at the barrier of the cluster, or waits for the one that the thread has arrived at. */
+  clusterBarrier(step: 'arrive' | 'wait'): void;
+  /** Atomically replaces a word in memory (i32, or i64) by a function of its value. Returns the old value. */
+  update(pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value;
+  /** Reports at the instruction that only the CPU device has it, unless the target is that device. */
+  needsCpu(reason: string): void;
   /** Ends the thread and fails the launch with a message. */
   stop(why: string): void;
   /** One of two values, each computed in a block of its own, for an expensive case that is rarely needed. */
@@ -43,6 +67,8 @@ export interface RowBuilder extends Builder {
   choose(condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[];
   /** Emits a loop over the numbers from 0 up to `count`, an i32: `body` receives the values that it returned before, initially `first`. */
   repeat(count: Value, first: readonly Value[], body: (i: Value, values: readonly Value[]) => readonly Value[]): Value[];
+  /** Emits a loop that tests a condition until it holds, `tries` times at most. Returns whether it held. */
+  poll(tries: number, condition: () => Value): Value;
   /** The carry or borrow (i1) of the last instruction with `.cc`; initially 0. */
   carry(): Value;
   /** Sets the carry or borrow. */

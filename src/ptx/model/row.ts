@@ -5,14 +5,16 @@
  * The notation of a syntax line is the manual's: `{.sat}` is optional, `.type` is a slot with the words of `values` (a dotted word without
  * values is a literal), `[a]` is an address, `[a, b]` an address with another operand in its brackets, `(a)` a list of any length, `p|q` a
  * pair, `p[|q]` a pair with an optional second part, `{!}c` a predicate that may be negated, and `{, b}` an optional operand (`onlyWith`
- * names the modifier that requires it). The destination is `d`, or a pair in the first position.
+ * names the modifier that requires it). The destination is `d`, a pair in the first position, or the sink `_`, which discards the result.
  */
 
 import type { Value } from '../../ir/index.ts';
 import type { Instruction, Operand } from '../syntax/ast.ts';
+import type { Refusal, Since, Withdrawn } from './refusal.ts';
 import type { AddressOperand, RowBuilder } from './row-builder.ts';
 import type { Register } from './types.ts';
 
+export type { Refusal, Since, Withdrawn } from './refusal.ts';
 export type { AccessSpace, AddressOperand, RowBuilder } from './row-builder.ts';
 
 // ── types derived from the syntax line ──
@@ -85,28 +87,11 @@ export type Case<S extends string> = { readonly form: string; readonly why: stri
   readonly [O in Exclude<Operands<S>, Addresses<S> | Omissible<S>>]: Bits | readonly Bits[];
 };
 
-/** The first language version and the first architecture with a form. */
-export interface Since {
-  readonly ptx: number;
-  readonly sm: number;
-}
-
 /**
  * `exact`: the bits of the hardware (NaN payloads excepted). `approximate`: the manual allows an error, and the result meets the named
  * bound. `refused`: legal PTX that this version does not compile; `instead` is an action, if there is one.
  */
 export type Status = 'exact' | { readonly approximate: string } | Refusal;
-
-/** The reason for a refusal, and an alternative. */
-export interface Refusal {
-  readonly refused: string;
-  readonly instead?: string;
-}
-
-/** A form that architectures from `sm` on do not have; the refusal is for modules of those. */
-export interface Withdrawn extends Refusal {
-  readonly sm: number;
-}
 
 /** Why a row is refused; undefined for a compiled row. */
 export const refusalOf = ({ status }: Row): Refusal | undefined => (typeof status === 'object' && 'refused' in status ? status : undefined);
@@ -118,7 +103,7 @@ export function refusalFor(row: Row, sm: number | undefined): Refusal | undefine
 }
 
 /** The effect of an instruction on control flow. `src/lower` ends basic blocks accordingly. */
-export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call' | 'stop';
+export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call' | 'stop' | 'wait';
 
 /** The type of an operand: a PTX type (`u32`, `pred`, `label`), the type in a slot, or the type twice as wide. */
 export type OperandType<Slot extends string = string> = PtxType | `.${Slot}` | `wide .${Slot}`;
@@ -174,7 +159,9 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   /** The number of elements of brace vectors, if `.vec` does not determine it. */
   readonly lanes?: { readonly [O in Operands<S>]?: Lanes<SlotNames<S>> };
   /** State spaces of addresses that differ from the instruction's. */
-  readonly spaces?: { readonly [O in Addresses<S>]?: 'global' };
+  readonly spaces?: { readonly [O in Addresses<S>]?: 'global' | 'shared' };
+  /** Destinations that may be the sink `_`, which discards the result. */
+  readonly sinks?: readonly Operands<S>[];
   /** Operands that accept a selector of parts (`a.h1`), which `RowBuilder.part` returns; the register is then the whole. */
   readonly parts?: { readonly [O in Operands<S>]?: RegExp };
   /** Operands that are present exactly if a slot has a word: `policy` with `.L2::cache_hint`. */
@@ -257,6 +244,8 @@ export interface OperandSlot {
   readonly needsSecond: boolean;
   readonly secondType: OperandType;
   readonly isDestination: boolean;
+  /** Whether the sink `_` may or must be in place of a register. */
+  readonly sink: 'may' | 'must' | undefined;
   readonly isAddress: boolean;
   /** For an address: the operands that follow it within the brackets. */
   readonly inBrackets: readonly OperandSlot[];
@@ -347,6 +336,7 @@ interface LooseSpec {
   readonly constants?: Readonly<Record<string, readonly [number, number]>>;
   readonly vectors?: Readonly<Record<string, VectorKind>>;
   readonly lanes?: Readonly<Record<string, Lanes>>;
+  readonly sinks?: readonly string[];
   readonly parts?: Readonly<Record<string, RegExp>>;
   readonly onlyWith?: Readonly<Record<string, string>>;
   readonly spaces?: Readonly<Record<string, string>>;
@@ -382,7 +372,8 @@ function operandSlot(piece: string, index: number, spec: LooseSpec): OperandSlot
     second,
     needsSecond: second !== undefined && !piece.includes('[|'),
     secondType: spec.types?.[second ?? ''] ?? type,
-    isDestination: index === 0 && (name === 'd' || second !== undefined),
+    isDestination: index === 0 && (name === 'd' || name === '_' || second !== undefined),
+    sink: name === '_' ? 'must' : spec.sinks?.includes(name) ? 'may' : undefined,
     isAddress,
     inBrackets: rest.map((each) => operandSlot(each, index + 1, spec)),
     isList: piece.startsWith('('),

@@ -3,12 +3,22 @@
  * Source: PTX ISA 9.0, chapter 10.
  */
 import type { Clock, Service, Sreg, Value } from '../../ir/index.ts';
+import {
+  type Axis,
+  blockInCluster,
+  blocksAlong,
+  clusterAt,
+  clusterRank,
+  clusterSize,
+  clustersAlong,
+  isExplicitCluster,
+} from './clusters.ts';
 import type { RowBuilder } from './row-builder.ts';
 
 export interface SpecialRegister {
   /** As written: `%tid.x`. */
   readonly name: string;
-  readonly type: 'u32' | 'u64';
+  readonly type: 'u32' | 'u64' | 'pred';
   /** The value, an i32 or i64. */
   readonly read: (ir: RowBuilder) => Value;
   readonly doc: string;
@@ -59,6 +69,10 @@ const halfOf = (service: Service, name: string, half: 'low' | 'high', doc: strin
   },
   doc: `${doc} Requires \`--target cpu\`.`,
 });
+/** A register of clusters with one component per axis. */
+const ofCluster = (name: string, read: (ir: RowBuilder, axis: Axis) => Value, doc: string): SpecialRegister[] =>
+  axes.map((axis) => ({ name: `%${name}.${axis}`, type: 'u32', read: (ir) => read(ir, axis), doc: `${doc} ${needsCpu}` }));
+const needsCpu = 'Requires `--target cpu`.';
 const counted = 'A counter that never decreases. It counts nanoseconds, as the clock of a 1 GHz GPU would.';
 
 const rows: readonly SpecialRegister[] = [
@@ -81,6 +95,18 @@ const rows: readonly SpecialRegister[] = [
   clock('%globaltimer', 'time', undefined, 'Nanoseconds since 1970.'),
   clock('%globaltimer_lo', 'time', 'low', `The lower half of \`%globaltimer\`.`),
   clock('%globaltimer_hi', 'time', 'high', `The upper half of \`%globaltimer\`.`),
+  ...ofCluster('cluster_ctaid', blockInCluster, 'The block’s index in its cluster, by axis.'),
+  ...ofCluster('cluster_nctaid', blocksAlong, 'The number of blocks in a cluster, by axis.'),
+  ...ofCluster('clusterid', clusterAt, 'The cluster’s index in the grid, by axis.'),
+  ...ofCluster('nclusterid', clustersAlong, 'The number of clusters in the grid, by axis.'),
+  { name: '%cluster_ctarank', type: 'u32', read: clusterRank, doc: `The number of the block in its cluster. ${needsCpu}` },
+  { name: '%cluster_nctarank', type: 'u32', read: clusterSize, doc: `The number of blocks in a cluster. ${needsCpu}` },
+  {
+    name: '%is_explicit_cluster',
+    type: 'pred',
+    read: isExplicitCluster,
+    doc: `Whether the launch or the kernel says how large clusters are. ${needsCpu}`,
+  },
   {
     name: '%reserved_smem_offset_1',
     type: 'u32',
@@ -89,6 +115,13 @@ const rows: readonly SpecialRegister[] = [
   },
   halfOf('grid', '%envreg1', 'high', 'The upper half of the address of the workspace of the launch, which `grid.sync()` reads.'),
   halfOf('grid', '%envreg2', 'low', 'The lower half of that address.'),
+  halfOf(
+    'launches',
+    '%envreg28',
+    'low',
+    'The lower half of the address of the launches that kernels make. The manual leaves the register to the driver.',
+  ),
+  halfOf('launches', '%envreg29', 'high', 'The upper half of that address.'),
   halfOf(
     'heap',
     '%envreg30',
@@ -103,7 +136,7 @@ export const specialRegisters: ReadonlyMap<string, SpecialRegister> = new Map(ro
 
 /** Special registers of the manual that are not in the table. */
 const unsupportedRegisters = new Set(
-  `%smid %nsmid %gridid %is_explicit_cluster %clusterid %nclusterid %cluster_ctaid %cluster_nctaid %cluster_ctarank %cluster_nctarank
+  `%smid %nsmid %gridid %clusterid %nclusterid %cluster_ctaid %cluster_nctaid
   %reserved_smem_offset_begin %reserved_smem_offset_end %reserved_smem_offset_cap %total_smem_size %aggr_smem_size
   %dynamic_smem_size %current_graph_exec %tid %ntid %ctaid %nctaid`.split(/\s+/),
 );
@@ -112,7 +145,7 @@ const unsupportedRegisters = new Set(
 export function alternativeTo(name: string): string | undefined {
   if (/^%envreg\d/.test(name))
     return 'its value is the driver’s own. Code that NVIDIA compiles of OpenCL reads the offset of the range in it; add the offset to the pointers, or pass it as a parameter';
-  return /^%n?(tid|ctaid)$/.test(name) ? 'read its axes separately, from `.x` on' : undefined;
+  return /^%(n?(tid|ctaid|clusterid)|cluster_n?ctaid)$/.test(name) ? 'read its axes separately, from `.x` on' : undefined;
 }
 
 /** Whether a name is a special register of PTX that this version does not support. */

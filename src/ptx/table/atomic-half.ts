@@ -5,7 +5,7 @@
 import type { Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { eachHalf } from './halves.ts';
-import { fenceAround, fenceScopes, systemScopeNote } from './order.ts';
+import { type FenceWord, fenceAround, fenceScopes, systemScopeNote } from './order.ts';
 import { spaceOf } from './spaces.ts';
 
 const sem = ['relaxed', 'acquire', 'release', 'acq_rel'] as const;
@@ -14,7 +14,7 @@ const space = ['global', 'shared', 'shared::cta'] as const;
 const inOrder = `Memory orders need fences, which Apple GPUs have from macOS 15 on. ${systemScopeNote}`;
 
 /** Packed and scalar half-precision types. */
-const forms = [
+export const halfForms = [
   { type: ['f16x2'], since: { ptx: 6.2, sm: 60 }, doc: 'Adds two halves to two in memory' },
   { type: ['bf16x2'], since: { ptx: 7.8, sm: 90 }, doc: 'Adds two bfloats to two in memory' },
   { type: ['f16'], since: { ptx: 6.3, sm: 70 }, doc: 'Adds a half to one in memory' },
@@ -22,13 +22,13 @@ const forms = [
 ] as const;
 
 interface Words {
-  readonly scope?: (typeof scope)[number];
+  readonly scope?: FenceWord;
   readonly sem?: string;
   readonly space?: string;
   readonly type: 'f16' | 'bf16' | 'f16x2' | 'bf16x2';
 }
 
-function add(ir: RowBuilder, a: AddressOperand, b: Value, { type, scope, sem, space }: Words): Value {
+export function addHalf(ir: RowBuilder, a: AddressOperand, b: Value, { type, scope, sem, space }: Words): Value {
   const pointer = ir.pointer(a, spaceOf(space));
   return fenceAround(ir, scope, sem, () => {
     if (type === 'f16x2' || type === 'bf16x2')
@@ -39,7 +39,7 @@ function add(ir: RowBuilder, a: AddressOperand, b: Value, { type, scope, sem, sp
 }
 
 /** Replaces 16 bits of memory within a 32-bit word. Returns the old ones. */
-function updateShort(ir: RowBuilder, pointer: Value, compute: (old: Value) => Value): Value {
+export function updateShort(ir: RowBuilder, pointer: Value, compute: (old: Value) => Value): Value {
   const within = ir.and(ir.ptrtoint('i64', pointer), ir.const('i64', 2));
   const word = ir.ptradd(pointer, ir.sub(ir.const('i64', 0), within));
   const place = ir.shl(ir.trunc('i32', within), ir.const('i32', 3));
@@ -52,8 +52,14 @@ function updateShort(ir: RowBuilder, pointer: Value, compute: (old: Value) => Va
   return partOf(before);
 }
 
+/** Stores c in 16 bits of memory if they equal b. Returns the old ones. */
+export function swapShort(ir: RowBuilder, pointer: Value, b: Value, c: Value, m: Pick<Words, 'scope' | 'sem'>): Value {
+  const swap = (old: Value): Value => ir.select(ir.icmp(old, b, { pred: 'eq' }), c, old);
+  return fenceAround(ir, m.scope, m.sem, () => updateShort(ir, pointer, swap));
+}
+
 export const halfAtomicRows = (): readonly Row[] => [
-  ...forms.flatMap(({ type, since, doc }) => [
+  ...halfForms.flatMap(({ type, since, doc }) => [
     row({
       syntax: 'atom{.sem}{.scope}{.space}.add.noftz.type d, [a], b',
       values: { sem, scope, space, type },
@@ -61,7 +67,7 @@ export const halfAtomicRows = (): readonly Row[] => [
       doc: `${doc}, each atomically. d is the old value. ${inOrder}`,
       source: '9.7.13.5',
       status: 'exact',
-      lower: ({ a, b }, m, ir) => add(ir, a, b, m),
+      lower: ({ a, b }, m, ir) => addHalf(ir, a, b, m),
       cases: () => [],
     }),
     row({
@@ -71,7 +77,7 @@ export const halfAtomicRows = (): readonly Row[] => [
       doc: `${doc}, each atomically. ${inOrder}`,
       source: '9.7.13.6',
       status: 'exact',
-      lower: ({ a, b }, m, ir) => void add(ir, a, b, m),
+      lower: ({ a, b }, m, ir) => void addHalf(ir, a, b, m),
       cases: () => [],
     }),
   ]),
@@ -83,11 +89,7 @@ export const halfAtomicRows = (): readonly Row[] => [
     doc: `Stores c in memory if memory equals b, in 16 bits. d is the old value. ${inOrder}`,
     source: '9.7.13.5',
     status: 'exact',
-    lower({ a, b, c }, m, ir) {
-      const pointer = ir.pointer(a, spaceOf(m.space));
-      const swap = (old: Value): Value => ir.select(ir.icmp(old, b, { pred: 'eq' }), c, old);
-      return fenceAround(ir, m.scope, m.sem, () => updateShort(ir, pointer, swap));
-    },
+    lower: ({ a, b, c }, m, ir) => swapShort(ir, ir.pointer(a, spaceOf(m.space)), b, c, m),
     cases: () => [],
   }),
 ];

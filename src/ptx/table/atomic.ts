@@ -2,7 +2,7 @@
 import type { AtomicOp, Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { isSignedType } from '../model/types.ts';
-import { fenceAround, fenceScopes, systemScopeNote } from './order.ts';
+import { type FenceWord, fenceAround, fenceScopes, systemScopeNote } from './order.ts';
 import { globalOrGeneric, spaceOf } from './spaces.ts';
 
 const since = { ptx: 1.2, sm: 20 } as const;
@@ -10,7 +10,7 @@ const ordered = { ptx: 6, sm: 70 } as const;
 const sem = ['relaxed'] as const;
 /** Orders that are implemented by fences around the atomic. */
 const order = ['acquire', 'release', 'acq_rel'] as const;
-const anyOrder = ['relaxed', ...order] as const;
+export const anyOrder = ['relaxed', ...order] as const;
 const hinted = { ptx: 7.4, sm: 80 } as const;
 const scope = fenceScopes;
 const space = ['global', 'shared', 'shared::cta'] as const;
@@ -30,11 +30,21 @@ interface Words {
   readonly type: string;
 }
 
-const update = (ir: RowBuilder, a: AddressOperand, b: Value, m: Words): Value =>
+interface Ordered {
+  readonly scope?: FenceWord;
+  readonly sem?: string;
+  readonly global?: true;
+}
+
+export const update = (ir: RowBuilder, a: AddressOperand, b: Value, m: Words): Value =>
   ir.atomic(ir.pointer(a, spaceOf(m.space)), b, { rmw: rmwOf(m.op, m.type) });
 
+/** An atomic of global memory with a cache policy. */
+export const hintedUpdate = (ir: RowBuilder, a: AddressOperand, b: Value, m: Words & Ordered): Value =>
+  fenceAround(ir, m.scope, m.sem, () => update(ir, a, b, { ...m, ...globalOrGeneric(m) }));
+
 /** Operations with their types. */
-const forms = [
+export const forms = [
   {
     op: ['add'],
     type: ['u32', 's32', 'u64', 'f32', 'f64'],
@@ -65,7 +75,7 @@ export const atomicRows = (): readonly Row[] => [
       doc: `${doc} d is the old value. The cache policy does not affect results and is ignored. ${inOrder} ${apple}`,
       source: '9.7.13.5',
       status: 'exact',
-      lower: ({ a, b }, m, ir) => fenceAround(ir, m.scope, m.sem, () => update(ir, a, b, { ...m, ...globalOrGeneric(m) })),
+      lower: ({ a, b }, m, ir) => hintedUpdate(ir, a, b, m),
       cases: () => [],
     }),
     row({
@@ -76,7 +86,7 @@ export const atomicRows = (): readonly Row[] => [
       doc: `${doc} The cache policy does not affect results and is ignored. ${inOrder} ${apple}`,
       source: '9.7.13.6',
       status: 'exact',
-      lower: ({ a, b }, m, ir) => void fenceAround(ir, m.scope, m.sem, () => update(ir, a, b, { ...m, ...globalOrGeneric(m) })),
+      lower: ({ a, b }, m, ir) => void hintedUpdate(ir, a, b, m),
       cases: () => [],
     }),
     row({

@@ -8,7 +8,7 @@ const called = { f: 'function' } as const;
 const pointed = { f: 'u64', t: 'label' } as const;
 const byNumber =
   'Function addresses are numbers. The callee is any function whose address the module takes and that matches the prototype, or one of a list. Any other number stops the kernel.';
-const inlined = 'The body must be in the module and is inlined. Recursive functions are refused.';
+const inlined = 'The body must be in the module and is inlined. Recursive functions require `--target cpu` and have frames on a stack.';
 
 /** Barriers of the whole block; `src/lower` refuses all others for Apple GPUs. */
 const wholeBlock = 'Barrier 0 without a thread count is that of the block; others, and counts of threads, require `--target cpu`.';

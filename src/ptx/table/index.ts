@@ -6,11 +6,19 @@ import { bug } from '../../base/bug.ts';
 import { addTo } from '../../base/group.ts';
 import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
+import { bulkRows } from './async/bulk.ts';
+import { mbarrierRows } from './async/mbarrier.ts';
+import { proxyRows } from './async/proxies.ts';
+import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
+import { tensorRows } from './async/tensor.ts';
+import { tensorMapRows } from './async/tensor-map-rows.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
+import { clusterAtomicRows } from './atomic-cluster.ts';
 import { halfAtomicRows } from './atomic-half.ts';
 import { bitRows } from './bits.ts';
 import { carryRows } from './carry.ts';
+import { clusterAccessRows, clusterAddressRows, clusterBarrierRows, clusterFenceRows } from './cluster.ts';
 import { compareRows } from './compare.ts';
 import { compareHalfRows } from './compare-half.ts';
 import { controlRows } from './control.ts';
@@ -25,7 +33,10 @@ import { integerRows } from './integer.ts';
 import { lazyOpcodes } from './lazy-opcodes.ts';
 import { logicRows } from './logic.ts';
 import { mmaRows } from './matrix/mma.ts';
+import { scaledMmaRows } from './matrix/mma-scaled.ts';
+import { sparseMmaRows } from './matrix/mma-sparse.ts';
 import { tileRows } from './matrix/tiles.ts';
+import { wgmmaRows } from './matrix/wgmma.ts';
 import { wmmaRows } from './matrix/wmma.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
@@ -34,6 +45,7 @@ import { pairedRows } from './pairs.ts';
 import { policyRows } from './policies.ts';
 import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
+import { stackRows } from './stack.ts';
 import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
@@ -64,21 +76,28 @@ export const chapters: readonly Chapter[] = [
   eager(approximateRows),
   eager(moveRows),
   eager(orderedRows),
+  eager(asyncStoreRows()),
   eager(policyRows),
-  lazy(lazyOpcodes.hints, hintRows),
-  lazy(lazyOpcodes.asyncCopies, asyncCopyRows),
-  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows()]),
+  eager(clusterAccessRows()),
+  lazy(lazyOpcodes.clusters, clusterAddressRows),
+  lazy(lazyOpcodes.hints, () => [...hintRows(), ...tensorMapRows()]),
+  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows(), ...tensorRows()]),
+  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows(), ...asyncReductionRows()]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
   lazy(lazyOpcodes.textures, textureRows),
   lazy(lazyOpcodes.surfaces, surfaceRows),
   eager(controlRows),
+  eager(clusterBarrierRows),
+  eager(stackRows),
   eager(warpRows),
   lazy(lazyOpcodes.wmma, wmmaRows),
-  lazy(lazyOpcodes.mma, mmaRows),
+  lazy(lazyOpcodes.mma, () => [...mmaRows(), ...sparseMmaRows(), ...scaledMmaRows()]),
+  lazy(lazyOpcodes.wgmma, wgmmaRows),
   lazy(lazyOpcodes.tiles, tileRows),
-  lazy(lazyOpcodes.fences, fenceRows),
+  lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),
+  lazy(lazyOpcodes.barriers, mbarrierRows),
   eager(miscRows),
   lazy(lazyOpcodes.video, videoRows),
 ];

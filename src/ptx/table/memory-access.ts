@@ -21,12 +21,17 @@ export const isList = (value: Value | readonly Value[]): value is readonly Value
 /** Loads one element or a vector. The alignment in PTX is that of the whole access (5.3, 9.7.9.8). */
 export function load(ir: RowBuilder, address: AddressOperand, { space, vec, type }: Access, volatile: boolean): Value | readonly Value[] {
   const element = registerTypes[type] as ScalarType;
-  const lanes = vec === undefined ? 1 : (Number(vec.slice(1)) as 2 | 4);
+  const lanes = vec === undefined ? 1 : (Number(vec.slice(1)) as 2 | 4 | 8);
   const align = bytesOf(element) * lanes;
   const pointer = ir.pointer(address, spaceOf(space));
   if (lanes === 1) return ir.load(element, pointer, { align, volatile });
-  const whole = ir.load(vectorOf(element, lanes), pointer, { align, volatile });
-  return Array.from({ length: lanes }, (_, lane) => ir.extract(element, whole, { lane }));
+  const each = Math.min(lanes, 4) as 2 | 4;
+  const at = (first: number): Value => (first === 0 ? pointer : ir.ptradd(pointer, ir.const('i64', first * bytesOf(element))));
+  // Eight elements are two vectors of the IR.
+  const wholes = Array.from({ length: lanes / each }, (_, i) =>
+    ir.load(vectorOf(element, each), at(i * each), { align: i === 0 ? align : align / 2, volatile }),
+  );
+  return wholes.flatMap((whole) => Array.from({ length: each }, (_, lane) => ir.extract(element, whole, { lane })));
 }
 
 /** Stores one element or a vector. */
@@ -41,8 +46,13 @@ export function store(
   const values = isList(value) ? value : [value];
   const align = bytesOf(element) * values.length;
   const pointer = ir.pointer(address, spaceOf(space));
-  const [x, y, z, w] = values as [Value, Value, Value, Value];
+  const quarter = (first: number, place: Value, align: number): void => {
+    const [x, y, z, w] = values.slice(first) as [Value, Value, Value, Value];
+    ir.store(place, ir.vec4(vectorOf(element, 4), x, y, z, w), { align, volatile });
+  };
+  const [x, y] = values as [Value, Value];
   if (values.length === 1) ir.store(pointer, x, { align, volatile });
   else if (values.length === 2) ir.store(pointer, ir.vec2(vectorOf(element, 2), x, y), { align, volatile });
-  else ir.store(pointer, ir.vec4(vectorOf(element, 4), x, y, z, w), { align, volatile });
+  else quarter(0, pointer, align);
+  if (values.length === 8) quarter(4, ir.ptradd(pointer, ir.const('i64', 4 * bytesOf(element))), align / 2);
 }

@@ -3,7 +3,10 @@ import type { FenceScope } from '../../ir/index.ts';
 import type { RowBuilder } from '../model/row.ts';
 
 /** Scopes by name in instructions; the host and other devices do not access memory while a kernel runs. */
-const scopes = { cta: 'block', gl: 'device', gpu: 'device', sys: 'device' } as const satisfies Record<string, FenceScope>;
+const scopes = { cta: 'block', cluster: 'device', gl: 'device', gpu: 'device', sys: 'device' } as const satisfies Record<
+  string,
+  FenceScope
+>;
 
 export type FenceWord = keyof typeof scopes;
 

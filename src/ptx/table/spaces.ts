@@ -11,6 +11,7 @@ const spaces: Readonly<Record<string, AccessSpace>> = {
   'param::func': 'param::func',
   shared: 'shared',
   'shared::cta': 'shared',
+  'shared::cluster': 'shared::cluster',
 };
 /** The space with a name. */
 export const spaceOf = (word: string | undefined): AccessSpace => (word === undefined ? 'generic' : spaces[word]!);

@@ -102,6 +102,7 @@ const treatments: Treatments = {
   ballot: 'never',
   reduce: 'never',
   matmul: 'never',
+  mma: 'never',
   fence: 'never',
   clock: 'never',
   members: 'never',

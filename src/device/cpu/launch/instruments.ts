@@ -1,15 +1,20 @@
 /** The instruments that a kernel is compiled with: a sanitizer, a probe, an order of threads. */
+
+import type { SourceFile } from '../../../base/source.ts';
 import type { Instrumentation } from '../../../engine/codegen/hooks.ts';
 import type { SanitizeKind } from '../../device.ts';
 import { newProfileProbe } from '../instrument/profile/record.ts';
 import { newThreadOrder } from '../instrument/thread-order/state.ts';
 import { newTraceProbe } from '../instrument/trace/record.ts';
 import type { Site } from '../observe/sites.ts';
+import { asyncKindAt } from '../sanitizer/precise/async-races.ts';
 import { newSanitizer, type Sanitizer } from '../sanitizer/precise/sanitizer.ts';
 
 export interface Instruments {
   /** Kinds of faults to look for. */
   readonly sanitize?: ReadonlySet<SanitizeKind>;
+  /** The text of which copies are asynchronous; only if there are any. */
+  readonly asyncSource?: SourceFile | undefined;
   /** Whether the launch sets the order of blocks, warps and threads. */
   readonly isOrdered?: boolean;
   /** The probe that records the execution of threads. */
@@ -19,12 +24,13 @@ export interface Instruments {
 }
 
 /** A key that equal instruments share. */
-export const instrumentsKey = ({ sanitize = new Set(), isOrdered = false, probe }: Instruments): string =>
-  [[...sanitize].sort().join(), isOrdered, probe ?? ''].join(' ');
+export const instrumentsKey = ({ sanitize = new Set(), isOrdered = false, probe, asyncSource }: Instruments): string =>
+  [[...sanitize].sort().join(), isOrdered, probe ?? '', asyncSource !== undefined].join(' ');
 
 /** The instrumentation of one compilation; `sites` lists the instructions that reports name, by number from 1 on, once it is done. */
 export function newInstrumentation({
   sanitize,
+  asyncSource,
   isOrdered,
   probe,
   isFlushing,
@@ -34,7 +40,7 @@ export function newInstrumentation({
     sanitizer:
       sanitize &&
       ((plan, module, host) => {
-        sanitizer = newSanitizer(plan, module, host, sanitize);
+        sanitizer = newSanitizer(plan, module, host, sanitize, asyncSource && ((line) => asyncKindAt(asyncSource, line)));
         return sanitizer;
       }),
     threadOrder: isOrdered ? newThreadOrder : undefined,

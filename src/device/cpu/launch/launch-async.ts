@@ -3,8 +3,9 @@ import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { LaunchRequest, LaunchResult, PendingLaunch } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { workerPool } from '../workers/pool.ts';
+import { doWork, isLaunching, requestOfChild } from './children.ts';
 import type { LoadedKernel } from './library.ts';
-import { type LaunchEnvironment, prepareLaunch } from './prepare.ts';
+import { type FinishedGrid, type LaunchEnvironment, prepareLaunch } from './prepare.ts';
 import { launchScheduler } from './scheduler.ts';
 
 /** Starts a kernel. */
@@ -15,17 +16,39 @@ export function startKernel(
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): PendingLaunch {
-  const preparation = prepareLaunch(memory, { ...environment, isInBackground: true }, kernel, request, diagnostics);
-  if (!('launch' in preparation)) return endedLaunch(preparation.result);
-  const { launch } = preparation;
-  const isForWorkers = memory.isShared && launch.observers.length === 0 && workerPool.isAvailable;
-  return isForWorkers
-    ? launchScheduler.startOnWorkers(launch, environment.threads ?? 1, diagnostics)
-    : launchScheduler.startLater(launch, diagnostics);
+  const start = (which: LoadedKernel, what: LaunchRequest): PendingLaunch<FinishedGrid> => {
+    const preparation = prepareLaunch(memory, { ...environment, isInBackground: true }, which, what, diagnostics);
+    if (!('launch' in preparation)) return endedLaunch(preparation.result);
+    const { launch } = preparation;
+    const isForWorkers = memory.isShared && launch.observers.length === 0 && workerPool.isAvailable;
+    return isForWorkers
+      ? launchScheduler.startOnWorkers(launch, environment.threads ?? 1, diagnostics)
+      : launchScheduler.startLater(launch, diagnostics);
+  };
+  const first = start(kernel, request);
+  if (!isLaunching(kernel)) return first;
+  let running = first;
+  const done = first.done.then(async (result) => {
+    if (!result) return undefined;
+    const left = [...result.launched].reverse();
+    let { durationMs } = result;
+    for (let work = left.pop(); work; work = left.pop()) {
+      if (work.kind !== 'kernel') doWork(memory, work);
+      else {
+        running = start(work.kernel, requestOfChild(memory, request, work));
+        const next = await running.done;
+        if (!next) return undefined;
+        durationMs += next.durationMs;
+        left.push(...[...next.launched].reverse());
+      }
+    }
+    return { durationMs };
+  });
+  return { done, cancel: () => running.cancel(), progress: () => first.progress() };
 }
 
 /** A launch that has ended already. */
-export const endedLaunch = (result: LaunchResult | undefined): PendingLaunch => ({
+export const endedLaunch = <R extends LaunchResult>(result: R | undefined): PendingLaunch<R> => ({
   done: Promise.resolve(result),
   cancel: () => {},
   progress: () => ({ done: 0, total: 0 }),

@@ -29,12 +29,14 @@ import { currentPlace, type KernelInstance, newInstance } from '../workers/insta
 import { minWorthMs, type WorkerHandle, workerPool } from '../workers/pool.ts';
 import { Waiting } from '../workers/residents.ts';
 import { newShare, type Share, Stopped, unitsOf } from '../workers/share.ts';
+import { doWork, requestOfChild } from './children.ts';
+import { chooseCode, type Running } from './choose-code.ts';
 import { assignShare, newProgressReporter, newStopWatch, progressMs } from './drive.ts';
 import type { LoadedKernel } from './library.ts';
-import { type LaunchEnvironment, type PreparedLaunch, prepareLaunch } from './prepare.ts';
+import { type FinishedGrid, type LaunchEnvironment, type PreparedLaunch, prepareLaunch } from './prepare.ts';
 import { describePlace } from './report-ending.ts';
 
-/** Runs a kernel to its end; undefined after reporting CM50xx or CM60xx. */
+/** Runs a kernel to its end, and all that it launches; undefined after reporting CM50xx or CM60xx. */
 export function launchKernel(
   memory: DeviceMemory,
   environment: LaunchEnvironment,
@@ -42,8 +44,24 @@ export function launchKernel(
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
-  const preparation = prepareLaunch(memory, environment, kernel, request, diagnostics);
-  return 'launch' in preparation ? runBlocking(preparation.launch, diagnostics) : preparation.result;
+  const run = (which: LoadedKernel, what: LaunchRequest): FinishedGrid | undefined => {
+    const preparation = prepareLaunch(memory, environment, which, what, diagnostics);
+    return 'launch' in preparation ? runBlocking(preparation.launch, diagnostics) : preparation.result;
+  };
+  const first = run(kernel, request);
+  if (!first) return undefined;
+  const left = [...first.launched].reverse();
+  let { durationMs } = first;
+  for (let work = left.pop(); work; work = left.pop()) {
+    if (work.kind !== 'kernel') doWork(memory, work);
+    else {
+      const result = run(work.kernel, requestOfChild(memory, request, work));
+      if (!result) return undefined;
+      durationMs += result.durationMs;
+      for (const next of [...result.launched].reverse()) left.push(next);
+    }
+  }
+  return { durationMs };
 }
 
 /** Runs a prepared launch on the calling thread, and runs it again with the precise sanitizer if its fast checks fail. */
@@ -51,7 +69,7 @@ export function runBlocking(
   prepared: PreparedLaunch,
   diagnostics: Diagnostics,
   control = newControlFor(prepared),
-): LaunchResult | undefined {
+): FinishedGrid | undefined {
   const outcome = runOnce(prepared, diagnostics, control);
   if (outcome !== 'suspicious') return outcome.result;
   const precise = prepared.fallBack?.(diagnostics);
@@ -60,54 +78,71 @@ export function runBlocking(
 }
 
 /** The result of a run; `suspicious` if its fast checks have failed. */
-type RunOutcome = 'suspicious' | { readonly result: LaunchResult | undefined };
+type RunOutcome = 'suspicious' | { readonly result: FinishedGrid | undefined };
 
 /** Runs a launch as it is prepared. `first` is the control of its first run, by which the second one may be cancelled. */
 function runOnce(prepared: PreparedLaunch, diagnostics: Diagnostics, control: Control, first?: Control): RunOutcome {
   const { work, observers, request } = prepared;
-  const helpers = newHelpers(prepared, control);
   const reportProgress = newProgressReporter(prepared, control);
   const poll = (): void => {
     helpers.recruit();
     reportProgress();
   };
   const share = newShare(work, control, 0, work.sharers === 1 && !request.progress ? undefined : poll);
-  const instance = instanceFor(prepared);
-  instance.isBusy = true;
-  instance.onTick = () => {
+  const tick = (instance: KernelInstance) => (): void => {
     if (first && whyStop(first) !== stops.no) stopAll(control, whyStop(first));
     share.tick();
     if (observers.length === 0) return;
     const block = currentPlace(instance).block.join();
     for (const observer of observers) observer.tick?.(block);
   };
+  const opened: Running[] = [];
+  const open = (own: PreparedLaunch): Running => {
+    const instance = instanceFor(own);
+    instance.isBusy = true;
+    instance.onTick = tick(instance);
+    const running = { prepared: own, instance };
+    opened.push(running);
+    instance.set(own.globals(0)!);
+    return running;
+  };
+  const state: RunningShare = { running: open(prepared), open, share, control };
+  const helpers = newHelpers(state);
   let mayRelease = true;
   try {
-    instance.set(prepared.globals(0)!);
-    for (const observer of observers) observer.begin(instance.global);
+    for (const observer of observers) observer.begin(state.running.instance.global);
     const start = performance.now();
-    if (runShare({ prepared, instance, share, control }, now(start), diagnostics) === 'suspicious') return 'suspicious';
+    if (runShare(state, now(start), diagnostics) === 'suspicious') return 'suspicious';
     mayRelease = helpers.wait(reportProgress);
-    return { result: prepared.finish(control, performance.now() - start, diagnostics) };
+    const result = state.running.prepared.finish(control, performance.now() - start, diagnostics);
+    const others = opened.filter((each) => each !== state.running);
+    return { result: others.some((each) => each.prepared.hasStopped(diagnostics)) ? undefined : result };
   } finally {
-    instance.isBusy = false;
+    for (const { instance } of opened) instance.isBusy = false;
     if (whyStop(control) === stops.broken) mayRelease = helpers.wait(reportProgress);
-    if (mayRelease) prepared.release();
+    if (mayRelease) for (const running of opened) running.prepared.release();
   }
 }
 
 interface RunningShare {
-  readonly prepared: PreparedLaunch;
-  readonly instance: KernelInstance;
+  /** What runs now: the launch as it was prepared, or its rival. */
+  running: Running;
+  readonly open: (prepared: PreparedLaunch) => Running;
   readonly share: Share;
   readonly control: Control;
 }
 
 /** Runs the share of the calling thread, and records how it ended. Rethrows internal errors and errors of callbacks. */
-function runShare({ prepared, instance, share, control }: RunningShare, at: number, diagnostics: Diagnostics): 'suspicious' | undefined {
+function runShare(state: RunningShare, at: number, diagnostics: Diagnostics): 'suspicious' | undefined {
+  const { open, share, control } = state;
   try {
-    share.take(instance, at);
+    const use = (running: Running): void => {
+      state.running = running;
+    };
+    chooseCode(state.running, share, { open, use });
+    share.take(state.running.instance, at);
   } catch (error) {
+    const { prepared, instance } = state.running;
     const isTrap = error instanceof WebAssembly.RuntimeError;
     // A trap is a fault or a failed check.
     if (prepared.fallBack && (isTrap || error instanceof BlockTimeout)) return 'suspicious';
@@ -158,8 +193,9 @@ interface Helpers {
 }
 
 /** The workers that help with a launch; worker i has slot i + 1. */
-function newHelpers(prepared: PreparedLaunch, control: Control): Helpers {
-  const { work } = prepared;
+function newHelpers(state: RunningShare): Helpers {
+  const { control } = state;
+  const { work } = state.running.prepared;
   const start = performance.now();
   const helping: WorkerHandle[] = [];
   let isDecided = work.sharers === 1 || !mayWait();
@@ -167,6 +203,7 @@ function newHelpers(prepared: PreparedLaunch, control: Control): Helpers {
   const areOver = (): boolean => helping.every(isHelperOver);
   return {
     recruit() {
+      const { prepared } = state.running;
       if (isDecided || !isWorthWorkers(prepared, control, performance.now() - start)) return;
       isDecided = true;
       for (const handle of workerPool.idleWorkers(work.sharers - 1, work.sharers - 1)) {
@@ -179,13 +216,13 @@ function newHelpers(prepared: PreparedLaunch, control: Control): Helpers {
     },
     wait(poll) {
       helping.forEach((_, i) => void revoke(control, i + 1));
-      const isOutOfGrace = newStopWatch(prepared, control);
+      const isOutOfGrace = newStopWatch(state.running.prepared, control);
       while (!areOver()) {
         waitFor(control, areOver, progressMs / 2);
         if (isOutOfGrace()) {
           const lost = helping.filter((handle, i) => !isHelperOver(handle, i));
           // The launch keeps its memory until the last worker has ended.
-          workerPool.drop(lost, () => prepared.release());
+          workerPool.drop(lost, () => state.running.prepared.release());
           return lost.length === 0;
         }
         poll();

@@ -7,6 +7,7 @@ import {
   raiseModule,
   readFunctionConstants,
 } from '../../../air/index.ts';
+import { alignUp } from '../../../base/bytes.ts';
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
 import {
@@ -29,6 +30,8 @@ import {
   replaceMasks,
   runPass,
   runPasses,
+  stackAlign,
+  stackBytes,
   standardPasses,
 } from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
@@ -42,8 +45,13 @@ import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { newKernelCache } from './kernel-cache.ts';
 import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
+import { type Rivals, rivalsOf } from './rivals.ts';
 
-export interface LoadedKernel {
+export interface LoadedKernel extends Rivals<CompiledKernel> {
+  /** Bytes of the stack of a thread; 0 for a kernel without one. */
+  readonly stackBytes: number;
+  /** The kernel with a stack of so many bytes; undefined for a kernel without one. */
+  withStack(bytes: number): LoadedKernel | undefined;
   readonly reflection: KernelReflection;
   /** The parameters of the raised kernel, whose slots the arguments are bound to. */
   readonly params: Kernel['params'];
@@ -67,6 +75,8 @@ export interface CompiledKernel {
   readonly windows: Plan['windows'];
   /** Bytes of the spill area of a block. */
   readonly recordBytes: number;
+  /** Of scalar code: bytes behind the thread records in which products of matrices are computed. */
+  readonly stagingBytes?: number;
   /** Threads of a lane group, of which a fault names the first; 1 for scalar code. */
   readonly lanes: number;
   /** Why a kernel that should be vectorized runs as scalar code. */
@@ -80,6 +90,8 @@ export interface CompiledKernel {
 
 export interface LoadedLibrary {
   readonly kernels: readonly LoadedKernel[];
+  /** All kernels of the library that can be compiled, for those that launch others. */
+  readonly all: () => readonly LoadedKernel[];
   /** The diagnostics of kernels that cannot be compiled, by name. */
   readonly refused: ReadonlyMap<string, Diagnostics>;
 }
@@ -103,21 +115,28 @@ export function loadLibrary(
   if (!library) return undefined;
   const all = library.functions.filter(({ type }) => type === 'kernel');
   const wanted = all.filter(({ name }) => names?.includes(name));
+  const loadOne = (fn: LibraryFunction, own: Diagnostics): LoadedKernel | undefined =>
+    cached(fn.bitcode, fn.name, options, () => {
+      const raised = raiseFunction(fn, own, constants);
+      return raised && loadedKernel(raised, options, standardPasses);
+    });
   const kernels: LoadedKernel[] = [];
   const refused = new Map<string, Diagnostics>();
   for (const fn of wanted.length > 0 ? wanted : all) {
     const own = new Diagnostics();
-    const kernel = cached(fn.bitcode, fn.name, options, () => {
-      const raised = raiseFunction(fn, own, constants);
-      return raised && loadedKernel(raised, options, standardPasses);
-    });
+    const kernel = loadOne(fn, own);
     if (own.list.length > 0) refused.set(fn.name, own);
     if (kernel) kernels.push(kernel);
   }
+  let everyKernel: readonly LoadedKernel[] | undefined;
+  const every = (): readonly LoadedKernel[] => {
+    everyKernel ??= all.flatMap((fn) => kernels.find((each) => each.reflection.name === fn.name) ?? loadOne(fn, new Diagnostics()) ?? []);
+    return everyKernel;
+  };
   const unknown = unknownConstants(all, constants);
   for (const { constant } of unknown) diagnostics.report('CM4056', { name: constant });
   if (unknown.length > 0) return undefined;
-  if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
+  if (kernels.length > 0 || refused.size === 0) return { kernels, refused, all: every };
   for (const own of refused.values()) diagnostics.addAll(own.list);
   return undefined;
 }
@@ -187,6 +206,7 @@ export function loadedKernel(
       return { code: made, addressChecks: 'why' in made ? undefined : made.addressChecks };
     });
   };
+  const { isScalar, ...rivals } = rivalsOf(ready, options, scalar);
   /** By whether the rows of blocks are aligned, which decides only what masks of collectives mean. */
   const forms = new Map<boolean, ReturnType<typeof newVectorized>>();
   let isMasked: boolean | undefined;
@@ -198,15 +218,18 @@ export function loadedKernel(
     return form;
   };
   return {
+    ...stackOf({ kernel, reflection }, (other) => loadedKernel(other, options, passes)),
     reflection,
     params: kernel.params,
     get constants() {
       return constantBytes(ready());
     },
     compiled(block, facts) {
-      const made = isVectorized(kernel, block, options) ? vectorized(areRowsAligned(block))(block, facts) : { why: undefined };
+      const isWanted = isVectorized(kernel, block, options) && !isScalar(block);
+      const made = isWanted ? vectorized(areRowsAligned(block))(block, facts) : { why: undefined };
       return 'why' in made ? scalar(made.why, facts?.areBuffersAligned) : made;
     },
+    ...rivals,
     instrumented(instruments) {
       const key = instrumentsKey(instruments);
       const compiled = instrumented.get(key) ?? compileScalar(ready(), options, undefined, { ...instruments, ...flush });
@@ -221,6 +244,29 @@ export function loadedKernel(
     },
   };
 }
+
+/** The size of the stack of a raised kernel, and the kernel with a stack of another size. */
+function stackOf(raised: RaisedKernel, load: (raised: RaisedKernel) => LoadedKernel): Pick<LoadedKernel, 'stackBytes' | 'withStack'> {
+  if (!raised.reflection.services?.some(({ service }) => service === 'stack')) return { stackBytes: 0, withStack: () => undefined };
+  // Passes change the kernel itself.
+  const original = copyOf(raised.kernel);
+  const sizes = new Map<number, LoadedKernel>();
+  return {
+    stackBytes,
+    withStack(wanted) {
+      const bytes = alignUp(wanted, stackAlign);
+      const known = sizes.get(bytes) ?? { ...load({ ...raised, kernel: withLocalBytes(original, bytes - stackBytes) }), stackBytes: bytes };
+      sizes.set(bytes, known);
+      return known;
+    },
+  };
+}
+
+/** A copy with more or fewer bytes at the end of local memory, which is one variable in a metallib. */
+const withLocalBytes = (kernel: Kernel, more: number): Kernel => ({
+  ...copyOf(kernel),
+  variables: kernel.variables.map((each) => (each.space === 'local' ? { ...each, size: each.size + more } : each)),
+});
 
 /** Of launches whose buffers are aligned for every access. */
 const alignedBuffers: AlignmentFacts = { ...anyLaunch, pointerZeros: () => maxPointerZeros };
@@ -246,8 +292,8 @@ const minThreads = 32;
 /** Instructions for each thread of a block above which the vectorizer takes longer than vectorized code saves. */
 const maxInstructionsPerThread = 150;
 
-function isVectorized({ insts }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
-  if (denormals === 'flush') return false;
+function isVectorized({ insts, params }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
+  if (denormals === 'flush' || params.some(({ service }) => service === 'cluster')) return false;
   const threads = block[0] * block[1] * block[2];
   return engine === 'simd' || (engine === 'auto' && threads >= minThreads && insts.length <= maxInstructionsPerThread * threads);
 }
@@ -267,7 +313,8 @@ function compileScalar(
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
   const hasParts = plan.regions.hasYields && !instruments?.sanitize && !instruments?.isOrdered && instruments?.probe === undefined;
   const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
-  return { wasm, excess, windows: plan.windows, recordBytes: plan.recordBytes, lanes: 1, scalarReason, instrumented, parts };
+  const { windows, recordBytes, stagingBytes } = plan;
+  return { wasm, excess, windows, recordBytes, stagingBytes, lanes: 1, scalarReason, instrumented, parts };
 }
 
 interface SimdChoice extends CompileChoice {

@@ -1,7 +1,7 @@
 /** The memory of a launch paddingBytess its buffers: its layout, its initial contents, and the globals that hold its addresses. */
 import { alignUp } from '../../../base/bytes.ts';
 import { product } from '../../../base/dim3.ts';
-import { gridWorkspaceBytes, printBufferBytes } from '../../../ir/index.ts';
+import { clusterBytes, clusterHead, gridWorkspaceBytes, printBufferBytes } from '../../../ir/index.ts';
 import type { Dim3, LaunchRequest } from '../../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../../launch-arguments.ts';
 import { emptyPrintBuffer } from '../../printed.ts';
@@ -27,6 +27,8 @@ export interface Area extends OwnArea {
   readonly faults: number;
   /** The workspace of the grid. */
   readonly grid: number;
+  /** The word with the size of the stack of a thread. */
+  readonly stack: number;
   /** The print buffer. */
   readonly printed: number;
   readonly printedBytes: number;
@@ -51,12 +53,16 @@ type Place = (size: number) => number;
 /** Unused bytes before and behind shared memory: a masked store of a lane group rewrites the words of inactive lanes. */
 const paddingBytes = 128;
 
-function placeOwn(place: Place, { windows, recordBytes, lanes }: CompiledKernel, request: LaunchRequest): Omit<OwnArea, 'bytes'> {
+function placeOwn(
+  place: Place,
+  { windows, recordBytes, stagingBytes = 0, lanes }: CompiledKernel,
+  request: LaunchRequest,
+): Omit<OwnArea, 'bytes'> {
   const threads = product(request.block);
   return {
     shared: place(paddingBytes + alignUp(windows.shared, 16) + sharedParts(request).size + paddingBytes) + paddingBytes,
     local: place(windows.local * Math.ceil(threads / lanes) * lanes),
-    records: place(lanes > 1 ? recordBytes : recordBytes * threads),
+    records: place(lanes > 1 ? recordBytes : alignUp(recordBytes * threads, 16) + stagingBytes),
     states: place(4 * threads),
   };
 }
@@ -75,10 +81,35 @@ const usualResidentBytes = 2 ** 26;
 export function residentAreas(
   compiled: CompiledKernel,
   { grid, block, cooperative, ...rest }: LaunchRequest,
-): { area: OwnArea; count: number } {
+  cluster: Dim3,
+): ResidentAreas {
   const area = ownAreaOf(compiled, { grid, block, ...rest });
   const blocks = product(grid);
-  return { area, count: cooperative ? blocks : Math.max(1, Math.min(blocks, Math.floor(usualResidentBytes / area.bytes))) };
+  const size = product(cluster);
+  const fitting = Math.floor(usualResidentBytes / area.bytes);
+  return { area, cluster, count: cooperative ? blocks : Math.max(size, Math.min(blocks, fitting - (fitting % size))) };
+}
+
+/** Areas for blocks that have begun: those of a cluster follow each other. */
+export interface ResidentAreas {
+  readonly area: OwnArea;
+  readonly count: number;
+  /** Blocks of a cluster along each axis. */
+  readonly cluster: Dim3;
+}
+
+/** Bytes of what a launch has for clusters. */
+export const clusterBytesOf = ({ count, cluster }: ResidentAreas): number => clusterBytes(count / product(cluster));
+
+/** Writes what a launch has for clusters. */
+export function fillClusters(view: Uint8Array, { area, count, cluster }: ResidentAreas, isExplicit: boolean): void {
+  view.fill(0);
+  const words = new DataView(view.buffer, view.byteOffset);
+  const put = (at: number, value: number): void => words.setUint32(at, value, true);
+  clusterHead.blocks.forEach((at, axis) => void put(at, cluster[axis]!));
+  put(clusterHead.isExplicit, isExplicit ? 1 : 0);
+  put(clusterHead.areaBytes, area.bytes);
+  put(clusterHead.places, count / product(cluster));
 }
 
 /** The words that hold an address in the area of a share. */
@@ -93,6 +124,7 @@ export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: 
     ...placeOwn(place, compiled, request),
     faults: place(4),
     grid: place(gridWorkspaceBytes),
+    stack: place(4),
     printed: place(printedBytes),
     printedBytes,
     values: kernel.params.map((param) => (param.kind === 'value' ? place(param.size) : 0)),
@@ -114,6 +146,7 @@ export function fillArea(
   view.set(kernel.constants, area.constant);
   if (pool) view.set(pool, area.constant + windows.constant - pool.length);
   if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
+  new DataView(view.buffer, view.byteOffset).setUint32(area.stack, kernel.stackBytes, true);
   kernel.params.forEach(({ kind, slot, size }, i) => {
     const at = area.values[i]!;
     if (kind === 'value') writeValuesOfSlot(kernel.reflection, request.args, slot, view.subarray(at, at + size));
@@ -131,13 +164,17 @@ export interface Starts {
   readonly locks: number;
   /** The heap of kernels; 0 for a kernel without it. */
   readonly heap: number;
+  /** The memory for launches by the kernel; 0 for a kernel that makes none. */
+  readonly launches: number;
+  /** What the launch has for clusters; 0 for a kernel without them. */
+  readonly clusters: number;
   /** The address that is bound to a slot, for a caller that has bound all of them itself. */
   readonly bound: ((slot: number) => bigint) | undefined;
 }
 
 /** The globals of the instance that runs a share. */
 export function globalsOf(
-  { start, own, ownMemory, locks, heap, bound }: Starts,
+  { start, own, ownMemory, locks, heap, launches, clusters, bound }: Starts,
   area: Area,
   { windows }: CompiledKernel,
   kernel: LoadedKernel,
@@ -145,14 +182,14 @@ export function globalsOf(
 ): Globals {
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const parts = sharedParts(request);
+  const services = { heap, launches, cluster: clusters, stack: start + area.stack, grid: start + area.grid };
   let part = 0;
   const paramAddresses = kernel.params.map((param, i): bigint => {
     if (bound && param.kind !== 'threadgroup') return bound(param.slot);
     if (param.memory) return BigInt(ownMemory);
     if (param.locks) return BigInt(locks);
     if (param.faults) return BigInt(start + area.faults);
-    if (param.service === 'heap') return BigInt(heap);
-    if (param.service === 'grid') return BigInt(start + area.grid);
+    if (param.service) return BigInt(services[param.service]);
     if (param.formats) return BigInt(start + area.printed);
     if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
     if (param.kind === 'value') return BigInt(start + area.values[i]!);

@@ -5,6 +5,7 @@ import { startProfile } from '../instrument/profile/run.ts';
 import { startOrder } from '../instrument/thread-order/order.ts';
 import { linear, startTrace } from '../instrument/trace/run.ts';
 import type { ObservedLaunch, Observer } from '../observe/observer.ts';
+import { hasAsyncCopies } from '../sanitizer/precise/async-races.ts';
 import { startPreciseSanitizer } from '../sanitizer/precise/launch.ts';
 import type { Instruments } from './instruments.ts';
 import type { Scope } from './scope.ts';
@@ -14,6 +15,7 @@ export function instrumentsOf({ sanitize, schedule, trace, profile }: LaunchRequ
   if (!sanitize && !schedule && !trace && !profile) return undefined;
   return {
     ...(sanitize ? { sanitize: sanitize.kinds } : {}),
+    ...(hasAsyncCopies(sanitize?.source) ? { asyncSource: sanitize!.source } : {}),
     ...(schedule ? { isOrdered: true } : {}),
     ...(trace ? { probe: 'trace' } : profile ? { probe: 'profile' } : {}),
   };

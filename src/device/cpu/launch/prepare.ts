@@ -4,24 +4,38 @@
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
-import { defaultHeapBytes, lockTableBytes } from '../../../ir/index.ts';
+import { defaultHeapBytes, defaultStackBytes, lockTableBytes } from '../../../ir/index.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
 import type { DeviceInfo, LaunchRequest, LaunchResult } from '../../device.ts';
-import { validateLaunch, validatorOf } from '../../validate-launch.ts';
+import { clusterOfLaunch, validateLaunch, validatorOf } from '../../validate-launch.ts';
 import { bufferIn } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
 import type { ObservedLaunch, Observer } from '../observe/observer.ts';
 import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
+import { hasAsyncCopies } from '../sanitizer/precise/async-races.ts';
 import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Residents } from '../workers/residents.ts';
 import type { Work } from '../workers/share.ts';
+import { type ChildWork, isLaunching, launchesBytes, launchesIn, openLaunches } from './children.ts';
 import { type Heap, heapOf } from './heap.ts';
-import { launchFacts } from './launch-facts.ts';
+import { type KnownLaunch, launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import { useLocks } from './lock-table.ts';
-import { type Area, areaOf, fillArea, globalsOf, type OwnArea, ownAreaOf, ownWords, residentAreas } from './memory-layout.ts';
+import {
+  type Area,
+  areaOf,
+  clusterBytesOf,
+  fillArea,
+  fillClusters,
+  globalsOf,
+  type OwnArea,
+  ownAreaOf,
+  ownWords,
+  type ResidentAreas,
+  residentAreas,
+} from './memory-layout.ts';
 import { canObserve, instrumentsOf, startObservers } from './observers.ts';
 import { reportEnding } from './report-ending.ts';
 import { type Scope, withScope } from './scope.ts';
@@ -31,6 +45,8 @@ export interface LaunchEnvironment {
   readonly info: DeviceInfo;
   /** Address of the memory of the module's variables; 0 if there are none. */
   readonly ownMemory: number;
+  /** All kernels of the library, for those that launch others. */
+  readonly kernels?: () => readonly LoadedKernel[];
   /** Threads that may share a launch; 1 by default. */
   readonly threads?: number;
   /** The allocations of the device, for the sanitizers. */
@@ -55,16 +71,33 @@ export interface PreparedLaunch {
    * Returns undefined after reporting CM60xx.
    */
   readonly fallBack: ((diagnostics: Diagnostics) => PreparedLaunch | undefined) | undefined;
+  /** Other code for the same blocks, which may be faster, with memory of its own. */
+  readonly rival: Rival | undefined;
   /** The globals of the instance that runs a share, by its number from 0 on; undefined if there is no memory for one more. */
   globals(slot: number): Globals | undefined;
+  /** Whether a thread has stopped the kernel, which it reports. */
+  hasStopped(diagnostics: Diagnostics): boolean;
   /** Reports printed lines, findings and faults; returns the result of the launch. */
-  finish(control: Control, durationMs: number, diagnostics: Diagnostics): LaunchResult | undefined;
+  finish(control: Control, durationMs: number, diagnostics: Diagnostics): FinishedGrid | undefined;
   /** Releases the memory of the launch. */
   release(): void;
 }
 
+/** The result of one grid, and what it launched. */
+export interface FinishedGrid extends LaunchResult {
+  readonly launched: readonly ChildWork[];
+}
+
+/** Code that may run a launch in place of vectorized code. */
+export interface Rival {
+  /** The launch with that code; undefined without memory for it. */
+  prepare(): PreparedLaunch | undefined;
+  /** Records which code later launches have. */
+  settle(isFaster: boolean): void;
+}
+
 /** A launch that is ready, or the result of one that has nothing to run: undefined if it was refused. */
-export type Preparation = { readonly launch: PreparedLaunch } | { readonly result: LaunchResult | undefined };
+export type Preparation = { readonly launch: PreparedLaunch } | { readonly result: FinishedGrid | undefined };
 
 /** What a launch is prepared from. */
 interface Inputs {
@@ -85,8 +118,9 @@ export function prepareLaunch(
   const validator = validatorOf(environment.info, (buffer) => bufferIn(memory, buffer));
   const isValid = validateLaunch(validator, kernel.reflection, request, diagnostics) && canObserve(request, diagnostics);
   if (!isValid) return { result: undefined };
-  if (product(request.grid) === 0 || product(request.block) === 0) return { result: { durationMs: 0 } };
-  const inputs = { memory, environment, kernel, request };
+  if (product(request.grid) === 0 || product(request.block) === 0) return { result: { durationMs: 0, launched: [] } };
+  const withStack = kernel.withStack(request.stackBytes ?? defaultStackBytes) ?? kernel;
+  const inputs = { memory, environment, kernel: withStack, request };
   const launch = prepareFast(inputs) ?? prepareExact(inputs, diagnostics);
   return launch ? { launch } : { result: undefined };
 }
@@ -97,6 +131,8 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
   const { sanitize, schedule, trace, profile, block } = request;
   const { isPrecise, allocations, bound } = environment;
   if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
+  // Fast checks know nothing of asynchronous copies.
+  if (hasAsyncCopies(sanitize.source)) return undefined;
   const compiled = kernel.checked(sanitize.kinds, block);
   const { wasm, checks } = compiled ?? {};
   if (!compiled || !wasm || !checks) return undefined;
@@ -117,9 +153,8 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
 function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch | undefined {
   const { memory, environment, kernel, request } = inputs;
   const instruments = instrumentsOf(request);
-  const compiled = instruments
-    ? kernel.instrumented(instruments)
-    : kernel.compiled(request.block, launchFacts({ memory, bound: environment.bound }, kernel, request));
+  const facts = instruments ? undefined : launchFacts({ memory, bound: environment.bound }, kernel, request);
+  const compiled = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block, facts);
   const { wasm, excess = '' } = compiled;
   if (!wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: excess });
@@ -135,8 +170,30 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
     if (!observers) return undefined;
     // A launch without a sanitizer may write any memory.
     if (!request.sanitize) environment.allocations?.writeAll();
-    return preparedLaunch(inputs, { ...allocated, wasm, scope, observers }, undefined);
+    // What a kernel launches is noted in the memory of one launch.
+    const mayChoose = observers.length === 0 && compiled.lanes > 1 && !isLaunching(kernel);
+    const rival = mayChoose ? rivalOf(inputs, facts) : undefined;
+    return { ...preparedLaunch(inputs, { ...allocated, wasm, scope, observers }, undefined), rival };
   });
+}
+
+/** The rival of a plain launch with vectorized code. */
+function rivalOf(inputs: Inputs, facts: KnownLaunch | undefined): Rival | undefined {
+  const { kernel, request } = inputs;
+  const compile = kernel.rival(request.block, facts);
+  if (!compile) return undefined;
+  return {
+    settle: (isFaster) => kernel.settle(request.block, isFaster),
+    prepare() {
+      const compiled = compile();
+      const { wasm } = compiled;
+      if (!wasm) return undefined;
+      return withScope((scope) => {
+        const allocated = allocate(inputs, compiled, scope);
+        return typeof allocated === 'number' ? undefined : preparedLaunch(inputs, { ...allocated, wasm, scope, observers: [] }, undefined);
+      });
+    },
+  };
 }
 
 /** A launch with its memory. */
@@ -145,7 +202,9 @@ interface Allocated extends ObservedLaunch {
   readonly compiled: CompiledKernel;
   readonly area: Area & { readonly start: number };
   /** Where blocks are that run by turns. */
-  readonly resident: { readonly area: OwnArea; readonly count: number; readonly start: number } | undefined;
+  readonly resident: (ResidentAreas & { readonly start: number }) | undefined;
+  /** What the launch has for clusters; 0 for a kernel without them. */
+  readonly clusters: number;
 }
 
 const noHeap: Heap = { address: 0, bytes: 0 };
@@ -161,11 +220,24 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
   if (!heap) return request.heapBytes ?? defaultHeapBytes;
   const locks = kernel.reflection.locks ? useLocks(memory, scope) : 0;
   if (locks === undefined) return lockTableBytes;
-  const areas = compiled.parts && residentAreas(compiled, request);
+  const launches = openLaunches(memory, scope, kernel, environment.kernels);
+  if (launches === undefined) return launchesBytes;
+  const cluster = clusterOfLaunch(kernel.reflection, request);
+  const areas = compiled.parts && residentAreas(compiled, request, cluster ?? [1, 1, 1]);
   const bytes = areas ? areas.count * areas.area.bytes : 0;
   const first = areas && memory.take(bytes);
   if (areas && first === undefined) return bytes;
   if (first !== undefined) scope.defer(() => memory.give(first));
+  const hasClusters = kernel.reflection.services?.some(({ service }) => service === 'cluster') === true;
+  // Observers run one block after the other, each in the area of the launch.
+  const placed: ResidentAreas = areas ?? { area, count: 1, cluster: [1, 1, 1] };
+  const clusterBytes = hasClusters ? clusterBytesOf(placed) : 0;
+  const clusters = clusterBytes > 0 ? memory.take(clusterBytes) : 0;
+  if (clusters === undefined) return clusterBytes;
+  if (clusters > 0) {
+    scope.defer(() => memory.give(clusters));
+    fillClusters(memory.view(clusters, clusterBytes), placed, cluster !== undefined);
+  }
   fillArea(memory, start, area, compiled, kernel, request);
   return {
     memory,
@@ -175,8 +247,10 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
     request,
     area: { ...area, start },
     resident: areas && { ...areas, start: first! },
+    clusters,
     locks,
     heap,
+    launches: { address: launches, bytes: launches > 0 ? launchesBytes : 0 },
     own: { address: environment.ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
   };
 }
@@ -189,14 +263,23 @@ interface Resources extends Allocated {
 
 function preparedLaunch(
   { environment }: Inputs,
-  { memory, kernel, compiled, request, area, resident, locks, heap, wasm, scope, observers }: Resources,
+  { memory, kernel, compiled, request, area, resident, clusters, locks, heap, launches, wasm, scope, observers }: Resources,
   fallBack: PreparedLaunch['fallBack'],
 ): PreparedLaunch {
   const { ownMemory, bound, threads = 1, isInBackground = false } = environment;
   const { reflection } = kernel;
   const globalsIn = (start: number, ownArea: OwnArea): Globals =>
     globalsOf(
-      { start: area.start, own: { start, area: ownArea }, ownMemory, locks, heap: heap.address, bound },
+      {
+        start: area.start,
+        own: { start, area: ownArea },
+        ownMemory,
+        locks,
+        heap: heap.address,
+        launches: launches.address,
+        clusters,
+        bound,
+      },
       area,
       compiled,
       kernel,
@@ -215,6 +298,7 @@ function preparedLaunch(
     work,
     observers,
     fallBack,
+    rival: undefined,
     globals(slot) {
       if (residents) return residents.first;
       const ownArea = slot === 0 ? area : ownAreaOf(compiled, request);
@@ -223,12 +307,15 @@ function preparedLaunch(
       if (slot > 0) scope.defer(() => memory.give(start));
       return globalsIn(start, ownArea);
     },
+    hasStopped: (diagnostics) => reportStop(view(area.faults, 4), reflection, diagnostics),
     finish(control, durationMs, diagnostics) {
       isWell = reportEnding(control, { work, request, lanes: compiled.lanes }, diagnostics);
       for (const observer of observers) observer.finish?.(diagnostics);
       reportPrinted(view(area.printed, area.printedBytes), reflection, request, diagnostics);
-      const hasStopped = isWell && reportStop(view(area.faults, 4), reflection, diagnostics);
-      return isWell && !hasStopped ? { durationMs } : undefined;
+      // A thread that has stopped may be why others wait.
+      const hasStopped = this.hasStopped(diagnostics);
+      if (!isWell || hasStopped) return undefined;
+      return { durationMs, launched: launches.address > 0 ? launchesIn(memory, launches.address, environment.kernels?.() ?? []) : [] };
     },
     release: () => scope.release(isWell),
   };
@@ -236,18 +323,14 @@ function preparedLaunch(
 
 /** The areas of blocks that run by turns, as shares know them. */
 function residentsOf(
-  {
-    area,
-    count,
-    first,
-    isInBackground,
-  }: { readonly area: OwnArea; readonly count: number; readonly first: Globals; readonly isInBackground: boolean },
+  { area, count, cluster, first, isInBackground }: ResidentAreas & { readonly first: Globals; readonly isInBackground: boolean },
   { isShared }: DeviceMemory,
   { parts }: CompiledKernel,
   { params }: LoadedKernel,
 ): Residents {
   return {
     areas: count,
+    cluster,
     bytes: area.bytes,
     words: ownWords,
     params: params.flatMap(({ kind }, i) => (kind === 'threadgroup' ? [i] : [])),

@@ -3,7 +3,7 @@
  * are busy and do not reach the end of a block soon, there may be a few more workers than cores: a launch may wait for what another does.
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
-import type { LaunchResult, PendingLaunch } from '../../device.ts';
+import type { PendingLaunch } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
 import {
   askToLeave,
@@ -26,7 +26,7 @@ import { type WorkerHandle, workerPool } from '../workers/pool.ts';
 import { unitsOf } from '../workers/share.ts';
 import { assignShare, newProgressReporter, newStopWatch, progressMs, progressOf } from './drive.ts';
 import { runBlocking } from './launch-blocking.ts';
-import type { PreparedLaunch } from './prepare.ts';
+import type { FinishedGrid, PreparedLaunch } from './prepare.ts';
 
 /** A share of a launch by its number, with the globals of its instance. */
 interface Slot {
@@ -52,7 +52,7 @@ interface RunningLaunch {
   readonly reportProgress: () => void;
   /** Stops an overdue launch; returns whether its workers must be terminated. */
   readonly isOutOfGrace: () => boolean;
-  readonly resolve: (result: LaunchResult | undefined) => void;
+  readonly resolve: (result: FinishedGrid | undefined) => void;
 }
 
 /** A launch that waits for the calling thread. */
@@ -71,11 +71,11 @@ class LaunchScheduler {
   #isListening = false;
 
   /** Runs a launch on the calling thread, when the caller is idle. */
-  startLater(prepared: PreparedLaunch, diagnostics: Diagnostics): PendingLaunch {
+  startLater(prepared: PreparedLaunch, diagnostics: Diagnostics): PendingLaunch<FinishedGrid> {
     const control = newControl(prepared.work.sharers, prepared.memory.isShared);
     const deferred = { prepared, control };
     this.#deferred.add(deferred);
-    const done = new Promise<LaunchResult | undefined>((resolve) => {
+    const done = new Promise<FinishedGrid | undefined>((resolve) => {
       setTimeout(() => {
         this.#deferred.delete(deferred);
         resolve(caught(prepared, diagnostics, () => runBlocking(prepared, diagnostics, control)));
@@ -85,9 +85,9 @@ class LaunchScheduler {
   }
 
   /** Runs a launch on workers. */
-  startOnWorkers(prepared: PreparedLaunch, threads: number, diagnostics: Diagnostics): PendingLaunch {
+  startOnWorkers(prepared: PreparedLaunch, threads: number, diagnostics: Diagnostics): PendingLaunch<FinishedGrid> {
     const control = newControl(slotsFor(threads), true);
-    const done = new Promise<LaunchResult | undefined>((resolve) => {
+    const done = new Promise<FinishedGrid | undefined>((resolve) => {
       this.#running.add({
         prepared,
         diagnostics,
@@ -255,8 +255,8 @@ function newSlot(launch: RunningLaunch): Slot | undefined {
 function caught(
   { request: { kernel } }: PreparedLaunch,
   diagnostics: Diagnostics,
-  act: () => LaunchResult | undefined,
-): LaunchResult | undefined {
+  act: () => FinishedGrid | undefined,
+): FinishedGrid | undefined {
   try {
     return act();
   } catch (error) {

@@ -31,6 +31,7 @@ export interface ObservedArea {
   readonly states: number;
   readonly faults: number;
   readonly grid: number;
+  readonly stack: number;
   readonly printed: number;
   readonly values: readonly number[];
   readonly bytes: number;
@@ -66,6 +67,8 @@ export interface ObservedLaunch {
   readonly locks: number;
   /** The heap of kernels. */
   readonly heap: { readonly address: number; readonly bytes: number };
+  /** The memory for launches by the kernel. */
+  readonly launches: { readonly address: number; readonly bytes: number };
   /** The memory of the module's variables. */
   readonly own: { readonly address: number; readonly bytes: number };
 }

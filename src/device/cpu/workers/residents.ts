@@ -1,5 +1,6 @@
 /**
  * Blocks that run by turns, because they may wait for each other: in a cooperative launch, or in a loop that reads what another block writes.
+ * Blocks are counted cluster by cluster, and in a cluster by their ranks; a cluster is run by one share.
  * A block that waits keeps its place in memory while others run, and blocks begin in their order. A block begins when those that have begun
  * only wait, so that a kernel whose blocks wait for earlier ones alone has hardly more than one at a time.
  */
@@ -24,7 +25,12 @@ export interface Residents {
   readonly inUse: Int32Array;
   /** Whether blocks that have waited for long wait forever: not where they read a clock, or where other launches may run. */
   readonly canWaitForever: boolean;
+  /** Blocks of a cluster along each axis. */
+  readonly cluster: readonly [number, number, number];
 }
+
+/** Blocks of a cluster. */
+export const clusterSizeOf = ({ cluster: [x, y, z] }: Pick<Residents, 'cluster'>): number => x * y * z;
 
 /** What a share gives the blocks that it runs. */
 export interface ResidentShare {
@@ -36,7 +42,7 @@ export interface ResidentShare {
   readonly slot: number;
   readonly instance: KernelInstance;
   readonly parts: BlockParts;
-  /** The next block, if there is one for this share. */
+  /** The next block, or the first one of a cluster, if there is one for this share. */
   claimOne(hasOthers: boolean): number | undefined;
   /** Notes the block that runs. */
   choose(block: number): void;
@@ -68,14 +74,20 @@ export function runResidents(share: ResidentShare): void {
 function runByTurns(share: ResidentShare, begun: number[], select: (block: number) => void): void {
   const { control, slot, parts, sharers, residents } = share;
   const quiet = quietCounter(share);
+  const release = newRelease(residents);
   let waiting: number | undefined;
-  /** Begins a block if there is one whose area is free. */
+  const size = clusterSizeOf(residents);
+  /** Begins a block, or all of a cluster, if there is one whose area is free; those of a cluster are free together. */
   const beginOne = (): boolean => {
     waiting ??= share.claimOne(begun.length > 0);
     if (waiting === undefined || Atomics.compareExchange(residents.inUse, waiting % residents.areas, 0, 1) !== 0) return false;
-    select(waiting);
-    parts.begin();
-    begun.push(waiting);
+    const end = waiting + size;
+    for (; waiting < end; waiting++) {
+      Atomics.store(residents.inUse, waiting % residents.areas, 1);
+      select(waiting);
+      parts.begin();
+      begun.push(waiting);
+    }
     waiting = undefined;
     return true;
   };
@@ -84,7 +96,7 @@ function runByTurns(share: ResidentShare, begun: number[], select: (block: numbe
   for (let rounds = 1; ; rounds++) {
     if (begun.length === 0 && !beginOne() && waiting === undefined) break;
     const { ended, runs } = takeTurns(begun, select, parts);
-    for (const block of ended) Atomics.store(residents.inUse, block % residents.areas, 0);
+    for (const block of ended) release(block);
     addDone(control, ended.length);
     if (ended.length > 0) roundsWithout = 0;
     const isStalled = ended.length === 0 && (!runs || ++roundsWithout % maxRounds === 0);
@@ -97,6 +109,35 @@ function runByTurns(share: ResidentShare, begun: number[], select: (block: numbe
     if (ended.length > 0 || rounds % roundsPerTick === 0) share.tick();
   }
   setQuiet(control, slot, quiets.none);
+}
+
+/** Gives areas of blocks back that have ended: all of a cluster at once, since others of it may still read them. */
+function newRelease(residents: Residents): (block: number) => void {
+  const { inUse, areas } = residents;
+  const size = clusterSizeOf(residents);
+  const left = new Map<number, number>();
+  return (block) => {
+    const first = block - (block % size);
+    const others = (left.get(first) ?? size) - 1;
+    left.set(first, others);
+    if (others > 0) return;
+    left.delete(first);
+    for (let each = first; each < first + size; each++) Atomics.store(inUse, each % areas, 0);
+  };
+}
+
+/** Where a block is in the grid. */
+function newPlaces(grid: readonly [number, number, number], { cluster }: Residents): (block: number) => [number, number, number] {
+  const size = clusterSizeOf({ cluster });
+  const [nx, ny] = [grid[0] / cluster[0], grid[1] / cluster[1]];
+  return (block) => {
+    const [number, rank] = [Math.floor(block / size), block % size];
+    return [
+      (number % nx) * cluster[0] + (rank % cluster[0]),
+      (Math.floor(number / nx) % ny) * cluster[1] + (Math.floor(rank / cluster[0]) % cluster[1]),
+      Math.floor(number / (nx * ny)) * cluster[2] + Math.floor(rank / (cluster[0] * cluster[1])),
+    ];
+  };
 }
 
 /** A turn for each block. Those that have ended are taken from the list; `runs` is whether one of the others does more than wait. */
@@ -116,7 +157,7 @@ function takeTurns(begun: number[], select: (block: number) => void, parts: Bloc
 /** Makes a block the one that the instance runs. */
 function selector({ grid, residents, instance, choose }: ResidentShare): (block: number) => void {
   const { areas, bytes, words, params, first } = residents;
-  const [nx, ny] = grid;
+  const placeOf = newPlaces(grid, residents);
   const axes = (['x', 'y', 'z'] as const).map((axis) => instance.global(`ctaid.${axis}`));
   const places = words.map((name) => ({ global: instance.global(name), start: first.words[name]! }));
   const pointers = params.map((index) => ({ global: instance.global(paramGlobal(index)), start: first.paramAddresses[index]! }));
@@ -125,9 +166,7 @@ function selector({ grid, residents, instance, choose }: ResidentShare): (block:
     if (block === selected) return;
     selected = block;
     choose(block);
-    axes[0]!.value = block % nx;
-    axes[1]!.value = Math.floor(block / nx) % ny;
-    axes[2]!.value = Math.floor(block / (nx * ny));
+    for (const [axis, at] of placeOf(block).entries()) axes[axis]!.value = at;
     const offset = (block % areas) * bytes;
     for (const { global, start } of places) global.value = start + offset;
     for (const { global, start } of pointers) global.value = start + BigInt(offset);

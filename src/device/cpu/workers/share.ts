@@ -5,7 +5,7 @@
 
 import { addDone, type Control, claim, claimed, isToLeave, lastUnit, noteStart, now, stopOverdue, stops, whyStop } from './control.ts';
 import type { KernelInstance, RunBlocks } from './instance.ts';
-import { type Residents, runResidents, Waiting } from './residents.ts';
+import { clusterSizeOf, type ResidentShare, type Residents, runResidents, Waiting } from './residents.ts';
 
 /** Thrown to stop a kernel: its time is up, it was cancelled, or a lower block failed. */
 export class Stopped extends Error {}
@@ -26,6 +26,8 @@ export interface Share {
   readonly first: number;
   /** Called by the kernel every few milliseconds. */
   tick(): void;
+  /** Runs blocks for about so many milliseconds, or until there are no more; gives the time that a unit takes, and how many are left. */
+  takeFor(instance: KernelInstance, ms: number): { readonly each: number; readonly left: number };
   /** Runs blocks until there are no more. `at` is the current time, if the caller has it. */
   take(instance: KernelInstance, at?: number): void;
 }
@@ -44,6 +46,42 @@ export const unitOf = (work: Pick<Work, 'grid'>): number => Math.ceil(blocksOf(w
 
 /** Units of a launch. */
 export const unitsOf = (work: Pick<Work, 'grid'>): number => Math.ceil(blocksOf(work) / unitOf(work));
+
+interface Turns extends Pick<ResidentShare, 'control' | 'slot' | 'instance' | 'parts' | 'residents' | 'choose' | 'tick'> {
+  readonly work: Work;
+  readonly units: number;
+}
+
+/** Runs blocks that may wait for each other, by turns, until there are no more. */
+function takeByTurns({ work, units, ...run }: Turns): void {
+  const { control, slot } = run;
+  const claimOne = (hasOthers: boolean): number | undefined => {
+    // Blocks that wait for others cannot be left to another share.
+    const mayClaim = whyStop(control) === stops.no && (hasOthers || !isToLeave(control, slot)) && claimed(control) < units;
+    const block = mayClaim ? claim(control, clusterSizeOf(run.residents)) : units;
+    return block < units && block <= lastUnit(control) ? block : undefined;
+  };
+  const isStop = (error: unknown): boolean => error instanceof Stopped || error instanceof Waiting;
+  runResidents({ ...run, grid: work.grid, sharers: work.sharers, claimOne, isStop });
+}
+
+/** Milliseconds below which the time of a claim is not known well. */
+const minMeasuredMs = 1;
+
+/** Runs units for about so many milliseconds, by `run`, which takes at most so many; gives the shortest time of one, as a thread may lose its core. */
+function runFor(ms: number, run: (most: number) => number): number {
+  const start = performance.now();
+  let [end, count, each] = [start, run(1), Number.POSITIVE_INFINITY];
+  while (count > 0) {
+    const before = end;
+    end = performance.now();
+    const own = (end - before) / count;
+    if (end - before >= minMeasuredMs || each === Number.POSITIVE_INFINITY) each = Math.min(each, own);
+    const wanted = Math.floor((start + ms - end) / own);
+    count = wanted < 1 ? 0 : run(Math.min(wanted, Math.max(1, Math.ceil((2 * minMeasuredMs) / own)), 4 * count));
+  }
+  return each;
+}
 
 /** A share of a launch. `poll` is called between blocks and by ticks; without it the only share of a launch claims all blocks at once. */
 export function newShare(work: Work, control: Control, slot: number, poll?: () => void): Share {
@@ -71,32 +109,24 @@ export function newShare(work: Work, control: Control, slot: number, poll?: () =
       if (whyStop(control) !== stops.no || first > lastUnit(control)) throw new Stopped();
       poll?.();
     },
+    takeFor({ run }, ms) {
+      noteStart(control, now());
+      const runSome = (most: number): number => {
+        const count = claimUnits(Math.min(most, maxUnitsAtOnce));
+        if (count > 0) runFrom(run, count);
+        addDone(control, count);
+        return count;
+      };
+      return { each: runFor(ms, runSome), left: units - claimed(control) };
+    },
     take(instance, at = now()) {
       noteStart(control, at);
-      const { run, parts } = instance;
-      if (work.residents && parts) {
-        const claimOne = (hasOthers: boolean): number | undefined => {
-          // Blocks that wait for others cannot be left to another share.
-          const mayClaim = whyStop(control) === stops.no && (hasOthers || !isToLeave(control, slot)) && claimed(control) < units;
-          const block = mayClaim ? claim(control, 1) : units;
-          return block < units && block <= lastUnit(control) ? block : undefined;
-        };
+      const [{ run, parts }, { residents }] = [instance, work];
+      if (residents && parts) {
         const choose = (block: number): void => {
           first = block;
         };
-        runResidents({
-          grid: work.grid,
-          sharers: work.sharers,
-          residents: work.residents,
-          control,
-          slot,
-          instance,
-          parts,
-          claimOne,
-          choose,
-          tick: this.tick,
-          isStop: (error) => error instanceof Stopped || error instanceof Waiting,
-        });
+        takeByTurns({ work, control, slot, instance, parts, residents, units, choose, tick: this.tick });
         return;
       }
       // Nothing happens between blocks: the kernel itself checks whether it must stop.

@@ -126,6 +126,7 @@ function sourceOf(kernel: Kernel, inst: Inst, cut: Cut): Variance {
     case 'atomic':
     case 'cas':
     case 'clock':
+    case 'mma':
       return 2;
     case 'load':
       // A load at a uniform address gives one value for all lanes.

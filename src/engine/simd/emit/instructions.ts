@@ -11,7 +11,7 @@ import { bias, writeScalar } from '../rules/scalar.ts';
 import { writeAddressCheck } from './address-checks.ts';
 import { ifActive, ifAnyActive, load, store } from './memory-access.ts';
 import { rerolledStretches, writeRerolled } from './reroll.ts';
-import { ballot, reduce, shuffle } from './warp-collectives.ts';
+import { ballot, mma, reduce, shuffle } from './warp-collectives.ts';
 
 /** Emits the body of a block, with its long straight-line stretches re-rolled. */
 export function writeBlockBody(values: GroupValues, block: Block): void {
@@ -56,6 +56,9 @@ function writeGroupInstruction(values: GroupValues, value: Value): void {
       break;
     case 'shuffle':
       shuffle(values, inst, value);
+      break;
+    case 'mma':
+      mma(values, inst, value);
       break;
     case 'fma':
       if (inst.type !== 'f32' || s.fma !== 'exact' || shapeOf(s, value) !== varying) return values.define(value);

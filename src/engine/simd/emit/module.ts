@@ -8,6 +8,7 @@ import { cfgOf, dominatorsOf, hasMasks, isSpinLoop, type Kernel, loopsOf } from 
 import { type Code, newModule } from '../../../wasm/index.ts';
 import { helperTable } from '../../codegen/helpers.ts';
 import { declareHost } from '../../codegen/host.ts';
+import { mmaTable } from '../../codegen/mma-function.ts';
 import { runSignature, writeGrid } from '../../scalar/kernel-module.ts';
 import { hasWarpCollectives } from '../analysis/barrier-divergence.ts';
 import { poolStart, type SimdPlan } from '../analysis/plan.ts';
@@ -106,6 +107,7 @@ function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): 
     host,
     helper,
     simdHelper: simdHelperTable(module, helper, host.functions, pooled),
+    mma: mmaTable(module, host.functions),
     newFunction(params) {
       const { index, code } = module.fn({ params, results: [] });
       return { index, code: pooled(code) };

@@ -1,6 +1,7 @@
 /** Warp collectives on locals. In a kernel that has any, a lane group is a whole warp. */
-import { type InstOf, neutralOf, uniform, type Value, varying } from '../../../ir/index.ts';
+import { type InstOf, isVector, lanesOf, mmaForm, neutralOf, uniform, type Value, varying } from '../../../ir/index.ts';
 import { wordOps } from '../../codegen/lane-ops.ts';
+import { stagingOf } from '../../codegen/mma-frame.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, longOf, numberOf, shapeOf, typeOf } from '../lanes/lane-group.ts';
 import { bitsAt } from '../lanes/lane-masks.ts';
@@ -89,6 +90,42 @@ export function shuffle(values: GroupValues, inst: InstOf<'shuffle'>, value: Val
     return putUniform(values, value);
   }
   loadScratch(values, inst, value);
+}
+
+/** A product of matrices: registers go to the staging area vector by vector, and the result comes from there. */
+export function mma(values: GroupValues, inst: InstOf<'mma'>, value: Value): void {
+  const s = values.group;
+  const { code, plan, kernel } = s;
+  const form = mmaForm(inst.form);
+  const staging = stagingOf(form);
+  const vectors = (8 * staging.wordBytes) / 4;
+  const base = (): void => code.at('global.get', s.host.globals.records);
+  const at = (place: number, register: number, vector: number): number =>
+    plan.scratch + place + register * 32 * staging.wordBytes + 16 * vector;
+  const bring = (operand: Value, place: number, count = vectors): void => {
+    const { type } = kernel.insts[operand]!;
+    for (let register = 0; register < lanesOf(type); register++)
+      for (let vector = 0; vector < count; vector++) {
+        base();
+        if (isVector(type)) s.element(operand, register, vector);
+        else s.part(operand, vector);
+        code.access('v128.store', 16, at(place, register, vector));
+      }
+  };
+  bring(inst.a, staging.a);
+  bring(inst.b, staging.b);
+  bring(inst.c, staging.c);
+  if (form.selector !== undefined) bring(inst.d, staging.d, 8);
+  base();
+  code.i32(plan.scratch);
+  code.op('i32.add');
+  code.at('call', s.mma(inst.form));
+  for (let register = 0; register < lanesOf(inst.type); register++)
+    for (let vector = 0; vector < vectors; vector++) {
+      base();
+      code.access('v128.load', 16, at(staging.c, register, vector));
+      values.put(value, register, vector);
+    }
 }
 
 function permute(values: GroupValues, from: Value, value: Value, lanes: readonly number[]): void {

@@ -17,6 +17,8 @@ export interface SimdContext {
   readonly host: Host;
   readonly helper: (name: HelperName) => number;
   readonly simdHelper: (name: SimdHelper) => number;
+  /** The function of a product of matrices, by its form. */
+  readonly mma: (form: string) => number;
   readonly newFunction: LaneGroup['newFunction'];
   /** Global: the region to run next. */
   readonly phase: number;

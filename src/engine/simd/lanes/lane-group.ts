@@ -42,6 +42,7 @@ export interface LaneGroup {
   readonly host: Host;
   readonly helper: (name: HelperName) => number;
   readonly simdHelper: (name: SimdHelper) => number;
+  readonly mma: (form: string) => number;
   readonly frame: GroupFrame;
   readonly fma: FmaMode;
   /** Emitters of the fast sanitizer's checks, where the kernel has them. */

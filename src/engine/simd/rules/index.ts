@@ -96,6 +96,7 @@ const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' }
   ballot: 'emitter',
   reduce: 'emitter',
   matmul: 'scalar-path',
+  mma: 'emitter',
   syncwarp: 'emitter',
   shufflesync: 'scalar-path',
   ballotsync: 'scalar-path',

@@ -17,7 +17,7 @@ import {
   wideFlags,
 } from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
-import { countUses, isLeaf, windowsOf } from '../../codegen/plan.ts';
+import { countUses, isLeaf, stagingOfKernel, windowsOf } from '../../codegen/plan.ts';
 import { hasBarrierDivergence } from '../analysis/barrier-divergence.ts';
 import { queueBytes } from '../analysis/barrier-queue-layout.ts';
 import { chooseLanes } from '../analysis/choose-lanes.ts';
@@ -111,6 +111,6 @@ function assignSlots(
       bytes += isVarying ? plan.padded * laneBytes(plan, value) : plan.groups * 8 * lanesOf(plan.kernel.insts[value]!.type);
     }
   const scratch = Math.ceil(bytes / 16) * 16;
-  const queues = scratch + 32 * 8;
+  const queues = scratch + Math.max(32 * 8, stagingOfKernel(plan.kernel));
   return { slots, scratch, queues, recordBytes: queues + (plan.shapes.barrierDivergence ? queueBytes(plan) : 0) };
 }

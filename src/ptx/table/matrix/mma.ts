@@ -4,7 +4,8 @@ import { type AnyModifiers, type Row, type RowBuilder, row } from '../../model/r
 import type { Rounding } from '../compose.ts';
 import type { Sum } from './elements.ts';
 import { type Element, type Fragment, mmaFragment, quadPairFragment, type Role, sizesOf } from './fragments.ts';
-import { bitProduct, type Product } from './product.ts';
+import type { Product } from './matrices.ts';
+import { bitProduct } from './product.ts';
 import { productOfMatrices } from './tile-product.ts';
 
 export type Registers = Value | readonly Value[];

@@ -1,24 +1,12 @@
 /** `d = a * b + c` by a warp: each thread reads the rows of a and the columns of b for its elements of d from the lanes that hold them. */
 import type { Value } from '../../../ir/index.ts';
 import type { RowBuilder } from '../../model/row.ts';
-import { addedTo, addProducts, factorIn, numberIn, packed, type Sum } from './elements.ts';
-import type { Element, Fragment } from './fragments.ts';
+import { addedTo, addProducts, factorIn, numberIn, packed } from './elements.ts';
+import type { Fragment } from './fragments.ts';
+
 import { bitsOf, type Coordinate, cached, coordinatesOf, locationOf, numberOf, registerAt, selectByIndex } from './lanes.ts';
-
-/** A matrix of a product: its layout, its element type, and the thread's registers. */
-export interface Matrix {
-  readonly fragment: Fragment;
-  readonly element: Element;
-  readonly registers: readonly Value[];
-}
-
-export interface Product {
-  readonly a: Matrix;
-  readonly b: Matrix;
-  readonly c: Matrix;
-  readonly d: { readonly fragment: Fragment } & Sum;
-  readonly k: number;
-}
+import type { Matrix, Product } from './matrices.ts';
+import { wholeProduct } from './whole-product.ts';
 
 /** Rows and columns of the thread's elements, ordered by register and part. */
 export function positionsOf({ row, column, registers, bits, registerBits }: Fragment): { row: Coordinate[]; column: Coordinate[] }[] {
@@ -62,7 +50,10 @@ export function product(ir: RowBuilder, { a, b, c, d, k }: Product): Value[] {
 }
 
 /** For bit matrices: counts the bits of a row and a column that differ (`xor`) or are both set (`and`), 32 bits at a time. */
-export function bitProduct(ir: RowBuilder, { a, b, c, d, k }: Product, op: 'xor' | 'and'): Value[] {
+export function bitProduct(ir: RowBuilder, matrices: Product, op: 'xor' | 'and'): Value[] {
+  const whole = ir.hasMma ? wholeProduct(ir, matrices, op) : undefined;
+  if (whole) return whole;
+  const { a, b, c, d, k } = matrices;
   const words = Array.from({ length: k / 32 }, (_, at) => bitsOf(32 * at, Math.log2(k)));
   return positionsOf(d.fragment).map(({ row, column }) => {
     const counts = words.map((along) => {

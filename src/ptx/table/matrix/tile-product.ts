@@ -7,9 +7,11 @@ import type { Value } from '../../../ir/index.ts';
 import { matrixLayout, matrixSize } from '../../../ir/types.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import { packed } from './elements.ts';
-import type { Fragment, Place } from './fragments.ts';
+import type { Place } from './fragments.ts';
 import { bitsOf, type Coordinate, coordinatesOf, locationOf, registerAt } from './lanes.ts';
-import { elementOf, type Matrix, type Product, positionsOf, product } from './product.ts';
+import type { Matrix, Product } from './matrices.ts';
+import { elementOf, positionsOf, product } from './product.ts';
+import { isUpright, transposed, wholeProduct } from './whole-product.ts';
 
 const place =
   (of: Place['of']) =>
@@ -20,9 +22,14 @@ const tileColumn = (first: Place): Place[] => [first, ...matrixLayout.column.map
 
 const sizeOf = (along: readonly Place[]): number => 2 ** along.length;
 
-/** The registers of d: by tile products if they are enabled and applicable, else each thread computes its own elements. */
-export const productOfMatrices = (ir: RowBuilder, matrices: Product): Value[] =>
-  ir.isMmaFast && isTileable(matrices) ? tiledProduct(ir, matrices) : product(ir, matrices);
+/**
+ * The registers of d: by an instruction of the device, by tile products if they are enabled and applicable, else each thread computes its own
+ * elements.
+ */
+export function productOfMatrices(ir: RowBuilder, matrices: Product): Value[] {
+  if (ir.hasMma) return wholeProduct(ir, matrices) ?? product(ir, matrices);
+  return ir.isMmaFast && isTileable(matrices) ? tiledProduct(ir, matrices) : product(ir, matrices);
+}
 
 /** Whether a product is suitable for tiles: floats, with k a multiple of 8. All others use the exact form. */
 function isTileable({ a, b, d, k }: Product): boolean {
@@ -48,22 +55,6 @@ function tiledProduct(ir: RowBuilder, matrices: Product): Value[] {
   });
   return registersOf(ir, tiles, [rows, columns], d);
 }
-
-/** Whether neighbors in a row of c are in one register of a thread or in two, as they are in tiles. */
-const isUpright = ({ c }: Product): boolean => c.fragment.column[0]!.of !== 'lane';
-
-const transposedMatrix = <T extends { readonly fragment: Fragment }>(matrix: T): T => ({
-  ...matrix,
-  fragment: { ...matrix.fragment, row: matrix.fragment.column, column: matrix.fragment.row },
-});
-/** The transposed product. */
-const transposed = ({ a, b, c, d, k }: Product): Product => ({
-  a: transposedMatrix(b),
-  b: transposedMatrix(a),
-  c: transposedMatrix(c),
-  d: transposedMatrix(d),
-  k,
-});
 
 type Tile = readonly [index: number, count: number];
 

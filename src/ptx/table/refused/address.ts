@@ -1,17 +1,8 @@
 /** Refused: clusters, cache policies and matrices in memory. Source: PTX ISA 9.0, 9.7.9. */
 import { type Row, row } from '../../model/row.ts';
 
-const hopper = { ptx: 7.8, sm: 90 } as const;
 const ampere = { ptx: 7.4, sm: 80 } as const;
 
-const ofCluster = {
-  refused: 'Apple GPUs cannot access the shared memory of other blocks of a cluster',
-  instead: 'exchange data through device memory, in a kernel without clusters',
-} as const;
-const hint = {
-  refused: 'the cache hint is not supported yet',
-  instead: 'leave it out: results do not change',
-} as const;
 const dropped = {
   refused: 'a promise that memory is not read again, after which its content is undefined, is not supported yet',
   instead: 'leave it out',
@@ -23,14 +14,6 @@ const tileMoves = {
 
 const cacheRows = (): readonly Row[] => [
   row({
-    syntax: 'prefetch{.space}.tensormap [a]',
-    values: { space: ['const', 'param'] },
-    since: { ptx: 8, sm: 90 },
-    doc: 'Prefetches the description of a tensor.',
-    source: '9.7.9.15',
-    status: hint,
-  }),
-  row({
     syntax: 'discard{.global}.L2 [a], size',
     types: { size: 'b32' },
     constants: { size: [128, 128] },
@@ -38,53 +21,6 @@ const cacheRows = (): readonly Row[] => [
     doc: 'Discards a cache line without writing it back.',
     source: '9.7.9.17',
     status: dropped,
-  }),
-];
-
-const spaceRows = (): readonly Row[] => [
-  row({
-    syntax: 'isspacep.shared::cluster p, a',
-    types: { p: 'pred', a: 'b64' },
-    since: hopper,
-    doc: 'Whether a generic address points into shared memory of the cluster.',
-    source: '9.7.9.19',
-    status: ofCluster,
-  }),
-  row({
-    syntax: 'cvta.shared::cluster.size d, a',
-    values: { size: ['u32', 'u64'] },
-    types: { d: '.size', a: '.size' },
-    since: hopper,
-    doc: 'Converts an address in cluster memory to a generic address.',
-    source: '9.7.9.20',
-    status: ofCluster,
-  }),
-  row({
-    syntax: 'cvta.to.shared::cluster.size d, a',
-    values: { size: ['u32', 'u64'] },
-    types: { d: '.size', a: '.size' },
-    since: hopper,
-    doc: 'Converts a generic address to an address in cluster memory.',
-    source: '9.7.9.20',
-    status: ofCluster,
-  }),
-  row({
-    syntax: 'mapa{.shared::cluster}.type d, a, b',
-    values: { type: ['u32', 'u64'] },
-    types: { b: 'u32' },
-    since: hopper,
-    doc: 'Maps an address to the shared memory of another block.',
-    source: '9.7.9.23',
-    status: ofCluster,
-  }),
-  row({
-    syntax: 'getctarank{.shared::cluster}.type d, a',
-    values: { type: ['u32', 'u64'] },
-    types: { d: 'u32' },
-    since: hopper,
-    doc: 'The block of the cluster that an address belongs to.',
-    source: '9.7.9.24',
-    status: ofCluster,
   }),
 ];
 
@@ -157,4 +93,4 @@ const tileRows = (): readonly Row[] => [
   }),
 ];
 
-export const refusedAddressRows = (): readonly Row[] => [...cacheRows(), ...spaceRows(), ...tileRows()];
+export const refusedAddressRows = (): readonly Row[] => [...cacheRows(), ...tileRows()];

@@ -16,25 +16,13 @@ const inCluster: Refusal = {
   refused: 'Metal has no clusters of threadgroups, so the memory of other blocks is out of reach',
   instead: 'use global memory',
 };
-const asynchronous: Refusal = {
-  refused: 'AIR has neither asynchronous atomics nor barriers in memory for them to signal',
-  instead: 'use `red` and `bar.sync 0`',
-};
 
 const space = ['global', 'shared', 'shared::cta'] as const;
 const scope = scopes;
 const memory = { a: 'b64' } as const;
 const policy = { ...memory, policy: 'b64' } as const;
 const onlyWith = { policy: 'L2::cache_hint' } as const;
-const words = { space, scope, op: ['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'], type: ['b32', 'u32', 's32'] } as const;
 const ordering = ['relaxed', 'acquire', 'release', 'acq_rel'] as const;
-/** Types that an operation does not support. */
-const mismatched = [
-  { op: ['and', 'or', 'xor', 'exch'], type: ['u32', 's32', 'u64', 's64'] },
-  { op: ['add', 'inc', 'dec', 'min', 'max'], type: ['b32', 'b64'] },
-  { op: ['inc', 'dec'], type: ['s32', 'u64', 's64'] },
-  { op: ['add'], type: ['s64'] },
-] as const;
 
 /** Only global memory is cached. */
 const sharedHint = { space: ['shared', 'shared::cta', 'shared::cluster'], 'L2::cache_hint': ['L2::cache_hint'] } as const;
@@ -45,29 +33,6 @@ const atom = refusedGroup({ since: old, source: '9.7.13.5', status: decorated })
 
 const atomRows = (): readonly Row[] => [
   atom({
-    syntax: 'atom{.sem}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}',
-    values: { ...words, op: [...words.op, 'exch'], sem: ordering },
-    excludes: [...mismatched, sharedHint],
-    types: policy,
-    onlyWith,
-    doc: 'Combines memory with a number and returns the old value.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}{.space}.cas.b32 d, [a], b, c',
-    values: { sem: ordering, scope, space },
-    types: { ...memory, d: 'b32', b: 'b32', c: 'b32' },
-    doc: 'Stores `c` if memory equals `b`, and returns the old value.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}{.space}.add{.L2::cache_hint}.f32 d, [a], b{, policy}',
-    values: { sem: ordering, scope, space },
-    excludes: [sharedHint],
-    types: { ...policy, d: 'f32', b: 'f32' },
-    onlyWith,
-    since: { ptx: 2, sm: 20 },
-    doc: 'Adds a float to memory and returns the old value.',
-  }),
-  atom({
     syntax: 'atom{.sem}{.scope}{.space}.add.noftz{.L2::cache_hint}.type d, [a], b{, policy}',
     values: { sem: ordering, scope, space, type: ['f16', 'f16x2', 'bf16', 'bf16x2'] },
     excludes: [sharedHint],
@@ -76,39 +41,6 @@ const atomRows = (): readonly Row[] => [
     since: { ptx: 6.2, sm: 60 },
     status: small,
     doc: 'Adds halves to memory and returns the old values.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}{.space}.cas.b16 d, [a], b, c',
-    values: { sem: ordering, scope, space },
-    types: { a: 'b64', d: 'b16', b: 'b16', c: 'b16' },
-    since: { ptx: 6.3, sm: 70 },
-    status: small,
-    doc: 'Stores `c` if memory equals `b`, in 16 bits, and returns the old value.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}{.space}.op{.L2::cache_hint}.type d, [a], b{, policy}',
-    values: { sem: ordering, scope, space, op: ['and', 'or', 'xor', 'exch', 'add', 'min', 'max'], type: ['b64', 'u64', 's64'] },
-    excludes: [...mismatched, sharedHint],
-    types: policy,
-    onlyWith,
-    since: { ptx: 1.2, sm: 12 },
-    doc: 'Combines memory with a 64-bit number and returns the old value.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}{.space}.cas.b64 d, [a], b, c',
-    values: { sem: ordering, scope, space },
-    types: { ...memory, d: 'b64', b: 'b64', c: 'b64' },
-    since: { ptx: 1.2, sm: 12 },
-    doc: 'Stores `c` if memory equals `b`, in 64 bits, and returns the old value.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}{.space}.add{.L2::cache_hint}.f64 d, [a], b{, policy}',
-    values: { sem: ordering, scope, space },
-    excludes: [sharedHint],
-    types: { ...policy, d: 'f64', b: 'f64' },
-    onlyWith,
-    since: { ptx: 5, sm: 60 },
-    doc: 'Adds a double to memory and returns the old value.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}{.space}.exch{.L2::cache_hint}.b128 d, [a], b{, policy}',
@@ -150,29 +82,12 @@ const atomRows = (): readonly Row[] => [
     doc: 'Combines memory with each half of a vector and returns the old values.',
   }),
   atom({
-    syntax: 'atom{.sem}{.scope}.shared::cluster.op.type d, [a], b',
-    values: { sem: ordering, scope, op: [...words.op, 'exch'], type: ['b32', 'u32', 's32', 'b64', 'u64', 's64'] },
-    excludes: mismatched,
-    types: memory,
-    since: { ptx: 7.8, sm: 90 },
-    status: inCluster,
-    doc: 'Combines memory of a block of the cluster with a number.',
-  }),
-  atom({
     syntax: 'atom{.sem}{.scope}.shared::cluster.cas.type d, [a], b, c',
     values: { sem: ordering, scope, type: ['b32', 'b64', 'b128'] },
     types: memory,
     since: { ptx: 7.8, sm: 90 },
     status: inCluster,
     doc: 'Stores `c` if memory of a block of the cluster equals `b`.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}.shared::cluster.cas.b16 d, [a], b, c',
-    values: { sem: ordering, scope },
-    types: { a: 'b64', d: 'b16', b: 'b16', c: 'b16' },
-    since: { ptx: 7.8, sm: 90 },
-    status: inCluster,
-    doc: 'Stores `c` if memory of a block of the cluster equals `b`, in 16 bits.',
   }),
   atom({
     syntax: 'atom{.sem}{.scope}.shared::cluster.exch.b128 d, [a], b',
@@ -182,22 +97,6 @@ const atomRows = (): readonly Row[] => [
     status: inCluster,
     doc: 'Exchanges 128 bits of memory of a block of the cluster.',
   }),
-  atom({
-    syntax: 'atom{.sem}{.scope}.shared::cluster.add.type d, [a], b',
-    values: { sem: ordering, scope, type: ['f32', 'f64'] },
-    types: memory,
-    since: { ptx: 7.8, sm: 90 },
-    status: inCluster,
-    doc: 'Adds a float to memory of a block of the cluster.',
-  }),
-  atom({
-    syntax: 'atom{.sem}{.scope}.shared::cluster.add.noftz.type d, [a], b',
-    values: { sem: ordering, scope, type: ['f16', 'f16x2', 'bf16', 'bf16x2'] },
-    types: memory,
-    since: { ptx: 7.8, sm: 90 },
-    status: inCluster,
-    doc: 'Adds halves to memory of a block of the cluster.',
-  }),
 ];
 
 const red = refusedGroup({ since: { ptx: 1.2, sm: 20 }, source: '9.7.13.6', status: decorated });
@@ -205,39 +104,6 @@ const sem = ['relaxed', 'release'] as const;
 const every = [...space, 'shared::cluster'] as const;
 
 const redRows = (): readonly Row[] => [
-  red({
-    syntax: 'red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}',
-    values: { ...words, sem },
-    excludes: [...mismatched, sharedHint],
-    types: policy,
-    onlyWith,
-    doc: 'Combines memory with a number.',
-  }),
-  red({
-    syntax: 'red{.sem}{.scope}{.space}.op{.L2::cache_hint}.type [a], b{, policy}',
-    values: { sem, scope, space, op: ['and', 'or', 'xor', 'add', 'min', 'max'], type: ['b64', 'u64', 's64'] },
-    excludes: [...mismatched, sharedHint],
-    types: policy,
-    onlyWith,
-    doc: 'Combines memory with a 64-bit number.',
-  }),
-  red({
-    syntax: 'red{.sem}{.scope}{.space}.add{.L2::cache_hint}.f32 [a], b{, policy}',
-    values: { sem, scope, space },
-    excludes: [sharedHint],
-    types: { ...policy, b: 'f32' },
-    onlyWith,
-    doc: 'Adds a float to memory.',
-  }),
-  red({
-    syntax: 'red{.sem}{.scope}{.space}.add{.L2::cache_hint}.f64 [a], b{, policy}',
-    values: { sem, scope, space },
-    excludes: [sharedHint],
-    types: { ...policy, b: 'f64' },
-    onlyWith,
-    since: { ptx: 5, sm: 60 },
-    doc: 'Adds a double to memory.',
-  }),
   red({
     syntax: 'red{.sem}{.scope}{.space}.add.noftz{.L2::cache_hint}.type [a], b{, policy}',
     values: { sem, scope, space: every, type: ['f16', 'f16x2', 'bf16', 'bf16x2'] },
@@ -269,54 +135,6 @@ const redRows = (): readonly Row[] => [
     status: small,
     doc: 'Combines memory with each half of a vector.',
   }),
-  red({
-    syntax: 'red{.sem}{.scope}.shared::cluster.op.type [a], b',
-    values: { sem, scope, op: words.op, type: ['b32', 'u32', 's32', 'b64', 'u64', 's64'] },
-    excludes: mismatched,
-    types: memory,
-    since: { ptx: 7.8, sm: 90 },
-    status: inCluster,
-    doc: 'Combines memory of a block of the cluster with a number.',
-  }),
-  red({
-    syntax: 'red{.sem}{.scope}.shared::cluster.add.type [a], b',
-    values: { sem, scope, type: ['f32', 'f64'] },
-    types: memory,
-    since: { ptx: 7.8, sm: 90 },
-    status: inCluster,
-    doc: 'Adds a float to memory of a block of the cluster.',
-  }),
 ];
 
-const asynchronousAtomic = refusedGroup({ since: hopper, source: '9.7.13.7', status: asynchronous });
-const mechanism = { a: 'b64', m: 'b64' } as const;
-
-const asyncRows = (): readonly Row[] => [
-  asynchronousAtomic({
-    syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.type [a], b, [m]',
-    values: { op: ['inc', 'dec', 'add', 'min', 'max'], type: ['u32', 's32'] },
-    excludes: [{ op: ['inc', 'dec'], type: ['s32'] }],
-    types: mechanism,
-    doc: 'Asynchronously combines memory of a block of the cluster with a number.',
-  }),
-  asynchronousAtomic({
-    syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.op.b32 [a], b, [m]',
-    values: { op: ['and', 'or', 'xor'] },
-    types: { ...mechanism, b: 'b32' },
-    doc: 'Asynchronously combines memory of a block of the cluster with bits.',
-  }),
-  asynchronousAtomic({
-    syntax: 'red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.add.u64 [a], b, [m]',
-    types: { ...mechanism, b: 'u64' },
-    doc: 'Asynchronously adds 64 bits to memory of a block of the cluster.',
-  }),
-  asynchronousAtomic({
-    syntax: 'red.async{.mmio}.release.gpu{.global}.add.type [a], b',
-    values: { type: ['u32', 's32', 'u64', 's64'] },
-    types: { a: 'b64' },
-    since: { ptx: 8.7, sm: 100 },
-    doc: 'Asynchronously adds a number to global memory.',
-  }),
-];
-
-export const atomicRows = (): readonly Row[] => [...atomRows(), ...redRows(), ...asyncRows()];
+export const atomicRows = (): readonly Row[] => [...atomRows(), ...redRows()];

@@ -7,14 +7,10 @@ import type { Row } from '../../model/row.ts';
 import { refusedAddressRows } from './address.ts';
 import { refusedCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
-import { refusedBarrierRows } from './barrier.ts';
-import { refusedControlRows } from './control.ts';
 import { refusedConvertRows } from './convert.ts';
-import { fenceRows } from './fence.ts';
 import { refusedFloatRows } from './float.ts';
 import { refusedHalfRows } from './half.ts';
 import { matrixRows } from './matrix.ts';
-import { mbarrierRows } from './mbarrier.ts';
 import { refusedMemoryRows } from './memory.ts';
 import { miscRows } from './misc.ts';
 import { refusedSurfaceRows } from './surface.ts';
@@ -23,7 +19,6 @@ import { refusedTensorRows } from './tensor-map.ts';
 import { refusedTextureRows } from './texture.ts';
 import { refusedVideoRows } from './video.ts';
 import { warpRows } from './warp.ts';
-import { wgmmaRows } from './wgmma.ts';
 
 /** Arithmetic, data movement, conversions and scalar video instructions first, then the other chapters in the order of the manual. */
 export const refusedRows = (): readonly Row[] => [
@@ -37,14 +32,9 @@ export const refusedRows = (): readonly Row[] => [
   ...refusedVideoRows(),
   ...refusedTextureRows(),
   ...refusedSurfaceRows(),
-  ...refusedControlRows(),
-  ...refusedBarrierRows(),
-  ...fenceRows(),
   ...atomicRows(),
   ...warpRows(),
-  ...mbarrierRows(),
   ...matrixRows(),
-  ...wgmmaRows(),
   ...tcgen05Rows(),
   ...miscRows(),
 ];

@@ -15,7 +15,6 @@ const vectors = ['v2', 'v4', 'v8'] as const;
 const notGlobal = ['shared', 'shared::cta', 'shared::cluster', 'local', 'const', 'param'] as const;
 /** 256-bit accesses are legal for global memory only, and wider ones never. */
 const tooWide = { vec: ['v8'], type: doubles } as const;
-const tooWideFor128 = [tooWide, { vec: ['v4'], type: doubles }, { vec: ['v8'], type: words }] as const;
 const loadHints = ['ca', 'cg', 'cs', 'lu', 'cv'] as const;
 const storeHints = ['wb', 'cg', 'cs', 'wt'] as const;
 const volta = { ptx: 6, sm: 70 } as const;
@@ -39,10 +38,6 @@ const eight = { refused: 'a single access of eight elements is not supported yet
 const whole = {
   refused: 'a 128-bit register is not supported yet',
   instead: 'use two 64-bit registers',
-} as const;
-const ofCluster = {
-  refused: 'Apple GPUs cannot access the shared memory of other blocks of a cluster',
-  instead: 'exchange data through device memory, in a kernel without clusters',
 } as const;
 const ofDevices = {
   refused: 'Metal gives kernels no way to address memory-mapped devices',
@@ -139,26 +134,6 @@ const orderedRows = (): readonly Row[] => [
       refused: 'a volatile access with a prefetch hint is not supported yet',
       instead: 'leave out the hint: results do not change',
     },
-  }),
-  row({
-    syntax: 'ld.volatile.shared::cluster{.vec}.type d, [a]',
-    values: { vec: vectors, type: types },
-    excludes: tooWideFor128,
-    vectors: { d: 'elements' },
-    since: { ptx: 7.8, sm: 90 },
-    doc: 'Loads shared memory of another block of the cluster, without being omitted or merged.',
-    source: '9.7.9.8',
-    status: ofCluster,
-  }),
-  row({
-    syntax: 'st.volatile.shared::cluster{.vec}.type [a], b',
-    values: { vec: vectors, type: types },
-    excludes: tooWideFor128,
-    vectors: { b: 'elements' },
-    since: { ptx: 7.8, sm: 90 },
-    doc: 'Stores shared memory of another block of the cluster, without being omitted or merged.',
-    source: '9.7.9.11',
-    status: ofCluster,
   }),
 ];
 
@@ -515,27 +490,4 @@ const wholeRows = (): readonly Row[] => [
   }),
 ];
 
-const clusterRows = (): readonly Row[] => [
-  row({
-    syntax: 'ld{.weak}.shared::cluster{.vec}.type d, [a]',
-    values: { vec: vectors, type: types },
-    excludes: tooWideFor128,
-    vectors: { d: 'elements' },
-    since: { ptx: 7.8, sm: 90 },
-    doc: 'Loads shared memory of another block of the cluster.',
-    source: '9.7.9.8',
-    status: ofCluster,
-  }),
-  row({
-    syntax: 'st{.weak}.shared::cluster{.vec}.type [a], b',
-    values: { vec: vectors, type: types },
-    excludes: tooWideFor128,
-    vectors: { b: 'elements' },
-    since: { ptx: 7.8, sm: 90 },
-    doc: 'Stores shared memory of another block of the cluster.',
-    source: '9.7.9.11',
-    status: ofCluster,
-  }),
-];
-
-export const refusedMemoryRows = (): readonly Row[] => [...orderedRows(), ...hintedRows(), ...wideRows(), ...wholeRows(), ...clusterRows()];
+export const refusedMemoryRows = (): readonly Row[] => [...orderedRows(), ...hintedRows(), ...wideRows(), ...wholeRows()];

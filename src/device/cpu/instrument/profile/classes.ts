@@ -90,6 +90,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   ballot: 'warp',
   reduce: 'warp',
   matmul: 'warp',
+  mma: 'warp',
   syncwarp: 'warp',
   shufflesync: 'warp',
   ballotsync: 'warp',

@@ -4,7 +4,9 @@
  */
 import type { Code, NameWith, ValueType, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizeKind } from '../../../device.ts';
+import { pushOrAsync } from './async-races.ts';
 import { writeWriterQuery } from './last-writer.ts';
+import { writeProgress } from './progress.ts';
 import { threadTimeMask, writeConflict, writeNoteRead } from './race-functions.ts';
 import { maskOf, readStampAt, stampFields } from './stamp.ts';
 import type { SanitizerState } from './state.ts';
@@ -32,6 +34,7 @@ interface Frame {
   readonly shape: AccessShape;
   readonly conflict: () => number;
   readonly noteRead: (isShared: boolean) => number;
+  readonly hasAsync: boolean;
   readonly address: number;
   readonly value: number;
   readonly start: number;
@@ -41,14 +44,19 @@ interface Frame {
 }
 
 /** The check functions of a module. */
-export function accessFunctions(module: WasmModule, state: SanitizerState, kinds: ReadonlySet<SanitizeKind>): AccessFunctions {
+export function accessFunctions(
+  module: WasmModule,
+  state: SanitizerState,
+  kinds: ReadonlySet<SanitizeKind>,
+  hasAsync: boolean,
+): AccessFunctions {
   const known = new Map<string, number>();
   const once = (name: string, write: () => number): number => {
     const found = known.get(name) ?? write();
     known.set(name, found);
     return found;
   };
-  const conflict = (): number => once('conflict', () => writeConflict(module, state));
+  const conflict = (): number => once('conflict', () => writeConflict(module, state, hasAsync));
   const noteRead = (isShared: boolean): number => once(`noteRead ${isShared}`, () => writeNoteRead(module, state, isShared));
   return (shape) =>
     once(JSON.stringify(shape), () => {
@@ -56,7 +64,7 @@ export function accessFunctions(module: WasmModule, state: SanitizerState, kinds
         conflict();
         noteRead(shape.space === 'shared');
       }
-      return writeFunction(module, state, shape, kinds, { conflict, noteRead });
+      return writeFunction(module, state, shape, kinds, { conflict, noteRead, hasAsync });
     });
 }
 
@@ -65,7 +73,7 @@ function writeFunction(
   state: SanitizerState,
   shape: AccessShape,
   kinds: ReadonlySet<SanitizeKind>,
-  races: Pick<Frame, 'conflict' | 'noteRead'>,
+  races: Pick<Frame, 'conflict' | 'noteRead' | 'hasAsync'>,
 ): number {
   const value: ValueType[] = shape.what === 'store' ? ['i64'] : [];
   const bounds: ValueType[] = shape.isBounded ? ['i64', 'i64'] : [];
@@ -301,6 +309,7 @@ function writeCheck(frame: Frame, { cell, now, before }: Word, offset: number, s
   code.op('i32.eqz');
   pushIsOpen(frame, before, offset === readStampAt);
   code.op('i32.and');
+  if (frame.hasAsync && shape.space === 'shared') pushOrAsync(frame.state, code, before, now);
   code.open('if');
   if (shape.what === 'store') {
     // A store of the same value is harmless.
@@ -360,31 +369,4 @@ function writeKeptBytes(frame: Frame, { cell, now, before }: Word): void {
   code.op('i64.eqz');
   code.op('select');
   code.op('i64.or');
-}
-
-// ── progress ──
-
-/** Counts stores that others can see as progress, and strong loads and atomics as polls. */
-function writeProgress(frame: Frame): void {
-  const { code, state, shape, site, address } = frame;
-  const { progress, polls } = state.globals;
-  if (shape.what === 'store') {
-    code.at('global.get', progress);
-    code.i32(1);
-    code.op('i32.add');
-    return code.at('global.set', progress);
-  }
-  get(frame, site);
-  code.i32(2 ** stampFields.strong.at);
-  code.op('i32.and');
-  code.open('if');
-  code.at('global.get', polls);
-  code.i32(1);
-  code.op('i32.add');
-  code.at('global.set', polls);
-  get(frame, site);
-  code.at('global.set', state.globals['last.poll']);
-  get(frame, address);
-  code.at('global.set', state.globals['poll.address']);
-  code.end();
 }

@@ -7,7 +7,7 @@ import type { SanitizedLaunch } from '../../observe/observer.ts';
 import type { Site } from '../../observe/sites.ts';
 import { type AboutLaunch, describeOther, type FaultyThread, type Findings } from './findings.ts';
 import { type Shadow, sinkBytes } from './shadow.ts';
-import { fieldOf } from './stamp.ts';
+import { fieldOf, maxSites } from './stamp.ts';
 import type { SanitizerImport } from './state.ts';
 import { newSyncCheck } from './sync.ts';
 
@@ -30,8 +30,8 @@ export const threadOf = (run: Run, thread = wordOf(run, 'thread')): FaultyThread
   block: [wordOf(run, 'ctaid.x'), wordOf(run, 'ctaid.y'), wordOf(run, 'ctaid.z')],
 });
 
-/** The site of a number, of which the low 16 bits count from 1 on. */
-export const siteOf = ({ launch }: Run, number: number): Site | undefined => launch.compiled.instrumented?.sites[(number & 0xffff) - 1];
+/** The site of a number, of which the low bits count from 1 on. */
+export const siteOf = ({ launch }: Run, number: number): Site | undefined => launch.compiled.instrumented?.sites[(number & maxSites) - 1];
 
 type Imports = Omit<Record<SanitizerImport, (...args: never[]) => unknown>, 'wrote'>;
 
@@ -86,11 +86,21 @@ function reportRace(run: Run, before: bigint, address: bigint, now: bigint): voi
   const { launch, places, findings } = run;
   const [site, other] = [siteOf(run, fieldOf(now, 'site')), siteOf(run, fieldOf(before, 'site'))];
   const isInBlock = isOfBlock(run, before) && fieldOf(before, 'manyBlocks') === 0;
-  const code = isInBlock ? 'CM6120' : 'CM6121';
+  const isFenceMissing = fieldOf(now, 'async') === 1 && fieldOf(now, 'strong') === 1 && isBehindBarrier(run, before);
+  const code = !isInBlock ? 'CM6121' : fieldOf(before, 'async') ? 'CM6122' : isFenceMissing ? 'CM6123' : 'CM6120';
   findings.add(`${code} ${site?.value} ${other?.value} ${regionAt(places, address)?.start}`, () => {
     const thread = fieldOf(before, 'thread');
     const isOwn = isInBlock && thread === wordOf(run, 'thread');
-    const name = isOwn ? 'another thread' : isInBlock ? describeOther(thread, launch.request.block) : 'a thread of another block';
+    const name =
+      code === 'CM6122'
+        ? 'a copy'
+        : isOwn && isFenceMissing
+          ? 'the same thread'
+          : isOwn
+            ? 'another thread'
+            : isInBlock
+              ? describeOther(thread, launch.request.block)
+              : 'a thread of another block';
     return {
       code,
       holes: { ...accessHoles(site, address), place: placeOf(places, address), other: name, did: `${verbOf(other)} it` },
@@ -143,6 +153,10 @@ const contentsNote = ({ launch: { memory } }: Run, site: Site | undefined, addre
 
 /** Bytes that one lane accesses. */
 const laneBytes = (site: Site | undefined): number => site?.size ?? 0;
+
+/** Whether there was a barrier of the block since a stamp. */
+const isBehindBarrier = ({ global }: Run, stamp: bigint): boolean =>
+  BigInt.asUintN(64, global!('time.barrier').value as bigint) > BigInt.asUintN(64, stamp);
 
 /** Whether a stamp is of the block that runs. Its time is a global of the module. */
 const isOfBlock = ({ global }: Run, stamp: bigint): boolean =>

@@ -2,16 +2,19 @@
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
 import { atBarrier, atRendezvous } from '../../../../engine/codegen/kernel-code.ts';
-import { gridWorkspaceBytes, lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
+import { barrierState, gridWorkspaceBytes, lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
 import { bufferOfSlot } from '../../../launch-arguments.ts';
 import { sharedParts } from '../../../validate-launch.ts';
 import { hex, placeOf } from '../../observe/describe-address.ts';
 import { placesOf } from '../../observe/launch-variables.ts';
 import type { Observer, SanitizedLaunch } from '../../observe/observer.ts';
+import type { Site } from '../../observe/sites.ts';
+import { instructionAt } from '../../source-text.ts';
 import { newFindings } from './findings.ts';
 import { importsOf, type Run, siteOf, threadOf, wordOf } from './imports.ts';
 import { newWriterQuery } from './last-writer.ts';
 import { allowArea, newShadow, type Shadow, storeWritten } from './shadow.ts';
+import { fieldOf, maxSites } from './stamp.ts';
 import { paramBytesGlobal, type SanitizerGlobal } from './state.ts';
 
 /** Thrown to stop a launch in which a thread polls forever. */
@@ -65,18 +68,24 @@ function globalsOf({ compiled, request }: SanitizedLaunch, shadow: Shadow): Part
     polls: 0,
     'last.poll': 0,
     'poll.address': 0n,
+    'other.poll': 0,
+    'other.address': 0n,
+    'poll.stamp': 0n,
+    'other.stamp': 0n,
   };
 }
 
 /** Bytes that a parameter points to; 0 for values. */
-function bytesOfParam({ kernel, request, own, heap }: SanitizedLaunch, slot: number, index: number): number {
+function bytesOfParam({ kernel, request, own, heap, launches }: SanitizedLaunch, slot: number, index: number): number {
   const param = kernel.params[index]!;
   if (param.memory) return own.bytes;
   if (param.faults) return 4;
   if (param.formats) return printBufferBytes;
   if (param.locks) return lockTableBytes;
   if (param.service === 'grid') return gridWorkspaceBytes;
+  if (param.service === 'stack') return 4;
   if (param.service === 'heap') return heap.bytes;
+  if (param.service === 'launches') return launches.bytes;
   if (param.kind !== 'pointer') return 0;
   const argument = bufferOfSlot(kernel.reflection, request.args, slot);
   return argument ? argument.buffer.size - (argument.offset ?? 0) : 0;
@@ -93,6 +102,32 @@ function lowestPolling({ launch }: Run): number | undefined {
 /** Ticks without progress after which a thread counts as deadlocked, and the fewest polls between two of them. */
 const [maxIdleTicks, minPolls] = [12, 1000];
 
+/** Reports what a thread polls. Of another poll than the last one it is not known whether it still goes on, unless it is of an mbarrier. */
+function reportPoll(run: Run, which: 'last' | 'other'): void {
+  const name = which === 'last' ? 'poll' : 'other';
+  const long = (global: string): bigint => BigInt.asUintN(64, run.global!(global).value as bigint);
+  const [number, address] = [wordOf(run, `${which}.poll`), long(`${name}.address`)];
+  const site = siteOf(run, number);
+  const notes = barrierNotes(run, site, address);
+  if (which === 'other' && notes.length === 0) return;
+  const holes = { address: hex(address), place: placeOf(run.places, address) };
+  const thread = notes.length > 0 ? fieldOf(long(`${name}.stamp`), 'thread') : lowestPolling(run);
+  run.findings.add(`deadlock ${number & maxSites}`, () => ({ code: 'CM6135', holes, site, by: threadOf(run, thread), notes }));
+}
+
+/** What is missing at the mbarrier that a thread polls. */
+function barrierNotes(run: Run, site: Site | undefined, address: bigint): string[] {
+  const { memory, request } = run.launch;
+  const { line } = site ?? {};
+  const source = request.sanitize.source;
+  if (!line || !source || !/\bmbarrier\./.test(instructionAt(source, line))) return [];
+  const state = barrierState(new DataView(memory.memory.buffer).getBigUint64(Number(address), true));
+  if (!state) return ['there is no initialized mbarrier'];
+  const { pending, expected, bytes, parity } = state;
+  const missing = bytes < 0 ? `${-bytes} bytes more have arrived than it expects` : `${bytes} bytes are missing`;
+  return [`the mbarrier is in a phase of parity ${parity}, in which ${pending} of ${expected} arrivals are missing, and ${missing}`];
+}
+
 /** Throws when the threads of a block have only polled for some ticks; threads that poll take turns. */
 function newDeadlockCheck(run: Run): () => void {
   let [last, idleTicks, polls] = ['', 0, 0];
@@ -104,14 +139,7 @@ function newDeadlockCheck(run: Run): () => void {
     last = state;
     polls = wordOf(run, 'polls');
     if (idleTicks < maxIdleTicks) return;
-    const address = BigInt.asUintN(64, run.global!('poll.address').value as bigint);
-    const holes = { address: hex(address), place: placeOf(run.places, address) };
-    run.findings.add('deadlock', () => ({
-      code: 'CM6135',
-      holes,
-      site: siteOf(run, wordOf(run, 'last.poll')),
-      by: threadOf(run, lowestPolling(run)),
-    }));
+    for (const which of ['last', 'other'] as const) reportPoll(run, which);
     throw new Deadlock();
   };
 }

@@ -4,6 +4,7 @@
  * Between blocks: by a fence after the first access and an acquire in the block of the second. Source: PTX ISA 9.0, 8.10 (memory consistency: synchronization, causality order, races).
  */
 import type { Code, WasmModule } from '../../../../wasm/index.ts';
+import { writeAsyncRules } from './async-races.ts';
 import { maskOf, readStampAt, stampFields } from './stamp.ts';
 import { type SanitizerState, threadTimes, writeThreadTimes } from './state.ts';
 
@@ -43,10 +44,14 @@ function pushCommon(code: Code, a: number, b: number, mask: bigint, isNone: bool
 }
 
 /** Emits the function that reports a race unless the accesses are ordered; parameters are the earlier stamp, the address and the current stamp. */
-export function writeConflict(module: WasmModule, state: SanitizerState): number {
+export function writeConflict(module: WasmModule, state: SanitizerState, hasAsync: boolean): number {
   const { index, code } = module.fn({ params: ['i64', 'i64', 'i64'], results: [] });
   const [before, address, now] = [0, 1, 2];
   const [other, own] = [code.local('i32'), code.local('i32')];
+  const report = (): void => {
+    for (const local of [before, address, now]) code.at('local.get', local);
+    code.at('call', state.functions.race);
+  };
   pushCommon(code, before, now, strong, false);
   returnIf(code);
   pushCommon(code, before, now, maskOf('bytes'), true);
@@ -59,6 +64,7 @@ export function writeConflict(module: WasmModule, state: SanitizerState): number
   code.open('if');
   writeThreadTimes(state, code, () => pushThread(code, before));
   code.at('local.set', other);
+  if (hasAsync) writeAsyncRules(state, code, { before, now, other, own }, report);
   returnIfSameThread(code, before, other, own);
   returnIfSynchronized(code, { before, now, other, own });
   returnIfReleased(code, before, other, own);
@@ -70,8 +76,7 @@ export function writeConflict(module: WasmModule, state: SanitizerState): number
   code.else();
   returnIfPublished(code, state, before);
   code.end();
-  for (const local of [before, address, now]) code.at('local.get', local);
-  code.at('call', state.functions.race);
+  report();
   return index;
 }
 

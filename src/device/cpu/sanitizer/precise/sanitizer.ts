@@ -1,4 +1,6 @@
 /** The hooks of the precise sanitizer: the checks that an instrumented compilation adds. */
+
+import { type Line, lineOf } from '../../../../air/index.ts';
 import type { AccessInst, CollectiveLocals, SanitizerHooks, SanitizerWriter } from '../../../../engine/codegen/hooks.ts';
 import type { Host } from '../../../../engine/codegen/host.ts';
 import { eachParticipant } from '../../../../engine/codegen/lane-loop.ts';
@@ -10,6 +12,7 @@ import type { Code, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizeKind } from '../../../device.ts';
 import { type Bounds, newSites, type Sites } from '../../observe/sites.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
+import type { AsyncKind } from './async-races.ts';
 import { boundsOf } from './bounds.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
 import { maxSites, stampFields } from './stamp.ts';
@@ -26,7 +29,11 @@ interface Checks {
   readonly sites: Sites;
   /** Plain reads that count as atomic for races. */
   readonly excused: ReadonlySet<Value>;
+  readonly asyncAt: AsyncAt | undefined;
 }
+
+/** The kind of the asynchronous copy at a line of the source. */
+export type AsyncAt = (line: Line) => AsyncKind | undefined;
 
 /** The checks of one compilation, with the instructions that reports name. */
 export interface Sanitizer extends SanitizerHooks {
@@ -34,12 +41,12 @@ export interface Sanitizer extends SanitizerHooks {
 }
 
 /** Declares imports and globals; before the first function of the module. */
-export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: ReadonlySet<SanitizeKind>): Sanitizer {
+export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: ReadonlySet<SanitizeKind>, asyncAt?: AsyncAt): Sanitizer {
   const { kernel } = plan;
   const state = declareState(module, kernel.params.length);
-  const functions = accessFunctions(module, state, kinds);
+  const functions = accessFunctions(module, state, kinds, asyncAt !== undefined);
   const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel, maxSites), readsBeforeAtomics(kernel)];
-  const checks: Checks = { plan, kernel, host, state, kinds, functions, roots, sites, excused };
+  const checks: Checks = { plan, kernel, host, state, kinds, functions, roots, sites, excused, asyncAt };
   const barriers = kernel.blocks.filter((block) => isBarrier(kernel, syncPointOf(kernel, block)));
   const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
   for (const block of barriers) checks.sites.of(syncPointOf(kernel, block)!);
@@ -76,9 +83,26 @@ function writePlace(checks: Checks, e: SanitizerWriter, inst: AccessInst, value:
   const isExcused = isStrong || checks.excused.has(value);
   pushValue?.();
   if (bounds) pushBounds(checks, e, pointer, bounds);
-  code.i32(checks.sites.of(value, { bounds, align: shape.align }) + (isExcused ? 2 ** stampFields.strong.at : 0));
+  const kind = asyncKindOf(checks, inst, value, shape);
+  const flags =
+    (isExcused || kind === 'group' ? 2 ** stampFields.strong.at : 0) + (kind && kind !== 'wait' ? 2 ** stampFields.async.at : 0);
+  code.i32(checks.sites.of(value, { bounds, align: shape.align }) + flags);
   code.at('call', checks.functions(shape));
+  if (kind === 'wait' && checks.kinds.has('race')) {
+    writeTime(checks, code, threadTimes.waited);
+    code.at('global.get', checks.state.times.now);
+    code.at('global.set', checks.state.times.waited);
+  }
   if (isStrong && inst.op !== 'store' && checks.kinds.has('race')) writeTime(checks, code, threadTimes.strongRead);
+}
+
+/** Copies that arrive at an mbarrier write shared memory, and those of a group read it; a wait polls. */
+function asyncKindOf({ asyncAt, kernel }: Checks, inst: AccessInst, value: Value, { space }: AccessShape): AsyncKind | undefined {
+  const line = asyncAt && space === 'shared' ? lineOf(kernel.locs[value]) : undefined;
+  const kind = line && asyncAt!(line);
+  const isStrong = inst.op === 'atomic' || inst.op === 'cas' || inst.volatile;
+  if (kind === undefined || isStrong !== (kind === 'wait')) return undefined;
+  return kind === 'wait' || (inst.op === 'store') === (kind === 'arrival') ? kind : undefined;
 }
 
 interface Shaped {

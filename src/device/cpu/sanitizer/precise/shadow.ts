@@ -26,11 +26,12 @@ export interface Shadow {
 export const sinkBytes = 64;
 
 /** Allocates and fills the shadow of a launch; the number of bytes if the device has no more. */
-export function newShadow({ memory, allocations, request, area, heap }: SanitizedLaunch): Shadow | number {
+export function newShadow({ memory, allocations, request, area, heap, launches }: SanitizedLaunch): Shadow | number {
   const { kinds } = request.sanitize;
   const end = Math.max(
     area.start + area.bytes,
     heap.address + heap.bytes,
+    launches.address + launches.bytes,
     ...[...allocations.list].map(({ address, size }) => address + size),
   );
   const mapBytes = Math.ceil(end / 64) * 8 + 8;
@@ -64,11 +65,13 @@ function fillMaps({ allowed, written }: Maps, { list }: Allocations, isInit: boo
 }
 
 /** Allows access to the memory of the launch itself, and marks it as written: constants, values, fault word, print buffer, lock table. */
-export function allowArea({ memory, compiled, area, locks, heap, kernel }: SanitizedLaunch, shadow: Shadow): void {
+export function allowArea({ memory, compiled, area, locks, heap, launches, kernel }: SanitizedLaunch, shadow: Shadow): void {
   const spans = [
     [locks - area.start, locks > 0 ? lockTableBytes : 0],
     [heap.address - area.start, heap.bytes],
+    [launches.address - area.start, launches.bytes],
     [area.grid, gridWorkspaceBytes],
+    [area.stack, 4],
     [area.constant, compiled.windows.constant],
     [area.faults, 4],
     [area.printed, kernel.reflection.printf ? printBufferBytes : 0],

@@ -5,7 +5,9 @@
 
 /** The lowest bit and the width of each field. */
 export const stampFields = {
-  site: { at: 0, bits: 16 },
+  site: { at: 0, bits: 15 },
+  /** An access of a copy that threads have to wait for; with `strong`, of a bulk group (`async-races.ts`). */
+  async: { at: 15, bits: 1 },
   /** An atomic or volatile access: two of these are no race. */
   strong: { at: 16, bits: 1 },
   /** Of a read: other threads have read since the last barrier. */

@@ -43,6 +43,12 @@ const globals = {
   polls: 'i32',
   'last.poll': 'i32',
   'poll.address': 'i64',
+  /** Those of the last poll by another instruction. */
+  'other.poll': 'i32',
+  'other.address': 'i64',
+  /** Stamps with the threads of both. */
+  'poll.stamp': 'i64',
+  'other.stamp': 'i64',
   /** Start and size of the place of a writer query. */
   'watched.start': 'i64',
   'watched.bytes': 'i64',
@@ -50,12 +56,12 @@ const globals = {
 export type SanitizerGlobal = keyof typeof globals;
 
 /** Times in the form of stamps, i64. `block` is the time at which the block started, which the host reads. */
-const times = ['now', 'stamp', 'block', 'barrier', 'span', 'lastFence', 'fencesBefore', 'acquired'] as const;
+const times = ['now', 'stamp', 'block', 'barrier', 'span', 'lastFence', 'fencesBefore', 'acquired', 'waited'] as const;
 export type TimeGlobal = (typeof times)[number];
 
-/** Byte offsets of the times of a thread: its last warp barrier, release, acquire, and strong read. */
-export const threadTimes = { sync: 0, release: 8, acquire: 16, strongRead: 24 } as const;
-export const threadTimesBytes = 32;
+/** Byte offsets of the times of a thread: its last warp barrier, release, acquire, strong read, and test of an mbarrier. */
+export const threadTimes = { sync: 0, release: 8, acquire: 16, strongRead: 24, waited: 32 } as const;
+export const threadTimesBytes = 64;
 
 export interface SanitizerState {
   readonly functions: Readonly<Record<SanitizerImport, number>>;
@@ -103,7 +109,7 @@ export function writeStamp({ times }: SanitizerState, code: Code, push: () => vo
 /** Pushes the address of the times of the thread whose number `push` pushes. */
 export function writeThreadTimes({ globals }: SanitizerState, code: Code, push: () => void): void {
   push();
-  code.i32(5);
+  code.i32(Math.log2(threadTimesBytes));
   code.op('i32.shl');
   code.at('global.get', globals['thread.times']);
   code.op('i32.add');

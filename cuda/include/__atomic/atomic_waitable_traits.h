@@ -1,0 +1,6 @@
+// libc++ was built without knowing Linux, whose type for waiting on atomics differs.
+#pragma once
+#pragma push_macro("__linux__")
+#undef __linux__
+#include_next <__atomic/atomic_waitable_traits.h>
+#pragma pop_macro("__linux__")

@@ -1,0 +1,43 @@
+/**
+ * Which code runs a launch: vectorized code executes every branch that one of its lanes takes, scalar code only its own, and neither their
+ * sizes nor their loops say which is faster for the data of a launch. Both run some of its blocks, where enough of them are left to pay for
+ * that; the faster one runs the others, and later launches.
+ */
+import type { KernelInstance } from '../workers/instance.ts';
+import type { Share } from '../workers/share.ts';
+import type { PreparedLaunch } from './prepare.ts';
+
+/** Code that runs, with its memory. */
+export interface Running {
+  readonly prepared: PreparedLaunch;
+  readonly instance: KernelInstance;
+}
+
+/** Milliseconds of each code's trial; engines compile what runs often anew, so the first part of a trial does not count. */
+const trialMs = 40;
+const warmUpMs = 60;
+/** Milliseconds, and blocks, that must be left of a launch: the rival may be thirty times as slow. */
+const [minLeftMs, minLeftUnits] = [600, 100];
+/** How much faster the other code must be, since blocks differ. */
+const margin = 1.1;
+
+/** Runs the first blocks of a launch. `open` readies a launch to be run, and `use` is given what runs from then on. */
+export function chooseCode(
+  first: Running,
+  share: Share,
+  { open, use }: { open(prepared: PreparedLaunch): Running; use(running: Running): void },
+): void {
+  const { rival } = first.prepared;
+  if (!rival || share.takeFor(first.instance, warmUpMs).left === 0) return;
+  const own = share.takeFor(first.instance, trialMs);
+  if (own.left * own.each < minLeftMs || own.left < minLeftUnits) return;
+  const prepared = rival.prepare();
+  if (!prepared) return;
+  const other = open(prepared);
+  use(other);
+  share.takeFor(other.instance, warmUpMs);
+  const theirs = share.takeFor(other.instance, trialMs);
+  const isFaster = theirs.each * margin < own.each;
+  rival.settle(isFaster);
+  if (!isFaster) use(first);
+}

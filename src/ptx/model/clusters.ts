@@ -1,0 +1,112 @@
+/**
+ * Values of clusters of blocks, from what the launch has for them (`src/ir/services.ts`): the places of blocks and clusters, and addresses in the
+ * shared memory of other blocks. Source: PTX ISA 9.0, 9.7.9.22, 9.7.9.23 and 10.
+ */
+
+import type { Builder, Sreg, Value } from '../../ir/index.ts';
+import { clusterHead } from '../../ir/services.ts';
+import type { RowBuilder } from './row-builder.ts';
+
+export type Axis = 'x' | 'y' | 'z';
+const axes = ['x', 'y', 'z'] as const;
+
+/** The address, a pointer, of a byte of what the launch has for clusters. */
+const placeIn = (ir: RowBuilder, offset: Value): Value => ir.inttoptr('ptr.global', ir.add(ir.service('cluster'), offset));
+
+const wordAt = (ir: RowBuilder, offset: number): Value =>
+  ir.once(`cluster ${offset}`, () => ir.load('i32', placeIn(ir, ir.const('i64', offset)), { align: 4, volatile: false }));
+const own = (ir: RowBuilder, name: 'ctaid' | 'nctaid' | 'ntid', axis: Axis): Value => ir.sreg('i32', { name: `${name}.${axis}` as Sreg });
+const product = (ir: RowBuilder, of: (axis: Axis) => Value): Value => ir.mul(ir.mul(of('x'), of('y')), of('z'));
+/** The number of a place among as many along each axis, x fastest. */
+const numberOf = (ir: RowBuilder, at: (axis: Axis) => Value, count: (axis: Axis) => Value): Value =>
+  ir.add(at('x'), ir.mul(count('x'), ir.add(at('y'), ir.mul(count('y'), at('z')))));
+
+/** Blocks of a cluster along an axis. */
+export const blocksAlong = (ir: RowBuilder, axis: Axis): Value => wordAt(ir, clusterHead.blocks[axes.indexOf(axis)]!);
+/** The block in its cluster. */
+export const blockInCluster = (ir: RowBuilder, axis: Axis): Value => ir.urem(own(ir, 'ctaid', axis), blocksAlong(ir, axis));
+/** The cluster in the grid. */
+export const clusterAt = (ir: RowBuilder, axis: Axis): Value => ir.udiv(own(ir, 'ctaid', axis), blocksAlong(ir, axis));
+/** Clusters of the grid along an axis. */
+export const clustersAlong = (ir: RowBuilder, axis: Axis): Value => ir.udiv(own(ir, 'nctaid', axis), blocksAlong(ir, axis));
+/** Blocks of a cluster. */
+export const clusterSize = (ir: RowBuilder): Value => ir.once('cluster size', () => product(ir, (axis) => blocksAlong(ir, axis)));
+/** The number of the block in its cluster. */
+export const clusterRank = (ir: RowBuilder): Value =>
+  ir.once('cluster rank', () =>
+    numberOf(
+      ir,
+      (axis) => blockInCluster(ir, axis),
+      (axis) => blocksAlong(ir, axis),
+    ),
+  );
+/** Whether the launch or the kernel says how large clusters are, an i1. */
+export const isExplicitCluster = (ir: RowBuilder): Value => ir.icmp(wordAt(ir, clusterHead.isExplicit), ir.const('i32', 0), { pred: 'ne' });
+/** Threads of a cluster. */
+export const clusterThreads = (ir: RowBuilder): Value =>
+  ir.once('cluster threads', () =>
+    ir.mul(
+      clusterSize(ir),
+      product(ir, (axis) => own(ir, 'ntid', axis)),
+    ),
+  );
+
+/** The address, a pointer, of the word of the barrier of the cluster. */
+export const clusterBarrierWord = (ir: RowBuilder): Value => ir.once('cluster barrier', () => barrierWord(ir));
+
+function barrierWord(ir: RowBuilder): Value {
+  const cluster = numberOf(
+    ir,
+    (axis) => clusterAt(ir, axis),
+    (axis) => clustersAlong(ir, axis),
+  );
+  const place = ir.zext('i64', ir.urem(cluster, wordAt(ir, clusterHead.places)));
+  return placeIn(ir, ir.add(ir.const('i64', clusterHead.barriers), ir.shl(place, ir.const('i64', 3))));
+}
+
+/**
+ * The number of the block of a mapped address is in its bits from here on, plus 1; below are the bytes from the start of the shared memory of the
+ * block. An address without such bits is one of the block itself. So all blocks of a cluster mean the same by a mapped address.
+ */
+const rankBit = 24;
+const rankBits = 8;
+const offsetMask = (1 << rankBit) - 1;
+
+/** The address of the same place in the shared memory of another block of the cluster. */
+export function mapToRank(ir: RowBuilder, address: Value, rank: Value): Value {
+  const one = ir.add(rank, ir.const('i32', 1));
+  // No block has the last number, and an access at it faults.
+  const number = ir.select(ir.icmp(rank, clusterSize(ir), { pred: 'ult' }), one, ir.const('i32', (1 << rankBits) - 1));
+  const high = ir.shl(number, ir.const('i32', rankBit));
+  if (ir.typeOf(address) === 'i32') return ir.or(ir.and(address, ir.const('i32', offsetMask)), high);
+  return ir.or(ir.and(address, ir.const('i64', offsetMask)), ir.zext('i64', high));
+}
+
+/** The number of the block whose shared memory an address is in. */
+export function rankOfAddress(ir: RowBuilder, address: Value): Value {
+  const low = ir.typeOf(address) === 'i64' ? ir.trunc('i32', address) : address;
+  const number = ir.lshr(low, ir.const('i32', rankBit));
+  return ir.select(ir.icmp(number, ir.const('i32', 0), { pred: 'eq' }), clusterRank(ir), ir.sub(number, ir.const('i32', 1)));
+}
+
+/** What is added to the number of a block for its distance, and the bytes of an area: both i64, and the same throughout a kernel. */
+export interface Distances {
+  readonly bias: Value;
+  readonly bytes: Value;
+  readonly blocks: Value;
+}
+
+export const distancesOf = (ir: RowBuilder): Distances => ({
+  bias: ir.once('cluster bias', () => ir.sub(ir.const('i64', -1), ir.zext('i64', clusterRank(ir)))),
+  bytes: ir.once('cluster bytes', () => ir.zext('i64', wordAt(ir, clusterHead.areaBytes))),
+  blocks: ir.once('cluster blocks', () => ir.zext('i64', clusterSize(ir))),
+});
+
+/** An address (i64) that may be mapped, as the distance from the start of the shared memory of the block itself. */
+export function ownAddress(ir: Builder, address: Value, { bias, bytes, blocks }: Distances): Value {
+  const constant = (value: number | bigint): Value => ir.const('i64', value);
+  const number = ir.lshr(ir.and(address, constant(0xffff_ffff)), constant(rankBit));
+  const far = ir.add(ir.mul(ir.add(number, bias), bytes), ir.and(address, constant(offsetMask)));
+  const there = ir.select(ir.icmp(number, blocks, { pred: 'ugt' }), constant(1n << 40n), far);
+  return ir.select(ir.icmp(number, constant(0), { pred: 'eq' }), address, there);
+}
