@@ -164,7 +164,7 @@ export const device = entries({
     title: 'blocks wait forever',
     message:
       'kernel `{kernel}` was stopped: its threads wait in a loop for what none of them will write, in block ({block}) at thread ({thread})',
-    help: 'have every thread that others wait for reach the place where it lets them go on; a `grid.sync()` waits for all blocks of the grid',
+    help: 'have every thread that others wait for reach the place where it lets them go on; a `grid.sync()` waits for all blocks of the grid; `--sanitize` names the instruction that waits, and what is missing at an mbarrier',
     page: 'All blocks of the launch have begun, and every thread that has not ended reads memory in a loop (a spin loop), or waits at a barrier for one that does. None of them has done anything else for a long time, so that nothing can change what they read. A GPU would hang. A kernel that reads a clock is not stopped, because its loops may end at some time; `--timeout` limits it.',
   },
   CM6040: {
