@@ -2,7 +2,7 @@
 import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
-import { expandMatmul, type Regions, regionsOf, splitAtSyncPoints, syncPointsOf } from '../../engine/index.ts';
+import { expandMatmul, insertYields, type Regions, regionsOf, splitAtSyncPoints, syncPointsOf } from '../../engine/index.ts';
 import {
   bytesOf,
   cfgOf,
@@ -68,6 +68,7 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   expandMatmul(kernel);
   resolveOffsets(kernel);
   runPasses(kernel, standardPasses, undefined);
+  insertYields(kernel);
   splitAtSyncPoints(kernel);
   const regions = regionsOf(kernel);
   const isScheduled = regions.schedule === 'warp' || regions.schedule === 'masks';
