@@ -21,6 +21,7 @@ import { type Body, newBody, type Part } from '../body.ts';
 import type { Printer } from '../language.ts';
 import { scalarParamType } from '../memory.ts';
 import { resolveOffsets } from '../offsets.ts';
+import { polished } from '../polish.ts';
 import { functionName, type NewPrinter, newPrinter } from '../printer.ts';
 import { structure } from '../structure.ts';
 import { helperName, helperOf } from './helpers.ts';
@@ -98,7 +99,7 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   const code = p.lines.capture(() => p.lines.indent(() => (isScheduled ? writeRounds(scheduled) : written.write(parts.get(0)!))));
   const maxThreads = threadsOf(kernel);
   const head = writeHead({ ...made, regions, isScheduled, maxThreads, points, declarations: body.declarations() });
-  p.lines.append(code);
+  p.lines.append(polished(code));
   p.lines.add('}');
   return { name: functionName(language, kernel), text: p.lines.text(), arguments: head, helpers, maxThreads };
 }
