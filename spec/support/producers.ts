@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { type Compiled, compile } from '../../src/compile/index.ts';
+import { type Compiled, type CompileOptions, compile } from '../../src/compile/index.ts';
 import { type Dim3, type Engine, openCpuDevice } from '../../src/device/index.ts';
 import {
   type ArgumentSpec,
@@ -103,9 +103,9 @@ export const contentsBefore = (argument: RecordedArgument): Uint8Array =>
   initialContents(argument.buffer!, [argument.count!], initOf(argument));
 
 /** The kernel as a metallib; throws its diagnostics. */
-export function compileRecorded({ name, ptx }: Pick<RecordedKernel, 'name' | 'ptx'>): Compiled {
+export function compileRecorded({ name, ptx }: Pick<RecordedKernel, 'name' | 'ptx'>, options: CompileOptions = {}): Compiled {
   const diagnostics = new Diagnostics(new SourceFile(`${name}.ptx`, ptx));
-  const compiled = compile(diagnostics.file!, {}, diagnostics);
+  const compiled = compile(diagnostics.file!, options, diagnostics);
   if (!compiled) throw new Error(diagnostics.list.map(({ code, message }) => `${code} ${message}`).join('; '));
   return compiled;
 }

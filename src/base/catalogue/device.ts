@@ -164,7 +164,7 @@ export const device = entries({
     title: 'blocks wait forever',
     message:
       'kernel `{kernel}` was stopped: its threads wait in a loop for what none of them will write, in block ({block}) at thread ({thread})',
-    help: 'have every thread that others wait for reach the place where it lets them go on; a `grid.sync()` waits for all blocks of the grid',
+    help: 'have every thread that others wait for reach the place where it lets them go on; a `grid.sync()` waits for all blocks of the grid; `--sanitize` names the instruction that waits, and what is missing at an mbarrier',
     page: 'All blocks of the launch have begun, and every thread that has not ended reads memory in a loop (a spin loop), or waits at a barrier for one that does. None of them has done anything else for a long time, so that nothing can change what they read. A GPU would hang. A kernel that reads a clock is not stopped, because its loops may end at some time; `--timeout` limits it.',
   },
   CM6040: {
@@ -192,6 +192,19 @@ export const device = entries({
     title: 'CUDA driver error',
     message: 'the CUDA driver refuses {what} in `{call}`: {why}',
     page: 'A driver call that a launch needs has failed. The name is that of `CUresult`, which the CUDA Driver API manual documents.',
+  },
+  CM6050: {
+    severity: 'error',
+    title: 'kernel rejected by OpenCL',
+    message: 'the OpenCL driver rejects kernel `{kernel}`: {why}',
+    help: '`cumetal build --emit opencl` prints the source of a kernel',
+    page: 'The kernel was printed as OpenCL C, and the driver does not compile it. The notes are the messages of its compiler. A driver may lack an extension that the kernel needs, such as `cl_khr_fp64`.',
+  },
+  CM6051: {
+    severity: 'error',
+    title: 'error of OpenCL',
+    message: 'the OpenCL driver refuses {what} in `{call}`: {why}',
+    page: 'A call that a launch needs has failed. The names are those of `cl.h`, which the OpenCL specification documents.',
   },
   CM6080: {
     severity: 'error',

@@ -136,6 +136,8 @@ export const tensorMapRows = (): readonly Row[] => [
     source: '9.7.13.16',
     status: 'exact',
     lower({ to, a, size }, { scope }, ir) {
+      // It is of the whole warp: the map may be that of another lane.
+      ir.warpsync(ir.const('i32', -1), { isFence: true });
       copyBytes(ir, ir.pointer(to, 'global'), ir.pointer(a, 'shared'), size);
       fence(ir, scope === 'cta' ? 'cta' : 'gpu');
     },
