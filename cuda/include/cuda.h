@@ -259,6 +259,19 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfu
 }
 #endif
 
+// How contexts are made since CUDA 13. Affinities and clients of graphics are for GPUs that are shared.
+typedef struct CUctxCreateParams_st {
+  struct CUexecAffinityParam_st *execAffinityParams;
+  int numExecAffinityParams;
+  struct CUctxCigParam_st *cigParams;
+} CUctxCreateParams;
+#ifdef __cplusplus
+static inline CUresult cuCtxCreate(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev) {
+  if (ctxCreateParams && (ctxCreateParams->numExecAffinityParams || ctxCreateParams->cigParams)) return CUDA_ERROR_NOT_SUPPORTED;
+  return cuCtxCreate(pctx, flags, dev);
+}
+#endif
+
 #include "cumetal/driver_arrays.h"
 #include "cumetal/driver_tensor_maps.h"
 
