@@ -1,6 +1,9 @@
 // cuBLAS by the names that programs use. Source: cuBLAS Library, "New and Legacy cuBLAS API".
 #ifndef __CUMETAL_CUBLAS_V2_H__
 #define __CUMETAL_CUBLAS_V2_H__
+#ifdef CUBLAS_H_
+#error "cublas.h and cublas_v2.h have the same names for other functions: a file includes one of them"
+#endif
 #define CUBLAS_V2_H_
 
 #include "cublas_api.h"

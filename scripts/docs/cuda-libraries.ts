@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { declarations } from './cublas-headers.ts';
+import { cublasLegacyHeader } from './cublas-legacy.ts';
 
 const include = join(import.meta.dirname, '../../cuda/include');
 
@@ -35,6 +36,11 @@ const libraries = [
     title: 'cuBLAS, `-lcublas`',
     names: (): string[] => [...declared('cublas_api.h'), ...declarations().map(({ name }) => name)].map(plain),
   },
+  {
+    title: 'cuBLAS without handles (`cublas.h`), `-lcublas`',
+    names: (): string[] => `${readFileSync(join(include, 'cublas.h'), 'utf8')}${cublasLegacyHeader.text()}`.match(/\bcublas\w+(?=\()/g)!,
+  },
+  { title: 'cuBLASLt, `-lcublasLt`', names: (): string[] => declared('cublasLt.h') },
   { title: 'cuFFT, `-lcufft`', names: (): string[] => [...declared('cufft.h'), ...declared('cufftXt.h')] },
   { title: 'cuRAND, `-lcurand`', names: (): string[] => declared('curand.h') },
   { title: 'cuSOLVER, `-lcusolver`', names: (): string[] => declared('cusolverDn.h') },

@@ -41,6 +41,55 @@ const mixed = (
   }),
 );
 
+/** Functions without handles by the levels of BLAS and the types: each unit needs one unit of those with handles. */
+const legacyParts = [1, 2, 3, 4].flatMap((level) =>
+  forTypes('cublas/legacy-part.cu').map(
+    (unit): LibraryUnit => ({
+      ...unit,
+      variant: `${level}${unit.variant}`,
+      defines: [...unit.defines!, `CUMETAL_LEVEL=${level}`],
+    }),
+  ),
+);
+
+/** Products of cuBLASLt by the types of operands, of sums and of what follows them. */
+const ltProducts = (
+  [
+    ['H', '__half', 'float', 'float'],
+    ['B', '__nv_bfloat16', 'float', 'float'],
+    ['S', 'float', 'float', 'float'],
+    ['D', 'double', 'double', 'double'],
+    ['C', complex('float'), complex('float'), complex('float')],
+    ['Z', complex('double'), complex('double'), complex('double')],
+    ['I', 'signed char', 'int', 'int'],
+    ['J', 'signed char', 'int', 'float'],
+    ['F', 'cumetal::Float8', 'float', 'float'],
+  ] as const
+).map(
+  ([name, input, sum, value]): LibraryUnit => ({
+    source: 'cublaslt/product.cu',
+    variant: name,
+    defines: [`CUMETAL_ENTRY=lt${name}`, `CUMETAL_IN=${input}`, `CUMETAL_SUM=${sum}`, `CUMETAL_VALUE=${value}`],
+  }),
+);
+
+/** Transformations of matrices by the types of computations. */
+const ltTransforms = (
+  [
+    ['S', 'float'],
+    ['D', 'double'],
+    ['I', 'int'],
+    ['C', complex('float')],
+    ['Z', complex('double')],
+  ] as const
+).map(
+  ([name, value]): LibraryUnit => ({
+    source: 'cublaslt/transform.cu',
+    variant: name,
+    defines: [`CUMETAL_ENTRY=ltTransform${name}`, `CUMETAL_VALUE=${value}`],
+  }),
+);
+
 /** Level 1 by the types of elements, of computations and of norms. */
 const vectors = (
   [
@@ -95,6 +144,16 @@ export const libraryUnits: Readonly<Record<string, readonly LibraryUnit[]>> = {
     ...mixed,
     { source: 'cublas/gemm-ex.cu' },
     { source: 'cublas/gemm-half.cu' },
+    { source: 'cublas/legacy.cu' },
+    ...legacyParts,
+  ],
+  cublasLt: [
+    { source: 'cublaslt/handle.cu' },
+    { source: 'cublaslt/descriptors.cu' },
+    { source: 'cublaslt/matmul.cu' },
+    ...ltProducts,
+    { source: 'cublaslt/matrix-transform.cu' },
+    ...ltTransforms,
   ],
   cufft: [
     { source: 'cufft/plan.cu' },

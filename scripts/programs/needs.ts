@@ -8,8 +8,9 @@ const needs: Readonly<Record<string, RegExp>> = {
   cuFFT: /#\s*include\s*[<"]cufft/,
   cuSPARSE: /#\s*include\s*[<"]cusparse/,
   cuSOLVER: /#\s*include\s*[<"]cusolver/,
+  NVRTC: /#\s*include\s*[<"]nvrtc/,
   'another library':
-    /#\s*include\s*[<"](cudnn|nccl|mpi\.h|nvrtc|gsl\/|boost\/|opencv|cutlass|cute\/|zlib|png\.h|hdf5|nvml|npp|nvjpeg|GL\/|Kokkos|mkl|openblas|cblas|tbb\/)/,
+    /#\s*include\s*[<"](cudnn|nccl|mpi\.h|gsl\/|boost\/|opencv|cutlass|cute\/|zlib|png\.h|hdf5|nvml|npp|nvjpeg|GL\/|Kokkos|mkl|openblas|cblas|tbb\/)/,
   textures: /\btex[123]D\w*\s*[<(]|\btexture\s*<|cudaTextureObject_t|\bsurf[123]D\w*\s*\(/,
   'grid synchronisation': /\bthis_grid\s*\(|grid_group\b|cudaLaunchCooperativeKernel/,
   'dynamic parallelism': /cudaLaunchDevice|cudaStreamFireAndForget/,
@@ -22,6 +23,7 @@ const libraries: Readonly<Record<string, string>> = {
   cufft: 'cuFFT',
   cusparse: 'cuSPARSE',
   cusolver: 'cuSOLVER',
+  nvrtc: 'NVRTC',
 };
 const plain = new Set(['m', 'cudart', 'cudart_static', 'cuda', 'pthread', 'rt', 'dl', 'stdc++', 'cudadevrt', 'gomp', 'omp', 'nvToolsExt']);
 

@@ -22,10 +22,12 @@ const rooms: Record<string, readonly string[]> = {
   wasm: ['base'],
   compile: ['base', 'ir', 'ptx', 'lower', 'bitcode', 'air', 'metallib', 'wasm'],
   engine: ['base', 'ir', 'wasm'],
+  // Barriers of some threads are scheduled as in the engine, by its regions.
+  text: ['base', 'ir', 'air', 'engine'],
   files: [],
   ffi: ['base', 'files'],
   // The interface names a kernel's reflection by its type, so whoever uses it sees air's types.
-  device: ['base', 'ir', 'bitcode', 'air', 'metallib', 'wasm', 'engine', 'ffi'],
+  device: ['base', 'ir', 'bitcode', 'air', 'metallib', 'wasm', 'engine', 'text', 'ffi'],
   runtime: ['base', 'compile', 'device'],
   cache: ['base', 'files', '~compile'],
   // What is thrown there is worded below; CUDA's names are a thin layer over it.
@@ -110,13 +112,16 @@ const layers: Record<string, readonly string[]> = {
     'index.ts',
   ],
   exec: ['record', 'shim', '.', 'index.ts'],
-  ffi: ['.', 'metal', 'cuda', 'index.ts'],
+  text: ['.', 'opencl', 'opencl/index.ts', 'msl', 'msl/index.ts', 'index.ts'],
+  ffi: ['.', 'metal', 'cuda', 'opencl', 'index.ts'],
   device: [
     '.',
     'cuda',
     'cuda/index.ts',
     'metal',
     'metal/index.ts',
+    'opencl',
+    'opencl/index.ts',
     'cpu',
     'cpu/observe',
     'cpu/sanitizer/precise',

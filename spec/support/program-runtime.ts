@@ -46,7 +46,7 @@ export interface Cuda {
 }
 
 /** A runtime whose program has registered `ptx`: stubs are at 16 and 17, the variable at 18. */
-export function cuda(): Cuda {
+export function cuda(more: Partial<CudaOptions> = {}): Cuda {
   const device = openDevice('cpu', new Diagnostics(), { threads: 1 })!;
   const reported: string[] = [];
   const options: CudaOptions = {
@@ -55,6 +55,7 @@ export function cuda(): Cuda {
     report: ({ list }) => void reported.push(...list.map(({ code }) => code)),
     print: () => undefined,
     now: () => performance.now(),
+    ...more,
   };
   const state = new CudaState(options);
   const memory = newMemory(16);

@@ -89,25 +89,109 @@ need(test, ['sysroot', 'cuda-libraries'], 'numbers of other generators have thei
 need(test, ['sysroot', 'cuda-libraries'], 'cuFFT computes what it does on an H200', () => compare('cufft', ['cufft']));
 need(test, ['sysroot', 'cuda-libraries'], 'cuSPARSE computes what it does on an H200', () => compare('cusparse', ['cusparse']));
 
+/** A file with the addresses of functions, under one name. */
+function addressesOf(list: string, headers: readonly string[], names: readonly string[]): string {
+  const includes = headers.map((header) => `#include <${header}.h>\n`).join('');
+  return `${includes}extern const void *const ${list}[] = {${names.map((name) => `(const void *)${name}`).join(', ')}};\n`;
+}
+
 need(test, ['sysroot', 'cuda-libraries'], 'every function of the list is in its library', () => {
   const page = readFileSync(join(root, 'docs/cuda-libraries.md'), 'utf8');
+  // Both forms of cuBLAS have the same names, in headers that exclude each other.
+  const legacy = /^## cuBLAS without handles[^#]*/m.exec(page)![0];
   // Names that a header has for several types of arguments have no address of their own.
-  const names = [...page.matchAll(/`(cu(?:blas|rand|fft|sparse|solver)\w+)`/g)]
-    .map(([, name]) => name!)
-    .filter((name) => !/^cublasGemm\w*Ex$/.test(name));
-  const headers = ['cublas_v2', 'cufftXt', 'curand', 'cusolverDn', 'cusparse'].map((header) => `#include <${header}.h>\n`).join('');
-  const list = names.map((name) => `(const void *)${name}`).join(', ');
-  const source = `${headers}#include <cstdio>\nconst void *all[] = {${list}};\nint main() { int n = 0; for (auto p : all) n += p != nullptr; printf("%d", n); }`;
+  const namesIn = (text: string): string[] =>
+    [...text.matchAll(/`(cu(?:blas|rand|fft|sparse|solver)\w+)`/g)]
+      .map(([, name]) => name!)
+      .filter((name) => !/^cublasGemm\w*Ex$/.test(name));
+  const [names, others] = [namesIn(page.replace(legacy, '')), namesIn(legacy)];
   const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
   test.after(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, 'all.cpp'), source);
+  const sum = `for (auto p : all) n += p != nullptr; for (int i = 0; i < ${others.length}; i++) n += others[i] != nullptr;`;
+  const main = `#include <cstdio>\nextern const void *const others[];\nint main() { int n = 0; ${sum} printf("%d", n); }`;
+  const headers = ['cublas_v2', 'cublasLt', 'cufftXt', 'curand', 'cusolverDn', 'cusparse'];
+  writeFileSync(join(folder, 'all.cpp'), `${addressesOf('all', headers, names)}${main}`);
+  writeFileSync(join(folder, 'others.cpp'), addressesOf('others', ['cublas'], others));
   const { stdout, stderr } = run([
     'run',
     join(folder, 'all.cpp'),
-    ...['cublas', 'curand', 'cufft', 'cusolver', 'cusparse'].map((name) => `-l${name}`),
+    join(folder, 'others.cpp'),
+    ...['cublas', 'cublasLt', 'curand', 'cufft', 'cusolver', 'cusparse'].map((name) => `-l${name}`),
   ]);
-  assert.equal([stderr, Number(stdout)], ['', names.length]);
-  assert.ok(names.length > 500);
+  assert.equal([stderr, Number(stdout)], ['', names.length + others.length]);
+  assert.ok(names.length > 550 && others.length > 150);
+});
+
+/** The codes of cuBLASLt, as the manual has them for each function. */
+const [success, invalid, unsupported] = ['SUCCESS', 'INVALID_VALUE', 'NOT_SUPPORTED'].map((name) => `CUBLAS_STATUS_${name}`);
+const ltCodes: readonly (readonly [string, string | undefined])[] = [
+  ...['size too large', 'size too small', 'no value', 'no attribute', 'ask with a wrong size'].map((name) => [name, invalid] as const),
+  ...['init', 'ask for a size', 'default epilogue', 'a product', 'its check', 'an algorithm'].map((name) => [name, success] as const),
+  ['no algorithms wanted', invalid],
+  ['sizes that do not fit', invalid],
+  ['types that do not fit', unsupported],
+  ['a leading dimension that is too small', invalid],
+  ['an order by 32 columns', unsupported],
+  ['batches that do not fit', invalid],
+  ['no epilogue', invalid],
+  ['an auxiliary matrix without leading dimension', invalid],
+  ['no bias', invalid],
+  ['no handle', 'CUBLAS_STATUS_NOT_INITIALIZED'],
+  ['no factor', invalid],
+  ['a scale of floats of 32 bits', invalid],
+  ['bytes of FAST_ACCUM', '1'],
+  ['value', '1, bytes: 4'],
+  ['rows', '32'],
+];
+
+// The other sections have the other types, and passed once.
+need(test, ['sysroot', 'cuda-libraries'], 'cuBLASLt computes what sums in double precision and one rounding give', () => {
+  const sections = ['single', 'floats8', 'transformations', 'codes'];
+  const { status, stdout, stderr } = run(['run', 'fixtures/libraries/cublaslt.cu', '--device', 'cpu', '-lcublasLt', '--', ...sections]);
+  assert.equal([status, stderr], [0, '']);
+  const lines = stdout.trimEnd().split('\n');
+  const results = lines.filter((line) => !line.startsWith('='));
+  assert.equal(
+    results.filter((line) => !line.endsWith(': ok')),
+    [],
+  );
+  assert.is(results.length, 15 + 10 + 5);
+  for (const [name, code] of ltCodes) assert.ok(lines.includes(`=${name}: ${code}`), name);
+});
+
+need(test, ['sysroot', 'cuda-libraries'], 'programs use cuBLAS without handles', () => {
+  const { status, stdout, stderr } = run(['run', 'fixtures/libraries/legacy.cu', '--device', 'cpu', '-lcublas']);
+  assert.equal([status, stderr], [0, '']);
+  // 2·A·B + 3, the lower triangle of A times 2 times that, and B - A, with A = (1 3 5; 2 4 6) and B = (1 2; 0 1; -1 0).
+  assert.equal(stdout.trimEnd().split('\n'), [
+    'before: 1',
+    'init: 0',
+    'alloc: 0 0 0',
+    'gemm: -5 -5 13 19',
+    'dot: 11, asum: 5, amax: 6',
+    'trmm: -10 -60 26 204',
+    'axpy: 0 -2 -4 -2 -4 -6',
+    'dots: 5-2i 15+0i',
+    'error: 0',
+    'wrong letter: 7, then 0',
+    'alloc of nothing: 7',
+    'shutdown: 0 0 0 0',
+  ]);
+});
+
+need(test, ['sysroot'], 'a file includes one of the headers of cuBLAS', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+  test.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, first, second] of [
+    ['a', 'cublas.h', 'cublas_v2.h'],
+    ['b', 'cublas_v2.h', 'cublas.h'],
+  ]) {
+    const path = join(folder, `${name}.cpp`);
+    writeFileSync(path, `#include <${first}>\n#include <${second}>\n`);
+    const { status, stderr } = run(['cc', '-E', path]);
+    assert.is(status, 3);
+    assert.match(stderr, /cublas\.h and cublas_v2\.h have the same names/);
+  }
 });
 
 need(test, ['sysroot', 'cuda-libraries'], 'a program that names no library is told which one it needs', () => {
@@ -124,7 +208,7 @@ test('a function is of the library that its name begins with', () => {
 
 test('each archive has a page of functions, whose declarations are in headers', () => {
   const page = readFileSync(join(root, 'docs/cuda-libraries.md'), 'utf8');
-  for (const header of ['cublas_v2', 'curand', 'cufft', 'cusparse', 'cusolverDn'])
+  for (const header of ['cublas', 'cublas_v2', 'cublasLt', 'curand', 'cufft', 'cusparse', 'cusolverDn'])
     assert.ok(existsSync(join(root, `cuda/include/${header}.h`)), header);
   for (const name of ['cublasSgemm', 'cublasIzamin', 'curandGenerateNormal', 'cufftPlanMany', 'cusparseSpMV', 'cusolverDnZheevd'])
     assert.match(page, new RegExp(`\`${name}\``));

@@ -6,7 +6,7 @@
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export * from './abi.ts';
 export { emitKernel } from './emit/index.ts';
-export { legalPasses } from './emit/legalize.ts';
+export { legalize, legalPasses } from './emit/legalize.ts';
 export { intrinsicOf } from './intrinsics.ts';
 export { emulatedDoubles, keepExactDoubles } from './legalize/emulate-f64.ts';
 export { computedDoubles } from './legalize/soft-f64.ts';

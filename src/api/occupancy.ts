@@ -43,6 +43,14 @@ export const coreModels: Readonly<Record<DeviceInfo['kind'], CoreModel>> = {
     sharedOfBlock: 1024,
     source: 'CUDA C++ Programming Guide 13.0, technical specifications by compute capability, 9.0',
   },
+  opencl: {
+    threads: 4096,
+    blocks: 1,
+    sharedBytes: 1048576,
+    sharedStep: 16,
+    sharedOfBlock: 0,
+    source: 'OpenCL has no such query; PoCL runs one work-group at a time on each core, of at most 4096 work-items',
+  },
 };
 
 /** An estimate of the concurrent blocks of a core. */

@@ -65,6 +65,7 @@ function defaultNote(what: Output, options: CompileOptions): string | undefined 
     what === 'ir' ||
     what === 'wat' ||
     what === 'wat:simd' ||
+    what === 'opencl' ||
     what === 'ptx'
   )
     return undefined;
@@ -84,8 +85,8 @@ function passPrinter(names: readonly string[], terminal: Terminal): AfterPass {
   };
 }
 
-/** The output: a stage of the pipeline, or a module of the CPU device. */
-type Output = Emit | 'wat' | 'wat:simd' | 'ptx';
+/** The output: a stage of the pipeline, a module of the CPU device, or a text of another language. */
+type Output = Emit | 'wat' | 'wat:simd' | 'opencl' | 'msl' | 'ptx';
 
 interface Work {
   readonly from: string;
@@ -115,7 +116,9 @@ async function ofPtx(
       ? (await import('./build-wat.ts')).watOf(source, what === 'wat:simd', options, own)
       : what === 'ptx'
         ? ptxOf(source, options, own)
-        : emit(source, what, options, own);
+        : what === 'opencl' || what === 'msl'
+          ? (await import('./build-text.ts')).textOf(source, what, options, own)
+          : emit(source, what, options, own);
   diagnostics.addAll(own.sorted());
   return result;
 }

@@ -58,7 +58,7 @@ const build: Command = {
       name: 'emit',
       value: 'WHAT',
       choices: emitChoices,
-      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (WebAssembly of the scalar compiler for the CPU device), `wat:simd` (WebAssembly of the SIMD compiler, for the block size of the file’s launch lines or 256 threads).',
+      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (WebAssembly of the scalar compiler for the CPU device), `wat:simd` (WebAssembly of the SIMD compiler, for the block size of the file’s launch lines or 256 threads), `opencl` (OpenCL C 3.0), `msl` (Metal Shading Language of the target), `ptx` (the PTX itself).',
     },
     { name: 'entry', value: 'NAME', many: true, doc: 'Compile only this entry; can be repeated.' },
     {
@@ -74,6 +74,7 @@ const build: Command = {
     { line: 'cumetal build examples/vector_add.ptx -o vector_add.metallib', does: 'compile to a metallib' },
     { line: 'cumetal build examples/vector_add.ptx --emit air-ll -o -', does: 'print the AIR' },
     { line: 'cumetal build examples/vector_add.ptx --emit wat:simd -o -', does: 'print the WebAssembly of the CPU device' },
+    { line: 'cumetal build examples/reduce.ptx --emit opencl -o -', does: 'print the kernels as OpenCL C' },
     { line: 'cumetal build a.out --image sm_80 -o kernels.metallib', does: 'compile the PTX inside a program' },
     { line: 'cumetal build examples/vector_add.ptx --print-after simplify -o /dev/null', does: 'show the effect of a pass' },
   ],

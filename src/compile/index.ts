@@ -7,4 +7,4 @@ export { checkSource } from './check-source.ts';
 export { metallibOfBitcode, metallibOfModules } from './from-air.ts';
 export { type Compiled, type CompileOptions, type Emit, emits, type Fp64Mode, fp64Modes, type MmaMode, mmaModes } from './options.ts';
 export { passNames } from './passes.ts';
-export { compile, emit, reflect, targetNameOf, verifies } from './pipeline.ts';
+export { compile, emit, reflect, targetNameOf, toIr, toLegalIr, verifies } from './pipeline.ts';

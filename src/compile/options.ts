@@ -25,6 +25,8 @@ export interface CompileOptions {
   readonly hostTarget?: TargetName | undefined;
   readonly fp64?: Fp64Mode;
   readonly mma?: MmaMode;
+  /** Whether products of matrices become shuffles and sums on the target `cpu` as well, for devices that have no others. */
+  readonly expandsMma?: boolean;
   /** The entries to compile; all by default. */
   readonly entries?: readonly string[];
   /** Whether forms that ptxas refuses and this compiler accepts are errors: versions, targets, unknown pragmas. */

@@ -7,6 +7,7 @@ import {
   defaultTarget,
   emitKernel,
   type KernelReflection,
+  legalize,
   type Reflection,
   type Target,
   type TargetName,
@@ -104,6 +105,15 @@ export function toIr(source: SourceFile, options: CompileOptions, diagnostics: D
   return frontEnd(source, others, diagnostics)?.ir;
 }
 
+/** PTX to the IR that AIR is emitted from: legal for the target. Undefined after reporting errors, also those of what the target lacks. */
+export function toLegalIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): IrModule | undefined {
+  const front = frontEnd(source, options, diagnostics);
+  if (!front || !expandsAtomics(front, targetOf(options), options, diagnostics)) return undefined;
+  const afterPass = afterPassOf(options);
+  for (const kernel of front.ir.kernels) legalize(kernel, targetOf(options), diagnostics, { isInstrumented: false, afterPass });
+  return diagnostics.hasErrors ? undefined : front.ir;
+}
+
 interface FrontEnd {
   readonly ir: IrModule;
   /** The span of each entry's name. */
@@ -119,7 +129,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
   if (!checked) return undefined;
   const ir = lowerModule(checked, diagnostics, {
     isMmaFast: options.mma === 'fast',
-    hasMma: targetOf(options).allowsCpuOnly,
+    hasMma: targetOf(options).allowsCpuOnly && !options.expandsMma,
     hasMarks: options.marks ?? false,
     hasNamedBarriers: targetOf(options).allowsCpuOnly,
     hasClusters: targetOf(options).allowsCpuOnly,

@@ -6,5 +6,7 @@ const none = { binding: undefined, info: undefined, failures };
 
 export const systemMetal: typeof gpus.systemMetal = () => none;
 export const systemCuda: typeof gpus.systemCuda = () => none;
+export const systemOpencl: typeof gpus.systemOpencl = () => none;
 export const openMetalDevice: typeof gpus.openMetalDevice = () => failures[0]!;
 export const openCudaDevice: typeof gpus.openCudaDevice = () => failures[0]!;
+export const openOpenclDevice: typeof gpus.openOpenclDevice = () => failures[0]!;

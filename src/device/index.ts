@@ -1,12 +1,12 @@
 /**
  * Devices, which run metallibs. `device.ts` is the interface of every device, `validate-launch.ts` checks its launch requests. `cpu/` is the
- * device of every machine, `metal/` the GPU of a Mac, `cuda/` an NVIDIA GPU that runs PTX as a reference. Devices do not know each other.
+ * device of every machine, `metal/` the GPU of a Mac, `cuda/` an NVIDIA GPU that runs PTX as a reference, `opencl/` a device of an OpenCL driver. Devices do not know each other.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
 import type { Device, DeviceInfo, DeviceKind, OpenOptions } from './device.ts';
 import { areEngineOptions, isKind } from './engine-options.ts';
-import { openCudaDevice, openMetalDevice, systemCuda, systemMetal } from './gpus.ts';
+import { openCudaDevice, openMetalDevice, openOpenclDevice, systemCuda, systemMetal, systemOpencl } from './gpus.ts';
 
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { defaultStackBytes } from '../ir/index.ts';
@@ -17,7 +17,7 @@ export type * from './trace.ts';
 
 /** The devices of this machine, the preferred one first and the reference last. */
 export function devices(): DeviceInfo[] {
-  return [systemMetal().info, cpuInfo, systemCuda().info].filter((info) => info !== undefined);
+  return [systemMetal().info, cpuInfo, systemOpencl().info, systemCuda().info].filter((info) => info !== undefined);
 }
 
 /** The Metal device of this machine: how it is reached, and the ways that failed before. */
@@ -63,6 +63,7 @@ const openers: Readonly<Record<string, () => Opened>> = {
   metal: openMetal,
   auto: openMetal,
   cuda: openCuda,
+  opencl: openOpencl,
 };
 
 function openMetal(): Opened {
@@ -74,5 +75,11 @@ function openMetal(): Opened {
 function openCuda(): Opened {
   const { binding, failures } = systemCuda();
   const device = binding ? openCudaDevice(binding) : undefined;
+  return typeof device === 'object' ? device : { failures: device === undefined ? failures : [...failures, device] };
+}
+
+function openOpencl(): Opened {
+  const { binding, failures } = systemOpencl();
+  const device = binding ? openOpenclDevice(binding) : undefined;
   return typeof device === 'object' ? device : { failures: device === undefined ? failures : [...failures, device] };
 }

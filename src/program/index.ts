@@ -3,7 +3,17 @@
  * it a memory of 32 bits, `wasi/` files, streams and clocks, `cudart/` the CUDA runtime over a device, and `host/` the machine under Bun and
  * Node. Start at `run.ts`.
  */
-export { CudaFailure, type CudaOptions, CudaState, cudaFunctions, importOf, must, plainRow, type Row } from './cudart/index.ts';
+export {
+  CudaFailure,
+  type CudaOptions,
+  CudaState,
+  cudaFunctions,
+  importOf,
+  must,
+  plainRow,
+  type Row,
+  type RuntimeSource,
+} from './cudart/index.ts';
 export { imageOf, relocatableCodes, relocatableKey, withDeviceCode, withLinkedCode } from './device-code.ts';
 export { type HostOptions, machineHost } from './host/index.ts';
 export { type LowerOptions, lowerMemory } from './lower/index.ts';

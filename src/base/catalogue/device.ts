@@ -193,6 +193,19 @@ export const device = entries({
     message: 'the CUDA driver refuses {what} in `{call}`: {why}',
     page: 'A driver call that a launch needs has failed. The name is that of `CUresult`, which the CUDA Driver API manual documents.',
   },
+  CM6050: {
+    severity: 'error',
+    title: 'kernel rejected by OpenCL',
+    message: 'the OpenCL driver rejects kernel `{kernel}`: {why}',
+    help: '`cumetal build --emit opencl` prints the source of a kernel',
+    page: 'The kernel was printed as OpenCL C, and the driver does not compile it. The notes are the messages of its compiler. A driver may lack an extension that the kernel needs, such as `cl_khr_fp64`.',
+  },
+  CM6051: {
+    severity: 'error',
+    title: 'error of OpenCL',
+    message: 'the OpenCL driver refuses {what} in `{call}`: {why}',
+    page: 'A call that a launch needs has failed. The names are those of `cl.h`, which the OpenCL specification documents.',
+  },
   CM6080: {
     severity: 'error',
     title: 'memory of the program out of reach',

@@ -32,8 +32,8 @@ export const rooflineChoices = [
   'm4-max',
   'h200',
 ];
-/** The stages of the pipeline, the modules of the CPU device, which the pipeline does not compile, and the PTX that it starts from. */
-export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection', 'wat', 'wat:simd', 'ptx'];
+/** The stages of the pipeline, the modules of the CPU device and the texts of other languages, which the pipeline does not make, and the PTX. */
+export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection', 'wat', 'wat:simd', 'opencl', 'msl', 'ptx'];
 
 export const target: Option = {
   name: 'target',

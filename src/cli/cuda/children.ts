@@ -58,3 +58,17 @@ export function compileInstead(words: readonly string[], terminal: Pick<Terminal
   });
   return status === 0 ? new Uint8Array(stdout) : (status ?? 1);
 }
+
+/** Runs `cumetal cc` with these words, and waits. What it prints, and its messages. */
+export function compileText(
+  words: readonly string[],
+  terminal: Pick<Terminal, 'env'>,
+): { readonly code: number; readonly out: string; readonly messages: string } {
+  const { status, stdout, stderr } = spawnSync(ownCommand(), ['cc', ...words, '-o', '-'], {
+    env: environment(terminal),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    maxBuffer: maxProgramBytes,
+  });
+  return { code: status ?? 1, out: stdout ?? '', messages: stderr ?? '' };
+}

@@ -67,6 +67,10 @@ async function loadPtx(
 const withEntry = (options: CompileOptions, { kernel }: LaunchPlan): CompileOptions =>
   kernel === undefined ? options : { ...options, entries: [kernel] };
 
+/** OpenCL devices have what the target `cpu` adds to AIR: double precision, 64-bit atomics, and masks in divergent code. */
+const targetFor = ({ info }: Device, options: CompileOptions): CompileOptions =>
+  info.kind === 'opencl' && options.target === undefined ? { ...options, target: 'cpu', expandsMma: true } : options;
+
 /** The metallib of a PTX file. On the CPU device, a module that no Apple target supports is compiled for `cpu`, with a note. */
 async function compileFor(
   device: Device,
@@ -80,7 +84,7 @@ async function compileFor(
     return cache ? cache.compiled(input.source, all, diagnostics, load) : (await load())(input.source, all, diagnostics);
   };
   const first = new Diagnostics(input.source);
-  const compiled = await compileOnce(options, first);
+  const compiled = await compileOnce(targetFor(device, options), first);
   const why = device.info.kind === 'cpu' && options.target === undefined ? beyondApple(compiled, first, plan) : undefined;
   if (why !== undefined) {
     const second = new Diagnostics(input.source);

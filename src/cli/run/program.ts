@@ -19,6 +19,7 @@ import { writeDiagnostics } from '../terminal/render.ts';
 import { type RunRequest, readRequest } from './options.ts';
 import { deviceHalf } from './program-device.ts';
 import { ProgramInstruments } from './program-instruments.ts';
+import { compileAtRunTime } from './run-time-compiler.ts';
 
 /** Options that say how a program is compiled and how its kernels run. Others are of one launch. */
 const allowed = new Set([
@@ -105,6 +106,7 @@ function runOn(device: Device, module: Uint8Array, request: RunRequest, { termin
     ...hooks,
     host,
     print: (text) => void host.writeOutput(1, text),
+    compile: (source) => compileAtRunTime(source, terminal),
     now: () => performance.now(),
   });
   const isWritten = observed?.finish(terminal, traceOut) ?? true;

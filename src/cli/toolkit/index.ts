@@ -17,7 +17,18 @@ import { writeDiagnostics } from '../terminal/render.ts';
 import { cudaRelease, toolchainFile } from './steps.ts';
 
 /** Libraries that are part of what runs a program, or of the C library. */
-const builtIn = ['cuda', 'cudart', 'cudart_static', 'cudadevrt', 'culibos', 'nvToolsExt', 'rt'];
+const builtIn = [
+  'cuda',
+  'cudart',
+  'cudart_static',
+  'cudadevrt',
+  'culibos',
+  'nvToolsExt',
+  'nvrtc',
+  'nvrtc_static',
+  'nvrtc-builtins_static',
+  'rt',
+];
 
 const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 

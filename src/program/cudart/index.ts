@@ -11,6 +11,7 @@ import { devices } from './devices.ts';
 import { driver } from './driver.ts';
 import { graphs } from './graphs.ts';
 import { launches } from './launches.ts';
+import { nvrtc } from './nvrtc.ts';
 import { pools } from './pools.ts';
 import { registration } from './registration.ts';
 import { importOf, type Row } from './row.ts';
@@ -23,7 +24,7 @@ export { managedPointer } from './device-memory.ts';
 
 export { linkedBinary } from './registration.ts';
 export { importOf, must, plainRow, type Row } from './row.ts';
-export { CudaFailure, type CudaOptions, CudaState } from './state.ts';
+export { CudaFailure, type CudaOptions, CudaState, type RuntimeSource } from './state.ts';
 
 /** Imports of programs that give them memory at addresses of the device: managed memory. */
 export const sharing: ReadonlySet<string> = new Set(['env.cudaMallocManaged', 'env.cuMemAllocManaged']);
@@ -43,6 +44,7 @@ export const cudaFunctionGroups: Readonly<Record<string, Readonly<Record<string,
   'Streams and events': streams,
   Graphs: graphs,
   'The driver API': driver,
+  'Compilation at run time': nvrtc,
   'Devices, limits and errors': devices,
 };
 

@@ -93,6 +93,21 @@ export interface FailedLaunch {
   again(module: DeviceModule, how: Partial<LaunchRequest>): Diagnostics;
 }
 
+/** Device code that a program compiles while it runs. */
+export interface RuntimeSource {
+  /** The name in messages. */
+  readonly name: string;
+  readonly text: string;
+  /** Headers in memory by the names of their `#include`. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** Options as words of nvcc. */
+  readonly words: readonly string[];
+  /** Whether functions without a word for where they run are those of a device. */
+  readonly isDeviceByDefault: boolean;
+  /** Lines behind the text that are not the program's. */
+  readonly suffix: string;
+}
+
 export interface CudaOptions {
   readonly device: Device;
   /** Loads PTX on the device. Undefined after reporting. */
@@ -101,6 +116,8 @@ export interface CudaOptions {
   readImage?(memory: HostMemory, pointer: bigint): string | undefined;
   /** The bytes of a file that the program may read. */
   readFile?(path: string): Uint8Array | undefined;
+  /** Compiles device code while the program runs: PTX if that worked, and what was said. Absent if nothing compiles. */
+  compile?(source: RuntimeSource): { readonly ptx: string | undefined; readonly log: string };
   /** Adds to the diagnostics of a kernel that accessed an address outside of memory where it did. */
   explainFault?(fault: Diagnostics, launch: FailedLaunch): void;
   /** Receives diagnostics of code and of launches. */

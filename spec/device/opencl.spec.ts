@@ -1,0 +1,95 @@
+/**
+ * The OpenCL device: the device contract on a driver of this machine, where there is one; warps whose threads stand apart; and failures of a driver,
+ * by one that refuses.
+ */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import type { Device } from '../../src/device/index.ts';
+import { openOpenclDevice, systemOpencl } from '../../src/device/opencl/index.ts';
+import type { ClHandle, OpenclBinding } from '../../src/ffi/index.ts';
+import { contract, libraryOf } from '../support/device-contract.ts';
+
+const test = suite('device/opencl');
+
+const { binding, failures } = systemOpencl();
+
+function open(): Device {
+  const device = openOpenclDevice(binding!);
+  if (typeof device === 'string') throw new Error(device);
+  return device;
+}
+
+if (binding) contract(test, { name: 'opencl', open, launches: 200 });
+else test.skip(`the contract on a driver: ${failures.join('; ') || 'no OpenCL on this platform'}`);
+
+// ── a driver that refuses ──
+
+const handle = 1 as ClHandle;
+
+/** A driver without memory or compiler of its own. */
+const refusing = (own: Partial<OpenclBinding>): OpenclBinding =>
+  ({
+    lastFault: () => ({ call: 'clBuildProgram', name: 'CL_BUILD_PROGRAM_FAILURE' }),
+    deviceText: () => 'a device',
+    deviceNumber: () => 2 ** 20,
+    deviceSizes: () => [1024, 1024, 1024],
+    context: () => handle,
+    queue: () => handle,
+    allocate: () => 4096,
+    fill: () => true,
+    write: () => true,
+    free: () => undefined,
+    releaseContext: () => undefined,
+    releaseQueue: () => undefined,
+    releaseKernel: () => undefined,
+    releaseProgram: () => undefined,
+    ...own,
+  }) as OpenclBinding;
+
+const kernel = '.visible .entry k(.param .u32 n) { ret; }';
+
+function launchOn(own: Partial<OpenclBinding>): Diagnostics {
+  const device = openOpenclDevice(refusing(own), handle) as Device;
+  const diagnostics = new Diagnostics();
+  const module = device.load(libraryOf(kernel), diagnostics)!;
+  const args = [{ kind: 'bytes', bytes: new Uint8Array(4) }] as const;
+  module.launch({ kernel: 'k', grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs: 0, args }, diagnostics);
+  device.close();
+  return diagnostics;
+}
+
+test('a program that the driver does not compile is CM6050, with the log', () => {
+  const { list } = launchOn({ program: () => ({ log: 'error: no such type\n\nin line 3\n' }) });
+  assert.equal(
+    list.map(({ code }) => code),
+    ['CM6050'],
+  );
+  assert.match(list[0]!.message, 'CL_BUILD_PROGRAM_FAILURE');
+  assert.equal(list[0]!.notes, ['error: no such type', 'in line 3']);
+});
+
+test('a launch that the driver refuses is CM6051', () => {
+  const { list } = launchOn({
+    program: () => handle,
+    kernel: () => handle,
+    kernelThreads: () => 1024,
+    launch: () => undefined,
+    lastFault: () => ({ call: 'clEnqueueNDRangeKernel', name: 'CL_OUT_OF_RESOURCES' }),
+  });
+  assert.equal(
+    list.map(({ code }) => code),
+    ['CM6051'],
+  );
+  assert.match(list[0]!.message, /`k` in `clEnqueueNDRangeKernel`: CL_OUT_OF_RESOURCES/);
+});
+
+test('a block of more threads than the driver allows for a kernel is CM5021', () => {
+  const { list } = launchOn({ program: () => handle, kernel: () => handle, kernelThreads: () => 0.5 });
+  assert.equal(
+    list.map(({ code }) => code),
+    ['CM5021'],
+  );
+});
+
+test.run();

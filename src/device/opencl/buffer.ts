@@ -1,0 +1,88 @@
+/** Buffers in shared virtual memory, whose addresses are the same for host and device; the host reads and writes by copies. */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import type { DeviceBuffer } from '../device.ts';
+import type { ClBuffer, Context } from './context.ts';
+
+const isClBuffer = (buffer: DeviceBuffer): buffer is ClBuffer => 'context' in buffer && 'address' in buffer;
+
+/** The buffer, if it belongs to the device. */
+export const clBuffer = (context: Context, buffer: DeviceBuffer): ClBuffer | undefined =>
+  isClBuffer(buffer) && buffer.context === context ? buffer : undefined;
+
+/** Zeroed memory; undefined if there is none left. */
+export function take({ binding, context, queue, memory, lost }: Context, size: number): number | undefined {
+  if (lost !== undefined) return undefined;
+  // The driver has no empty allocations.
+  const bytes = Math.max(16, size);
+  const address = binding.allocate(context, bytes);
+  if (address === undefined) return undefined;
+  memory.add(address);
+  if (binding.fill(queue, address, 0, bytes)) return address;
+  give({ binding, context, memory, lost } as Context, address);
+  return undefined;
+}
+
+/** Frees memory, unless closing the device has. */
+export function give({ binding, context, memory, lost }: Context, address: number): void {
+  // A kernel that is lost may still write it.
+  if (lost === undefined && memory.delete(address)) binding.free(context, address);
+}
+
+/** Copies between the host and a range of memory. */
+export function copies(context: Context, address: number, size: number): Pick<DeviceBuffer, 'write' | 'read'> {
+  const { binding, queue } = context;
+  const mind = (isGood: boolean): void => {
+    if (isGood) return;
+    const { call, name } = binding.lastFault();
+    throw new Error(`OpenCL does not copy memory: ${call}: ${name}`);
+  };
+  const isOpen = (): boolean => {
+    if (context.lost !== undefined) throw new Error(`the OpenCL device is lost: ${context.lost}`);
+    return !context.isClosed;
+  };
+  return {
+    write(bytes, offset = 0) {
+      if (offset < 0 || offset + bytes.length > size) throw new RangeError(`${bytes.length} bytes at ${offset} of ${size}`);
+      if (isOpen()) mind(binding.write(queue, address + offset, bytes));
+    },
+    read() {
+      const bytes = new Uint8Array(isOpen() ? size : 0);
+      mind(binding.read(queue, address, bytes));
+      return bytes;
+    },
+  };
+}
+
+/** A zeroed buffer; undefined after reporting CM6012. */
+export function allocate(context: Context, size: number, diagnostics: Diagnostics): ClBuffer | undefined {
+  const isSize = Number.isInteger(size) && size >= 0 && size <= context.info.limits.maxBufferBytes;
+  const address = isSize ? take(context, size) : undefined;
+  if (address === undefined) {
+    diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
+    return undefined;
+  }
+  let isFree = false;
+  const { write, read } = copies(context, address, size);
+  return {
+    context,
+    address,
+    size,
+    get isFree() {
+      return isFree;
+    },
+    write: (bytes, offset) => {
+      if (!isFree) write(bytes, offset);
+    },
+    read: () => (isFree ? new Uint8Array(0) : read()),
+    deviceAddress() {
+      context.addressed.add(address);
+      return BigInt(address);
+    },
+    free() {
+      if (isFree) return;
+      isFree = true;
+      context.addressed.delete(address);
+      give(context, address);
+    },
+  };
+}

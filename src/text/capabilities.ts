@@ -1,0 +1,111 @@
+/**
+ * What a language can express: one profile for each target. A capability decides between the native form of an operation, an exact expansion,
+ * and a refusal; `docs/text.md` prints the table.
+ */
+
+export type TextTarget = 'opencl' | 'msl';
+
+/** How a construct is printed: as the language has it, by other operations with the same result, or not at all. */
+export type Form = 'native' | 'expanded' | 'refused';
+
+/** The constructs that targets differ in. */
+export const constructs = {
+  f64: 'double precision',
+  f16: 'half precision',
+  bf16: 'bfloat16',
+  i64: '64-bit integers',
+  contraction: 'sums and products that are never contracted',
+  division: 'correctly rounded quotients and square roots of f32',
+  minmax: 'minimum and maximum of signed zeros and NaN',
+  conversion: 'conversions of floats to integers outside the range, and of NaN',
+  atomics32: 'atomics of 32 bits',
+  atomics64: 'atomics of 64 bits',
+  counters: 'wrapping counters and float sums, atomically',
+  pointers: 'addresses in memory',
+  warps: 'warp operations in convergent code',
+  divergent: 'barriers and warp operations in divergent code',
+  masks: 'warp operations by member masks',
+  fences: 'memory fences',
+  clock: 'clocks',
+  grid: 'barriers of the whole grid',
+  clusters: 'clusters of blocks',
+  heap: 'the heap of kernels',
+  stack: 'recursive functions, and `alloca`',
+  launches: 'launches by kernels',
+  matrices: 'products of 8 by 8 matrices by warps',
+} as const;
+export type Construct = keyof typeof constructs;
+
+export interface Profile {
+  readonly name: TextTarget;
+  readonly title: string;
+  readonly forms: Readonly<Record<Construct, { readonly form: Form; readonly how: string }>>;
+}
+
+const native = (how: string) => ({ form: 'native', how }) as const;
+const expanded = (how: string) => ({ form: 'expanded', how }) as const;
+const refused = (how: string) => ({ form: 'refused', how }) as const;
+
+/** The profiles by target. */
+export const profiles: Readonly<Record<TextTarget, Profile>> = {
+  opencl: {
+    name: 'opencl',
+    title: 'OpenCL C 3.0',
+    forms: {
+      f64: native('`double`, with the extension `cl_khr_fp64`'),
+      f16: expanded(
+        'bits in `ushort`; arithmetic in `float`, rounded once more without effect, and fused sums in `double` by rounding to odd',
+      ),
+      bf16: expanded('as f16'),
+      i64: native('`ulong`'),
+      contraction: native('`FP_CONTRACT OFF`'),
+      division: native('the build option `-cl-fp32-correctly-rounded-divide-sqrt`'),
+      minmax: expanded('comparisons and the sign bit'),
+      conversion: expanded('comparisons with the limits'),
+      atomics32: native('`atomic_add` and the like'),
+      atomics64: native('the extensions `cl_khr_int64_base_atomics` and `cl_khr_int64_extended_atomics`'),
+      counters: expanded('a loop of `atomic_cmpxchg`'),
+      pointers: native('shared virtual memory'),
+      warps: expanded('local memory between two barriers'),
+      divergent: expanded('a scheduler in local memory that lets the threads of a warp run in the order of the CPU device'),
+      masks: expanded('the same scheduler'),
+      fences: native('`mem_fence` and `atomic_work_item_fence`'),
+      clock: refused('OpenCL C has no clock'),
+      grid: refused('OpenCL does not promise that all work-groups of a range run at the same time'),
+      clusters: refused('OpenCL has none'),
+      heap: refused('OpenCL C has none'),
+      stack: refused('OpenCL C has none'),
+      launches: refused('only devices with `enqueue_kernel` have them'),
+      matrices: expanded('shuffles and fused sums'),
+    },
+  },
+  msl: {
+    name: 'msl',
+    title: 'Metal Shading Language',
+    forms: {
+      f64: expanded('exact double precision in integers (`soft-f64`), or pairs of floats by `--fp64 emulate`'),
+      f16: native('`half`'),
+      bf16: native('`bfloat`, from Metal 3.1 on'),
+      i64: native('`ulong`'),
+      contraction: native('`#pragma METAL fp contract(off)`'),
+      division: native('`/` and `precise::sqrt`, in libraries that are compiled without fast math'),
+      minmax: expanded('the pass `signed-zeros`'),
+      conversion: expanded('comparisons with the limits'),
+      atomics32: native('`atomic_fetch_add_explicit` and the like'),
+      atomics64: expanded('locks (`wide-atomics`)'),
+      counters: expanded('a loop of `atomic_compare_exchange_weak_explicit`'),
+      pointers: native('casts of `ulong` to `device` pointers'),
+      warps: native('`simd_shuffle`, `simd_ballot` and the like, in simdgroups of 32'),
+      divergent: native('threads of a simdgroup that execute a function together'),
+      masks: expanded('the pass `rendezvous-loop`, or a check when the kernel runs'),
+      fences: native('`atomic_thread_fence`, from Metal 3.2 on'),
+      clock: refused('Metal has no clock'),
+      grid: refused('Metal does not promise that all threadgroups of a grid run at the same time'),
+      clusters: refused('Metal has none'),
+      heap: refused('Metal has none'),
+      stack: refused('Metal has none'),
+      launches: refused('Metal has none'),
+      matrices: refused('the form of a lane in `simdgroup_matrix` is no part of the language'),
+    },
+  },
+};

@@ -1,0 +1,9 @@
+/**
+ * Text back ends: kernels of the IR as source text of other languages, structured and readable. `structure.ts` makes a tree of loops and choices,
+ * `body.ts` its statements, `rules.ts` what the languages of the C family share; each language is a folder with a total table over the ops.
+ * `capabilities.ts` says what each can express. Start at `opencl/index.ts`.
+ */
+export { type Construct, constructs, type Form, type Profile, profiles, type TextTarget } from './capabilities.ts';
+export { type MslArgument, type MslText, mslFile, mslKernel } from './msl/index.ts';
+export { type KernelText, openclFile, openclKernel, statusWords, type TextArgument } from './opencl/index.ts';
+export { openclOptions } from './opencl/options.ts';
