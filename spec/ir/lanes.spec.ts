@@ -88,4 +88,47 @@ b4:
   assert.equal(said, [...block0, 'any', 12, 'any', 12, 'same']);
 });
 
+test('constants and sums of them in a loop that threads leave at different turns are the same behind it, its counters are not', () => {
+  const kernel = kernelOf(`kernel "k" {
+  param "out" pointer global size 4 align 4 slot 0
+b0:
+  %0 = sreg i32 {name: tid.x}
+  %1 = sreg i32 {name: ctaid.x}
+  br b1(%1)
+b1(%2: i32):
+  %3 = const i32 64
+  %4 = add i32 %1, %3
+  %5 = add i32 %2, %3
+  %6 = mul i32 %0, %3
+  %7 = icmp i1 %5, %0 {pred: ult}
+  condbr %7, b1(%5), b2
+b2:
+  %8 = add i32 %4, %3
+  %9 = add i32 %5, %3
+  %10 = add i32 %6, %3
+  %11 = icmp i1 %8, %3 {pred: eq}
+  condbr %11, b3, b2
+b3:
+  barrier
+  ret
+}
+`);
+  const { at, divergence, leavesUnequally, variance } = uniformityOf(kernel);
+  const values = valuesOf(kernel);
+  const behind = kernel.blocks[2]!.id;
+  assert.equal(
+    [3, 4, 5, 6].map((i) => at(values[i]!, behind)),
+    [0, 0, 2, 2],
+  );
+  assert.equal(
+    [3, 4, 5, 6].map((i) => leavesUnequally(values[i]!, behind)),
+    [false, false, true, false],
+  );
+  assert.equal(
+    [8, 9, 10, 11].map((i) => variance[values[i]!]),
+    [0, 2, 2, 0],
+  );
+  assert.equal([...divergence], [0, 2, 0, 0]);
+});
+
 test.run();
