@@ -45,6 +45,9 @@ test('variables lie one behind the other, each at a multiple of its alignment, a
   assert.is(windowOf(kernel, 'local')!.dynamicOffset, undefined);
   assert.is(windowOf(kernelOf([variable('grows', 0, 4, { isDynamic: true })]), 'shared')!.dynamicOffset, 0);
   assert.is(windowOf(kernel, 'local')!.align, 64);
+  // Source: ptxas 13.0, which counts 1024 bytes of shared memory.
+  const apart = windowOf(kernelOf([variable('a', 8, 8), variable('grows', 0, 1024, { isDynamic: true })]), 'shared')!;
+  assert.equal([apart.size, apart.dynamicOffset], [1024, 1024]);
 });
 
 test('constants start with their bytes, and zeros where there are none', () => {

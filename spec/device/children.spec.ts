@@ -76,6 +76,12 @@ for (const [name, choice] of programs)
       assert.equal(await run(cdp, { ...choice, options, isAsync: options.threads === 2 }), recorded.get(name), JSON.stringify(options));
   });
 
+test('what clang makes of the same program, by the first version of the functions', async () => {
+  const { metallib, said } = compiled(textOf('cdp-clang.ptx'));
+  assert.equal(said, []);
+  for (const [name, choice] of programs) assert.equal(await run(metallib, choice), recorded.get(name), name);
+});
+
 test('the sanitizer follows the launches', async () => {
   const { metallib } = compiled(textOf('cdp.ptx'), { sanitize: true });
   const more = { sanitize: { kinds: new Set(['memory', 'race', 'init', 'sync'] as const) } };

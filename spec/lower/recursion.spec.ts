@@ -7,6 +7,8 @@ import { SourceFile } from '../../src/base/source.ts';
 import { type CompileOptions, compile } from '../../src/compile/index.ts';
 import type { Engine, LaunchRequest } from '../../src/device/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
+import { ptxOfBitcode } from '../../src/nvvm/index.ts';
+import { launchMetallib } from '../support/launch.ts';
 
 const test = suite('lower/recursion');
 const head = '.version 8.0\n.target sm_80\n.address_size 64\n';
@@ -94,12 +96,12 @@ test('registers of every width are kept, and a predicate', () => {
     unary(
       'f',
       `ld.param.u32 %r1, [n]; mov.u32 %r0, 0; setp.eq.u32 %p1, %r1, 0; @%p1 bra END;
-       and.b32 %r2, %r1, 1; setp.ne.u32 %p2, %r2, 0; cvt.u16.u32 %h1, %r1; mul.wide.u32 %rd1, %r1, 65536; mul.lo.u64 %rd1, %rd1, 65536; cvt.rn.f64.u32 %fd1, %r1;
+       and.b32 %r2, %r1, 1; setp.ne.u32 %p2, %r2, 0; cvt.u16.u32 %h1, %r1; mul.wide.u32 %rd1, %r1, 65536; mul.lo.u64 %rd1, %rd1, 65536; cvt.rn.f64.u32 %fd1, %r1; shl.b32 %r8, %r1, 1;
        sub.u32 %r3, %r1, 1; ${call('f', '%r3', '%r4')}
-       cvt.u32.u16 %r5, %h1; shr.u64 %rd1, %rd1, 32; cvt.u32.u64 %r6, %rd1; cvt.rzi.u32.f64 %r7, %fd1; mad.lo.u32 %r0, %r4, 3, %r5; mad.lo.u32 %r0, %r6, 5, %r0; mad.lo.u32 %r0, %r7, 7, %r0; @%p2 add.u32 %r0, %r0, 1;
+       cvt.u32.u16 %r5, %h1; shr.u64 %rd1, %rd1, 32; cvt.u32.u64 %r6, %rd1; cvt.rzi.u32.f64 %r7, %fd1; mad.lo.u32 %r0, %r4, 3, %r5; mad.lo.u32 %r0, %r6, 5, %r0; mad.lo.u32 %r0, %r7, 7, %r0; @%p2 add.u32 %r0, %r0, 1; @%p2 mov.u32 %r8, 5; add.u32 %r0, %r0, %r8;
        END: st.param.b32 [r], %r0;`,
     ) + kernel(`and.b32 %r2, %r1, 15; ${call('f', '%r2', '%r0')}`);
-  const f = (n: number): number => (n === 0 ? 0 : f(n - 1) * 3 + n * 13 + (n & 1));
+  const f = (n: number): number => (n === 0 ? 0 : f(n - 1) * 3 + n * 13 + (n & 1 ? 6 : 2 * n));
   assert.equal(
     run(text),
     each(64, (t) => f(t % 16) | 0),
@@ -199,6 +201,23 @@ test('parameters that are read after a call, structs, and parameters in register
       const [[a, b], [x, y]] = [pair([t, 9], t % 8), swap(t % 8, 6)];
       return (a * 31 + b + x * 1009 + Math.imul(y, 65537)) | 0;
     }),
+  );
+});
+
+test('an argument of which a part is written before an earlier call', () => {
+  const text =
+    `.func (.param .b32 r) f (.param .align 4 .b8 s[8]) { ${registers} .param .align 4 .b8 a[8]; .param .b32 b;
+       ld.param.u32 %r1, [s]; ld.param.u32 %r2, [s+4]; mov.u32 %r0, %r2; setp.eq.u32 %p1, %r1, 0; @%p1 bra END; mov.u32 %r0, 0; mov.u32 %r3, 0; sub.u32 %r4, %r1, 1; add.u32 %r5, %r2, %r1;
+       LOOP: st.param.b32 [a], %r4; setp.ne.u32 %p2, %r3, 0; @%p2 bra JOIN; st.param.b32 [a+4], %r5;
+       JOIN: call (b), f, (a); ld.param.b32 %r6, [b]; mad.lo.u32 %r0, %r0, 3, %r6; add.u32 %r3, %r3, 1; setp.lt.u32 %p3, %r3, 2; @%p3 bra LOOP;
+       END: st.param.b32 [r], %r0; ret; }\n` +
+    kernel(
+      'and.b32 %r2, %r1, 3; { .param .align 4 .b8 a[8]; .param .b32 b; st.param.b32 [a], %r2; st.param.b32 [a+4], %r1; call (b), f, (a); ld.param.b32 %r0, [b]; }',
+    );
+  const f = (n: number, v: number): number => (n === 0 ? v : 4 * f(n - 1, v + n));
+  assert.equal(
+    run(text),
+    each(64, (t) => f(t % 4, t)),
   );
 });
 
@@ -328,6 +347,21 @@ test('too much memory stops the kernel, and so does a value that stacksave has n
   assert.match(String(run(kernel('mov.u64 %rd4, -1; alloca.u64 %rd3, %rd4; mov.u32 %r0, 1;'))), /CM6014 .*too small/);
   assert.match(String(run(kernel('alloca.u64 %rd3, 8192; alloca.u64 %rd3, 1; mov.u32 %r0, 1;'))), /CM6014 .*too small/);
   assert.match(String(run(kernel('mov.u64 %rd4, -1; stackrestore.u64 %rd4; mov.u32 %r0, 1;'))), /CM6014 .*`stackrestore` of a value/);
+});
+
+test('what clang makes of an array of variable size', () => {
+  const bitcode = readFileSync(new URL('../../fixtures/nvvm/alloca.bc', import.meta.url));
+  const text = ptxOfBitcode(new Uint8Array(bitcode), new Diagnostics())!;
+  const source = new SourceFile('alloca.ptx', text);
+  const { metallib } = compile(source, { target: 'cpu' }, new Diagnostics(source))!;
+  for (const n of [9, 2000]) {
+    const launched = launchMetallib(metallib, { kernel: 'variable', blocks: 1, threads: 1, args: [Int32Array.of(0, n - 1), n] });
+    assert.is(new Int32Array(launched[0]!.buffer)[0], n - 1);
+  }
+  assert.throws(
+    () => launchMetallib(metallib, { kernel: 'variable', blocks: 1, threads: 1, args: [Int32Array.of(0, 1), 2100] }),
+    /too small for what `alloca` takes/,
+  );
 });
 
 test('Apple GPUs have no stack', () => {

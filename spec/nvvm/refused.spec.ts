@@ -25,7 +25,6 @@ const refused: readonly (readonly [string, readonly string[]])[] = [
       'a call of a variadic function, _Z4manyiz, in `variadic` at variadic.cu:6:58',
     ],
   ],
-  ['alloca', ['an array in local memory whose size is variable, in `variable` at alloca.cu:9:72']],
   ['undefined', ['a call of elsewhere, which the program does not define, in `undefined` at undefined.cu:14:12']],
   ['wide', ['udiv of integers of 128 bits, in `wide` at wide.cu:17:75']],
 ];

@@ -33,6 +33,9 @@ export function windowOf(kernel: Kernel, space: WindowSpace): Window | undefined
     size = alignUp(size, v.align) + v.size;
   }
   const dynamic = variables.filter((v) => v.isDynamic);
+  // Copies of tensors need dynamic memory where it says that it starts, which is behind the static one.
+  const dynamicAlign = Math.max(16, ...dynamic.map((v) => v.align));
+  if (dynamicAlign > 16) size = alignUp(size, dynamicAlign);
   const dynamicOffset = dynamic.length > 0 ? alignUp(size, 16) : undefined;
   for (const v of dynamic) offsets.set(v.name, dynamicOffset!);
   const element = accessedAs(kernel, space);

@@ -221,13 +221,22 @@ function selectPointer(s: FunctionState, inst: Instruction): boolean {
 }
 
 function selectAlloca(s: FunctionState, inst: Extract<Instruction, { op: 'alloca' }>): { base: string; offset: number; space: number } {
-  const count =
-    inst.count.kind === 'constant' && inst.count.form === 'int'
-      ? Number(inst.count.value)
-      : refuse('an array in local memory whose size is variable');
+  const { count: number } = inst;
+  if (number.kind !== 'constant' || number.form !== 'int') return { base: allocated(s, inst), offset: 0, space: spaceNumbers.local };
+  const count = Number(number.value);
   const name = `$_local_${s.next++}`;
   s.declarations.push(`\t.local .align ${Math.max(1, inst.align)} .b8 ${name}[${Math.max(1, count * sizeOf(inst.allocated))}];`);
   return { base: into(s, 'rd', 'mov.u64', name), offset: 0, space: spaceNumbers.local };
+}
+
+/** The address of an array on the stack, whose size is known when the function runs. */
+function allocated(s: FunctionState, { count, allocated: element, align }: Extract<Instruction, { op: 'alloca' }>): string {
+  const { type } = count;
+  if (type.kind !== 'int' || (type.bits !== 32 && type.bits !== 64)) return refuse(`an array whose size is ${spell(type)}`);
+  const own = operand(s, count);
+  const wide = type.bits === 64 ? own : into(s, 'rd', 'cvt.u64.u32', own);
+  const bytes = sizeOf(element) === 1 ? wide : into(s, 'rd', 'mul.lo.u64', wide, `${sizeOf(element)}`);
+  return into(s, 'rd', 'alloca.u64', bytes, `${Math.max(8, align)}`);
 }
 
 /** Branches and ends; false for other instructions. */

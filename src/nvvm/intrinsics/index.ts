@@ -61,6 +61,11 @@ const others: Readonly<Record<string, Intrinsic>> = {
   'llvm.memmove': transfer((s, inst) => copyMemory(s, inst, true)),
   'llvm.memset': transfer(fillMemory),
   'llvm.ptrmask': (s, _, [pointer, mask]) => [into(s, 'rd', 'and.b64', operand(s, pointer!), operand(s, mask!))],
+  'llvm.stacksave': (s) => [into(s, 'rd', 'stacksave.u64')],
+  'llvm.stackrestore': (s, _, [saved]) => {
+    emit(s, `stackrestore.u64 ${operand(s, saved!)}`);
+    return none;
+  },
   'llvm.readcyclecounter': (s) => [into(s, 'rd', 'mov.u64', '%clock64')],
   'llvm.sadd.with.overflow': overflowing('add', true),
   'llvm.uadd.with.overflow': overflowing('add', false),

@@ -130,39 +130,40 @@ const twice = [
 
 const countIn = (m: AnyModifiers): 1 | 2 | 4 => (m.scale === 'scale_vec::4X' ? 4 : m.scale === 'scale_vec::1X' ? 1 : 2);
 
-const plainRows = (['f16', 'f32'] as const).flatMap((d) => [
-  row({
-    ...common,
-    syntax: 'mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.atype.btype.ctype d, a, b, c',
-    values: { dtype: [d], atype: short, btype: short, ctype: [d] },
-    types: { d: registersOf[d], a: 'b32', b: 'b32', c: registersOf[d] },
-    vectors,
-    lanes: { ...dense, d: d === 'f16' ? 2 : 4, c: d === 'f16' ? 2 : 4 },
-    source: '9.7.14.5',
-    doc: `${plain}${cpu}`,
-    status: rounded[d],
-    lower(operands, m, ir) {
-      ir.needsCpu('AIR has no products of floats of 4 to 8 bits');
-      const sums = unpacked(ir, listOf(operands.c), d);
-      return packed(ir, d, mmaOf(ir, `m16n8k32.${m.atype}.${m.btype}.f32`, listOf(operands.a), listOf(operands.b), sums));
-    },
-  }),
-  row({
-    ...common,
-    syntax: 'mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.atype.btype.ctype d, a, b, c, e, f',
-    values: { dtype: [d], atype: short, btype: short, ctype: [d] },
-    types: { d: registersOf[d], a: 'b32', b: 'b32', c: registersOf[d], ...metadata },
-    vectors,
-    constants,
-    lanes: { ...thin, d: d === 'f16' ? 2 : 4, c: d === 'f16' ? 2 : 4 },
-    source: '9.7.14.6',
-    doc: `${sparse}${cpu}`,
-    status: rounded[d],
-    lower: (operands, m, ir) => sparseProduct(ir, operands, `m16n8k64.${m.atype}.${m.btype}.f32`, d),
-  }),
-]);
+const plainRows = (): Row[] =>
+  (['f16', 'f32'] as const).flatMap((d) => [
+    row({
+      ...common,
+      syntax: 'mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.atype.btype.ctype d, a, b, c',
+      values: { dtype: [d], atype: short, btype: short, ctype: [d] },
+      types: { d: registersOf[d], a: 'b32', b: 'b32', c: registersOf[d] },
+      vectors,
+      lanes: { ...dense, d: d === 'f16' ? 2 : 4, c: d === 'f16' ? 2 : 4 },
+      source: '9.7.14.5',
+      doc: `${plain}${cpu}`,
+      status: rounded[d],
+      lower(operands, m, ir) {
+        ir.needsCpu('AIR has no products of floats of 4 to 8 bits');
+        const sums = unpacked(ir, listOf(operands.c), d);
+        return packed(ir, d, mmaOf(ir, `m16n8k32.${m.atype}.${m.btype}.f32`, listOf(operands.a), listOf(operands.b), sums));
+      },
+    }),
+    row({
+      ...common,
+      syntax: 'mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.atype.btype.ctype d, a, b, c, e, f',
+      values: { dtype: [d], atype: short, btype: short, ctype: [d] },
+      types: { d: registersOf[d], a: 'b32', b: 'b32', c: registersOf[d], ...metadata },
+      vectors,
+      constants,
+      lanes: { ...thin, d: d === 'f16' ? 2 : 4, c: d === 'f16' ? 2 : 4 },
+      source: '9.7.14.6',
+      doc: `${sparse}${cpu}`,
+      status: rounded[d],
+      lower: (operands, m, ir) => sparseProduct(ir, operands, `m16n8k64.${m.atype}.${m.btype}.f32`, d),
+    }),
+  ]);
 
-const scaledRows = [
+const scaledRows = (): Row[] => [
   row({
     ...common,
     syntax: 'mma.sync.aligned.m16n8k64.row.col.kind.block_scale{.scale}.f32.e2m1.e2m1.f32.stype d, a, b, c, s, i, t, j',
@@ -245,4 +246,4 @@ const scaledRows = [
   }),
 ];
 
-export const scaledMmaRows = (): readonly Row[] => [...plainRows, ...scaledRows];
+export const scaledMmaRows = (): readonly Row[] => [...plainRows(), ...scaledRows()];

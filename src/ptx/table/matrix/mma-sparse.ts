@@ -54,21 +54,22 @@ const constants = { f: [0, 3] } as const;
 const since = { ptx: 7.1, sm: 80 } as const;
 const common = { source, isCollective: true, vectors, constants, cases: () => [] } as const;
 
-const halfRows = (['f16', 'f32'] as const).map((d) =>
-  row({
-    ...common,
-    syntax: 'mma.variant.sync.aligned.shape.row.col.dtype.f16.f16.ctype d, a, b, c, e, f',
-    values: { variant: variants, shape: ['m16n8k16', 'm16n8k32'], dtype: [d], ctype: [d] },
-    types: { d: registersOf[d], a: 'b32', b: 'b32', c: registersOf[d], ...metadata },
-    lanes: sparseCounts(() => 'f16', d),
-    since,
-    doc: `Multiplies a sparse matrix of halves by another matrix and adds a matrix.${cpu}`,
-    status: rounded[d],
-    lower: (operands, { shape }, ir) => sparseProduct(ir, operands, `${shape}.f16.f16.f32`, d),
-  }),
-);
+const halfRows = (): Row[] =>
+  (['f16', 'f32'] as const).map((d) =>
+    row({
+      ...common,
+      syntax: 'mma.variant.sync.aligned.shape.row.col.dtype.f16.f16.ctype d, a, b, c, e, f',
+      values: { variant: variants, shape: ['m16n8k16', 'm16n8k32'], dtype: [d], ctype: [d] },
+      types: { d: registersOf[d], a: 'b32', b: 'b32', c: registersOf[d], ...metadata },
+      lanes: sparseCounts(() => 'f16', d),
+      since,
+      doc: `Multiplies a sparse matrix of halves by another matrix and adds a matrix.${cpu}`,
+      status: rounded[d],
+      lower: (operands, { shape }, ir) => sparseProduct(ir, operands, `${shape}.f16.f16.f32`, d),
+    }),
+  );
 
-const singleRows = [
+const singleRows = (): Row[] => [
   row({
     ...common,
     syntax: 'mma.variant.sync.aligned.shape.row.col.f32.bf16.bf16.f32 d, a, b, c, e, f',
@@ -104,24 +105,25 @@ const singleRows = [
   }),
 ];
 
-const integerRows = (
-  [
-    ['u8', 's8', ['m16n8k32', 'm16n8k64'], 'bytes'],
-    ['u4', 's4', ['m16n8k64', 'm16n8k128'], '4-bit integers'],
-  ] as const
-).map(([unsigned, signed, shape, what]) =>
-  row({
-    ...common,
-    syntax: 'mma.variant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 d, a, b, c, e, f',
-    values: { variant: variants, shape, atype: [unsigned, signed], btype: [unsigned, signed] },
-    types: { ...integers, ...metadata },
-    lanes: sparseCounts(() => signed, 's32'),
-    since,
-    doc: `Multiplies a sparse matrix of ${what} by another matrix and adds a matrix.${cpu}`,
-    status: 'exact',
-    lower: (operands, m, ir) =>
-      sparseProduct(ir, operands, `${m.shape}.${m.atype}.${m.btype}.s32${m.satfinite ? '.satfinite' : ''}`, 's32'),
-  }),
-);
+const integerRows = (): Row[] =>
+  (
+    [
+      ['u8', 's8', ['m16n8k32', 'm16n8k64'], 'bytes'],
+      ['u4', 's4', ['m16n8k64', 'm16n8k128'], '4-bit integers'],
+    ] as const
+  ).map(([unsigned, signed, shape, what]) =>
+    row({
+      ...common,
+      syntax: 'mma.variant.sync.aligned.shape.row.col{.satfinite}.s32.atype.btype.s32 d, a, b, c, e, f',
+      values: { variant: variants, shape, atype: [unsigned, signed], btype: [unsigned, signed] },
+      types: { ...integers, ...metadata },
+      lanes: sparseCounts(() => signed, 's32'),
+      since,
+      doc: `Multiplies a sparse matrix of ${what} by another matrix and adds a matrix.${cpu}`,
+      status: 'exact',
+      lower: (operands, m, ir) =>
+        sparseProduct(ir, operands, `${m.shape}.${m.atype}.${m.btype}.s32${m.satfinite ? '.satfinite' : ''}`, 's32'),
+    }),
+  );
 
-export const sparseMmaRows = (): readonly Row[] => [...halfRows, ...singleRows, ...integerRows];
+export const sparseMmaRows = (): readonly Row[] => [...halfRows(), ...singleRows(), ...integerRows()];

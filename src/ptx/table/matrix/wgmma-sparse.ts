@@ -29,62 +29,63 @@ import {
   vectors,
 } from './wgmma-forms.ts';
 
-const thinHalfRows = (['f16', 'f32'] as const).flatMap((d) => [
-  row({
-    ...thinCommon,
-    syntax: 'wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16 d, a, b, e, f, s, x, y, u, v',
-    values: { shape: shapes(byEight, 32), dtype: [d] },
-    types: { ...descriptors, ...metadata, d: held[d] },
-    constants: { ...orders, ...pair },
-    vectors,
-    lanes: byType,
-    since: thinSince,
-    status: rounded[d],
-    doc: `${thin}halves.${cpu}`,
-    lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
-  }),
-  row({
-    ...thinCommon,
-    syntax: 'wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16 d, a, b, e, f, s, x, y, v',
-    values: { shape: shapes(byEight, 32), dtype: [d] },
-    types: { ...registers, ...metadata, d: held[d] },
-    constants: { ...order, ...pair },
-    vectors: inRegisters,
-    lanes: { ...byType, a: four },
-    since: thinSince,
-    status: rounded[d],
-    doc: `${thin}first in registers: halves.${cpu}`,
-    lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
-  }),
-  row({
-    ...thinCommon,
-    syntax: 'wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype d, a, b, e, f, s, x, y',
-    values: { shape: shapes(byEight, 64), dtype: [d], atype: eighth, btype: eighth },
-    types: { ...descriptors, ...metadata, d: held[d] },
-    constants: { ...signs, ...all },
-    vectors,
-    lanes: byType,
-    since: thinSince,
-    status: rounded[d],
-    doc: `${thin}8-bit floats.${cpu}`,
-    lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
-  }),
-  row({
-    ...thinCommon,
-    syntax: 'wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype d, a, b, e, f, s, x, y',
-    values: { shape: shapes(byEight, 64), dtype: [d], atype: eighth, btype: eighth },
-    types: { ...registers, ...metadata, d: held[d] },
-    constants: { ...signs, ...all },
-    vectors: inRegisters,
-    lanes: { ...byType, a: four },
-    since: thinSince,
-    status: rounded[d],
-    doc: `${thin}first in registers: 8-bit floats.${cpu}`,
-    lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
-  }),
-]);
+const thinHalfRows = (): Row[] =>
+  (['f16', 'f32'] as const).flatMap((d) => [
+    row({
+      ...thinCommon,
+      syntax: 'wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16 d, a, b, e, f, s, x, y, u, v',
+      values: { shape: shapes(byEight, 32), dtype: [d] },
+      types: { ...descriptors, ...metadata, d: held[d] },
+      constants: { ...orders, ...pair },
+      vectors,
+      lanes: byType,
+      since: thinSince,
+      status: rounded[d],
+      doc: `${thin}halves.${cpu}`,
+      lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
+    }),
+    row({
+      ...thinCommon,
+      syntax: 'wgmma.mma_async.sp.sync.aligned.shape.dtype.f16.f16 d, a, b, e, f, s, x, y, v',
+      values: { shape: shapes(byEight, 32), dtype: [d] },
+      types: { ...registers, ...metadata, d: held[d] },
+      constants: { ...order, ...pair },
+      vectors: inRegisters,
+      lanes: { ...byType, a: four },
+      since: thinSince,
+      status: rounded[d],
+      doc: `${thin}first in registers: halves.${cpu}`,
+      lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
+    }),
+    row({
+      ...thinCommon,
+      syntax: 'wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype d, a, b, e, f, s, x, y',
+      values: { shape: shapes(byEight, 64), dtype: [d], atype: eighth, btype: eighth },
+      types: { ...descriptors, ...metadata, d: held[d] },
+      constants: { ...signs, ...all },
+      vectors,
+      lanes: byType,
+      since: thinSince,
+      status: rounded[d],
+      doc: `${thin}8-bit floats.${cpu}`,
+      lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
+    }),
+    row({
+      ...thinCommon,
+      syntax: 'wgmma.mma_async.sp.sync.aligned.shape.dtype.atype.btype d, a, b, e, f, s, x, y',
+      values: { shape: shapes(byEight, 64), dtype: [d], atype: eighth, btype: eighth },
+      types: { ...registers, ...metadata, d: held[d] },
+      constants: { ...signs, ...all },
+      vectors: inRegisters,
+      lanes: { ...byType, a: four },
+      since: thinSince,
+      status: rounded[d],
+      doc: `${thin}first in registers: 8-bit floats.${cpu}`,
+      lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
+    }),
+  ]);
 
-const thinSingleRows = [
+const thinSingleRows = (): Row[] => [
   row({
     ...thinCommon,
     syntax: 'wgmma.mma_async.sp.sync.aligned.shape.f32.bf16.bf16 d, a, b, e, f, s, x, y, u, v',
@@ -139,7 +140,7 @@ const thinSingleRows = [
   }),
 ];
 
-const thinIntegerRows = [
+const thinIntegerRows = (): Row[] => [
   row({
     ...thinCommon,
     syntax: 'wgmma.mma_async.sp.sync.aligned.shape{.satfinite}.s32.atype.btype d, a, b, e, f, s',
@@ -170,4 +171,4 @@ const thinIntegerRows = [
   }),
 ];
 
-export const sparseGroupRows = (): readonly Row[] => [...thinHalfRows, ...thinSingleRows, ...thinIntegerRows];
+export const sparseGroupRows = (): readonly Row[] => [...thinHalfRows(), ...thinSingleRows(), ...thinIntegerRows()];

@@ -28,62 +28,63 @@ import {
 } from './wgmma-forms.ts';
 import { sparseGroupRows } from './wgmma-sparse.ts';
 
-const halfRows = (['f16', 'f32'] as const).flatMap((d) => [
-  row({
-    ...common,
-    syntax: 'wgmma.mma_async.sync.aligned.shape.dtype.f16.f16 d, a, b, s, x, y, u, v',
-    values: { shape: shapes(byEight, 16), dtype: [d] },
-    types: { ...descriptors, d: held[d] },
-    constants: orders,
-    vectors,
-    lanes: byType,
-    since,
-    status: rounded[d],
-    doc: `${product}halves.${cpu}`,
-    lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
-  }),
-  row({
-    ...common,
-    syntax: 'wgmma.mma_async.sync.aligned.shape.dtype.f16.f16 d, a, b, s, x, y, v',
-    values: { shape: shapes(byEight, 16), dtype: [d] },
-    types: { ...registers, d: held[d] },
-    constants: order,
-    vectors: inRegisters,
-    lanes: { ...byType, a: four },
-    since,
-    status: rounded[d],
-    doc: `${mixed}halves.${cpu}`,
-    lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
-  }),
-  row({
-    ...common,
-    syntax: 'wgmma.mma_async.sync.aligned.shape.dtype.atype.btype d, a, b, s, x, y',
-    values: { shape: shapes(byEight, 32), dtype: [d], atype: eighth, btype: eighth },
-    types: { ...descriptors, d: held[d] },
-    constants: signs,
-    vectors,
-    lanes: byType,
-    since,
-    status: rounded[d],
-    doc: `${product}8-bit floats.${cpu}`,
-    lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
-  }),
-  row({
-    ...common,
-    syntax: 'wgmma.mma_async.sync.aligned.shape.dtype.atype.btype d, a, b, s, x, y',
-    values: { shape: shapes(byEight, 32), dtype: [d], atype: eighth, btype: eighth },
-    types: { ...registers, d: held[d] },
-    constants: signs,
-    vectors: inRegisters,
-    lanes: { ...byType, a: four },
-    since,
-    status: rounded[d],
-    doc: `${mixed}8-bit floats.${cpu}`,
-    lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
-  }),
-]);
+const halfRows = (): Row[] =>
+  (['f16', 'f32'] as const).flatMap((d) => [
+    row({
+      ...common,
+      syntax: 'wgmma.mma_async.sync.aligned.shape.dtype.f16.f16 d, a, b, s, x, y, u, v',
+      values: { shape: shapes(byEight, 16), dtype: [d] },
+      types: { ...descriptors, d: held[d] },
+      constants: orders,
+      vectors,
+      lanes: byType,
+      since,
+      status: rounded[d],
+      doc: `${product}halves.${cpu}`,
+      lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
+    }),
+    row({
+      ...common,
+      syntax: 'wgmma.mma_async.sync.aligned.shape.dtype.f16.f16 d, a, b, s, x, y, v',
+      values: { shape: shapes(byEight, 16), dtype: [d] },
+      types: { ...registers, d: held[d] },
+      constants: order,
+      vectors: inRegisters,
+      lanes: { ...byType, a: four },
+      since,
+      status: rounded[d],
+      doc: `${mixed}halves.${cpu}`,
+      lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
+    }),
+    row({
+      ...common,
+      syntax: 'wgmma.mma_async.sync.aligned.shape.dtype.atype.btype d, a, b, s, x, y',
+      values: { shape: shapes(byEight, 32), dtype: [d], atype: eighth, btype: eighth },
+      types: { ...descriptors, d: held[d] },
+      constants: signs,
+      vectors,
+      lanes: byType,
+      since,
+      status: rounded[d],
+      doc: `${product}8-bit floats.${cpu}`,
+      lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
+    }),
+    row({
+      ...common,
+      syntax: 'wgmma.mma_async.sync.aligned.shape.dtype.atype.btype d, a, b, s, x, y',
+      values: { shape: shapes(byEight, 32), dtype: [d], atype: eighth, btype: eighth },
+      types: { ...registers, d: held[d] },
+      constants: signs,
+      vectors: inRegisters,
+      lanes: { ...byType, a: four },
+      since,
+      status: rounded[d],
+      doc: `${mixed}8-bit floats.${cpu}`,
+      lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
+    }),
+  ]);
 
-const singleRows = [
+const singleRows = (): Row[] => [
   row({
     ...common,
     syntax: 'wgmma.mma_async.sync.aligned.shape.f32.bf16.bf16 d, a, b, s, x, y, u, v',
@@ -138,7 +139,7 @@ const singleRows = [
   }),
 ];
 
-const integerRows = [
+const integerRows = (): Row[] => [
   row({
     ...common,
     syntax: 'wgmma.mma_async.sync.aligned.shape{.satfinite}.s32.atype.btype d, a, b, s',
@@ -196,7 +197,7 @@ const orderCommon = { source: '9.7.15.7', isCollective: true, since, status: 'ex
 /** The threads of the warp group wait for each other: products are computed where they are issued, so that nothing else is left to wait for. */
 const meet = (_: unknown, __: unknown, ir: RowBuilder): void => ir.groupBarrier();
 
-const orderRows = [
+const orderRows = (): Row[] => [
   row({
     ...orderCommon,
     syntax: 'wgmma.fence.sync.aligned',
@@ -219,4 +220,4 @@ const orderRows = [
   }),
 ];
 
-export const wgmmaRows = (): readonly Row[] => [...orderRows, ...halfRows, ...singleRows, ...integerRows, ...sparseGroupRows()];
+export const wgmmaRows = (): readonly Row[] => [...orderRows(), ...halfRows(), ...singleRows(), ...integerRows(), ...sparseGroupRows()];
