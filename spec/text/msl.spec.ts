@@ -1,6 +1,6 @@
 /**
  * Kernels in the Metal Shading Language, compiled by a C++ compiler over a stand-in of Metal's library and run: the bits are those that an
- * NVIDIA H200 has recorded. `bench/text.ts` runs all examples and a part of the sweep.
+ * NVIDIA H200 has recorded. `scripts/text.ts` runs all examples and a part of the sweep.
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

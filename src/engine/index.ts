@@ -6,6 +6,7 @@
 
 export { type AlignmentFacts, checkAlignment } from './codegen/check-alignment.ts';
 export type { Instrumentation } from './codegen/hooks.ts';
+export { insertYields } from './codegen/insert-yields.ts';
 export { type Plan, windowsOf } from './codegen/plan.ts';
 export { type Collective, type Region, type Regions, type Rendezvous, regionsOf } from './codegen/regions.ts';
 export { splitAtSyncPoints, syncPointsOf } from './codegen/split-at-sync-points.ts';

@@ -22,6 +22,7 @@ import type { Printer } from '../language.ts';
 import { scalarParamType } from '../memory.ts';
 import { identifier } from '../names.ts';
 import { resolveOffsets } from '../offsets.ts';
+import { polished } from '../polish.ts';
 import { functionName, newPrinter } from '../printer.ts';
 import { structure } from '../structure.ts';
 import { helperOf } from './helpers.ts';
@@ -65,7 +66,7 @@ export function mslKernel(original: Kernel, diagnostics: Diagnostics, { source, 
   const { lines } = made;
   const code = lines.capture(() => lines.indent(() => made.body.write(made.part)));
   const args = writeHead(made);
-  lines.append(code);
+  lines.append(polished(code));
   lines.add('}');
   const [major, minor] = targets[target].metalVersion;
   return { name: functionName(language, kernel), text: lines.text(), arguments: args, helpers, functions, version: [major, minor] };
@@ -137,7 +138,7 @@ function printFunction(name: string, { body: original, result }: PureFunction, d
   lines.indent(() => {
     for (const line of made.body.declarations()) lines.add(line);
   });
-  lines.append(code);
+  lines.append(polished(code));
   lines.add('}');
   shared.functions.delete(name);
   shared.functions.set(name, lines.text());

@@ -2,7 +2,7 @@
 import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
-import { expandMatmul, type Regions, regionsOf, splitAtSyncPoints, syncPointsOf } from '../../engine/index.ts';
+import { expandMatmul, insertYields, type Regions, regionsOf, splitAtSyncPoints, syncPointsOf } from '../../engine/index.ts';
 import {
   bytesOf,
   cfgOf,
@@ -21,6 +21,7 @@ import { type Body, newBody, type Part } from '../body.ts';
 import type { Printer } from '../language.ts';
 import { scalarParamType } from '../memory.ts';
 import { resolveOffsets } from '../offsets.ts';
+import { polished } from '../polish.ts';
 import { functionName, type NewPrinter, newPrinter } from '../printer.ts';
 import { structure } from '../structure.ts';
 import { helperName, helperOf } from './helpers.ts';
@@ -68,6 +69,7 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   expandMatmul(kernel);
   resolveOffsets(kernel);
   runPasses(kernel, standardPasses, undefined);
+  insertYields(kernel);
   splitAtSyncPoints(kernel);
   const regions = regionsOf(kernel);
   const isScheduled = regions.schedule === 'warp' || regions.schedule === 'masks';
@@ -97,7 +99,7 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   const code = p.lines.capture(() => p.lines.indent(() => (isScheduled ? writeRounds(scheduled) : written.write(parts.get(0)!))));
   const maxThreads = threadsOf(kernel);
   const head = writeHead({ ...made, regions, isScheduled, maxThreads, points, declarations: body.declarations() });
-  p.lines.append(code);
+  p.lines.append(polished(code));
   p.lines.add('}');
   return { name: functionName(language, kernel), text: p.lines.text(), arguments: head, helpers, maxThreads };
 }

@@ -57,6 +57,7 @@ export function writeRounds(s: Scheduled): void {
   const { lines } = p;
   const hasMasks = regions.rendezvous.length > 0;
   const first = regions.list.length + regions.collectives.length;
+  if (regions.hasYields) writeClear(s);
   lines.add('uint state = 0;');
   lines.add('if (thread_number == 0) moved[0] = alive[0] = stuck[0] = 0;');
   lines.add('for (uint round = 0;; round ^= 1) {');
@@ -120,6 +121,16 @@ export function writeRounds(s: Scheduled): void {
     lines.add(`if (state != ${exited}) state &= ~${hex(flags.barrier)}u;`);
   });
   lines.add('}');
+}
+
+/**
+ * Sets static shared memory to 0 in a kernel that yields: barriers for some of the threads are words of it. The barrier of the first round follows.
+ */
+function writeClear({ p }: Scheduled): void {
+  const size = p.addresses.windows.get('shared')?.size ?? 0;
+  if (size === 0) return;
+  p.lines.add(`for (uint at = thread_number; at < ${size}; at += (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)))`);
+  p.lines.indent(() => p.lines.add(`((__local uchar *)shared_memory)[at] = 0;`));
 }
 
 /** The steps of regions and collectives, by state. */
