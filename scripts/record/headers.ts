@@ -52,7 +52,7 @@ async function main(clang: string): Promise<void> {
   const asserts = { 'numbers.cu': new TextEncoder().encode([...prelude, ...claims, ''].join('\n')) };
   await runLLVM(['clang++', ...options.split(' '), '-o', 'out.bc', '-x', 'cuda', 'numbers.cu'], { ...asserts, inc });
   writeFileSync(join(headerFixtures, 'numbers.json'), `${JSON.stringify(numbers, undefined, 1)}\n`);
-  for (const name of [...Object.keys(wordsPerThread), 'math', 'random']) {
+  for (const name of [...Object.keys(wordsPerThread), 'math', 'random', 'clusters']) {
     const source = { [`${name}.cu`]: new Uint8Array(readFileSync(join(headerFixtures, `${name}.cu`))) };
     const args = ['clang++', ...options.split(' '), '-o', 'out.bc', '-x', 'cuda', `${name}.cu`];
     const files = await runLLVM(args, { ...source, inc });

@@ -4,12 +4,15 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { type Dim3, openCpuDevice } from '../../src/device/index.ts';
+import { ptxOfBitcode } from '../../src/nvvm/index.ts';
+import { readLaunchFile } from '../../src/runtime/launch-file.ts';
 import { root } from '../support/examples.ts';
 
 const test = suite('device/clusters');
@@ -289,6 +292,62 @@ test('`.explicitcluster` and `.maxclusterrank`', () => {
   assert.equal(most.launch('k', 4, { grid: [4, 1, 1], block: 1, cluster: [2, 1, 1] }), [2, 2, 2, 2]);
 });
 
+const signal = 'mbarrier::complete_tx::bytes';
+/** Waits for the first phase of the barrier of the block. */
+const wait = 'WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [bar], 0; @!p bra WAIT;';
+/** Each block has a barrier for one arrival and `bytes`; `far` and `there` are the barrier and the memory of the next block. */
+const withBarrier = (bytes: number, body: string): string => `.shared .b64 bar;
+.shared .align 16 .b32 data[16];
+.reg .b32 there, far;
+.reg .b16 mask;
+mbarrier.init.shared.b64 [bar], 1;
+st.shared.u32 [data], own; st.shared.u32 [data+4], 1000; st.shared.u32 [data+8], 0; st.shared.u32 [data+12], 0;
+fence.mbarrier_init.release.cluster;
+${sync}
+mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], ${bytes};
+${far(1, 'b')} mov.u32 a, bar; mapa.shared::cluster.u32 far, a, b; mov.u32 a, data; mapa.shared::cluster.u32 there, a, b;
+${sync}
+${body}
+${wait}
+${sync}`;
+
+test('barriers in memory, asynchronous stores and copies reach other blocks', () => {
+  const arrive = 'mbarrier.arrive.release.cluster.shared::cluster.b64 _, [far];';
+  const get = 'ld.shared.u32 a, [data+4]; ld.shared.u32 b, [data+8]; mad.lo.u32 a, b, 65536, a; st.global.u32 [o], a;';
+  const forms: readonly (readonly [number, string, (before: number) => number])[] = [
+    [0, arrive, () => 1000],
+    [4, `st.async.shared::cluster.${signal}.u32 [there+4], own, [far]; ${arrive}`, (before) => before],
+    [8, `st.async.shared::cluster.${signal}.v2.u32 [there+4], {own, 7}, [far]; ${arrive}`, (before) => before + 7 * 65536],
+    [4, `red.async.relaxed.cluster.shared::cluster.${signal}.add.u32 [there+4], own, [far]; ${arrive}`, (before) => 1000 + before],
+    [
+      16,
+      `st.shared.u32 [data+36], own; cp.async.bulk.shared::cluster.shared::cta.${signal} [there], [data+32], 16, [far]; ${arrive}`,
+      (before) => before,
+    ],
+  ];
+  for (const [bytes, form, wanted] of forms) {
+    const found = loaded(kernel(withBarrier(bytes, form) + get)).launch('k', 8, { grid: [8, 1, 1], block: 1, cluster: [4, 1, 1] });
+    const before = (b: number): number => b - (b % 4) + ((b + 3) % 4);
+    assert.equal(
+      found,
+      Array.from({ length: 8 }, (_, b) => wanted(before(b))),
+      form,
+    );
+  }
+});
+
+test('a bulk copy to several blocks', () => {
+  // Block 1 of each cluster sends what its part of the output has to blocks 0, 2 and 3.
+  const send = `mov.b16 mask, 0b1101; mov.u32 a, data; setp.eq.u32 q, rank, 1; ld.param.u64 x, [out]; add.u64 x, x, 128;
+@q cp.async.bulk.shared::cluster.global.${signal}.multicast::cluster [a], [x], 16, [bar], mask;
+@q mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [bar], 16;
+mbarrier.arrive.shared::cta.b64 _, [bar];`;
+  const fill = 'ld.param.u64 x, [out]; st.global.v2.u32 [x+128], {11, 12}; st.global.v2.u32 [x+136], {13, 14}; fence.proxy.async;';
+  const get = 'ld.shared.v4.u32 {a, b, c, d}, [data]; add.u32 a, a, b; add.u32 a, a, c; add.u32 a, a, d; st.global.u32 [o], a;';
+  const found = loaded(kernel(fill + withBarrier(16, send) + get)).launch('k', 36, { grid: [8, 1, 1], block: 1, cluster: [4, 1, 1] });
+  assert.equal((found as number[]).slice(0, 8), [50, 1001, 50, 50, 50, 1005, 50, 50]);
+});
+
 const refusedBy = (source: string, target: 'cpu' | 'macos15'): string[] => {
   const own = new Diagnostics(new SourceFile('k.ptx', source));
   compile(own.file!, { target }, own);
@@ -300,6 +359,29 @@ test('CM2055, CM2090: Apple GPUs have no clusters', () => {
   for (const body of bodies) assert.equal([refusedBy(kernel(body), 'macos15'), refusedBy(kernel(body), 'cpu')], [['CM2090'], []], body);
   const required = kernel('', '.reqnctapercluster 2, 1, 1').replace(/mov\.u32 \w+, %cluster_n?ctarank;\n/g, '');
   assert.equal([refusedBy(required, 'macos15'), refusedBy(required, 'cpu')], [['CM2055'], []]);
+});
+
+test('a launch file has the clusters', () => {
+  const diagnostics = new Diagnostics();
+  const file = (cluster: string): string =>
+    `{"module": "k.ptx", "kernel": "k", "grid": [4, 1, 1], "block": [32, 1, 1], "cluster": ${cluster}, "args": []}`;
+  assert.equal(readLaunchFile('launch.json', file('[2, 1, 1]'), diagnostics)?.cluster, [2, 1, 1]);
+  assert.is(readLaunchFile('launch.json', file('[2]'), diagnostics), undefined);
+  assert.equal(
+    diagnostics.list.map(({ code }) => code),
+    ['CM5041'],
+  );
+});
+
+test('CUDA C++ that clang compiles with our headers: `this_cluster()` and `__cluster_dims__`', () => {
+  const bitcode = gunzipSync(readFileSync(join(root, 'fixtures/cuda/headers/clusters.bc.gz')));
+  const made = loaded(ptxOfBitcode(new Uint8Array(bitcode), new Diagnostics())!);
+  const found = made.launch('_Z4ringILi4EEvPi', 8, { grid: [8, 1, 1], block: 32 });
+  assert.equal(
+    found,
+    Array.from({ length: 8 }, (_, b) => (((b % 4) + 5) % 4) * 100 + 34),
+  );
+  assert.equal(made.launch('_Z4ringILi4EEvPi', 8, { grid: [6, 1, 1], block: 32 }), ['CM5054']);
 });
 
 test.run();

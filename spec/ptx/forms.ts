@@ -54,7 +54,7 @@ export function formOfCase(row: Row, one: AnyCase): FormMatch | undefined {
 }
 
 /** Registers of every type under names that `operandText` uses, and a variable that carries an argument. */
-export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'f32', 'f64']
+export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'b128', 'f32', 'f64']
   .map((type) => `.reg .${type} %${type}_<9>;`)
   .concat('.param .align 16 .b8 cell[32]; .param .b32 arg; .param .b32 res; list: .branchtargets L, L;')
   .concat(
@@ -82,8 +82,8 @@ function registerOf(type: string, index: number, isRelaxed = true): string {
   return `%b${Math.max(16, bitsOfType(type))}_${index}`;
 }
 
-const registers = (type: string, count: number, from: number): string =>
-  `{${Array.from({ length: count }, (_, i) => registerOf(type, from + i)).join(', ')}}`;
+const registers = (type: string, count: number, from: number, isRelaxed: boolean): string =>
+  `{${Array.from({ length: count }, (_, i) => registerOf(type, from + i, isRelaxed)).join(', ')}}`;
 
 /** An operand that suits a slot; `entry` is the parameter of the kernel, `L` a label. */
 function operandText(slot: OperandSlot, index: number, form: FormMatch): string {
@@ -92,7 +92,7 @@ function operandText(slot: OperandSlot, index: number, form: FormMatch): string 
   if (slot.isAddress) return addressText(form);
   if (type === 'label' || type === 'targets') return type === 'label' ? 'L' : 'list';
   const lanes = slot.vector === 'elements' ? lanesOfSlot(slot, form) : undefined;
-  if (lanes !== undefined) return registers(type, lanes, 1);
+  if (lanes !== undefined) return registers(type, lanes, 1, slot.isRelaxed);
   if (slot.constant) return String(slot.constant[0]);
   // The number of a barrier, of which 0 is the one that all have, and of its threads.
   if (form.row.control === 'barrier' && /^[ab]$/.test(slot.name)) return '0';

@@ -5,21 +5,15 @@ import { inOrderOf } from '../../src/ptx/check/modifier-order.ts';
 import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check/slots.ts';
 import type { AnyModifiers, OperandSlot, Row } from '../../src/ptx/model/row.ts';
 import { refusedAddressRows } from '../../src/ptx/table/refused/address.ts';
-import { refusedCopyRows } from '../../src/ptx/table/refused/async-copy.ts';
 import { refusedConvertRows } from '../../src/ptx/table/refused/convert.ts';
-import { refusedFloatRows } from '../../src/ptx/table/refused/float.ts';
 import { refusedHalfRows } from '../../src/ptx/table/refused/half.ts';
-import { refusedMemoryRows } from '../../src/ptx/table/refused/memory.ts';
 import { refusedTensorRows } from '../../src/ptx/table/refused/tensor-map.ts';
 import { refusedVideoRows } from '../../src/ptx/table/refused/video.ts';
 
 /** The refused rows of arithmetic, conversions and data movement. */
 export const refusedDataRows = (): readonly Row[] => [
-  ...refusedFloatRows(),
   ...refusedHalfRows(),
   ...refusedAddressRows(),
-  ...refusedMemoryRows(),
-  ...refusedCopyRows(),
   ...refusedTensorRows(),
   ...refusedConvertRows(),
   ...refusedVideoRows(),

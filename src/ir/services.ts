@@ -6,6 +6,8 @@
  *
  * `cluster`: what a kernel in clusters of blocks knows of them (`clusterHead`), and a word for the barrier of each cluster whose blocks have begun.
  *
+ * `alone`: nothing; a launch of a kernel with it runs on one thread of the host, so that accesses of 128 bits are atomic.
+ *
  * `heap`: the heap of `malloc`, which all launches on a device share, with its size at byte 8 (`cuda/device/heap.cu`). Its address is in
  * `%envreg30` and `%envreg31`, which are of the driver's own.
  *
@@ -23,6 +25,7 @@ export const serviceNames = {
   heap: 'cumetal.heap',
   stack: 'cumetal.stack',
   launches: 'cumetal.launches',
+  alone: 'cumetal.alone',
 } as const;
 export type Service = keyof typeof serviceNames;
 

@@ -13,6 +13,7 @@ import { refuseOtherBarriers } from './passes/barrier-numbers.ts';
 import { classifyParams } from './passes/classify-params.ts';
 import { takeConstantBranches } from './passes/constant-branches.ts';
 import { sumDisjointParts } from './passes/disjoint-sums.ts';
+import { padHidden } from './passes/hidden-variables.ts';
 import { refuseMissingMemory } from './passes/missing-memory.ts';
 import { decideNullComparisons } from './passes/null-comparisons.ts';
 import { packValues } from './passes/pack-values.ts';
@@ -49,6 +50,7 @@ export const lowerPasses: readonly LowerPass[] = [
     run(kernel, { c }) {
       lowerBodies(c);
       endWithStack(kernel);
+      padHidden(kernel);
       useReplaced(c.evidence, c.registers.finish());
       inFlowOrder(kernel);
     },

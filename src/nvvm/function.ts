@@ -1,6 +1,7 @@
 /** One function: its parameters, its blocks in an order in which definitions come before uses, and its text. */
 import type { Argument, Block, Instruction, Function as LlvmFunction, Value } from '../bitcode/index.ts';
 import { operandsOf, spell, successorsOf } from '../bitcode/index.ts';
+import { annotationsOf } from './annotations.ts';
 import { selectIntrinsic } from './intrinsics/index.ts';
 import { alignOf, sizeOf } from './layout.ts';
 import { Refused, refuse } from './refused.ts';
@@ -23,7 +24,7 @@ import { phisOf, selectBranch, selectSwitch } from './select/control.ts';
 import { compareFloats, contractionOf, floatBinary, fusedProduct, negated } from './select/floats.ts';
 import { compareIntegers, compareWide, integerBinary, selected, wideBinary } from './select/integers.ts';
 import { loadParts, registersOf, selectLoad, selectStore, storeParts } from './select/memory.ts';
-import { boundsText, byValueOfArgument, headText, isKernel, parameterName } from './signatures.ts';
+import { boundsText, byValueOfArgument, clusterText, headText, isKernel, parameterName } from './signatures.ts';
 import { inferSpaces, spaceNumbers } from './spaces.ts';
 import { emit, type FunctionState, into, type ModuleState, newLabel, registerDeclarations } from './state.ts';
 import { addressIn, nameOf, operand, partsFor, placeOf, registersFor } from './values.ts';
@@ -43,7 +44,7 @@ export function functionText(module: ModuleState, fn: LlvmFunction): string {
     texts.set(block, s.text);
   }
   const body = fn.blocks.filter((block) => texts.has(block)).flatMap((block) => [`${s.labels.get(block)}:`, ...texts.get(block)!]);
-  const bounds = isKernel(fn) ? boundsText(fn) : [];
+  const bounds = isKernel(fn) ? [...boundsText(fn), ...clusterText(fn, annotationsOf(module.module))] : [];
   return [head, ...bounds, '{', ...registerDeclarations(s), ...s.declarations, ...entry, ...body, '}', ''].join('\n');
 }
 

@@ -1,5 +1,6 @@
 /** Module variables with their initial values. Source: PTX ISA 9.0, 5.4.1 to 5.4.4. */
 import type { Constant, GlobalVariable } from '../bitcode/index.ts';
+import { annotationsOf } from './annotations.ts';
 import { declareExtern } from './externs.ts';
 import { alignOf, bytesOf, elementOf, offsetOf, partsOf, sizeOf } from './layout.ts';
 import { refuse } from './refused.ts';
@@ -29,28 +30,8 @@ export function globalTexts(module: ModuleState, isUsed: (global: GlobalVariable
  */
 const managedAnnotation = 'cumetal.managed';
 
-function managedVariables(module: ModuleState): ReadonlySet<unknown> {
-  const list = module.module.globals.find(({ name }) => name === 'llvm.global.annotations')?.init;
-  const entries = list?.kind === 'constant' && list.form === 'aggregate' ? list.elements : [];
-  return new Set(
-    entries.flatMap((entry) => {
-      if (entry.kind !== 'constant' || entry.form !== 'aggregate') return [];
-      const [variable, text] = entry.elements.map(withoutCasts);
-      return text?.kind === 'global' && textOf(text.init) === managedAnnotation ? [variable] : [];
-    }),
-  );
-}
-
-const withoutCasts = (value: Constant): Constant =>
-  value.kind === 'constant' && value.form === 'cast' ? withoutCasts(value.value) : value;
-
-/** The text of a C string. */
-const textOf = (value: Constant | undefined): string =>
-  value?.kind === 'constant' && value.form === 'aggregate'
-    ? String.fromCharCode(
-        ...value.elements.slice(0, -1).map((each) => (each.kind === 'constant' && each.form === 'int' ? Number(each.value) : 0)),
-      )
-    : '';
+const managedVariables = (module: ModuleState): ReadonlySet<unknown> =>
+  new Set(annotationsOf(module.module).flatMap(({ of, text }) => (text === managedAnnotation ? [of] : [])));
 
 function globalText(module: ModuleState, global: GlobalVariable, isManaged: boolean): string {
   const space = spaceOfGlobal(global);

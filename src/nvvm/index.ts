@@ -28,6 +28,10 @@ import { nameOf } from './values.ts';
 const ptxVersion = '8.0';
 const defaultArchitecture = 80;
 
+/** The first architecture with clusters of blocks, which headers use whatever clang compiles for. */
+const clusterArchitecture = 90;
+const isOfClusters = (text: string | undefined): boolean => /cluster|\bmapa\b|\bgetctarank\b/.test(text ?? '');
+
 /** How a module becomes PTX. */
 export interface PtxOptions {
   /** Whether the result is linked with that of other files, which may define what it names; false by default. */
@@ -63,7 +67,7 @@ export function ptxOfModule(module: Module, diagnostics: Diagnostics, { isReloca
   const prototypes = defined.filter((fn) => !isKernel(fn)).map((fn) => `${headText(fn, nameOf(state, fn))};`);
   return [
     `.version ${ptxVersion}`,
-    `.target sm_${state.sm}`,
+    `.target sm_${texts.some(isOfClusters) ? Math.max(state.sm, clusterArchitecture) : state.sm}`,
     '.address_size 64',
     '',
     ...state.externs.values(),

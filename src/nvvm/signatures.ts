@@ -4,6 +4,7 @@
  */
 import type { Argument, Attribute, Function as LlvmFunction, Type } from '../bitcode/index.ts';
 import { spell } from '../bitcode/index.ts';
+import type { Annotation } from './annotations.ts';
 import { alignOf, partsOf, sizeOf, storeBytes } from './layout.ts';
 import { refuse } from './refused.ts';
 
@@ -81,6 +82,15 @@ const bounds: readonly (readonly [attribute: string, directive: string])[] = [
   ['nvvm.maxnreg', '.maxnreg'],
   ['nvvm.maxclusterrank', '.maxclusterrank'],
 ];
+
+/** The annotation of `__cluster_dims__`, with the blocks of a cluster along the axes. */
+const clusterAnnotation = 'cumetal.cluster';
+
+/** The directives of a kernel's clusters. */
+export const clusterText = (fn: LlvmFunction, annotations: readonly Annotation[]): string[] =>
+  annotations
+    .filter(({ of, text }) => of === fn && text === clusterAnnotation)
+    .flatMap(({ numbers: [x = 1, y = 1, z = 1] }) => ['.explicitcluster', `.reqnctapercluster ${x}, ${y}, ${z}`]);
 
 /** The directives of a kernel's launch bounds. */
 export function boundsText(fn: LlvmFunction): string[] {

@@ -27,7 +27,8 @@
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#define __cluster_dims__(...) __attribute__((cluster_dims(__VA_ARGS__)))
+// The attribute of clang is for later architectures alone than the one that it compiles for here.
+#define __cluster_dims__(...) __attribute__((annotate("cumetal.cluster", __VA_ARGS__)))
 // Clang has no managed variables for CUDA: the annotation lets the driver find them.
 #define __managed__ __attribute__((device, annotate("cumetal.managed")))
 // A parameter is constant anyway, and registers are not a resource that a kernel asks for.

@@ -95,6 +95,14 @@ __cumetal_host cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, 
     return ::cudaLaunchKernelExC(config, (const void *)kernel, pointers);
   }(static_cast<Actual &&>(args)...);
 }
+template <class T>
+__cumetal_host cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, T *func, const cudaLaunchConfig_t *config) {
+  return ::cudaOccupancyMaxActiveClusters(numClusters, (const void *)func, config);
+}
+template <class T>
+__cumetal_host cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, T *func, const cudaLaunchConfig_t *config) {
+  return ::cudaOccupancyMaxPotentialClusterSize(clusterSize, (const void *)func, config);
+}
 template <class T> __cumetal_host cudaError_t cudaFuncSetCacheConfig(T *func, enum cudaFuncCache cacheConfig) {
   return ::cudaFuncSetCacheConfig((const void *)func, cacheConfig);
 }

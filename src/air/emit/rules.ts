@@ -92,6 +92,7 @@ const services: Readonly<Record<Service, { readonly what: string; readonly why: 
     why: 'Metal has no clusters of threadgroups',
   },
   stack: { what: 'a stack (recursive functions, `alloca`)', why: 'Metal has none' },
+  alone: { what: 'an access of 128 bits that is atomic', why: 'Apple GPUs have none' },
   launches: { what: 'a launch from a kernel (`<<<>>>` in device code, `cudaLaunchDevice`)', why: 'Metal has none' },
   heap: { what: 'the heap of kernels (`malloc`, `free`, `%envreg30`)', why: 'Metal has none' },
 };

@@ -105,6 +105,7 @@ function partLines({ fn, kernels, notRun }: Part): string[] {
 /** `isListed`: the `CNST` tag has listed the required function constants, and only the optional ones remain. */
 const serviceTexts: Readonly<Record<Service, string>> = {
   grid: 'the workspace for barriers of the grid',
+  alone: 'nothing: the launch runs on one thread of the host',
   cluster: 'what the launch says of clusters, and their barriers',
   heap: 'the heap of `malloc`',
   launches: 'the launches of the kernel',

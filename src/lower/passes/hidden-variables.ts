@@ -1,4 +1,5 @@
 /** Shared variables that lowering adds to a kernel, and how a pass recognizes them. */
+import { alignUp } from '../../base/bytes.ts';
 import type { Variable as IrVariable, Kernel } from '../../ir/index.ts';
 
 /**
@@ -37,6 +38,23 @@ export function threadMemory(kernel: Kernel, bytes: number): IrVariable {
   return made;
 }
 
+/** Bytes after which the pattern of the widest swizzle starts again. */
+const patternBytes = 1024;
+
+/**
+ * Pads the hidden shared memory of a kernel with products of warp groups, so that dynamic shared memory is where it were without it, up to a whole
+ * number of patterns: swizzles go by addresses, and kernels expect their memory at the start of a pattern.
+ */
+export function padHidden(kernel: Kernel): void {
+  if (!kernel.variables.some(({ name }) => name === threadName || name === hidden.groups.name)) return;
+  const own = kernel.variables.filter(({ name }) => Object.values(hidden).some((each) => each.name === name));
+  const bytes = own.reduce((sum, { size }) => sum + alignUp(size, 16), 0);
+  if (bytes === 0) return;
+  const size = alignUp(bytes, patternBytes) - bytes;
+  const name = 'cumetal.padding';
+  kernel.variables.push({ name, size, align: 16, element: undefined, space: 'shared', isDynamic: false, init: undefined });
+}
+
 /** Whether the source can address a variable: its own, and reserved memory, whose address it has from a special register. */
 export const isAddressable = ({ name }: IrVariable): boolean =>
-  ![hidden.word.name, hidden.barriers.name, hidden.groups.name].some((own) => own === name);
+  ![hidden.word.name, hidden.barriers.name, hidden.groups.name, 'cumetal.padding'].some((own) => own === name);

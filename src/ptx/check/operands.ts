@@ -13,7 +13,7 @@ import { spaceOf, wrongAccess, wrongBase } from './address.ts';
 import { immediateBits } from './immediate.ts';
 import { type FormMatch, operandCounts, slotsOf } from './match.ts';
 import { lookUp, mayBeDeclared, type Named, type Scope } from './scope.ts';
-import { expectationsOf, holdsAddress, lanesOfSlot, matchPlain, needsVector, typeOfSlot } from './slots.ts';
+import { expectationsOf, expectedParts, holdsAddress, lanesOf, lanesOfSlot, matchPlain, needsVector, typeOfSlot } from './slots.ts';
 import { conversionHelp, familyOf, forUndeclared, typeDeclared } from './suggest.ts';
 
 /** The operand that discards a result. */
@@ -84,6 +84,7 @@ function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOp
   const only = onlyElement(place, slot, node, type);
   if (only) return checkOperand(place, slot, only);
   const lanes = lanesOf(node, place.scope);
+  if (type === 'b128' && lanes === undefined) return checkWhole(place, slot, node);
   if (slot.vector === undefined || (lanes === undefined && !needsVector(place.form, slot))) {
     return (slot.isDestination ? checkDestination : checkSource)(place, slot, node, type) ? whole : undefined;
   }
@@ -100,11 +101,11 @@ function onlyElement({ form }: Place, slot: OperandSlot, node: Operand, type: Pt
   return isWhole ? node.elements[0] : undefined;
 }
 
-/** The number of elements of a brace vector or of a register declared as a vector. */
-function lanesOf(node: Operand, scope: Scope): number | undefined {
-  if (node.kind === 'vector') return node.elements.length;
+/** A register of 128 bits, which is its halves. */
+function checkWhole({ scope, ...place }: Place, slot: OperandSlot, node: Operand): MatchedOperand | undefined {
   const symbol = node.kind === 'name' ? lookUp(scope, node.name) : undefined;
-  return symbol?.kind === 'vector' ? symbol.lanes.length : undefined;
+  if (symbol?.kind === 'vector' && symbol.isWhole) return { slot, node, type: 'b64', lanes: symbol.lanes.length };
+  return mismatch({ scope, ...place }, node, 'a register of type .b128', kindWords(node));
 }
 
 function checkVector(place: Place, slot: OperandSlot, node: Operand, type: PtxType, lanes: number | undefined): MatchedOperand | undefined {
@@ -133,12 +134,6 @@ function expectedLanes({ form }: Place, slot: OperandSlot, type: PtxType, lanes:
   return slot.vector === 'some' ? lanes : lanesOfSlot(slot, form);
 }
 
-/** `mov.b64 {lo, hi}` splits bits into two or four parts of at least 8 bits. */
-function expectedParts(type: PtxType, lanes: number | undefined): number | undefined {
-  if (kindOfType(type) !== 'b' || lanes === undefined) return undefined;
-  return (lanes === 2 || lanes === 4) && bitsOfType(type) / lanes >= 8 ? lanes : 2;
-}
-
 function checkDestination(place: Place, slot: OperandSlot, node: Operand, type: PtxType): boolean {
   const mayDiscard = slot.sink !== undefined || slot.second !== undefined || slot.vector !== undefined;
   if (node.kind === 'name' && node.name === sink && mayDiscard) return true;
@@ -165,7 +160,7 @@ function registerOf(place: Place, node: Operand): Register | undefined {
 export function laneOf(node: Operand & { kind: 'element' }, scope: Scope): Register | undefined {
   const symbol = lookUp(scope, node.name);
   const index = ['x', 'y', 'z', 'w'].indexOf(node.element === 'r' ? 'x' : node.element);
-  return symbol?.kind === 'vector' ? symbol.lanes[index] : undefined;
+  return symbol?.kind === 'vector' && !symbol.isWhole ? symbol.lanes[index] : undefined;
 }
 
 /** A register by name; undefined after reporting CM1101 or CM1106. */

@@ -20,7 +20,8 @@ import type {
 /** The kinds of symbols. */
 export type Named =
   | { readonly kind: 'register'; readonly register: Register }
-  | { readonly kind: 'vector'; readonly lanes: readonly Register[] }
+  /** `isWhole`: a register of 128 bits, whose lanes are its halves. */
+  | { readonly kind: 'vector'; readonly lanes: readonly Register[]; readonly isWhole?: true }
   | { readonly kind: 'opaque'; readonly variable: Variable }
   | { readonly kind: 'variable'; readonly variable: Variable; readonly isModule: boolean }
   | { readonly kind: 'param'; readonly variable: Variable; readonly index: number; readonly isResult: boolean }
@@ -220,8 +221,13 @@ function declare(scope: Scope, variable: Variable): void {
     );
 }
 
+/** The halves of a register of 128 bits, the lower first. */
+const halvesOf = ({ nameSpan }: Variable, name: string): Register[] =>
+  ['.low', '.high'].map((half) => ({ name: `${name}${half}`, declared: 'b64', type: 'i64', declaredAt: nameSpan }));
+
 function register(variable: Variable, name: string): Named {
   const type = registerTypes[variable.type];
+  if (variable.type === 'b128' && !variable.vector) return { kind: 'vector', lanes: halvesOf(variable, name), isWhole: true };
   if (!type) return { kind: 'opaque', variable };
   const one = (lane: string): Register => ({ name: `${name}${lane}`, declared: variable.type, type, declaredAt: variable.nameSpan });
   if (variable.vector === 'v8') return { kind: 'opaque', variable };

@@ -3,7 +3,7 @@
 import type { MatchedOperand, OperandSlot, PtxType } from '../model/row.ts';
 import { specialRegisters } from '../model/special-registers.ts';
 import type { Register } from '../model/types.ts';
-import { bitsOfType, isCompatible, isFloatType, registerTypes, wideType } from '../model/types.ts';
+import { bitsOfType, isCompatible, isFloatType, kindOfType, registerTypes, wideType } from '../model/types.ts';
 import type { Operand } from '../syntax/ast.ts';
 import type { FormMatch } from './match.ts';
 import { lookUp, type Scope } from './scope.ts';
@@ -99,3 +99,16 @@ export function lanesOfSlot({ lanes = '.vec' }: OperandSlot, { modifiers }: Form
 /** Whether an operand of a slot must be a brace vector. */
 export const needsVector = (form: FormMatch, slot: OperandSlot): boolean =>
   slot.vector === 'elements' && lanesOfSlot(slot, form) !== undefined;
+
+/** The number of elements of a brace vector or of a register declared as a vector. */
+export function lanesOf(node: Operand, scope: Scope): number | undefined {
+  if (node.kind === 'vector') return node.elements.length;
+  const symbol = node.kind === 'name' ? lookUp(scope, node.name) : undefined;
+  return symbol?.kind === 'vector' && !symbol.isWhole ? symbol.lanes.length : undefined;
+}
+
+/** `mov.b64 {lo, hi}` splits bits into two or four parts of at least 8 bits. */
+export function expectedParts(type: PtxType, lanes: number | undefined): number | undefined {
+  if (kindOfType(type) !== 'b' || lanes === undefined) return undefined;
+  return (lanes === 2 || (lanes === 4 && type !== 'b128')) && bitsOfType(type) / lanes >= 8 ? lanes : 2;
+}

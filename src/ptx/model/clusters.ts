@@ -110,3 +110,19 @@ export function ownAddress(ir: Builder, address: Value, { bias, bytes, blocks }:
   const there = ir.select(ir.icmp(number, blocks, { pred: 'ugt' }), constant(1n << 40n), far);
   return ir.select(ir.icmp(number, constant(0), { pred: 'eq' }), address, there);
 }
+
+/** The pointer of a place in shared memory for the same place in the block of a number. */
+export function pointerInRank(ir: RowBuilder, pointer: Value, rank: Value): Value {
+  const mapped = mapToRank(ir, ir.ptrtoint('i64', pointer), rank);
+  return ir.inttoptr('ptr.shared', ownAddress(ir, mapped, distancesOf(ir)));
+}
+
+/** Emits `body` for the number of each block whose bit is set in a mask, an i16. */
+export function eachRank(ir: RowBuilder, mask: Value, body: (rank: Value) => void): void {
+  const one = ir.const('i32', 1);
+  ir.repeat(ir.const('i32', 16), [], (rank) => {
+    const isIn = ir.icmp(ir.and(ir.lshr(ir.zext('i32', mask), rank), one), one, { pred: 'eq' });
+    ir.when(isIn, () => body(rank));
+    return [];
+  });
+}

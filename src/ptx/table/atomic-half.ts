@@ -28,14 +28,26 @@ interface Words {
   readonly type: 'f16' | 'bf16' | 'f16x2' | 'bf16x2';
 }
 
-export function addHalf(ir: RowBuilder, a: AddressOperand, b: Value, { type, scope, sem, space }: Words): Value {
+export const addHalf = (ir: RowBuilder, a: AddressOperand, b: Value, { type, scope, sem, space }: Words): Value => {
   const pointer = ir.pointer(a, spaceOf(space));
-  return fenceAround(ir, scope, sem, () => {
-    if (type === 'f16x2' || type === 'bf16x2')
-      return ir.update(pointer, (old) => eachHalf(ir, type, [old, b], (x, y) => ir.fadd(x!, y!)) as Value);
-    const before = updateShort(ir, pointer, (old) => ir.bitcast('i16', ir.fadd(ir.bitcast(type, old), b)));
-    return ir.bitcast(type, before);
-  });
+  return fenceAround(ir, scope, sem, () => updateHalf(ir, pointer, b, { op: 'add', type }));
+};
+
+export type HalfOperation = 'add' | 'min' | 'max';
+const operations = { add: 'fadd', min: 'fmin', max: 'fmax' } as const;
+
+/** Combines one half, or each of two, with what memory has; gives what it had. */
+export function updateHalf(
+  ir: RowBuilder,
+  pointer: Value,
+  b: Value,
+  { op, type }: { readonly op: HalfOperation; readonly type: Words['type'] },
+): Value {
+  const join = ir[operations[op]].bind(ir);
+  if (type === 'f16x2' || type === 'bf16x2')
+    return ir.update(pointer, (old) => eachHalf(ir, type, [old, b], (x, y) => join(x!, y!)) as Value);
+  const before = updateShort(ir, pointer, (old) => ir.bitcast('i16', join(ir.bitcast(type, old), b)));
+  return ir.bitcast(type, before);
 }
 
 /** Replaces 16 bits of memory within a 32-bit word. Returns the old ones. */

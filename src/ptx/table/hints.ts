@@ -39,6 +39,17 @@ export const hintRows = (): readonly Row[] => [
     cases: () => [],
   }),
   row({
+    syntax: 'discard{.global}.L2 [a], size',
+    types: { a: 'b8', size: 'b32' },
+    constants: { size: [128, 128] },
+    since: ampere,
+    doc: 'Leaves the content of a cache line unspecified. Here it stays.',
+    source: '9.7.9.17',
+    status: 'exact',
+    lower: ignore,
+    cases: () => [],
+  }),
+  row({
     syntax: 'applypriority{.global}.L2::evict_normal [a], size',
     types: { a: 'b8', size: 'b32' },
     constants: { size: [128, 128] },

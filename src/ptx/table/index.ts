@@ -7,6 +7,7 @@ import { addTo } from '../../base/group.ts';
 import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
 import { bulkRows } from './async/bulk.ts';
+import { launchControlRows } from './async/launch-control.ts';
 import { mbarrierRows } from './async/mbarrier.ts';
 import { proxyRows } from './async/proxies.ts';
 import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
@@ -16,7 +17,9 @@ import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { clusterAtomicRows } from './atomic-cluster.ts';
 import { halfAtomicRows } from './atomic-half.ts';
+import { vectorAtomicRows } from './atomic-vector.ts';
 import { bitRows } from './bits.ts';
+import { blackwellFloatRows } from './blackwell-floats.ts';
 import { carryRows } from './carry.ts';
 import { clusterAccessRows, clusterAddressRows, clusterBarrierRows, clusterFenceRows } from './cluster.ts';
 import { compareRows } from './compare.ts';
@@ -40,6 +43,7 @@ import { wgmmaRows } from './matrix/wgmma.ts';
 import { wmmaRows } from './matrix/wmma.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
+import { multimemRows } from './multimem.ts';
 import { orderedRows } from './ordered.ts';
 import { pairedRows } from './pairs.ts';
 import { policyRows } from './policies.ts';
@@ -50,6 +54,8 @@ import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
 import { warpRows } from './warp.ts';
+import { wholeAtomicRows, wholeRows } from './whole.ts';
+import { wideAccessRows } from './wide-access.ts';
 
 /** Rows of compiled forms, from one or two files. */
 interface Chapter {
@@ -79,13 +85,25 @@ export const chapters: readonly Chapter[] = [
   eager(asyncStoreRows()),
   eager(policyRows),
   eager(clusterAccessRows()),
+  eager(wideAccessRows()),
+  eager(wholeRows()),
+  lazy(lazyOpcodes.multimem, multimemRows),
+  lazy(lazyOpcodes.launchControl, launchControlRows),
   lazy(lazyOpcodes.clusters, clusterAddressRows),
   lazy(lazyOpcodes.hints, () => [...hintRows(), ...tensorMapRows()]),
   lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows(), ...tensorRows()]),
-  lazy(lazyOpcodes.atomics, () => [...atomicRows(), ...halfAtomicRows(), ...clusterAtomicRows(), ...asyncReductionRows()]),
+  lazy(lazyOpcodes.atomics, () => [
+    ...atomicRows(),
+    ...halfAtomicRows(),
+    ...clusterAtomicRows(),
+    ...vectorAtomicRows(),
+    ...wholeAtomicRows(),
+    ...asyncReductionRows(),
+  ]),
   eager(convertRows),
   eager(convertHalfRows),
   eager(smallFloatRows),
+  eager(blackwellFloatRows()),
   lazy(lazyOpcodes.textures, textureRows),
   lazy(lazyOpcodes.surfaces, surfaceRows),
   eager(controlRows),

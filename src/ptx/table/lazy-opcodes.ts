@@ -8,7 +8,7 @@ const packedVideo = ['vadd', 'vsub', 'vavrg', 'vabsdiff', 'vmin', 'vmax', 'vset'
 /** All opcodes of each chapter, separated by spaces. No other row has one of them, except refused rows. */
 export const lazyOpcodes = {
   bits: 'popc clz bfind brev bfe bfi szext bmsk fns sad mul24 mad24 dp4a dp2a lop3 shf prmt slct copysign testp',
-  hints: 'prefetch prefetchu applypriority tensormap',
+  hints: 'prefetch prefetchu applypriority discard tensormap',
   asyncCopies: 'cp',
   atomics: 'atom red',
   wmma: 'wmma',
@@ -20,5 +20,7 @@ export const lazyOpcodes = {
   textures: 'tex tld4 txq',
   surfaces: 'suld sust suq',
   clusters: 'mapa getctarank',
+  multimem: 'multimem',
+  launchControl: 'clusterlaunchcontrol',
   video: `${packedVideo} vshl vshr`,
 } as const satisfies Record<string, string>;

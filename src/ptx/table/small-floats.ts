@@ -23,6 +23,7 @@ const formats = {
   e5m2: { mantissaBits: 2, bias: 15, bits: 7, max: 57344, nan: 0x7f },
   e2m3: { mantissaBits: 3, bias: 1, bits: 5, max: 7.5, nan: 0x1f },
   e3m2: { mantissaBits: 2, bias: 3, bits: 5, max: 28, nan: 0x1f },
+  e2m1: { mantissaBits: 1, bias: 1, bits: 3, max: 6, nan: 0x7 },
 } as const satisfies Record<string, Format>;
 export type SmallFloat = keyof typeof formats;
 type Name = SmallFloat;
@@ -39,7 +40,7 @@ const power = (exponent: number): number => (exponent + 127) * 2 ** 23;
 const bitsOfFloat = (value: number): number => new Uint32Array(Float32Array.of(value).buffer)[0]!;
 
 /** An f32 in a small format, as an i32. */
-function encoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
+export function encoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
   const { mantissaBits, bias, bits, max, nan } = formats[name];
   const value = rectify(ir, a, relu);
   const size = ir.fabs(value);
@@ -95,6 +96,14 @@ function awayFromZero(ir: RowBuilder, bits: Value): Value {
   return ir.select(ir.icmp(ir.and(bits, top), top, { pred: 'eq' }), i32(ir, 0), i32(ir, 0x1000));
 }
 
+/** A float with 10 bits of mantissa. */
+export function shortened(ir: RowBuilder, a: Value, rounding: 'rna' | 'rn' | 'rz'): Value {
+  if (rounding === 'rna') return tensorFloat(ir, a, (bits) => awayFromZero(ir, bits));
+  const last = (bits: Value): Value => ir.and(ir.lshr(bits, i32(ir, 13)), i32(ir, 1));
+  const short = tensorFloat(ir, a, (bits) => (rounding === 'rz' ? i32(ir, 0) : ir.add(last(bits), i32(ir, 0xfff))));
+  return ir.select(ir.fcmp(a, a, { pred: 'uno' }), i32(ir, 0x7fffe000), short);
+}
+
 /** Two f32 values in small formats, a above b. */
 function encodedPair(ir: RowBuilder, name: Name, a: Value, b: Value, relu: true | undefined): Value {
   return ir.trunc('i16', ir.or(encoded(ir, name, b, relu), ir.shl(encoded(ir, name, a, relu), i32(ir, 8))));
@@ -107,7 +116,7 @@ function decodedPair(ir: RowBuilder, name: Name, a: Value, relu: true | undefine
 }
 
 /** The halves of a register as f32, the upper first. */
-function asFloats(ir: RowBuilder, a: Value): readonly [Value, Value] {
+export function asFloats(ir: RowBuilder, a: Value): readonly [Value, Value] {
   const [low, high] = lowAndHigh(ir, 'f16x2', a);
   return [ir.fpext('f32', high), ir.fpext('f32', low)];
 }
@@ -199,7 +208,7 @@ export const smallFloatRows = [
     doc: 'A float with 10 bits of mantissa, as tensor cores read it, rounded with ties away from 0. The other bits are 0.',
     source,
     status: 'exact',
-    lower: ({ a }, _, ir) => tensorFloat(ir, a, (bits) => awayFromZero(ir, bits)),
+    lower: ({ a }, _, ir) => shortened(ir, a, 'rna'),
     cases: () => [
       { form: 'cvt.rna.tf32.f32', a: 0x3f801000, d: 0x3f802000, why: 'a tie, away from 0' },
       { form: 'cvt.rna.tf32.f32', a: 0xbf800fff, d: 0xbf800000, why: 'below the midpoint' },
@@ -215,11 +224,7 @@ export const smallFloatRows = [
     doc: 'A float with 10 bits of mantissa, as tensor cores read it. The other bits are 0.',
     source,
     status: 'exact',
-    lower({ a }, { rnd, relu }, ir) {
-      const last = (bits: Value): Value => ir.and(ir.lshr(bits, i32(ir, 13)), i32(ir, 1));
-      const short = tensorFloat(ir, rectify(ir, a, relu), (bits) => (rnd === 'rz' ? i32(ir, 0) : ir.add(last(bits), i32(ir, 0xfff))));
-      return ir.select(ir.fcmp(a, a, { pred: 'uno' }), i32(ir, 0x7fffe000), short);
-    },
+    lower: ({ a }, { rnd, relu }, ir) => shortened(ir, rectify(ir, a, relu), rnd),
     cases: () => [
       { form: 'cvt.rn.tf32.f32', a: 0x3f801000, d: 0x3f800000, why: 'a tie, to even' },
       { form: 'cvt.rn.tf32.f32', a: 0x3f803000, d: 0x3f804000, why: 'a tie, to even, upwards' },

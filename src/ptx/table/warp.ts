@@ -86,6 +86,26 @@ function isUniform(ir: RowBuilder, a: Value, mask: Value): Value {
 
 const foldOf = (op: string, type: string): Fold => (op === 'add' ? 'add' : (`${type[0] === 's' ? 's' : 'u'}${op}` as Fold));
 
+/** The bits of a float, or back, as an integer that is ordered as floats are, -0 below +0. */
+const orderedBits = (ir: RowBuilder, bits: Value): Value =>
+  ir.xor(bits, ir.and(ir.ashr(bits, ir.const('i32', 31)), ir.const('i32', 0x7fff_ffff)));
+
+interface Extreme {
+  readonly value: Value;
+  readonly mask: Value;
+  readonly keepsNan: true | undefined;
+}
+
+/** The least or the greatest of the floats of a mask of threads; NaNs are beyond one end of the numbers. */
+function extremeFloat(ir: RowBuilder, op: 'min' | 'max', { value, mask, keepsNan }: Extreme): Value {
+  const isLow = (op === 'min') === (keepsNan === true);
+  const nan = ir.const('i32', isLow ? 0x8000_0000 : 0x7fff_ffff);
+  const ordered = ir.select(ir.fcmp(value, value, { pred: 'uno' }), nan, orderedBits(ir, ir.bitcast('i32', value)));
+  const found = ir.reducesync(ordered, mask, { fold: `s${op}` });
+  const bits = ir.select(ir.icmp(found, nan, { pred: 'eq' }), ir.const('i32', 0x7fff_ffff), orderedBits(ir, found));
+  return ir.bitcast('f32', bits);
+}
+
 export const warpRows = [
   row({
     syntax: 'shfl.sync.mode.b32 d[|p], a, b, c, members',
@@ -262,6 +282,23 @@ export const warpRows = [
       { form: 'redux.sync.add.u32', a: 5, b: 1, d: 5, why: 'the sum of one value' },
       { form: 'redux.sync.min.s32', a: 0x80000000, b: 1, d: 0x80000000, why: 'the minimum value' },
       { form: 'redux.sync.max.u32', a: 0, b: 1, d: 0, why: 'the minimum value' },
+    ],
+  }),
+  row({
+    syntax: 'redux.sync.op{.abs}{.NaN}.f32 d, a, b',
+    values: { op: ['min', 'max'] },
+    types: { d: 'f32', a: 'f32', b: 'u32' },
+    since: { ptx: 8.6, sm: 100 },
+    doc: 'The least or the greatest float of a mask of threads. NaNs do not count, unless with `.NaN`. +0 is greater than -0.',
+    source: '9.7.13.12',
+    status: 'exact',
+    isCollective: true,
+    lower: ({ a, b }, { op, abs, NaN: keepsNan }, ir) => extremeFloat(ir, op, { value: abs ? ir.fabs(a) : a, mask: b, keepsNan }),
+    cases: () => [
+      { form: 'redux.sync.min.f32', a: 0xc0000000, b: 1, d: 0xc0000000, why: 'one value' },
+      { form: 'redux.sync.max.abs.f32', a: 0xc0000000, b: 1, d: 0x40000000, why: 'its absolute value' },
+      { form: 'redux.sync.min.NaN.f32', a: 0x7fc00000, b: 1, d: 0x7fffffff, why: 'NaN' },
+      { form: 'redux.sync.max.f32', a: 0xff800000, b: 1, d: 0xff800000, why: '-infinity is a number' },
     ],
   }),
   row({

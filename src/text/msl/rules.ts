@@ -221,6 +221,7 @@ const services: Readonly<Record<Service, readonly [string, string]>> = {
     'a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)',
     'Metal does not promise that all threadgroups of a grid run at the same time',
   ],
+  alone: ['an access of 128 bits that is atomic', 'the target has none'],
   heap: ['the heap of kernels (`malloc`, `free`, `%envreg30`)', 'Metal has none'],
   cluster: ['a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)', 'Metal has no clusters of blocks'],
   stack: ['a stack (recursive functions, `alloca`)', 'Metal has none'],

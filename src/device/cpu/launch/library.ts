@@ -293,7 +293,7 @@ const minThreads = 32;
 const maxInstructionsPerThread = 150;
 
 function isVectorized({ insts, params }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
-  if (denormals === 'flush' || params.some(({ service }) => service === 'cluster')) return false;
+  if (denormals === 'flush' || params.some(({ service }) => service === 'cluster' || service === 'alone')) return false;
   const threads = block[0] * block[1] * block[2];
   return engine === 'simd' || (engine === 'auto' && threads >= minThreads && insts.length <= maxInstructionsPerThread * threads);
 }

@@ -182,7 +182,7 @@ export function globalsOf(
 ): Globals {
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const parts = sharedParts(request);
-  const services = { heap, launches, cluster: clusters, stack: start + area.stack, grid: start + area.grid };
+  const services = { heap, launches, alone: 0, cluster: clusters, stack: start + area.stack, grid: start + area.grid };
   let part = 0;
   const paramAddresses = kernel.params.map((param, i): bigint => {
     if (bound && param.kind !== 'threadgroup') return bound(param.slot);

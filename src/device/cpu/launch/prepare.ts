@@ -285,7 +285,8 @@ function preparedLaunch(
       kernel,
       request,
     );
-  const shares = memory.isShared && observers.length === 0 && !reflection.printf ? threads : 1;
+  const isAlone = reflection.services?.some(({ service }) => service === 'alone') === true;
+  const shares = memory.isShared && observers.length === 0 && !reflection.printf && !isAlone ? threads : 1;
   const residents =
     resident && residentsOf({ ...resident, first: globalsIn(resident.start, resident.area), isInBackground }, memory, compiled, kernel);
   const work = { ...workOf(request, shares), residents };

@@ -1,6 +1,7 @@
 /** Bulk copies between global and shared memory, and reductions. Source: PTX ISA 9.0, 9.7.9.25.4. */
 
 import type { Value } from '../../../ir/index.ts';
+import { eachRank, pointerInRank } from '../../model/clusters.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../../model/row.ts';
 import { fence } from '../order.ts';
 import { barrierAt, step } from './barrier-word.ts';
@@ -30,8 +31,8 @@ interface Inward {
 
 /** Does something with the bytes of a copy into shared memory, and tells the barrier that they have arrived. */
 function inward(ir: RowBuilder, { to, a, size, mbar }: Inward, from: 'global' | 'shared', move: (to: Value, from: Value) => void): void {
-  const barrier = barrierAt(ir, mbar, 'shared');
-  move(ir.pointer(to, 'shared'), ir.pointer(a, from));
+  const barrier = barrierAt(ir, mbar, 'shared::cluster');
+  move(ir.pointer(to, 'shared::cluster'), ir.pointer(a, from));
   step(ir, barrier, { completes: size });
 }
 
@@ -85,6 +86,28 @@ const inwardRows = (): readonly Row[] => [
     status: 'exact',
     lower: (given, { op, type }, ir) =>
       inward(ir, given, 'shared', (to, from) => reduceBytes(ir, [to, from, given.size], op as Reduction, type)),
+    cases: () => [],
+  }),
+];
+
+const multicastRows = (): readonly Row[] => [
+  row({
+    syntax:
+      'cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster{.L2::cache_hint} [to], [a], size, [mbar], mask{, policy}',
+    types: { to: 'b8', a: 'b8', mbar: 'b64', size: 'u32', mask: 'b16', policy: 'b64' },
+    onlyWith: hinted,
+    spaces: { ...shared, a: 'global' },
+    since: hopper,
+    doc: `Copies to the same place in the shared memory of each block of a mask, and signals the mbarrier at the same place there. ${atOnce} ${cpu}`,
+    source: '9.7.9.25.4.1',
+    status: 'exact',
+    lower({ to, a, size, mbar, mask }, _, ir) {
+      const [barrier, place, from] = [barrierAt(ir, mbar, 'shared'), ir.pointer(to, 'shared'), ir.pointer(a, 'global')];
+      eachRank(ir, mask, (rank) => {
+        copyBytes(ir, pointerInRank(ir, place, rank), from, size);
+        step(ir, pointerInRank(ir, barrier, rank), { completes: size });
+      });
+    },
     cases: () => [],
   }),
 ];
@@ -218,4 +241,4 @@ const groupRows = (): readonly Row[] => [
   }),
 ];
 
-export const bulkRows = (): readonly Row[] => [...inwardRows(), ...outwardRows(), ...groupRows()];
+export const bulkRows = (): readonly Row[] => [...inwardRows(), ...multicastRows(), ...outwardRows(), ...groupRows()];

@@ -36,8 +36,8 @@ const storeRows = (): readonly Row[] => [
     lower({ a, b, mbar }, { type }, ir) {
       const values = typeof b === 'number' ? [b] : b;
       const bytes = bitsOfType(type) / 8;
-      const barrier = barrierAt(ir, mbar, 'shared');
-      storeAll(ir, ir.pointer(a, 'shared'), values, bytes);
+      const barrier = barrierAt(ir, mbar, 'shared::cluster');
+      storeAll(ir, ir.pointer(a, 'shared::cluster'), values, bytes);
       step(ir, barrier, { completes: ir.const('i32', values.length * bytes) });
     },
     cases: () => [],
@@ -84,9 +84,9 @@ const reduceRows = (): readonly Row[] => [
     source: '9.7.13.7',
     status: 'exact',
     lower({ a, b, mbar }, { op, type }, ir) {
-      const barrier = barrierAt(ir, mbar, 'shared');
+      const barrier = barrierAt(ir, mbar, 'shared::cluster');
       const rmw = op === 'min' || op === 'max' ? (`${isSignedType(type) ? 's' : 'u'}${op}` as const) : op;
-      ir.atomic(ir.pointer(a, 'shared'), b, { rmw });
+      ir.atomic(ir.pointer(a, 'shared::cluster'), b, { rmw });
       step(ir, barrier, { completes: ir.const('i32', bitsOfType(type) / 8) });
     },
     cases: () => [],

@@ -1,28 +1,10 @@
-/** Refused: clusters, cache policies and matrices in memory. Source: PTX ISA 9.0, 9.7.9. */
+/** Refused: matrices in memory. Source: PTX ISA 9.0, 9.7.9. */
 import { type Row, row } from '../../model/row.ts';
 
-const ampere = { ptx: 7.4, sm: 80 } as const;
-
-const dropped = {
-  refused: 'a promise that memory is not read again, after which its content is undefined, is not supported yet',
-  instead: 'leave it out',
-} as const;
 const tileMoves = {
   refused: 'this layout of matrix tiles for NVIDIA tensor cores is not supported yet',
   instead: 'load each element with `ld.shared`',
 } as const;
-
-const cacheRows = (): readonly Row[] => [
-  row({
-    syntax: 'discard{.global}.L2 [a], size',
-    types: { size: 'b32' },
-    constants: { size: [128, 128] },
-    since: ampere,
-    doc: 'Discards a cache line without writing it back.',
-    source: '9.7.9.17',
-    status: dropped,
-  }),
-];
 
 const tileRows = (): readonly Row[] => [
   row({
@@ -93,4 +75,4 @@ const tileRows = (): readonly Row[] => [
   }),
 ];
 
-export const refusedAddressRows = (): readonly Row[] => [...cacheRows(), ...tileRows()];
+export const refusedAddressRows = (): readonly Row[] => [...tileRows()];

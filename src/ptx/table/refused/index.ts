@@ -5,36 +5,24 @@
  */
 import type { Row } from '../../model/row.ts';
 import { refusedAddressRows } from './address.ts';
-import { refusedCopyRows } from './async-copy.ts';
-import { atomicRows } from './atomic.ts';
 import { refusedConvertRows } from './convert.ts';
-import { refusedFloatRows } from './float.ts';
 import { refusedHalfRows } from './half.ts';
 import { matrixRows } from './matrix.ts';
-import { refusedMemoryRows } from './memory.ts';
-import { miscRows } from './misc.ts';
 import { refusedSurfaceRows } from './surface.ts';
 import { tcgen05Rows } from './tcgen05.ts';
 import { refusedTensorRows } from './tensor-map.ts';
 import { refusedTextureRows } from './texture.ts';
 import { refusedVideoRows } from './video.ts';
-import { warpRows } from './warp.ts';
 
 /** Arithmetic, data movement, conversions and scalar video instructions first, then the other chapters in the order of the manual. */
 export const refusedRows = (): readonly Row[] => [
-  ...refusedFloatRows(),
   ...refusedHalfRows(),
   ...refusedAddressRows(),
-  ...refusedMemoryRows(),
-  ...refusedCopyRows(),
   ...refusedTensorRows(),
   ...refusedConvertRows(),
   ...refusedVideoRows(),
   ...refusedTextureRows(),
   ...refusedSurfaceRows(),
-  ...atomicRows(),
-  ...warpRows(),
   ...matrixRows(),
   ...tcgen05Rows(),
-  ...miscRows(),
 ];
