@@ -278,6 +278,19 @@ test('a block of the cluster that there is not has no memory', () => {
   }
 });
 
+test('memory of a block that has ended is out of reach', () => {
+  const reads = `mov.u32 a, mem; mapa.shared::cluster.u32 b, a, 0; setp.eq.u32 p, rank, 0; @p bra done;
+mov.u32 a, 0; again: ld.volatile.global.u32 d, [o]; add.u32 a, a, 1; setp.lt.u32 q, a, 5000; @q bra again;
+ld.shared::cluster.u32 c, [b]; add.u32 c, c, 5; st.global.u32 [o], c; done:`;
+  const generic = 'mov.u64 x, mem; cvta.shared.u64 x, x; mapa.u64 y, x, 0;';
+  const shape = { grid: [4, 1, 1], block: 33, cluster: [2, 1, 1] } as const;
+  for (const body of [reads, generic + reads.replace('ld.shared::cluster.u32 c, [b]', 'ld.u32 c, [y]')]) {
+    assert.equal(loaded(kernel(body)).launch('k', 132, shape), ['CM6011'], body);
+    const waits = loaded(kernel(body + sync)).launch('k', 132, shape) as number[];
+    assert.equal([waits[0], waits[33], waits[131]], [0, 5, 5]);
+  }
+});
+
 test('a block that never arrives is reported', () => {
   const body = `setp.eq.u32 p, rank, 1; @p bra here; ${sync} bra done; here: mov.u32 a, 1; again: ld.volatile.global.u32 b, [o]; setp.ne.u32 p, a, b; @p bra again; done:`;
   assert.equal(loaded(kernel(body)).launch('k', 2, { grid: [2, 1, 1], block: 1, cluster: [2, 1, 1] }), ['CM6032']);

@@ -332,8 +332,10 @@ const addArgs = (device: Device): LaunchArgument[] => [
 ];
 
 test('the CPU device is available on every machine, by two names', () => {
+  // An OpenCL driver may be installed anywhere.
+  const kinds = devices().map(({ kind }) => kind);
   assert.equal(
-    devices().map(({ kind }) => kind),
+    kinds.filter((kind) => kind !== 'opencl'),
     ['cpu'],
   );
   for (const name of ['auto', 'cpu']) assert.is(openDevice(name, new Diagnostics())?.info.kind, 'cpu');

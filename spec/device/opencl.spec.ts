@@ -5,10 +5,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { compile } from '../../src/compile/index.ts';
 import type { Device } from '../../src/device/index.ts';
 import { openOpenclDevice, systemOpencl } from '../../src/device/opencl/index.ts';
 import type { ClHandle, OpenclBinding } from '../../src/ffi/index.ts';
 import { contract, libraryOf } from '../support/device-contract.ts';
+import { arms, armsExpected, ops, opsExpected, stuck } from '../support/warp-ops.ts';
 
 const test = suite('device/opencl');
 
@@ -20,8 +23,35 @@ function open(): Device {
   return device;
 }
 
-if (binding) contract(test, { name: 'opencl', open, launches: 200 });
-else test.skip(`the contract on a driver: ${failures.join('; ') || 'no OpenCL on this platform'}`);
+/** Words that a kernel of one warp stores, compiled for `cpu`, and the codes that are reported. */
+function warp(ptx: string, words: number): { words: number[]; codes: string[] } {
+  const diagnostics = new Diagnostics(new SourceFile('k.ptx', ptx));
+  const compiled = compile(diagnostics.file!, { target: 'cpu' }, diagnostics)!;
+  const device = open();
+  const module = device.load(compiled.metallib, diagnostics)!;
+  const buffer = device.allocate(4 * words, diagnostics)!;
+  const shape = { grid: [1, 1, 1], block: [32, 1, 1], dynamicSharedBytes: 0, timeoutMs: 60_000 } as const;
+  module.launch({ kernel: module.kernels[0]!.name, ...shape, args: [{ kind: 'buffer', buffer }] }, diagnostics);
+  const found = [...new Uint32Array(buffer.read().buffer)];
+  device.close();
+  return { words: found, codes: diagnostics.list.map(({ code }) => code) };
+}
+
+if (binding) {
+  contract(test, { name: 'opencl', open, launches: 200 });
+
+  test('shifts, quotients and warp operations', () => {
+    const expected = opsExpected();
+    assert.equal(warp(ops, expected.length), { words: expected, codes: [] });
+  });
+
+  test('threads of a warp meet by masks in both arms of a branch', () => {
+    const expected = armsExpected();
+    assert.equal(warp(arms, expected.length), { words: expected, codes: [] });
+  });
+
+  test('threads that wait for others that never come are CM6031', () => assert.equal(warp(stuck, 1).codes, ['CM6031']));
+} else test.skip(`the contract on a driver: ${failures.join('; ') || 'no OpenCL on this platform'}`);
 
 // ── a driver that refuses ──
 

@@ -394,6 +394,20 @@ test('driver API: a module of PTX, its function and its variable', () => {
   assert.is(call.cuLaunchKernel!(fn, 1, 1, 1, 32, 1, 1, 0, 0n, at(424), 0n), 400);
 });
 
+test('a kernel of the driver API that fails leaves its error to the next call', () => {
+  const one = cuda();
+  const { call, memory, reported } = one;
+  assert.equal([call.cuInit!(0), call.cuCtxCreate_v2!(at(200), 0, 0)], [0, 0]);
+  memory.put(at(100_000), cBytes(ptx));
+  assert.is(call.cuModuleLoadData!(at(200), at(100_000)), 0);
+  memory.put(at(64), cBytes('far'));
+  assert.is(call.cuModuleGetFunction!(at(208), handle(one), at(64)), 0);
+  assert.is(call.cuLaunchKernel!(memory.u64(at(208))!, 1, 1, 1, 1, 1, 1, 0, 0n, 0n, 0n), 0);
+  assert.ok(reported.length > 0);
+  assert.is(call.cuCtxSynchronize!(), 700);
+  assert.is(call.cuCtxSynchronize!(), 700, 'and to those behind it');
+});
+
 test('every function that the headers declare is there, but those of arrays and textures', () => {
   const folder = join(import.meta.dirname, '../../cuda/include');
   const text = ['cuda_runtime_api.h', 'cuda.h'].map((name) => readFileSync(join(folder, name), 'utf8')).join('');

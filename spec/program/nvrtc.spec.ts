@@ -14,13 +14,32 @@ test('options are those of NVRTC', () => {
     words: ['-D', 'A=1', '-D', 'B', '-D', 'C=2', '-I', '/a', '-I', '/b', '-I', '/c'],
     isForDevice: false,
     isDeviceByDefault: false,
+    hasSourceFolder: true,
   });
-  assert.equal(words('--gpu-architecture=sm_90a', '-default-device', '-std=c++17', '--fmad=false', '-G', '', '--maxrregcount=32'), {
-    words: ['-std', 'c++17', '-fmad', 'false'],
-    isForDevice: true,
-    isDeviceByDefault: true,
+  assert.equal(
+    words(
+      '--gpu-architecture=sm_90a',
+      '-default-device',
+      '-std=c++17',
+      '--fmad=false',
+      '-G',
+      '',
+      '--maxrregcount=32',
+      '-no-source-include',
+    ),
+    {
+      words: ['-std', 'c++17', '-fmad', 'false'],
+      isForDevice: true,
+      isDeviceByDefault: true,
+      hasSourceFolder: false,
+    },
+  );
+  assert.equal(words('-arch', 'compute_75', '-dc'), {
+    words: ['-dc'],
+    isForDevice: false,
+    isDeviceByDefault: false,
+    hasSourceFolder: true,
   });
-  assert.equal(words('-arch', 'compute_75', '-dc'), { words: ['-dc'], isForDevice: false, isDeviceByDefault: false });
   assert.is(words('--nonsense'), 'unrecognized option --nonsense found');
   assert.is(words('-Gx'), 'unrecognized option -Gx found');
   assert.is(words('--gpu-architecture=80'), 'invalid value for --gpu-architecture (80)');
@@ -71,7 +90,13 @@ test('a compiler gets the source, its headers, words of nvcc and a line for each
   assert.is(call.nvrtcGetPTXSize!(program, at(300)), 4, 'before it is compiled');
   assert.is(call.nvrtcCompileProgram!(program, 2, putTexts(one, 3000, ['-DN=2', '-arch=sm_80'])), 0);
   const { suffix, headers, ...rest } = sources[0]!;
-  assert.equal(rest, { name: 'f.cu', text: 'extern "C" __global__ void f() {}', words: ['-D', 'N=2'], isDeviceByDefault: false });
+  assert.equal(rest, {
+    name: 'f.cu',
+    text: 'extern "C" __global__ void f() {}',
+    words: ['-D', 'N=2'],
+    isDeviceByDefault: false,
+    hasSourceFolder: true,
+  });
   assert.equal([...headers], [['own/a.h', '#define A 1']]);
   assert.match(suffix, /name_0 = \(const void \*\)&f<int>;\n.*name_1 = \(const void \*\)&g;\n$/);
   // The code is without the lines that were added, and has a zero byte behind it.

@@ -5,15 +5,27 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exampleNames } from '../support/examples.ts';
-import { differences, mslOfExample } from '../support/msl/examples.ts';
-import { compiler } from '../support/msl/run.ts';
+import { differences, mslOf, mslOfExample } from '../support/msl/examples.ts';
+import { buildStandIn, compiler } from '../support/msl/run.ts';
 import { need } from '../support/need.ts';
+import { ops, opsExpected } from '../support/warp-ops.ts';
 
 const test = suite('text/msl');
 
 // Atomics and local memory; shuffles, and threadgroup memory of the launch; barriers and early returns.
 for (const name of ['energy', 'argmax', 'reduce'])
   need(test, [compiler ?? 'g++'], `${name} has the recorded bits`, () => assert.equal(differences(name), []));
+
+need(test, [compiler ?? 'g++'], 'shifts, quotients and warp operations', () => {
+  const printed = mslOf('ops', ops);
+  if (typeof printed === 'string') throw new Error(printed);
+  const built = buildStandIn(printed.text, printed.kernel);
+  if (typeof built === 'string') throw new Error(built);
+  const expected = opsExpected();
+  const [after] = built.run({ grid: [1, 1, 1], block: [32, 1, 1], bytes: [new Uint8Array(4 * expected.length)] });
+  built.remove();
+  assert.equal([...new Uint32Array(after!.slice().buffer)], expected);
+});
 
 test('every example is printed', () => {
   for (const name of exampleNames) assert.match(mslOfExample(name).text, /^kernel void \w+\(/m, name);

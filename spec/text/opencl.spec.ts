@@ -1,4 +1,6 @@
 /** Kernels as OpenCL C: what the text looks like, what is refused, and the whole table of ops. `spec/device/opencl.spec.ts` runs it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -8,7 +10,7 @@ import { opNames } from '../../src/ir/index.ts';
 import { constructs, profiles } from '../../src/text/index.ts';
 import { language as msl } from '../../src/text/msl/rules.ts';
 import { language as opencl } from '../../src/text/opencl/rules.ts';
-import { exampleNames, exampleText } from '../support/examples.ts';
+import { exampleNames, exampleText, root } from '../support/examples.ts';
 
 const test = suite('text/opencl');
 
@@ -132,6 +134,15 @@ over:
   ret;
 }`);
   assert.match(text, 'switch (state) {');
+});
+
+test('threads that wait in a loop let others run, and barriers in shared memory start at zero', () => {
+  const { text, codes } = print(readFileSync(join(root, 'fixtures/linking/barriers.ptx'), 'utf8'));
+  assert.equal(codes, []);
+  const kernel = text.slice(text.indexOf('__kernel void _Z9twoHalves'));
+  assert.match(kernel, '((__local uchar *)shared_memory)[at] = 0;');
+  // The state of a thread that yields.
+  assert.match(kernel, /state = 0x1000000[0-9a-f];/);
 });
 
 test.run();

@@ -26,19 +26,20 @@ export function withDeviceRuntime(source: SourceFile): SourceFile {
   if (added.length === 0) return source;
   const heap = added.some((body) => /, malloc,|\bfree,/.test(body)) ? heapFunctions : '';
   const assertion = /\b__assertfail\b/.test(text) ? '' : failing;
-  return new SourceFile(path, `${own}\n${assertion}\n${heap}\n${texts}\n${added.join('\n')}\n`);
+  return new SourceFile(path, `${own}\n${assertion}\n${heap}\n${lastError}\n${texts}\n${added.join('\n')}\n`);
 }
 
 const failing =
   '.extern .func __assertfail(.param .b64 __assertfail_param_0, .param .b64 __assertfail_param_1, .param .b32 __assertfail_param_2, .param .b64 __assertfail_param_3, .param .b64 __assertfail_param_4);';
 const heapFunctions = '.extern .func (.param .b64 r) malloc (.param .b64 n);\n.extern .func free (.param .b64 p);';
+/** The error of the last launch that failed, of each thread: registers of a module are those of all functions. */
+const lastError = '.reg .b32 cumetal_last_error;';
 const registers = '.reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<30>;';
 const service = 'mov.b32 %r1, %envreg28; mov.b32 %r2, %envreg29; mov.b64 %rd1, {%r1, %r2};';
 
 const faults = {
   kernel: 'launch of a kernel of this module',
   memory: 'memory for one more launch',
-  error: 'error of a launch that failed',
   place: 'the device runtime',
 } as const;
 
@@ -86,7 +87,7 @@ const checkShape = `ld.u32 %r10, [%rd5+4]; ld.u32 %r11, [%rd5+8]; ld.u32 %r12, [
 setp.gt.u32 %p4, %r10, 0x7fffffff; max.u32 %r16, %r11, %r12; setp.gt.or.u32 %p4, %r16, 65535, %p4; max.u32 %r16, %r13, %r14; setp.gt.or.u32 %p4, %r16, 1024, %p4;
 setp.gt.or.u32 %p4, %r15, 64, %p4; min.u32 %r17, %r10, %r11; min.u32 %r17, %r17, %r12; min.u32 %r17, %r17, %r13; min.u32 %r17, %r17, %r14; min.u32 %r17, %r17, %r15;
 setp.eq.or.u32 %p4, %r17, 0, %p4; mul.lo.u32 %r18, %r13, %r14; mul.lo.u32 %r18, %r18, %r15; setp.gt.or.u32 %p4, %r18, 1024, %p4;
-@!%p4 bra GOOD; mov.u32 %r9, 1; st.u32 [%rd1+16], %r9; mov.u32 %r9, 9; st.param.b32 [$r], %r9; ret;
+@!%p4 bra GOOD; mov.u32 %r9, 9; mov.u32 cumetal_last_error, %r9; st.param.b32 [$r], %r9; ret;
 GOOD:`;
 
 /** Notes the launch of the record at %rd5 in the stream %rd8. */
@@ -104,16 +105,17 @@ const succeed = 'mov.u32 %r9, 0; st.param.b32 [$r], %r9;';
 const codes: Readonly<Record<DeviceRuntimeKind, string>> = {
   buffer: `ld.param.u64 %rd2, [$0]; ${find} ld.u32 %r5, [%rd3+8]; ${takeRecord} st.u32 [%rd5], %r4; ${shape(1, 2, 3)} add.u64 %rd9, %rd5, 64; st.param.b64 [$r], %rd9;`,
   bufferOfSize: `ld.param.u64 %rd2, [$1]; cvt.u32.u64 %r5, %rd2; ${takeRecord} add.u64 %rd9, %rd5, 64; st.param.b64 [$r], %rd9;`,
-  launch: `ld.param.u64 %rd5, [$0]; ld.param.u64 %rd8, [$1]; setp.ne.u64 %p1, %rd5, 0; @%p1 bra HAS; mov.u32 %r9, 1; st.u32 [%rd1+16], %r9; st.param.b32 [$r], %r9; ret;
+  launch: `ld.param.u64 %rd5, [$0]; ld.param.u64 %rd8, [$1]; setp.ne.u64 %p1, %rd5, 0; @%p1 bra HAS; mov.u32 %r9, 1; mov.u32 cumetal_last_error, %r9; st.param.b32 [$r], %r9; ret;
 HAS: sub.u64 %rd5, %rd5, 64; ${checkShape} ${noteLaunch}`,
-  launchBuffer: `ld.param.u64 %rd2, [$0]; ld.param.u64 %rd5, [$1]; ld.param.u64 %rd8, [$5]; setp.ne.u64 %p5, %rd5, 0; @%p5 bra HAS; mov.u32 %r9, 1; st.u32 [%rd1+16], %r9; st.param.b32 [$r], %r9; ret;
+  launchBuffer: `ld.param.u64 %rd2, [$0]; ld.param.u64 %rd5, [$1]; ld.param.u64 %rd8, [$5]; setp.ne.u64 %p5, %rd5, 0; @%p5 bra HAS; mov.u32 %r9, 1; mov.u32 cumetal_last_error, %r9; st.param.b32 [$r], %r9; ret;
 HAS: sub.u64 %rd5, %rd5, 64; ${find} st.u32 [%rd5], %r4; ${shape(2, 3, 4)} ${checkShape} ${noteLaunch}`,
   newStream: put('atom.add.u32 %r8, [%rd1+12], 1; cvt.u64.u32 %rd9, %r8; add.u64 %rd9, %rd9, 16; st.u64 [%rd2], %rd9;'),
   allocate: `ld.param.u64 %rd2, [$0]; ld.param.u64 %rd3, [$1]; { .param .b64 a; .param .b64 b; st.param.b64 [a], %rd3; call.uni (b), malloc, (a); ld.param.b64 %rd4, [b]; }
-st.u64 [%rd2], %rd4; setp.eq.u64 %p1, %rd4, 0; selp.u32 %r9, 2, 0, %p1; st.param.b32 [$r], %r9;`,
+st.u64 [%rd2], %rd4; setp.eq.u64 %p1, %rd4, 0; selp.u32 %r9, 2, 0, %p1; @%p1 mov.u32 cumetal_last_error, 2; st.param.b32 [$r], %r9;`,
   release: `ld.param.u64 %rd2, [$0]; { .param .b64 a; st.param.b64 [a], %rd2; call.uni free, (a); } ${succeed}`,
   nothing: succeed,
-  lastError: `ld.volatile.u32 %r10, [%rd1+16]; setp.eq.u32 %p1, %r10, 0; @%p1 bra WELL; ${stop('error')} WELL: ${succeed}`,
+  lastError: 'st.param.b32 [$r], cumetal_last_error; mov.u32 cumetal_last_error, 0;',
+  peekError: 'st.param.b32 [$r], cumetal_last_error;',
   zero: put('mov.u32 %r10, 0; st.u32 [%rd2], %r10;'),
   one: put('mov.u32 %r10, 1; st.u32 [%rd2], %r10;'),
   copy: work(1, [long(0), long(1), long(2)], 4),

@@ -15,9 +15,9 @@ export type * from './device.ts';
 export type * from './profile.ts';
 export type * from './trace.ts';
 
-/** The devices of this machine, the preferred one first and the reference last. */
+/** The devices of this machine, the preferred one first. */
 export function devices(): DeviceInfo[] {
-  return [systemMetal().info, cpuInfo, systemOpencl().info, systemCuda().info].filter((info) => info !== undefined);
+  return [systemMetal().info, cpuInfo, systemCuda().info, systemOpencl().info].filter((info) => info !== undefined);
 }
 
 /** The Metal device of this machine: how it is reached, and the ways that failed before. */

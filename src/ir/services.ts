@@ -43,14 +43,19 @@ export const clusterHead = {
   isExplicit: 12,
   /** Bytes of the area of a block. */
   areaBytes: 16,
+  /** Where the 32-bit words are that count the threads of each area which have ended, in bytes from the start. */
+  ended: 20,
   /** Clusters whose blocks have areas at the same time. */
   places: 24,
   /** 64-bit words of barriers, by the place of a cluster. */
   barriers: 32,
 } as const;
 
-/** Bytes of the memory of clusters in a launch with so many places. */
-export const clusterBytes = (places: number): number => clusterHead.barriers + 8 * places;
+/** Bytes of the memory of clusters in a launch with so many places and areas. */
+export const clusterBytes = (places: number, areas: number): number => endedAt(places) + 4 * areas;
+
+/** Where ended threads are counted with so many places. */
+export const endedAt = (places: number): number => clusterHead.barriers + 8 * places;
 
 /** Bytes of the heap, unless the program asks for others. Source: CUDA C++ Programming Guide, "Heap Memory Allocation". */
 export const defaultHeapBytes = 8 * 1024 * 1024;

@@ -8,7 +8,9 @@ import {
   type CheckedFunction,
   callsOf,
   clusterBarrierWord,
+  clusterRank,
   clusterThreads,
+  endedThreads,
   type PtxFunction,
   type Register,
   type Row,
@@ -79,9 +81,10 @@ function completeIfLast(c: Context, word: Value, now: Value): void {
   });
 }
 
-/** Where a thread ends in a kernel with barriers of its cluster: they wait for it no longer. The last one of a cluster clears the word. */
+/** Where a thread ends: others may not reach the memory of a block of which all threads have ended, and barriers wait for it no longer. The last one of a cluster clears the word. */
 export function lowerClusterExit(c: Context): void {
-  const { ir, arrival } = c;
+  const { ir, arrival, remote } = c;
+  if (remote) ir.atomic(endedThreads(ir, remote, ir.zext('i64', clusterRank(c.rows))), ir.const('i32', 1), { rmw: 'add' });
   if (!arrival) return;
   const word = clusterBarrierWord(c.rows);
   const awaited = c.registers.read(c.flow, arrival);

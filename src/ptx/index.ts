@@ -31,6 +31,7 @@ export {
   clusterThreads,
   type Distances,
   distancesOf,
+  endedThreads,
   ownAddress,
   rankOfAddress,
 } from './model/clusters.ts';

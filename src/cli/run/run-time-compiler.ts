@@ -29,7 +29,9 @@ export function compileAtRunTime(
       : ['', ''];
     const name = basename(source.name) || 'default_program';
     const path = write(`source/${name}`, `${start}#line 1 ${JSON.stringify(source.name)}\n${source.text}${source.suffix}${end}`);
-    const words = ['-ptx', '-x', 'cu', '-D__CUDACC_RTC__=1', ...source.words, '-include', before, `-I${join(folder, 'headers')}`, path];
+    const folders = [join(folder, 'headers'), ...(source.hasSourceFolder ? [dirname(source.name)] : [])];
+    const options = [...source.words, '-include', before, ...folders.map((each) => `-I${each}`)];
+    const words = ['-ptx', '-x', 'cu', '-D__CUDACC_RTC__=1', ...options, path];
     const { code, out, messages } = compileText(words, terminal);
     const log = messages.replaceAll(`${folder}/source/`, '').replaceAll(`${folder}/headers/`, '');
     return { ptx: code === 0 ? out : undefined, log };

@@ -21,7 +21,7 @@ import {
   usualShared,
 } from './launches.ts';
 import { driverRow, must, type Row } from './row.ts';
-import { type CodeImage, type CudaState, fail, type LaunchShape } from './state.ts';
+import { type CodeImage, CudaFailure, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
 import { placeVariable } from './symbols.ts';
 import { tensorMaps } from './tensor-maps.ts';
@@ -131,8 +131,17 @@ function launchShape(state: CudaState, shape: LaunchShape, fn: bigint, list: big
   const { kernel } = kernelNamed(state, state.functions.get(fn)!);
   const given = extra === 0n ? argumentsAt(state, list) : argumentsIn(state, extra, offsetsOf(kernel.params));
   if (shape.cooperative) assertTogether(state, kernel, shape);
-  work(state, shape.stream, 'kernel', prepareLaunch(state, fn, shape, given));
+  work(state, shape.stream, 'kernel', lateFailure(state, prepareLaunch(state, fn, shape, given)));
 }
+
+/** The error of a kernel that has begun is that of later calls. */
+const lateFailure = (state: CudaState, run: () => void) => (): void => {
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof CudaFailure) || state.sticky === undefined) throw error;
+  }
+};
 
 /** What a `CUlaunchConfig` says. */
 function launchConfig(state: CudaState, config: bigint): LaunchConfig {

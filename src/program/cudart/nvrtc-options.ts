@@ -4,7 +4,7 @@
  */
 
 /** `words` are given to the compiler under the first name of nvcc; `ignored` ones change nothing; `refused` ones ask for what there is not. */
-type Effect = 'words' | 'architecture' | 'deviceByDefault' | 'ignored' | 'refused';
+type Effect = 'words' | 'architecture' | 'deviceByDefault' | 'noSourceFolder' | 'ignored' | 'refused';
 
 interface Option {
   readonly names: readonly string[];
@@ -35,6 +35,7 @@ export const nvrtcOptions: readonly Option[] = [
   valued('words', '-rdc --relocatable-device-code', truth),
   flag('words', '-dc --device-c'),
   flag('deviceByDefault', '-default-device --device-as-default-execution-space'),
+  flag('noSourceFolder', '-no-source-include --no-source-include'),
   // Code is always optimized, lines are always known, and results stay exact.
   valued('ignored', '--ftz -ftz --prec-sqrt -prec-sqrt --prec-div -prec-div', truth),
   valued('ignored', '--builtin-move-forward -builtin-move-forward --builtin-initializer-list -builtin-initializer-list', truth),
@@ -46,7 +47,7 @@ export const nvrtcOptions: readonly Option[] = [
   flag('ignored', '--use_fast_math -use_fast_math --extra-device-vectorization -extra-device-vectorization --modify-stack-limit'),
   flag('ignored', '--device-debug -G --generate-line-info -lineinfo --device-w -dw --extensible-whole-program -ewp --restrict -restrict'),
   flag('ignored', '--disable-warnings -w --device-int128 -device-int128 --device-stack-protector -device-stack-protector --no-cache'),
-  flag('ignored', '--display-error-number -err-no --no-display-error-number -no-err-no --no-source-include -no-source-include'),
+  flag('ignored', '--display-error-number -err-no --no-display-error-number -no-err-no'),
   flag('ignored', '--minimal -minimal --fdevice-syntax-only -fdevice-syntax-only --version-ident'),
   flag('refused', '--dlink-time-opt -dlto --gen-opt-lto --optix-ir -optix-ir'),
 ];
@@ -58,6 +59,8 @@ export interface NvrtcWords {
   /** Whether the code is asked for as that of a device, not as PTX. */
   readonly isForDevice: boolean;
   readonly isDeviceByDefault: boolean;
+  /** Whether headers are searched in the folder of the source too. */
+  readonly hasSourceFolder: boolean;
 }
 
 interface Found {
@@ -78,7 +81,7 @@ function find(text: string): Found | undefined {
 /** Reads options; what is wrong with them as a sentence. */
 export function readNvrtcOptions(given: readonly string[]): NvrtcWords | string {
   const words: string[] = [];
-  let [isForDevice, isDeviceByDefault] = [false, false];
+  let [isForDevice, isDeviceByDefault, hasSourceFolder] = [false, false, true];
   const rest = given.flatMap((text) => (/^\s*$/.test(text) ? [] : [text.trim()]));
   for (let text = rest.shift(); text !== undefined; text = rest.shift()) {
     const found = find(text);
@@ -90,7 +93,8 @@ export function readNvrtcOptions(given: readonly string[]): NvrtcWords | string 
     if (values && !values.test(value)) return `invalid value for ${names[0]} (${value})`;
     if (effect === 'architecture') isForDevice = value.startsWith('sm_');
     if (effect === 'deviceByDefault') isDeviceByDefault = true;
+    if (effect === 'noSourceFolder') hasSourceFolder = false;
     if (effect === 'words') words.push(names[0]!, ...(hasValue ? [value] : []));
   }
-  return { words, isForDevice, isDeviceByDefault };
+  return { words, isForDevice, isDeviceByDefault, hasSourceFolder };
 }

@@ -142,7 +142,7 @@ function compile(state: CudaState, handle: bigint, count: number, list: bigint):
     fail('NVRTC_ERROR_INVALID_OPTION');
     return;
   }
-  const { words, isForDevice, isDeviceByDefault } = options;
+  const { words, isForDevice, isDeviceByDefault, hasSourceFolder } = options;
   const names = [...program.names.keys()];
   const source: RuntimeSource = {
     name: program.name,
@@ -150,6 +150,7 @@ function compile(state: CudaState, handle: bigint, count: number, list: bigint):
     headers: program.headers,
     words,
     isDeviceByDefault,
+    hasSourceFolder,
     suffix: names.length === 0 ? '' : `\n${expressionLines(names)}`,
   };
   const made = state.options.compile?.(source) ?? {

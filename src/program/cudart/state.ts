@@ -104,6 +104,8 @@ export interface RuntimeSource {
   readonly words: readonly string[];
   /** Whether functions without a word for where they run are those of a device. */
   readonly isDeviceByDefault: boolean;
+  /** Whether headers are searched in the folder of its name too, from the current one. */
+  readonly hasSourceFolder: boolean;
   /** Lines behind the text that are not the program's. */
   readonly suffix: string;
 }

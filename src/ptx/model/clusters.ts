@@ -54,15 +54,19 @@ export const clusterThreads = (ir: RowBuilder): Value =>
 /** The address, a pointer, of the word of the barrier of the cluster. */
 export const clusterBarrierWord = (ir: RowBuilder): Value => ir.once('cluster barrier', () => barrierWord(ir));
 
-function barrierWord(ir: RowBuilder): Value {
-  const cluster = numberOf(
-    ir,
-    (axis) => clusterAt(ir, axis),
-    (axis) => clustersAlong(ir, axis),
-  );
-  const place = ir.zext('i64', ir.urem(cluster, wordAt(ir, clusterHead.places)));
-  return placeIn(ir, ir.add(ir.const('i64', clusterHead.barriers), ir.shl(place, ir.const('i64', 3))));
-}
+const barrierWord = (ir: RowBuilder): Value =>
+  placeIn(ir, ir.add(ir.const('i64', clusterHead.barriers), ir.shl(clusterPlace(ir), ir.const('i64', 3))));
+
+/** The place of the cluster among those whose blocks have areas, an i64. */
+const clusterPlace = (ir: RowBuilder): Value =>
+  ir.once('cluster place', () => {
+    const cluster = numberOf(
+      ir,
+      (axis) => clusterAt(ir, axis),
+      (axis) => clustersAlong(ir, axis),
+    );
+    return ir.zext('i64', ir.urem(cluster, wordAt(ir, clusterHead.places)));
+  });
 
 /**
  * The number of the block of a mapped address is in its bits from here on, plus 1; below are the bytes from the start of the shared memory of the
@@ -94,20 +98,43 @@ export interface Distances {
   readonly bias: Value;
   readonly bytes: Value;
   readonly blocks: Value;
+  /** The address of the words that count the threads of each block which have ended, and the threads of a block, an i32. */
+  readonly ended: Value;
+  readonly threads: Value;
 }
 
 export const distancesOf = (ir: RowBuilder): Distances => ({
   bias: ir.once('cluster bias', () => ir.sub(ir.const('i64', -1), ir.zext('i64', clusterRank(ir)))),
   bytes: ir.once('cluster bytes', () => ir.zext('i64', wordAt(ir, clusterHead.areaBytes))),
   blocks: ir.once('cluster blocks', () => ir.zext('i64', clusterSize(ir))),
+  ended: ir.once('cluster ended', () => {
+    const first = ir.mul(clusterPlace(ir), ir.zext('i64', clusterSize(ir)));
+    const start = ir.add(ir.service('cluster'), ir.zext('i64', wordAt(ir, clusterHead.ended)));
+    return ir.add(start, ir.shl(first, ir.const('i64', 2)));
+  }),
+  threads: ir.once('block threads', () => product(ir, (axis) => own(ir, 'ntid', axis))),
 });
 
-/** An address (i64) that may be mapped, as the distance from the start of the shared memory of the block itself. */
-export function ownAddress(ir: Builder, address: Value, { bias, bytes, blocks }: Distances): Value {
+/** The word, a pointer, that counts the ended threads of the block of a number, an i64. */
+export const endedThreads = (ir: Builder, { ended }: Distances, rank: Value): Value =>
+  ir.inttoptr('ptr.global', ir.add(ended, ir.shl(rank, ir.const('i64', 2))));
+
+/**
+ * An address (i64) that may be mapped, as the distance from the start of the shared memory of the block itself. It is out of reach if the cluster has no
+ * such block, or if all threads of the block have ended.
+ */
+export function ownAddress(ir: Builder, address: Value, distances: Distances): Value {
+  const { bias, bytes, blocks, threads } = distances;
   const constant = (value: number | bigint): Value => ir.const('i64', value);
   const number = ir.lshr(ir.and(address, constant(0xffff_ffff)), constant(rankBit));
-  const far = ir.add(ir.mul(ir.add(number, bias), bytes), ir.and(address, constant(offsetMask)));
-  const there = ir.select(ir.icmp(number, blocks, { pred: 'ugt' }), constant(1n << 40n), far);
+  const by = ir.add(number, bias);
+  const rank = ir.sub(number, constant(1));
+  const isNone = ir.icmp(rank, blocks, { pred: 'uge' });
+  const counted = endedThreads(ir, distances, ir.select(isNone, constant(0), rank));
+  const areAll = ir.icmp(ir.load('i32', counted, { align: 4, volatile: false }), threads, { pred: 'eq' });
+  const isOver = ir.and(areAll, ir.icmp(by, constant(0), { pred: 'ne' }));
+  const far = ir.add(ir.mul(by, bytes), ir.and(address, constant(offsetMask)));
+  const there = ir.select(ir.or(isNone, isOver), constant(1n << 40n), far);
   return ir.select(ir.icmp(number, constant(0), { pred: 'eq' }), address, there);
 }
 

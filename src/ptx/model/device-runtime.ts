@@ -15,7 +15,7 @@ const kinds = {
   cudaEventRecord: 'nothing',
   cudaStreamWaitEvent: 'nothing',
   cudaGetLastError: 'lastError',
-  cudaPeekAtLastError: 'lastError',
+  cudaPeekAtLastError: 'peekError',
   cudaGetDevice: 'zero',
   cudaGetDeviceCount: 'one',
   cudaMalloc: 'allocate',

@@ -129,27 +129,43 @@ const powers = (): readonly Row[] => [
   }),
 ];
 
+/** A float with 10 bits of mantissa, of which the largest number is the limit. */
+function limited(ir: RowBuilder, a: Value, rounding: 'rna' | 'rn' | 'rz', relu: true | undefined): Value {
+  const short = shortened(ir, rectify(ir, a, relu), rounding);
+  const size = ir.and(short, i32(ir, 0x7fff_ffff));
+  const isBeyond = ir.and(ir.icmp(size, i32(ir, 0x7f80_0000), { pred: 'uge' }), ir.fcmp(a, a, { pred: 'ord' }));
+  const largest = ir.or(ir.and(short, i32(ir, 0x8000_0000)), i32(ir, 0x7f7f_e000));
+  return ir.select(isBeyond, largest, short);
+}
+
+const tensorDoc = 'A float with 10 bits of mantissa, as tensor cores read it, saturated to the largest number. The other bits are 0.';
+
 const tensors = (): readonly Row[] => [
   row({
-    syntax: 'cvt.rnd{.relu}.satfinite.tf32.f32 d, a',
-    values: { rnd: ['rna', 'rn', 'rz'] },
-    excludes: [{ rnd: ['rna'], relu: ['relu'] }],
+    syntax: 'cvt.rna.satfinite.tf32.f32 d, a',
     types: { d: 'b32', a: 'f32' },
     since: { ptx: 8.1, sm: 80 },
-    doc: 'A float with 10 bits of mantissa, as tensor cores read it, saturated to the largest number. The other bits are 0.',
+    doc: tensorDoc,
     source,
     status: 'exact',
-    lower({ a }, { rnd, relu }, ir) {
-      const short = shortened(ir, rectify(ir, a, relu), rnd);
-      const size = ir.and(short, i32(ir, 0x7fff_ffff));
-      const isBeyond = ir.and(ir.icmp(size, i32(ir, 0x7f80_0000), { pred: 'uge' }), ir.fcmp(a, a, { pred: 'ord' }));
-      const largest = ir.or(ir.and(short, i32(ir, 0x8000_0000)), i32(ir, 0x7f7f_e000));
-      return ir.select(isBeyond, largest, short);
-    },
+    lower: ({ a }, _, ir) => limited(ir, a, 'rna', undefined),
     cases: () => [
       { form: 'cvt.rna.satfinite.tf32.f32', a: 0x7f7fffff, d: 0x7f7fe000, why: 'no overflow' },
-      { form: 'cvt.rn.satfinite.tf32.f32', a: 0xff800000, d: 0xff7fe000, why: '-infinity' },
       { form: 'cvt.rna.satfinite.tf32.f32', a: 0x3f801000, d: 0x3f802000, why: 'a tie, away from 0' },
+      { form: 'cvt.rna.satfinite.tf32.f32', a: 0xff800000, d: 0xff7fe000, why: '-infinity' },
+    ],
+  }),
+  row({
+    syntax: 'cvt.rnd{.relu}.satfinite.tf32.f32 d, a',
+    values: { rnd: ['rn', 'rz'] },
+    types: { d: 'b32', a: 'f32' },
+    since: blackwell,
+    doc: tensorDoc,
+    source,
+    status: 'exact',
+    lower: ({ a }, { rnd, relu }, ir) => limited(ir, a, rnd, relu),
+    cases: () => [
+      { form: 'cvt.rn.satfinite.tf32.f32', a: 0xff800000, d: 0xff7fe000, why: '-infinity' },
       { form: 'cvt.rz.relu.satfinite.tf32.f32', a: 0xff7fffff, d: 0, why: 'clamped to 0' },
       { form: 'cvt.rn.satfinite.tf32.f32', a: 0x7fc00001, d: 0x7fffe000, why: 'NaN stays NaN' },
     ],

@@ -1,7 +1,7 @@
 /**
  * Launches of kernels by kernels. A kernel notes them in the memory of the service `launches`, by the code of `src/compile/device-runtime.ts`:
  *
- * - a header: bytes of all (u64), units of 64 bytes that are taken (u32), launches so far (u32), whether one has failed (u32), kernels (u32);
+ * - a header: bytes of all (u64), units of 64 bytes that are taken (u32), launches so far (u32), 4 bytes without use, kernels (u32);
  * - from byte 64 on a table: for each kernel its number (u64, `entryNumber`) and the bytes of its parameters (u32), in 16 bytes;
  * - records: place of the kernel in the table, grid, block, shared memory (u32 each, 32 bytes), stream (u64), number of the launch or 0 (u32), units
  *   (u32), kind (u32), and from byte 64 on the parameters.

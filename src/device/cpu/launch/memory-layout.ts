@@ -1,7 +1,7 @@
 /** The memory of a launch paddingBytess its buffers: its layout, its initial contents, and the globals that hold its addresses. */
 import { alignUp } from '../../../base/bytes.ts';
 import { product } from '../../../base/dim3.ts';
-import { clusterBytes, clusterHead, gridWorkspaceBytes, printBufferBytes } from '../../../ir/index.ts';
+import { clusterBytes, clusterHead, endedAt, gridWorkspaceBytes, printBufferBytes } from '../../../ir/index.ts';
 import type { Dim3, LaunchRequest } from '../../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../../launch-arguments.ts';
 import { emptyPrintBuffer } from '../../printed.ts';
@@ -99,7 +99,7 @@ export interface ResidentAreas {
 }
 
 /** Bytes of what a launch has for clusters. */
-export const clusterBytesOf = ({ count, cluster }: ResidentAreas): number => clusterBytes(count / product(cluster));
+export const clusterBytesOf = ({ count, cluster }: ResidentAreas): number => clusterBytes(count / product(cluster), count);
 
 /** Writes what a launch has for clusters. */
 export function fillClusters(view: Uint8Array, { area, count, cluster }: ResidentAreas, isExplicit: boolean): void {
@@ -110,6 +110,7 @@ export function fillClusters(view: Uint8Array, { area, count, cluster }: Residen
   put(clusterHead.isExplicit, isExplicit ? 1 : 0);
   put(clusterHead.areaBytes, area.bytes);
   put(clusterHead.places, count / product(cluster));
+  put(clusterHead.ended, endedAt(count / product(cluster)));
 }
 
 /** The words that hold an address in the area of a share. */

@@ -4,7 +4,7 @@
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
-import { defaultHeapBytes, defaultStackBytes, lockTableBytes } from '../../../ir/index.ts';
+import { defaultHeapBytes, defaultStackBytes, endedAt, lockTableBytes } from '../../../ir/index.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
 import type { DeviceInfo, LaunchRequest, LaunchResult } from '../../device.ts';
 import { clusterOfLaunch, validateLaunch, validatorOf } from '../../validate-launch.ts';
@@ -288,7 +288,18 @@ function preparedLaunch(
   const isAlone = reflection.services?.some(({ service }) => service === 'alone') === true;
   const shares = memory.isShared && observers.length === 0 && !reflection.printf && !isAlone ? threads : 1;
   const residents =
-    resident && residentsOf({ ...resident, first: globalsIn(resident.start, resident.area), isInBackground }, memory, compiled, kernel);
+    resident &&
+    residentsOf(
+      {
+        ...resident,
+        first: globalsIn(resident.start, resident.area),
+        ended: clusters && clusters + endedAt(resident.count / product(resident.cluster)),
+        isInBackground,
+      },
+      memory,
+      compiled,
+      kernel,
+    );
   const work = { ...workOf(request, shares), residents };
   const view = (offset: number, bytes: number): Uint8Array => memory.view(area.start + offset, bytes);
   let isWell = false;
@@ -324,7 +335,14 @@ function preparedLaunch(
 
 /** The areas of blocks that run by turns, as shares know them. */
 function residentsOf(
-  { area, count, cluster, first, isInBackground }: ResidentAreas & { readonly first: Globals; readonly isInBackground: boolean },
+  {
+    area,
+    count,
+    cluster,
+    first,
+    ended,
+    isInBackground,
+  }: ResidentAreas & { readonly first: Globals; readonly ended: number; readonly isInBackground: boolean },
   { isShared }: DeviceMemory,
   { parts }: CompiledKernel,
   { params }: LoadedKernel,
@@ -332,6 +350,7 @@ function residentsOf(
   return {
     areas: count,
     cluster,
+    ended,
     bytes: area.bytes,
     words: ownWords,
     params: params.flatMap(({ kind }, i) => (kind === 'threadgroup' ? [i] : [])),

@@ -25,6 +25,8 @@ export interface Residents {
   readonly inUse: Int32Array;
   /** Whether blocks that have waited for long wait forever: not where they read a clock, or where other launches may run. */
   readonly canWaitForever: boolean;
+  /** The address of the words that count the threads of each area which have ended; 0 without clusters. */
+  readonly ended: number;
   /** Blocks of a cluster along each axis. */
   readonly cluster: readonly [number, number, number];
 }
@@ -73,6 +75,7 @@ export function runResidents(share: ResidentShare): void {
 
 function runByTurns(share: ResidentShare, begun: number[], select: (block: number) => void): void {
   const { control, slot, parts, sharers, residents } = share;
+  const { memory } = share.instance;
   const quiet = quietCounter(share);
   const release = newRelease(residents);
   let waiting: number | undefined;
@@ -86,6 +89,7 @@ function runByTurns(share: ResidentShare, begun: number[], select: (block: numbe
       Atomics.store(residents.inUse, waiting % residents.areas, 1);
       select(waiting);
       parts.begin();
+      if (residents.ended > 0) new Int32Array(memory.buffer, residents.ended)[waiting % residents.areas] = 0;
       begun.push(waiting);
     }
     waiting = undefined;
