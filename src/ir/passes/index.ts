@@ -14,12 +14,13 @@ import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
 import { invertComparison } from './symmetry.ts';
 
+export { carryShuffles } from './carry-shuffles.ts';
 export { mergeCollectives } from './merge-collectives.ts';
 export type { EndStuck } from './rendezvous-dispatch.ts';
 export { rendezvousLoop } from './rendezvous-loop.ts';
 export { divergentMasks, hasMasks, isMasked, type MaskedInst, type MaskOptions, replaceAllMasks, replaceMasks } from './replace-masks.ts';
 export { dropParams, replaceAll, type Substitution, substitute, substitution } from './substitution.ts';
-export { carryShuffles, cleanupCfg, cse, dce, flattenBranches, hoistInvariants, invertComparison, recoverPointers, simplify };
+export { cleanupCfg, cse, dce, flattenBranches, hoistInvariants, invertComparison, recoverPointers, simplify };
 
 const cleanup: Pass = { name: 'cleanup-cfg', run: cleanupCfg };
 

@@ -103,6 +103,7 @@ export interface Distances {
   readonly threads: Value;
 }
 
+/** How far the memory of a block is from that of the others of its cluster; each value is computed once in a kernel. */
 export const distancesOf = (ir: RowBuilder): Distances => ({
   bias: ir.once('cluster bias', () => ir.sub(ir.const('i64', -1), ir.zext('i64', clusterRank(ir)))),
   bytes: ir.once('cluster bytes', () => ir.zext('i64', wordAt(ir, clusterHead.areaBytes))),

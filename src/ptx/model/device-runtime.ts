@@ -24,6 +24,7 @@ const kinds = {
   cudaMemsetAsync: 'fill',
 } as const;
 
+/** What functions of the device runtime do. */
 export type DeviceRuntimeKind = (typeof kinds)[keyof typeof kinds];
 
 /** What a function does, by any of the names that compilers give it: `__cudaCDP2` in place of `cuda`, `_ptsz` behind it. */
