@@ -4,23 +4,27 @@
  */
 import type { Kernel } from '../kernel.ts';
 import type { AfterPass, Pass } from '../pass.ts';
-import { carryShuffles } from './carry-shuffles.ts';
 import { cleanupCfg } from './cleanup-cfg.ts';
 import { cse } from './cse.ts';
 import { dce } from './dce.ts';
 import { flattenBranches } from './flatten.ts';
 import { hoistInvariants } from './hoist.ts';
-import { recoverPointers } from './recover-pointers.ts';
 import { simplify } from './simplify.ts';
-import { invertComparison } from './symmetry.ts';
 
 export { carryShuffles } from './carry-shuffles.ts';
+export { cleanupCfg } from './cleanup-cfg.ts';
+export { cse } from './cse.ts';
+export { dce } from './dce.ts';
+export { flattenBranches } from './flatten.ts';
+export { hoistInvariants } from './hoist.ts';
 export { mergeCollectives } from './merge-collectives.ts';
+export { recoverPointers } from './recover-pointers.ts';
 export type { EndStuck } from './rendezvous-dispatch.ts';
 export { rendezvousLoop } from './rendezvous-loop.ts';
 export { divergentMasks, hasMasks, isMasked, type MaskedInst, type MaskOptions, replaceAllMasks, replaceMasks } from './replace-masks.ts';
+export { simplify } from './simplify.ts';
 export { dropParams, replaceAll, type Substitution, substitute, substitution } from './substitution.ts';
-export { cleanupCfg, cse, dce, flattenBranches, hoistInvariants, invertComparison, recoverPointers, simplify };
+export { invertComparison } from './symmetry.ts';
 
 const cleanup: Pass = { name: 'cleanup-cfg', run: cleanupCfg };
 
