@@ -226,7 +226,7 @@ define void @k(i32 addrspace(1)* noundef writeonly %0)
   store i32 1, i32 addrspace(1)* %0, align 4
   ret void
 6:
-  store i32 1, i32 addrspace(1)* %1, align 4
+  tail call void @air.atomic.global.store.i32(i32 addrspace(1)* nocapture %1, i32 1, i32 0, i32 2, i1 true)
   ret void`,
   },
   {

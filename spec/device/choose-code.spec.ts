@@ -68,6 +68,7 @@ test('only kernels whose threads do not communicate have a rival', () => {
   };
   const plain = 'ld.global.u32 %r5, [%rd3]; add.u32 %r5, %r5, 1; st.global.u32 [%rd3], %r5; ret;';
   assert.ok(has(plain));
+  assert.ok(has('setp.eq.u32 %p1, %r4, 77; @%p1 trap; st.global.u32 [%rd3], %r4; ret;'), 'a stop is a word that any thread may write');
   for (const engine of ['lane', 'simd'] as const) assert.not(has(plain, { engine }), engine);
   for (const body of [
     'atom.global.add.u32 %r5, [%rd1], 1; st.global.u32 [%rd3], %r5; ret;',

@@ -16,7 +16,7 @@ export function hasIndependentThreads({ blocks, insts, params, variables }: Kern
   return blocks.every(({ body }) =>
     body.every((value) => {
       const inst = insts[value]!;
-      if ((inst.op === 'load' || inst.op === 'store') && inst.volatile) return false;
+      if (inst.op === 'load' && inst.volatile) return false;
       const { effect } = specOf(inst.op);
       return effect === 'pure' || effect === 'reads' || plainWrites.has(inst.op);
     }),
