@@ -48,7 +48,8 @@ export function cmakeRecipeOf(folder: string): Recipe | string {
     .concat(behind(own, 'LINK_LIBRARIES'))
     .filter((word) => !keywords.test(word))
     .map((word) => word.replace(/^-l|^CUDA::/, '').replace(/^cuda_driver$/, 'cuda'));
-  const flags = [...includes.map((each) => `-I${each}`), '-std=c++17'];
+  const isSeparable = /CUDA_SEPARABLE_COMPILATION\s+ON/.test(text);
+  const flags = [...includes.map((each) => `-I${each}`), '-std=c++17', ...(isSeparable ? ['-rdc=true'] : [])];
   return {
     units: sources.map((word) => ({
       path: resolve(folder, word),

@@ -88,7 +88,7 @@ b4:
   assert.equal(said, [...block0, 'any', 12, 'any', 12, 'same']);
 });
 
-test('constants and sums of them in a loop that threads leave at different turns are the same behind it, its counters are not', () => {
+test('what is made of constants and numbers of threads in a loop that they leave at different turns is the same behind it, its counters are not', () => {
   const kernel = kernelOf(`kernel "k" {
   param "out" pointer global size 4 align 4 slot 0
 b0:

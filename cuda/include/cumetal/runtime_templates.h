@@ -125,6 +125,15 @@ __cumetal_host cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph
   if (log) *log = 0;
   return ::cudaGraphInstantiateWithFlags(exec, graph, 0);
 }
+// The form before CUDA 12.
+__cumetal_host cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *errorNode,
+                                               enum cudaGraphExecUpdateResult *result) {
+  cudaGraphExecUpdateResultInfo info = {cudaGraphExecUpdateError, nullptr, nullptr};
+  const cudaError_t error = ::cudaGraphExecUpdate(exec, graph, &info);
+  if (errorNode) *errorNode = info.errorNode;
+  if (result) *result = info.result;
+  return error;
+}
 
 // Channels of an element's type.
 template <class T> struct __cumetal_channel;

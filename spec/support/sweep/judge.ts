@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import type { Row } from '../../../src/ptx/model/row.ts';
 import { type SweepForm, someForms } from './forms.ts';
 import { readSweep, sweepDigest } from './run.ts';
+import { isRecordable } from './unrecorded.ts';
 
 /** Beside those that every word needs, one form in so many is tried. */
 const step = 100;
@@ -21,7 +22,8 @@ export function testRows(
   let turn = 0;
   for (const [row, all] of someForms(step)) {
     if (!isAsked(row)) continue;
-    const some = all.slice(0, most);
+    const some = all.filter((form) => recorded.has(form.name) || isRecordable(form)).slice(0, most);
+    if (some.length === 0) continue;
     test(row.syntax, () => {
       const got = some.map((form) => `${sweepDigest(change(form), turn++ % 2 === 0 ? 'macos15' : 'cpu')} ${form.name}`);
       assert.equal(

@@ -40,8 +40,6 @@ export type Levelling = (inst: Inst, value: Value) => boolean;
 interface UnequalCycle {
   readonly blocks: ReadonlySet<number>;
   readonly level: number;
-  /** Values that are the same at every turn. */
-  readonly steady: ReadonlySet<Value>;
 }
 
 interface State {
@@ -60,6 +58,8 @@ interface State {
   readonly source: VarianceSource;
   readonly levels: Levelling;
   readonly cycles: UnequalCycle[];
+  /** Values that a thread computes from constants and numbers of its own alone: they are the same at every turn of every loop. */
+  readonly fixed: ReadonlySet<Value>;
   changed: boolean;
 }
 
@@ -79,9 +79,9 @@ export function uniformityOf(
     state.changed = false;
     for (const id of cfg.order) visitBlock(state, id);
   }
-  const { variance, divergence, branch, mixed, cycles, home } = state;
+  const { variance, divergence, branch, mixed, cycles, home, fixed } = state;
   const leavesUnequally = (value: Value, block: number): boolean =>
-    cycles.some(({ level, blocks, steady }) => level === 2 && blocks.has(home[value]!) && !blocks.has(block) && !steady.has(value));
+    !fixed.has(value) && cycles.some(({ level, blocks }) => level === 2 && blocks.has(home[value]!) && !blocks.has(block));
   return { variance, divergence, branch, mixed, at: (value, block) => seenFrom(state, value, block) as Variance, leavesUnequally };
 }
 
@@ -100,6 +100,7 @@ function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree, known: Pick<S
     differing: [],
     ...known,
     cycles: [],
+    fixed: fixedValues(kernel, cfg),
     changed: true,
   };
 }
@@ -155,29 +156,25 @@ function visitBranch(state: State, id: number, level: number): void {
   const { region, joins, cycle } = influenceOf(state.cfg, id, state.post.parent[id]!);
   for (const block of region) state.divergence[block] = Math.max(state.divergence[block]!, level);
   for (const block of joins) state.joins[block] = Math.max(state.joins[block]!, level);
-  if (cycle.size > 0) state.cycles.push({ blocks: cycle, level, steady: steadyValues(state, cycle) });
+  if (cycle.size > 0) state.cycles.push({ blocks: cycle, level });
 }
 
-/** Values of a cycle that are computed from what is outside of it, and constants. Blocks are in an order in which definitions precede uses. */
-function steadyValues({ kernel, cfg, home }: State, cycle: ReadonlySet<number>): Set<Value> {
-  const steady = new Set<Value>();
-  const isSteady = (operand: Value): boolean => !cycle.has(home[operand]!) || steady.has(operand);
-  for (const id of cfg.order) {
-    if (!cycle.has(id)) continue;
-    for (const value of kernel.blocks[id]!.body) {
-      const inst = kernel.insts[value]!;
-      if (specOf(inst.op).effect === 'pure' && operandsOf(inst).every(isSteady)) steady.add(value);
+/** Blocks are in an order in which definitions precede uses. */
+function fixedValues({ blocks, insts }: Kernel, cfg: Cfg): Set<Value> {
+  const fixed = new Set<Value>();
+  for (const id of cfg.order)
+    for (const value of blocks[id]!.body) {
+      const inst = insts[value]!;
+      if (specOf(inst.op).effect === 'pure' && operandsOf(inst).every((operand) => fixed.has(operand))) fixed.add(value);
     }
-  }
-  return steady;
+  return fixed;
 }
 
 function seenFrom(state: State, value: Value, block: number): number {
   let level = state.variance[value]!;
-  if (state.home[value] === block) return level;
+  if (state.home[value] === block || state.fixed.has(value)) return level;
   for (const cycle of state.cycles)
-    if (cycle.level > level && cycle.blocks.has(state.home[value]!) && !cycle.blocks.has(block) && !cycle.steady.has(value))
-      level = cycle.level;
+    if (cycle.level > level && cycle.blocks.has(state.home[value]!) && !cycle.blocks.has(block)) level = cycle.level;
   return level;
 }
 
