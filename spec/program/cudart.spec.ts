@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { cudaFunctions } from '../../src/program/cudart/index.ts';
+import { kernelOfName } from '../../src/program/cudart/kernel-names.ts';
 import { cBytes } from '../../src/program/memory.ts';
 import { allocate, at, type Cuda, cuda, ptx, scale, words } from '../support/program-runtime.ts';
 
@@ -418,6 +419,21 @@ test('every function that the headers declare is there, but those of arrays and 
     absent.filter((name) => !/Array|Texture|Surface|ChannelDesc/.test(name)),
     ['cudaMemRangeGetAttribute', 'cudaGraphDebugDotPrint'],
   );
+});
+
+// Names as clang 22 mangles them for `wasm64-unknown-wasip1` and for `nvptx64-nvidia-cuda`.
+test('a kernel of a type inside of `main` is found by the name of either half', () => {
+  const device = [
+    '_Z4mainv',
+    '_Z1kIZ4mainEUlvE_EvT_',
+    '_Z1kIZ4mainEUlvE0_EvT_',
+    '_Z4withIZ4mainEUlfE_5ArrayIPcLi6EE4CalcILi4EES4_ILi2EEEviT_T0_T1_T2_',
+  ].map((name) => ({ name }));
+  const found = (name: string): number => device.findIndex((kernel) => kernel === kernelOfName(device, name));
+  assert.equal(['_Z1kIZ4mainvEUlvE_EvT_', '_Z1kIZ4mainiPPcEUlvE0_EvT_', '_Z1kIZ4mainiPPKcEUlvE0_EvT_'].map(found), [1, 2, 2]);
+  assert.is(found('_Z4withIZ4mainiPPcEUlfE_5ArrayIS0_Li6EE4CalcILi4EES5_ILi2EEEviT_T0_T1_T2_'), 3);
+  assert.is(found('_Z1kIZ4mainEUlvE_EvT_'), 1);
+  assert.equal(['_Z1kIZ5otherEUlvE_EvT_', '_Z1kIZ4mainvEUliE_EvT_', '_Z4maini'].map(found), [-1, -1, -1]);
 });
 
 test.run();

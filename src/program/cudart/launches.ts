@@ -6,6 +6,7 @@ import { maxSharedOf } from '../../device/validate-launch.ts';
 import { activeClusters, assertClusters, type LaunchConfig, launchAttributes, potentialCluster } from './clusters.ts';
 import { mapHostMemory, syncToDevice, syncToHost } from './device-memory.ts';
 import { heapLimit, stackLimit, usualShared } from './devices.ts';
+import { kernelOfName } from './kernel-names.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, type FailedLaunch, fail, type LaunchShape, type Named } from './state.ts';
 import { funcAttributes, putStruct } from './structs.ts';
@@ -27,7 +28,7 @@ export function kernelOf(state: CudaState, stub: bigint): LoadedKernel {
 
 export function kernelNamed(state: CudaState, named: Named): LoadedKernel {
   const module = state.moduleOf(named.image);
-  const kernel = module.kernels.find(({ name }) => name === named.name);
+  const kernel = kernelOfName(module.kernels, named.name);
   if (kernel) return { module, kernel };
   const why = module.refused?.get(named.name);
   if (why) state.failWith(why);
