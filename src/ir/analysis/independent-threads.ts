@@ -1,9 +1,6 @@
 /** Kernels whose threads do not communicate, so that every order of their instructions gives the same results. */
 import { isHidden, type Kernel } from '../kernel.ts';
-import { type Op, specOf } from '../ops.ts';
-
-/** Operations with effects by which threads do not communicate. */
-const plainWrites: ReadonlySet<Op> = new Set<Op>(['store']);
+import { specOf } from '../ops.ts';
 
 /**
  * Whether the threads of a kernel share no memory but what they load and store in global memory without an order, which no correct kernel
@@ -18,7 +15,7 @@ export function hasIndependentThreads({ blocks, insts, params, variables }: Kern
       const inst = insts[value]!;
       if (inst.op === 'load' && inst.volatile) return false;
       const { effect } = specOf(inst.op);
-      return effect === 'pure' || effect === 'reads' || plainWrites.has(inst.op);
+      return effect === 'pure' || effect === 'reads' || inst.op === 'store';
     }),
   );
 }

@@ -1,6 +1,9 @@
 /** Names of kernels, which both halves of a program mangle. */
 import { demangle } from '../../base/demangle/index.ts';
 
+/** Names are looked up at every launch. */
+const texts = new Map<string, string>();
+
 /**
  * A name as a text that is the same in both halves: what is inside of `main` is mangled with the parameters of `main` where that is a function of
  * WebAssembly, and without them for devices. Source: WebAssembly's "Basic C ABI", user entry point; clang's ItaniumMangle.cpp.
@@ -10,9 +13,6 @@ export function nameOfBothHalves(name: string): string {
   texts.set(name, known);
   return known;
 }
-
-/** Names are looked up at every launch. */
-const texts = new Map<string, string>();
 
 /** The kernel of a name that the host has. */
 export function kernelOfName<T extends { readonly name: string }>(kernels: readonly T[], name: string): T | undefined {

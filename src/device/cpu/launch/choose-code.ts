@@ -14,8 +14,9 @@ export interface Running {
 }
 
 /** Milliseconds of each code's trial; engines compile what runs often anew, so the first part of a trial does not count. */
-const trialMs = 40;
-const warmUpMs = 60;
+const [warmUpMs, trialMs] = [60, 40];
+/** Milliseconds after which what is left of a launch is estimated: a launch that is too short for a trial is left to all threads at once. */
+const estimatesMs = [0.05, 4, warmUpMs];
 /** Milliseconds, and blocks, that must be left of a launch: the rival may be thirty times as slow. */
 const [minLeftMs, minLeftUnits] = [600, 100];
 /** How much faster the other code must be, since blocks differ. */
@@ -28,9 +29,12 @@ export function chooseCode(
   { open, use }: { open(prepared: PreparedLaunch): Running; use(running: Running): void },
 ): void {
   const { rival } = first.prepared;
-  if (!rival || share.takeFor(first.instance, warmUpMs).left === 0) return;
-  const own = share.takeFor(first.instance, trialMs);
-  if (own.left * own.each < minLeftMs || own.left < minLeftUnits) return;
+  if (!rival) return;
+  let own = { each: 0, left: 0 };
+  for (const ms of [...estimatesMs, trialMs]) {
+    own = share.takeFor(first.instance, ms);
+    if (own.left * own.each < minLeftMs || own.left < minLeftUnits) return;
+  }
   const prepared = rival.prepare();
   if (!prepared) return;
   const other = open(prepared);
