@@ -89,7 +89,7 @@ export function rolesIn(source: SourceFile): (line: Line) => Role | undefined {
 }
 
 const special =
-  /\b(mbarrier\.|cp\.async\b|cp\.reduce\.async\b|st\.async\b|red\.async\b|wgmma\.|bar(rier)?(\.cta)?\.(arrive|red)\b|bar(rier)?(\.cta)?\.sync(\.aligned)?\s+(?!0\s*;))/;
+  /\b(mbarrier\.|cp\.async\b|cp\.reduce\.async\b|st\.async\b|red\.async\b|wgmma\.|bar(rier)?(\.cta)?\.(arrive|red)\b|bar(rier)?(\.cta)?\.sync(\.aligned)?\s+(?!\s|0\s*;))/;
 
 /** Whether threads of a kernel are ordered by more than barriers of the block, of the warp, and fences. Bodies of other kernels do not count. */
 export function hasSpecialOrder(source: SourceFile | undefined, kernel: string): boolean {
