@@ -131,6 +131,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
     isMmaFast: options.mma === 'fast',
     hasMma: targetOf(options).allowsCpuOnly && !options.expandsMma,
     hasMarks: options.marks ?? false,
+    isSanitized: options.sanitize ?? false,
     hasNamedBarriers: targetOf(options).allowsCpuOnly,
     hasClusters: targetOf(options).allowsCpuOnly,
     hasStack: targetOf(options).allowsCpuOnly,

@@ -25,6 +25,8 @@ export interface LowerChoices {
   readonly hasMarks?: boolean;
   /** Whether there may be barriers for some of the threads of a block, for a device on which every thread makes progress. */
   readonly hasNamedBarriers?: boolean;
+  /** Whether the code is for the sanitizer. */
+  readonly isSanitized?: boolean;
   /** Whether blocks may run in clusters. */
   readonly hasClusters?: boolean;
   /** Whether threads have a stack. */
@@ -51,6 +53,7 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     hasMma: choices.hasMma ?? false,
     hasMarks: choices.hasMarks ?? false,
     hasNamedBarriers: choices.hasNamedBarriers ?? false,
+    isSanitized: choices.isSanitized ?? false,
     hasClusters: choices.hasClusters ?? false,
     afterPass: choices.afterPass,
   };
