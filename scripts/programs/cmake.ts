@@ -24,7 +24,9 @@ function behind(words: readonly string[], keyword: string): readonly string[] {
 function imagesOf(text: string, folder: string): readonly Image[] {
   const variables = new Map(callsOf(text, 'set').map(([name, ...words]) => [name!, words.join(' ').replaceAll('"', '')]));
   const expanded = (word: string): string =>
-    word.replace(/\$\{(\w+)\}/g, (all, name: string) => (variables.has(name) && !/_DIR$/.test(name) ? expanded(variables.get(name)!) : all));
+    word.replace(/\$\{(\w+)\}/g, (all, name: string) =>
+      variables.has(name) && !/_DIR$/.test(name) ? expanded(variables.get(name)!) : all,
+    );
   return callsOf(text, 'add_custom_command').flatMap((words) => {
     const kind = words.find((word) => word === '-fatbin' || word === '-ptx');
     const paths = words.map((word) => basename(expanded(word)));
