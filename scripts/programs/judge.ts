@@ -169,7 +169,7 @@ async function judged(program: Program, common: string): Promise<Result> {
     if (tried.has(args.join(' '))) continue;
     tried.add(args.join(' '));
     const words = [command, 'run', path, '--device', values.device, ...(values.device === 'cpu' ? ['--threads', '1'] : []), '--', ...args];
-    const ran = await runWords(words, { cwd: program.folder, seconds: Number(values.seconds) });
+    const ran = await runWords(words, { cwd: recipe.cwd, seconds: Number(values.seconds) });
     writeFileSync(`${path}.out`, ran.output + ran.errors);
     const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
     if (result.stage === 'pass') return result;
