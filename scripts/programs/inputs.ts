@@ -252,10 +252,27 @@ const inputs: Readonly<Record<string, (random: Random) => Readonly<Record<string
   word2vec: (random) => ({ 'made/text': words(random, 20000) }),
   kmc: (random) => ({ 'made/rows': svm(random, 500, 20) }),
   permutate: (random) => ({ 'test_data/truerand_1bit.bin': Uint8Array.from({ length: 1e6 }, () => below(random, 2)) }),
+  bsw: (random) => {
+    const proteins = Array.from({ length: 32 }, () => letters(random, 60 + below(random, 200), 'ACDEFGHIKLMNPQRSTVWY'));
+    const changed = proteins.map((text) =>
+      text.replace(/./g, (letter) => (random() < 0.1 ? letters(random, 1, 'ACDEFGHIKLMNPQRSTVWY') : letter)),
+    );
+    return {
+      'test-data/protein-reference.fasta': lines(32, (i) => `>${i}\n${proteins[i]}`),
+      'test-data/protein-query.fasta': lines(32, (i) => `>${i}\n${changed[i]}`),
+    };
+  },
   ccs: (random) => ({
     'made/genes.txt': `gene ${Array.from({ length: 50 }, (_, j) => `c${j}`).join(' ')}\n${lines(100, (i) => `g${i} ${Array.from({ length: 50 }, () => (random() * 10).toFixed(3)).join(' ')}`)}`,
   }),
 };
+
+/** Programs whose inputs are models, measurements or tables of others, so that none of ours would say anything. */
+export const withoutInputs: ReadonlySet<string> = new Set([
+  ...['bicgstab', 'bm3d', 'bmf', 'ced', 'clink', 'cm', 'cmp', 'columnarSolver', 'daphne', 'easyWave', 'egs', 'face', 'frna', 'gmm', 'grep'],
+  ...['heartwall', 'henry', 'kmeans', 'leukocyte', 'local-ht', 'logic-resim', 'lsqt', 'meanshift', 'minibude', 'multimaterial', 'prna'],
+  ...['resnet-kernels', 'rsmt', 'snake', 'snicit', 'testSNAP', 'tgvnn', 'tpacf', 'tsne', 'voxelization'],
+]);
 
 /** Writes the inputs of a program that its folder lacks; whether it has any of ours. */
 export function writeInputs(name: string, folder: string): boolean {

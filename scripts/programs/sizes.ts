@@ -101,7 +101,7 @@ export const sizes: Readonly<Record<string, string>> = {
   rle: '--i=1',
   inversek2j: '../inversek2j-sycl/coord_in.txt 1',
   'compute-score': '-n=512 -p=1',
-  tpacf: '-d ./data/small/Datapnts.1 -p 512 -r ./data/small/Randompnts -n 2 -q 512 -b 5 -l 1 -u 10000 -a -j 10 -o ./small_results_test.dat',
+  logan: 'inputs/example.txt 17 21 1',
   mcmd: 'mcmd.inp',
 };
 
