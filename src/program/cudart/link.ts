@@ -1,6 +1,7 @@
 /** Linking of device code while a program runs. Source: CUDA Driver API, "Module Management". */
 import { cBytes } from '../memory.ts';
 import { inContext } from './driver-row.ts';
+import type { Link } from './link-types.ts';
 import { must, type Row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
 
@@ -8,12 +9,6 @@ import { type CudaState, fail } from './state.ts';
 const inputs = { ptx: 1, fatbinary: 2 } as const;
 /** Options whose values are buffers for texts: `CUjit_option`. */
 const logs = [3, 5];
-
-/** What has been added, and the memory of the program with the result, which lives until the link is destroyed. */
-export interface Link {
-  readonly texts: string[];
-  result: bigint | undefined;
-}
 
 const linkOf = ({ links }: CudaState, handle: bigint): Link => links.get(handle) ?? fail('cudaErrorInvalidResourceHandle');
 

@@ -7,7 +7,7 @@ import type { HostMemory } from '../memory.ts';
 import { type Allocation, Allocations } from './allocations.ts';
 import type { CudaArray, MipmappedArray, TextureObject } from './array-types.ts';
 import type { Capture, Graph } from './graph-types.ts';
-import type { Link } from './link.ts';
+import type { Link } from './link-types.ts';
 import { Pools } from './pool-list.ts';
 import type { VirtualMemory } from './virtual-ranges.ts';
 
