@@ -9,12 +9,20 @@ export interface Unit {
   readonly flags: readonly string[];
 }
 
+/** Device code in a file of its own: what nvcc is asked for, and absolute paths. */
+export interface Image {
+  readonly kind: string;
+  readonly source: string;
+  readonly output: string;
+}
+
 /** A program as its Makefile builds and runs it; paths are absolute. */
 export interface Recipe {
   readonly units: readonly Unit[];
   readonly includes: readonly string[];
   /** Names behind `-l`. */
   readonly libraries: readonly string[];
+  readonly images?: readonly Image[];
   /** Arguments of the first command that runs the program. */
   readonly args: readonly string[];
 }

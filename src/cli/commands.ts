@@ -2,7 +2,7 @@
 import { bug } from '../base/bug.ts';
 import { cc } from './cc/command.ts';
 import type { Command, Option } from './command/command.ts';
-import { compiling, emitChoices, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
+import { arch, compiling, emitChoices, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
 import { exec, record } from './exec/command.ts';
 import { run } from './run/command.ts';
 
@@ -58,8 +58,9 @@ const build: Command = {
       name: 'emit',
       value: 'WHAT',
       choices: emitChoices,
-      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (WebAssembly of the scalar compiler for the CPU device), `wat:simd` (WebAssembly of the SIMD compiler, for the block size of the file’s launch lines or 256 threads), `opencl` (OpenCL C 3.0), `msl` (Metal Shading Language of the target), `ptx` (the PTX itself).',
+      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (WebAssembly of the scalar compiler for the CPU device), `wat:simd` (WebAssembly of the SIMD compiler, for the block size of the file’s launch lines or 256 threads), `opencl` (OpenCL C 3.0), `msl` (Metal Shading Language of the target), `ptx` (the PTX of the file, or PTX of its kernels for `--arch`; of a metallib as well).',
     },
+    arch,
     { name: 'entry', value: 'NAME', many: true, doc: 'Compile only this entry; can be repeated.' },
     {
       name: 'print-after',
@@ -75,6 +76,7 @@ const build: Command = {
     { line: 'cumetal build examples/vector_add.ptx --emit air-ll -o -', does: 'print the AIR' },
     { line: 'cumetal build examples/vector_add.ptx --emit wat:simd -o -', does: 'print the WebAssembly of the CPU device' },
     { line: 'cumetal build examples/reduce.ptx --emit opencl -o -', does: 'print the kernels as OpenCL C' },
+    { line: 'cumetal build kernels.metallib --emit ptx --arch sm_80 -o kernels.ptx', does: 'make a metallib run on an NVIDIA GPU' },
     { line: 'cumetal build a.out --image sm_80 -o kernels.metallib', does: 'compile the PTX inside a program' },
     { line: 'cumetal build examples/vector_add.ptx --print-after simplify -o /dev/null', does: 'show the effect of a pass' },
   ],

@@ -2,6 +2,7 @@
 
 import type { Value } from '../../../ir/index.ts';
 import { tensorTypes } from '../../../ir/tensor-map.ts';
+import { eachRank, pointerInRank, rankOfAddress, sharedOffsetMask } from '../../model/clusters.ts';
 import type { AddressOperand, RowBuilder } from '../../model/row.ts';
 import { barrierAt, step } from './barrier-word.ts';
 import { type Reduction, reduceOne, stopUnlessAligned } from './bulk-copy.ts';
@@ -94,14 +95,41 @@ const store =
     );
   };
 
+const onCpu = 'only the CPU device has tensor maps';
+
 /** Copies a part into shared memory, and tells a barrier that its bytes have arrived: those outside of the tensor, too. */
 export function loadPart(ir: RowBuilder, part: Part, to: AddressOperand, mbar: AddressOperand): void {
-  const barrier = barrierAt(ir, mbar, 'shared');
+  const barrier = barrierAt(ir, mbar, 'shared::cluster');
   const units = visitPart(ir, part, ir.pointer(to, 'shared'), load(ir));
   step(ir, barrier, { completes: ir.shl(units, int(ir, 4)) });
 }
 
-const onCpu = 'only the CPU device has tensor maps';
+interface Multicast {
+  readonly to: AddressOperand;
+  readonly mbar: AddressOperand;
+  /** A bit for each block, an i16. */
+  readonly mask: Value;
+  readonly isOfPair: boolean;
+}
+
+/**
+ * Copies a part to the same place in the shared memory of each block of a mask. The barrier at the same place there learns of its bytes, or with
+ * `isOfPair` that of the block of the pair whose number is as odd as that of the block that has `mbar`.
+ */
+export function loadPartForMany(ir: RowBuilder, part: Part, { to, mbar, mask, isOfPair }: Multicast): void {
+  ir.needsCpu(onCpu);
+  const [shared, signal] = [ir.pointer(to, 'shared'), ir.trunc('i32', ir.ptrtoint('i64', ir.pointer(mbar, 'shared')))];
+  const odd = ir.and(rankOfAddress(ir, signal), int(ir, 1));
+  const barrier = ir.inttoptr('ptr.shared', ir.zext('i64', ir.and(signal, int(ir, sharedOffsetMask))));
+  eachRank(ir, mask, (rank) => {
+    const units = visitPart(ir, part, shared, (map) => {
+      const visit = load(ir)(map);
+      return (chunk) => visit({ ...chunk, place: pointerInRank(ir, chunk.place, rank) });
+    });
+    const signalled = isOfPair ? ir.or(ir.and(rank, int(ir, -2)), odd) : rank;
+    step(ir, pointerInRank(ir, barrier, signalled), { completes: ir.shl(units, int(ir, 4)) });
+  });
+}
 
 /** Copies shared memory into a part, as far as that is in the tensor. */
 export function storePart(ir: RowBuilder, part: Part, from: AddressOperand): void {
