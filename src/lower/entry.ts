@@ -59,6 +59,7 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
   /** Whether the code is for the sanitizer. */
   readonly isSanitized: boolean;
   readonly hasClusters: boolean;
+  readonly ptx: number | undefined;
   readonly afterPass?: AfterPass | undefined;
 };
 
@@ -79,7 +80,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
     // A kernel with refused code may break promises.
     if (lowering.isClean()) around.afterPass?.(name, kernel);
   }
-  checkSlots(kernel, fn.nameSpan, diagnostics);
+  if (around.ptx === undefined) checkSlots(kernel, fn.nameSpan, diagnostics);
   return kernel;
 }
 
@@ -139,6 +140,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     evidence: newEvidence(),
     hasMarks: around.hasMarks,
     hasNamedBarriers: around.hasNamedBarriers,
+    natives: around.ptx === undefined ? undefined : { sm: around.ptx, forms: new Map() },
     arrival: hasRow(entry, around.functions, ({ control }) => control === 'wait') ? arrivalRegister() : undefined,
     chosen: new Map(),
     frame: newFrame(entry, start),
