@@ -11,8 +11,15 @@ import { breakCaptures } from './work.ts';
 /** Most shared memory of a block that does not ask for more, on devices of NVIDIA. */
 export const usualShared = 49_152;
 
-/** What programs are compiled for: `sm_80`. */
-const capability = [8, 0] as const;
+/** What programs are compiled for at least: `sm_80`. */
+const minCapability = 80;
+/** The newest architecture of the program's code, which a device has to have to run it. */
+function capabilityOf({ images }: CudaState): number {
+  let newest = minCapability;
+  for (const { text } of images.values()) newest = Math.max(newest, Number(/^\s*\.target\s+sm_(\d+)/m.exec(text)?.[1] ?? 0));
+  return newest;
+}
+
 /** The release of CUDA whose functions these are. */
 export const cudaVersion = 12_080;
 
@@ -45,8 +52,9 @@ const textureLimits = {
 } as const;
 
 /** The properties of the device, by the names of `cudaDeviceProp`. Sizes that the device does not know are those of an A100. */
-export function propertiesOf({ options: { device } }: CudaState): Values {
-  const { info } = device;
+export function propertiesOf(state: CudaState): Values {
+  const { info } = state.options.device;
+  const capability = capabilityOf(state);
   const shared = info.limits.maxThreadgroupBytes;
   return {
     totalGlobalMem: 2 ** 32,
@@ -54,8 +62,8 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     memPitch: 2 ** 31 - 1,
     clockRate: 1_410_000,
     totalConstMem: 65_536,
-    major: capability[0],
-    minor: capability[1],
+    major: Math.floor(capability / 10),
+    minor: capability % 10,
     textureAlignment: 512,
     texturePitchAlignment: 32,
     surfaceAlignment: 512,

@@ -2,7 +2,9 @@
 
 import type { Value } from '../../../ir/index.ts';
 import { tensorTypes } from '../../../ir/tensor-map.ts';
+import { eachRank, pointerInRank } from '../../model/clusters.ts';
 import type { AddressOperand, RowBuilder } from '../../model/row.ts';
+import { spaceOf } from '../spaces.ts';
 import { barrierAt, step } from './barrier-word.ts';
 import { type Reduction, reduceOne, stopUnlessAligned } from './bulk-copy.ts';
 import { type Chunk, isWithin, type Visit, visitBox, visitColumn, visitRows } from './tensor-box.ts';
@@ -94,11 +96,27 @@ const store =
     );
   };
 
+/** Where a part is copied to, and the barrier that counts it: addresses in a space. */
+export interface Destination {
+  readonly to: AddressOperand;
+  readonly mbar: AddressOperand;
+  readonly space: 'shared::cta' | 'shared::cluster';
+}
+
 /** Copies a part into shared memory, and tells a barrier that its bytes have arrived: those outside of the tensor, too. */
-export function loadPart(ir: RowBuilder, part: Part, to: AddressOperand, mbar: AddressOperand): void {
-  const barrier = barrierAt(ir, mbar, 'shared');
-  const units = visitPart(ir, part, ir.pointer(to, 'shared'), load(ir));
+export function loadPart(ir: RowBuilder, part: Part, { to, mbar, space }: Destination): void {
+  const barrier = barrierAt(ir, mbar, space);
+  const units = visitPart(ir, part, ir.pointer(to, spaceOf(space)), load(ir));
   step(ir, barrier, { completes: ir.shl(units, int(ir, 4)) });
+}
+
+/** Copies a part to the same place in each block of a mask, and tells the barrier at the same place there. */
+export function multicastPart(ir: RowBuilder, part: Part, { to, mbar }: Omit<Destination, 'space'>, mask: Value): void {
+  const [barrier, place] = [barrierAt(ir, mbar, 'shared'), ir.pointer(to, 'shared')];
+  eachRank(ir, mask, (rank) => {
+    const units = visitPart(ir, part, pointerInRank(ir, place, rank), load(ir));
+    step(ir, pointerInRank(ir, barrier, rank), { completes: ir.shl(units, int(ir, 4)) });
+  });
 }
 
 const onCpu = 'only the CPU device has tensor maps';

@@ -1,7 +1,7 @@
 /** Copies of tensors by a tensor map. Source: PTX ISA 9.0, 9.7.9.25.5. */
 import { type Row, row } from '../../model/row.ts';
 import type { Reduction } from './bulk-copy.ts';
-import { loadPart, reducePart, storePart } from './tensor-copy.ts';
+import { loadPart, multicastPart, reducePart, storePart } from './tensor-copy.ts';
 
 const dims = ['1d', '2d', '3d', '4d', '5d'] as const;
 const imageDims = ['3d', '4d', '5d'] as const;
@@ -34,7 +34,7 @@ const loadRows = (): readonly Row[] => [
     doc: `Copies a box of a tensor into shared memory. ${cpu}`,
     source: '9.7.9.25.5.2',
     status: 'exact',
-    lower: ({ to, map, coords, mbar }, _, ir) => loadPart(ir, { map, coords, mode: 'tile' }, to, mbar),
+    lower: ({ to, map, coords, mbar }, { space }, ir) => loadPart(ir, { map, coords, mode: 'tile' }, { to, mbar, space }),
     cases: () => [],
   }),
   row({
@@ -50,7 +50,7 @@ const loadRows = (): readonly Row[] => [
     doc: `Copies four rows of a matrix into shared memory. ${cpu}`,
     source: '9.7.9.25.5.2',
     status: 'exact',
-    lower: ({ to, map, coords, mbar }, _, ir) => loadPart(ir, { map, coords, mode: 'gather' }, to, mbar),
+    lower: ({ to, map, coords, mbar }, { space }, ir) => loadPart(ir, { map, coords, mode: 'gather' }, { to, mbar, space }),
     cases: () => [],
   }),
   row({
@@ -66,7 +66,61 @@ const loadRows = (): readonly Row[] => [
     doc: `Copies the columns of a convolution into shared memory. ${cpu}`,
     source: '9.7.9.25.5.2',
     status: 'exact',
-    lower: ({ to, map, coords, mbar, offsets }, _, ir) => loadPart(ir, { map, coords, offsets, mode: 'columns' }, to, mbar),
+    lower: ({ to, map, coords, mbar, offsets }, { space }, ir) => loadPart(ir, { map, coords, offsets, mode: 'columns' }, { to, mbar, space }),
+    cases: () => [],
+  }),
+];
+
+const severalBlocks = `the shared memory of each block of a mask, at the same place. ${cpu}`;
+const masked = { ...inward, mask: 'b16' } as const;
+
+const multicastRows = (): readonly Row[] => [
+  row({
+    syntax:
+      'cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster{.L2::cache_hint} [to], [map, coords], [mbar], mask{, policy}',
+    values: { dim: dims },
+    types: masked,
+    vectors: elements,
+    lanes: { coords: '.dim' },
+    onlyWith: hinted,
+    spaces: toShared,
+    since: hopper,
+    doc: `Copies a box of a tensor into ${severalBlocks}`,
+    source: '9.7.9.25.5.2',
+    status: 'exact',
+    lower: ({ to, map, coords, mbar, mask }, _, ir) => multicastPart(ir, { map, coords, mode: 'tile' }, { to, mbar }, mask),
+    cases: () => [],
+  }),
+  row({
+    syntax:
+      'cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes.multicast::cluster{.L2::cache_hint} [to], [map, coords], [mbar], mask{, policy}',
+    types: masked,
+    vectors: elements,
+    lanes: { coords: 5 },
+    onlyWith: hinted,
+    spaces: toShared,
+    since: blackwell,
+    doc: `Copies four rows of a matrix into ${severalBlocks}`,
+    source: '9.7.9.25.5.2',
+    status: 'exact',
+    lower: ({ to, map, coords, mbar, mask }, _, ir) => multicastPart(ir, { map, coords, mode: 'gather' }, { to, mbar }, mask),
+    cases: () => [],
+  }),
+  row({
+    syntax:
+      'cp.async.bulk.tensor.dim.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster{.L2::cache_hint} [to], [map, coords], [mbar], offsets, mask{, policy}',
+    values: { dim: imageDims },
+    types: { ...masked, offsets: 'u16' },
+    vectors: { coords: 'elements', offsets: 'elements' },
+    lanes: { coords: '.dim', offsets: '.dim-2' },
+    onlyWith: hinted,
+    spaces: toShared,
+    since: hopper,
+    doc: `Copies the columns of a convolution into ${severalBlocks}`,
+    source: '9.7.9.25.5.2',
+    status: 'exact',
+    lower: ({ to, map, coords, mbar, offsets, mask }, _, ir) =>
+      multicastPart(ir, { map, coords, offsets, mode: 'columns' }, { to, mbar }, mask),
     cases: () => [],
   }),
 ];
@@ -208,4 +262,4 @@ const prefetchRows = (): readonly Row[] => [
   }),
 ];
 
-export const tensorRows = (): readonly Row[] => [...loadRows(), ...storeRows(), ...prefetchRows()];
+export const tensorRows = (): readonly Row[] => [...loadRows(), ...multicastRows(), ...storeRows(), ...prefetchRows()];

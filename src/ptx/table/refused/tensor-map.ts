@@ -1,4 +1,4 @@
-/** Refused: tensor copies to several blocks or by pairs of them, and columns along the width alone. Source: PTX ISA 9.0, 9.7.9.25.5. */
+/** Refused: tensor copies by pairs of blocks, and columns along the width alone. Source: PTX ISA 9.0, 9.7.9.25.5. */
 import { type Row, row } from '../../model/row.ts';
 
 const dims = ['1d', '2d', '3d', '4d', '5d'] as const;
@@ -9,9 +9,9 @@ const signal = 'mbarrier::complete_tx::bytes' as const;
 const group = ['cta_group::1', 'cta_group::2'] as const;
 const space = ['shared::cluster', 'shared::cta'] as const;
 
-const ofCluster = {
-  refused: 'Apple GPUs cannot access the shared memory of other blocks of a cluster',
-  instead: 'copy to each block by itself, in a kernel without clusters',
+const ofPairs = {
+  refused: 'pairs of blocks and the tensor memory that they share are those of Blackwell GPUs',
+  instead: 'copy without `.cta_group`',
 } as const;
 const alongWidth = {
   refused: 'where this mode stops and continues at the ends of rows is not documented in full',
@@ -20,9 +20,9 @@ const alongWidth = {
 
 const inward = { mask: 'b16', policy: 'b64', coords: 's32', map: 'b64' } as const;
 const when = { mask: 'multicast::cluster', policy: 'L2::cache_hint' } as const;
-/** To several blocks, or for a pair of blocks. */
+/** For a pair of blocks. */
 const ofOneBlock = [
-  { 'multicast::cluster': [''], group: [''] },
+  { group: [''] },
   { space: ['shared::cta'], 'multicast::cluster': ['multicast::cluster'] },
 ] as const;
 
@@ -36,9 +36,9 @@ export const refusedTensorRows = (): readonly Row[] => [
     lanes: { coords: '.dim' },
     onlyWith: when,
     since: hopper,
-    doc: 'Copies a box of a tensor into the shared memory of several blocks.',
+    doc: 'Copies a box of a tensor for a pair of blocks.',
     source: '9.7.9.25.5.2',
-    status: ofCluster,
+    status: ofPairs,
   }),
   row({
     syntax: `cp.async.bulk.tensor.2d.space.global.tile::gather4.${signal}{.multicast::cluster}{.group}{.L2::cache_hint} [d], [map, coords], [mbar]{, mask}{, policy}`,
@@ -49,9 +49,9 @@ export const refusedTensorRows = (): readonly Row[] => [
     lanes: { coords: 5 },
     onlyWith: when,
     since: blackwell,
-    doc: 'Copies four rows of a matrix into the shared memory of several blocks.',
+    doc: 'Copies four rows of a matrix for a pair of blocks.',
     source: '9.7.9.25.5.2',
-    status: ofCluster,
+    status: ofPairs,
   }),
   row({
     syntax: `cp.async.bulk.tensor.dim.space.global.im2col.${signal}{.multicast::cluster}{.group}{.L2::cache_hint} [d], [map, coords], [mbar], offsets{, mask}{, policy}`,
@@ -62,9 +62,9 @@ export const refusedTensorRows = (): readonly Row[] => [
     lanes: { coords: '.dim', offsets: '.dim-2' },
     onlyWith: when,
     since: hopper,
-    doc: 'Copies the columns of a convolution into the shared memory of several blocks.',
+    doc: 'Copies the columns of a convolution for a pair of blocks.',
     source: '9.7.9.25.5.2',
-    status: ofCluster,
+    status: ofPairs,
   }),
   row({
     syntax: `cp.async.bulk.tensor.dim.space.global.mode.${signal}{.multicast::cluster}{.group}{.L2::cache_hint} [d], [map, coords], [mbar], halo{, mask}{, policy}`,
