@@ -23,6 +23,17 @@ function capabilityOf({ images }: CudaState): number {
 /** The release of CUDA whose functions these are. */
 export const cudaVersion = 12_080;
 
+/** Devices that run clusters have as many multiprocessors as the largest of them has blocks, at least. */
+const minClusterCores = 16;
+const clusterCapability = 90;
+
+/** The number of multiprocessors; programs divide grids of clusters by it. */
+export function coresOf(state: CudaState): number {
+  const { properties } = state.options.device.info;
+  const own = Number(properties?.multiProcessorCount ?? 1);
+  return capabilityOf(state) >= clusterCapability ? Math.max(own, minClusterCores) : own;
+}
+
 const versionOf = ({ version }: CudaState): number => (version === undefined || version === 12 ? cudaVersion : version * 1000);
 
 type Values = Readonly<Record<string, string | number | readonly number[]>>;
@@ -68,7 +79,6 @@ export function propertiesOf(state: CudaState): Values {
     texturePitchAlignment: 32,
     surfaceAlignment: 512,
     ...textureLimits,
-    multiProcessorCount: 1,
     canMapHostMemory: 1,
     concurrentKernels: 1,
     asyncEngineCount: 1,
@@ -88,6 +98,7 @@ export function propertiesOf(state: CudaState): Values {
     memoryPoolsSupported: 1,
     maxBlocksPerMultiProcessor: coreModels.cpu.blocks,
     ...info.properties,
+    multiProcessorCount: coresOf(state),
     // What every device of NVIDIA has, where this one has as much.
     sharedMemPerBlock: Math.min(usualShared, Number(info.properties?.sharedMemPerBlockOptin ?? shared)),
     cooperativeLaunch: 1,
@@ -290,7 +301,8 @@ export const devices: Readonly<Record<string, Row>> = {
     if (limits[limit] === undefined) fail('cudaErrorUnsupportedLimit');
     if (limit === heapLimit && state.hasHeap) fail('cudaErrorInvalidValue');
     if (limit === stackLimit && BigInt(value) > maxStackBytes) fail('cudaErrorInvalidValue');
-    state.limits.set(limit, value);
+    // A GPU has the stack in units of 16 bytes. Source: recorded on an NVIDIA H200.
+    state.limits.set(limit, limit === stackLimit ? Math.ceil(value / 16) * 16 : value);
   }),
   cudaDeviceGetLimit: row(['pointer', 'int'], (state, to, limit) => {
     must(state.memory.putU64(to, state.limits.get(limit) ?? limits[limit] ?? fail('cudaErrorUnsupportedLimit')));

@@ -66,7 +66,8 @@ const loadRows = (): readonly Row[] => [
     doc: `Copies the columns of a convolution into shared memory. ${cpu}`,
     source: '9.7.9.25.5.2',
     status: 'exact',
-    lower: ({ to, map, coords, mbar, offsets }, { space }, ir) => loadPart(ir, { map, coords, offsets, mode: 'columns' }, { to, mbar, space }),
+    lower: ({ to, map, coords, mbar, offsets }, { space }, ir) =>
+      loadPart(ir, { map, coords, offsets, mode: 'columns' }, { to, mbar, space }),
     cases: () => [],
   }),
 ];

@@ -21,10 +21,7 @@ const alongWidth = {
 const inward = { mask: 'b16', policy: 'b64', coords: 's32', map: 'b64' } as const;
 const when = { mask: 'multicast::cluster', policy: 'L2::cache_hint' } as const;
 /** For a pair of blocks. */
-const ofOneBlock = [
-  { group: [''] },
-  { space: ['shared::cta'], 'multicast::cluster': ['multicast::cluster'] },
-] as const;
+const ofOneBlock = [{ group: [''] }, { space: ['shared::cta'], 'multicast::cluster': ['multicast::cluster'] }] as const;
 
 export const refusedTensorRows = (): readonly Row[] => [
   row({

@@ -122,7 +122,9 @@ export const textureRows = (): readonly Row[] => [
     since: { ptx: 3.1, sm: 20 },
     doc: doc('Samples a texture at the level of the given gradients.'),
     source: '9.7.10.3',
-    status: { approximate: `the level is the logarithm of the longer gradient in texels, without anisotropy, where an H200 has up to a half more; ${filtered.approximate}` },
+    status: {
+      approximate: `the level is the logarithm of the longer gradient in texels, without anisotropy, where an H200 has up to a half more; ${filtered.approximate}`,
+    },
     lower(given, form, ir) {
       const fetch = fetchOf(ir, given, form.geom);
       const detail = gradientDetail(ir, fetch.descriptor, axesOf[form.geom], [listOf(given.x), listOf(given.y)]);
