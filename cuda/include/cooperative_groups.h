@@ -7,6 +7,7 @@
 
 #include "cumetal/groups/block.h"
 #include "cumetal/groups/warp.h"
+#include "cumetal/groups/large_tile.h"
 #include "cumetal/groups/grid.h"
 #include "cumetal/groups/cluster.h"
 #include "cumetal/groups/functions.h"

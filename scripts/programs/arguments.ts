@@ -1,7 +1,8 @@
 /**
  * Arguments cut down for two cores. A program says in its usage what its arguments are: those that count repetitions become 1 at once, and the
- * others are divided where a run takes too long.
+ * others are divided where a run takes too long. `sizes.ts` has those of programs that say it otherwise.
  */
+import { sizes } from './sizes.ts';
 
 const repetition = /rep|iter|trial|loop|times?$|runs?$|passes|warm|n_?timing/i;
 
@@ -23,7 +24,13 @@ function divided(word: string, by: number): string {
 }
 
 /** Argument lists in the order in which they are tried: smaller ones where a run takes too long, larger ones where it fails. */
-export function argumentLists(args: readonly string[], source: string): { readonly smaller: string[][]; readonly larger: string[][] } {
+export function argumentLists(
+  name: string,
+  args: readonly string[],
+  source: string,
+): { readonly smaller: string[][]; readonly larger: string[][] } {
+  const fixed = sizes[name];
+  if (fixed !== undefined) return { smaller: [fixed.split(' ')], larger: [] };
   const names = namesOf(source);
   const byOption = args.map((_, i) => repetition.test(args[i - 1]?.startsWith('-') ? args[i - 1]! : ''));
   const isRepeated = args.map((_, i) => byOption[i] || (names.length === args.length && repetition.test(names[i]!)));

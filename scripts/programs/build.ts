@@ -15,7 +15,7 @@ export interface Stopped extends Pick<Result, 'stage' | 'reason'> {
 const seconds = 300;
 
 /** Writes the linked program to `to`; what stopped it, if it was not built. */
-export async function buildProgram({ units, libraries }: Recipe, to: string): Promise<Stopped | undefined> {
+export async function buildProgram({ units, libraries, includes, images = [] }: Recipe, to: string): Promise<Stopped | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'program-'));
   mkdirSync(join(to, '..'), { recursive: true });
   try {
@@ -25,6 +25,10 @@ export async function buildProgram({ units, libraries }: Recipe, to: string): Pr
       const stopped = await compiler(['-w', '-c', ...flags, path, '-o', object], languageOf(path) === 'cuda');
       if (stopped) return stopped;
       objects.push(object);
+    }
+    for (const { kind, source, output } of images) {
+      const stopped = await compiler(['-w', kind, ...includes.map((each) => `-I${each}`), source, '-o', output], true);
+      if (stopped) return stopped;
     }
     return await compiler([...objects, ...libraries.map((name) => `-l${name}`), '-o', to], false);
   } finally {

@@ -1,8 +1,8 @@
 /** What a CMakeLists.txt of one program builds: its sources, folders and libraries, read as text, for files as plain as those of cuda-samples. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { languageOf } from '../../src/cli/cuda/compile.ts';
-import type { Recipe } from './make.ts';
+import type { Image, Recipe } from './make.ts';
 
 /** The words of each call of a command. */
 function callsOf(text: string, command: string): string[][] {
@@ -18,6 +18,22 @@ function behind(words: readonly string[], keyword: string): readonly string[] {
   const rest = from === 0 ? [] : words.slice(from);
   const to = rest.findIndex((word) => /^[A-Z][A-Z_]+$/.test(word));
   return to < 0 ? rest : rest.slice(0, to);
+}
+
+/** Device code that a program loads while it runs: files that commands of nvcc write, with `-fatbin` or `-ptx`, beside the sources here. */
+function imagesOf(text: string, folder: string): readonly Image[] {
+  const variables = new Map(callsOf(text, 'set').map(([name, ...words]) => [name!, words.join(' ').replaceAll('"', '')]));
+  const expanded = (word: string): string =>
+    word.replace(/\$\{(\w+)\}/g, (all, name: string) =>
+      variables.has(name) && !/_DIR$/.test(name) ? expanded(variables.get(name)!) : all,
+    );
+  return callsOf(text, 'add_custom_command').flatMap((words) => {
+    const kind = words.find((word) => word === '-fatbin' || word === '-ptx');
+    const paths = words.map((word) => basename(expanded(word)));
+    const source = paths.find((name) => /\.cu$/.test(name));
+    const output = paths.find((name) => /\.(fatbin|ptx)$/.test(name));
+    return kind && source && output ? [{ kind, source: resolve(folder, source), output: resolve(folder, output) }] : [];
+  });
 }
 
 /** The recipe of a folder; a text if it has none that can be read. */
@@ -57,6 +73,8 @@ export function cmakeRecipeOf(folder: string): Recipe | string {
     })),
     includes,
     libraries: [...new Set(libraries)],
+    images: imagesOf(text, folder),
     args: [],
+    cwd: folder,
   };
 }

@@ -22,10 +22,12 @@ import { findSysroot } from '../../src/toolchain/locate.ts';
 import { argumentLists } from './arguments.ts';
 import { buildProgram, firstError } from './build.ts';
 import { cmakeRecipeOf } from './cmake.ts';
+import { randomNumbers, withoutInputs, writeInputs } from './inputs.ts';
 import { keptProgram } from './kept.ts';
 import { type Recipe, recipeOf } from './make.ts';
 import { needsOf } from './needs.ts';
 import { command, type Ran, runWords } from './run.ts';
+import { checksOn } from './sizes.ts';
 import { sourcesOf } from './sources.ts';
 import { type Result, tableOf } from './table.ts';
 import { checksItself, verdictOf } from './verdict.ts';
@@ -74,14 +76,15 @@ interface Program {
 const isText = (path: string): boolean => !/\.(txt|dat|tab)$/.test(path);
 
 /** What a folder builds, by its Makefile or its CMakeLists.txt. */
-function recipeIn(folder: string): Recipe | string {
-  const made = values.form === 'cmake' ? 'none' : recipeOf(folder);
+function recipeIn(folder: string, name: string): Recipe | string {
+  const variable = checksOn[name];
+  const made = values.form === 'cmake' ? 'none' : recipeOf(folder, ['run', ...(variable ? [variable] : [])]);
   return typeof made === 'string' && (values.form === 'cmake' || existsSync(join(folder, 'CMakeLists.txt'))) ? cmakeRecipeOf(folder) : made;
 }
 
 function programOf(name: string): Program {
   const folder = join(root, name);
-  const recipe = recipeIn(folder);
+  const recipe = recipeIn(folder, name.slice(0, name.length - values.suffix.length));
   const files = sourcesOf(folder, typeof recipe === 'string' ? [] : recipe.includes);
   // Headers that all programs share name libraries that few of them need.
   const isOwn = (path: string): boolean => isText(path) && (values.form !== 'cmake' || path.startsWith(folder));
@@ -94,17 +97,6 @@ function programOf(name: string): Program {
     texts: own,
     checks: checksItself(own),
     needs: needsOf(own, typeof recipe === 'string' ? [] : recipe.libraries),
-  };
-}
-
-/** Numbers from 0 to 1 by a seed. Source: mulberry32. */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
 }
 
@@ -132,7 +124,7 @@ function setupDigest(): string {
 
 /** Headers that nvcc has without a word, and that users of this compiler name, for programs that need them. */
 function withFolders(recipe: Recipe, needs: readonly string[]): Recipe {
-  if (!values.include || !needs.some((name) => name === 'CUB or Thrust' || name === 'libcu++')) return recipe;
+  if (!values.include || !needs.includes('CUB or Thrust')) return recipe;
   const folders = values.include.split(',').map((folder) => `-I${folder}`);
   return {
     ...recipe,
@@ -166,17 +158,19 @@ async function judged(program: Program, common: string): Promise<Result> {
   const compileSeconds = (performance.now() - start) / 1000;
   if (typeof path !== 'string') return { ...about, ...path, compileSeconds };
   if (values.build) return { ...about, stage: 'built', reason: '', compileSeconds };
+  if (withoutInputs.has(name)) return { ...about, stage: 'no data', reason: 'its input is not in the repository', compileSeconds };
   const source = program.texts.join('\n');
+  writeInputs(name, program.folder);
   // Other arguments may be wrong ones: of runs that do not pass, the first counts.
   let first: Result | undefined;
-  const { smaller, larger } = argumentLists(recipe.args, source);
+  const { smaller, larger } = argumentLists(name, recipe.args, source);
   const tried = new Set<string>();
   const rest = [...smaller];
   for (let args = rest.shift(); args; args = rest.shift()) {
     if (tried.has(args.join(' '))) continue;
     tried.add(args.join(' '));
     const words = [command, 'run', path, '--device', values.device, ...(values.device === 'cpu' ? ['--threads', '1'] : []), '--', ...args];
-    const ran = await runWords(words, { cwd: program.folder, seconds: Number(values.seconds) });
+    const ran = await runWords(words, { cwd: recipe.cwd, seconds: Number(values.seconds) });
     writeFileSync(`${path}.out`, ran.output + ran.errors);
     const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
     if (result.stage === 'pass') return result;
@@ -193,7 +187,7 @@ function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'
   const missing = /the program calls `(\w+)`/.exec(errors)?.[1];
   if (missing !== undefined) return { stage: 'missing function', reason: missing };
   const verdict = verdictOf(output);
-  if (/out of memory|bad_alloc|memory allocation|of at most 4 GiB|an allocation of \d+ bytes failed/i.test(output + errors))
+  if (/out of memory|bad_alloc|memory allocation (error|fail)|of at most 4 GiB|an allocation of \d+ bytes failed/i.test(output + errors))
     return { stage: 'memory', reason: 'more than 4 GiB of the device or of the host' };
   const lastLine = output.trim().split('\n').at(-1)!.slice(0, 200);
   if (ending !== 0) {

@@ -78,4 +78,31 @@ for (const level of ['O0', 'O2']) {
   need(test, ['ptxas'], `${level}: ptxas takes the PTX`, async () => assert.equal(await ptxasTakes([ptx], 'sm_80'), [true]));
 }
 
+const largePtx = (): string => {
+  const diagnostics = new Diagnostics();
+  const ptx = ptxOfBitcode(new Uint8Array(readFileSync(join(folder, 'large.bc'))), diagnostics);
+  assert.equal(diagnostics.list, []);
+  return ptx!;
+};
+
+test('a parameter of 20000 bytes that a kernel only reads is read where it is, at any index', async () => {
+  const ptx = largePtx();
+  assert.not.match(ptx, /\.local/);
+  const device = await Device.open('cpu');
+  try {
+    const to = device.allocate('i32', 1);
+    const values = Int32Array.from({ length: 5000 }, (_, i) => ((i * 7919) % 1009) - 500);
+    const module = await device.load(ptx);
+    await module.kernel('sum').launch({ grid: 1, block: 1, args: [new Uint8Array(values.buffer), to] });
+    assert.is(
+      (await to.read())[0],
+      values.reduce((sum, value, i) => sum + value * (i + 1), 0),
+    );
+  } finally {
+    await device.close();
+  }
+});
+
+need(test, ['ptxas'], 'ptxas takes a parameter of 20000 bytes', async () => assert.equal(await ptxasTakes([largePtx()], 'sm_80'), [true]));
+
 test.run();

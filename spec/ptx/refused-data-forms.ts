@@ -4,7 +4,6 @@ import type { FormMatch } from '../../src/ptx/check/match.ts';
 import { inOrderOf } from '../../src/ptx/check/modifier-order.ts';
 import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check/slots.ts';
 import type { AnyModifiers, OperandSlot, Row } from '../../src/ptx/model/row.ts';
-import { refusedAddressRows } from '../../src/ptx/table/refused/address.ts';
 import { refusedConvertRows } from '../../src/ptx/table/refused/convert.ts';
 import { refusedHalfRows } from '../../src/ptx/table/refused/half.ts';
 import { refusedTensorRows } from '../../src/ptx/table/refused/tensor-map.ts';
@@ -13,7 +12,6 @@ import { refusedVideoRows } from '../../src/ptx/table/refused/video.ts';
 /** The refused rows of arithmetic, conversions and data movement. */
 export const refusedDataRows = (): readonly Row[] => [
   ...refusedHalfRows(),
-  ...refusedAddressRows(),
   ...refusedTensorRows(),
   ...refusedConvertRows(),
   ...refusedVideoRows(),

@@ -4,6 +4,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tensorRows } from '../../src/ptx/table/async/tensor.ts';
+import { tensorLoadRows } from '../../src/ptx/table/async/tensor-loads.ts';
 import { tensorMapRows } from '../../src/ptx/table/async/tensor-map-rows.ts';
 import { need } from '../support/need.ts';
 import { declarations, refusedDataRows, refusedTexts } from './refused-data-forms.ts';
@@ -31,7 +32,7 @@ need(test, ['ptxas'], 'every form of a refused row is one that ptxas takes', () 
 });
 
 need(test, ['ptxas'], 'so is every form of a compiled row of tensors, whose operands have the same shapes', () => {
-  const rows = [...tensorRows(), ...tensorMapRows()];
+  const rows = [...tensorRows(), ...tensorLoadRows(), ...tensorMapRows()];
   const forms = [...new Set(rows.flatMap((row) => sampled({ ...trial, max: 30 }, row, 'legal')))];
   assert.ok(forms.length > 200, `${forms.length} forms`);
   assert.equal([...refusedByAll(trial, forms)], []);

@@ -29,6 +29,8 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
     return usageError('`--json` conflicts with `-o -`: both write to standard output', 'cumetal build --help', terminal);
   const from = parsed.positionals[0]!;
   const what = (lastValue(parsed, 'emit') ?? 'metallib') as Output;
+  const arch = lastValue(parsed, 'arch');
+  if (arch !== undefined && what !== 'ptx') return usageError('`--arch` requires `--emit ptx`', 'cumetal build --help', terminal);
   const entries = allValues(parsed, 'entry');
   const printed = allValues(parsed, 'print-after');
   const unknown = printed.find((name) => name !== 'all' && !passNames.includes(name));
@@ -42,7 +44,7 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const diagnostics = new Diagnostics();
   const start = performance.now();
   const compiling = ofPtxOnly.find((name) => has(parsed, name));
-  const { code, size, isFromAir } = await buildTo(to, { from, parsed, what, options, compiling }, terminal, diagnostics);
+  const { code, size, isFromAir } = await buildTo(to, { from, parsed, what, arch, options, compiling }, terminal, diagnostics);
   if (diagnostics.list.length > 0) writeDiagnostics(diagnostics.list, terminal);
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
@@ -92,6 +94,8 @@ interface Work {
   readonly from: string;
   readonly parsed: ParsedArguments;
   readonly what: Output;
+  /** The architecture of PTX that is written anew. */
+  readonly arch: string | undefined;
   readonly options: CompileOptions;
   /** The first option that requires PTX. */
   readonly compiling: string | undefined;
@@ -106,8 +110,7 @@ interface Built {
 /** A form of PTX; undefined after reporting errors. */
 async function ofPtx(
   source: SourceFile,
-  what: Output,
-  options: CompileOptions,
+  { what, arch, options }: Pick<Work, 'what' | 'arch' | 'options'>,
   diagnostics: Diagnostics,
 ): Promise<string | Uint8Array | undefined> {
   const own = new Diagnostics(source);
@@ -115,7 +118,9 @@ async function ofPtx(
     what === 'wat' || what === 'wat:simd'
       ? (await import('./build-wat.ts')).watOf(source, what === 'wat:simd', options, own)
       : what === 'ptx'
-        ? ptxOf(source, options, own)
+        ? arch === undefined
+          ? ptxOf(source, options, own)
+          : (await import('./build-text.ts')).ptxOf(source, arch, options, own)
         : what === 'opencl' || what === 'msl'
           ? (await import('./build-text.ts')).textOf(source, what, options, own)
           : emit(source, what, options, own);
@@ -129,7 +134,12 @@ function ptxOf(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
 }
 
 /** A form of an AIR module, which is a metallib already; undefined after reporting the rules that it breaks. */
-async function ofAir(metallib: Uint8Array, what: Output, diagnostics: Diagnostics): Promise<string | Uint8Array | 'usage' | undefined> {
+async function ofAir(
+  metallib: Uint8Array,
+  { what, arch }: Pick<Work, 'what' | 'arch'>,
+  diagnostics: Diagnostics,
+): Promise<string | Uint8Array | 'usage' | undefined> {
+  if (what === 'ptx') return (await import('./build-text.ts')).ptxOfMetallib(metallib, arch, diagnostics);
   const { validateBytes } = await import('./validate.ts');
   if (!validateBytes(metallib, diagnostics)) return undefined;
   if (what === 'metallib') return metallib;
@@ -143,26 +153,23 @@ async function ofAir(metallib: Uint8Array, what: Output, diagnostics: Diagnostic
   return undefined;
 }
 
-async function buildTo(
-  to: string,
-  { from, parsed, what, options, compiling }: Work,
-  terminal: Terminal,
-  diagnostics: Diagnostics,
-): Promise<Built> {
+async function buildTo(to: string, work: Work, terminal: Terminal, diagnostics: Diagnostics): Promise<Built> {
+  const { from, parsed, what, compiling } = work;
   if (to !== '-' && !areWritable(terminal, [to], diagnostics)) return { code: exit.failed };
   const input = await readInputs(parsed.positionals, terminal, diagnostics, parsed);
   if (typeof input === 'number') return { code: input };
-  if (input.kind === 'metallib' && !input.isFromAir) {
+  if (input.kind === 'metallib' && !input.isFromAir && what !== 'ptx') {
     const name = printable(from);
-    terminal.err(`error: \`${name}\` is already a metallib\n  = help: \`cumetal inspect ${name} --disassemble\` prints its contents\n`);
+    terminal.err(
+      `error: \`${name}\` is already a metallib\n  = help: \`cumetal inspect ${name} --disassemble\` prints its contents, and \`--emit ptx\` makes PTX of it\n`,
+    );
     return { code: exit.usage };
   }
   const isFromAir = input.kind === 'metallib';
   if (isFromAir && compiling) return requiresPtx(`--${compiling}`, from, 'the module is compiled already', terminal);
-  const result =
-    input.kind === 'metallib' ? await ofAir(input.bytes, what, diagnostics) : await ofPtx(input.source, what, options, diagnostics);
+  const result = input.kind === 'metallib' ? await ofAir(input.bytes, work, diagnostics) : await ofPtx(input.source, work, diagnostics);
   if (result === undefined) return { code: exit.doesNotCompile };
-  if (result === 'usage') return requiresPtx(`--emit ${what}`, from, 'its forms are metallib, air and air-ll', terminal);
+  if (result === 'usage') return requiresPtx(`--emit ${what}`, from, 'its forms are metallib, air, air-ll and ptx', terminal);
   const bytes = typeof result === 'string' ? new TextEncoder().encode(result) : result;
   if (to === '-') {
     // Text may be shown by a terminal; a metallib is never read there.

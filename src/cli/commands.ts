@@ -2,7 +2,7 @@
 import { bug } from '../base/bug.ts';
 import { cc } from './cc/command.ts';
 import type { Command, Option } from './command/command.ts';
-import { compiling, emitChoices, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
+import { arch, compiling, emitChoices, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
 import { exec, record } from './exec/command.ts';
 import { run } from './run/command.ts';
 
@@ -58,8 +58,9 @@ const build: Command = {
       name: 'emit',
       value: 'WHAT',
       choices: emitChoices,
-      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (WebAssembly of the scalar compiler for the CPU device), `wat:simd` (WebAssembly of the SIMD compiler, for the block size of the file’s launch lines or 256 threads), `opencl` (OpenCL C 3.0), `msl` (Metal Shading Language of the target), `ptx` (the PTX itself).',
+      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (WebAssembly of the scalar compiler for the CPU device), `wat:simd` (WebAssembly of the SIMD compiler, for the block size of the file’s launch lines or 256 threads), `opencl` (OpenCL C 3.0), `msl` (Metal Shading Language of the target), `ptx` (the PTX of the file, or PTX of its kernels for `--arch`; of a metallib as well).',
     },
+    arch,
     { name: 'entry', value: 'NAME', many: true, doc: 'Compile only this entry; can be repeated.' },
     {
       name: 'print-after',
@@ -75,6 +76,7 @@ const build: Command = {
     { line: 'cumetal build examples/vector_add.ptx --emit air-ll -o -', does: 'print the AIR' },
     { line: 'cumetal build examples/vector_add.ptx --emit wat:simd -o -', does: 'print the WebAssembly of the CPU device' },
     { line: 'cumetal build examples/reduce.ptx --emit opencl -o -', does: 'print the kernels as OpenCL C' },
+    { line: 'cumetal build kernels.metallib --emit ptx --arch sm_80 -o kernels.ptx', does: 'make a metallib run on an NVIDIA GPU' },
     { line: 'cumetal build a.out --image sm_80 -o kernels.metallib', does: 'compile the PTX inside a program' },
     { line: 'cumetal build examples/vector_add.ptx --print-after simplify -o /dev/null', does: 'show the effect of a pass' },
   ],
@@ -252,6 +254,20 @@ const bench: Command = {
   run: async (context) => (await import('./bench/index.ts')).bench(context, run),
 };
 
+const lsp: Command = {
+  name: 'lsp',
+  summary: 'serve editors: diagnostics as you type, hover, go to definition, rename',
+  usage: ['[options]'],
+  positionals: [0, 0],
+  options: [
+    { name: 'stdio', doc: 'Speak over standard input and output, which is the only way and needs no option; clients pass it.' },
+    { ...target, doc: 'The target whose costs are shown behind instructions.' },
+  ],
+  examples: [{ line: 'cumetal lsp --stdio', does: 'start the server; an editor does this' }],
+  details: `The protocol is the Language Server Protocol 3.17. docs/editors.md has the settings for common editors.`,
+  run: async (context) => (await import('./lsp/index.ts')).lsp(context),
+};
+
 const completions: Command = {
   name: 'completions',
   summary: 'print a script that completes commands and options in a shell',
@@ -283,5 +299,6 @@ export const commands: readonly Command[] = [
   diff,
   bench,
   cache,
+  lsp,
   completions,
 ];

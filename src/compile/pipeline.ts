@@ -19,15 +19,26 @@ import { bug } from '../base/bug.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
 import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/index.ts';
-import { type AfterPass, type Module as IrModule, observers, printModule, verifyAfterPass } from '../ir/index.ts';
-import { fitSlots, lowerModule, staticSharedBytes } from '../lower/index.ts';
-import { parse, printAst } from '../ptx/index.ts';
+import {
+  type AfterPass,
+  type Module as IrModule,
+  type ModuleMemory,
+  observers,
+  printModule,
+  runPass,
+  runPasses,
+  standardPasses,
+  verifyAfterPass,
+} from '../ir/index.ts';
+import { fitSlots, lowerModule, memoryOf, promoteLocals, staticSharedBytes } from '../lower/index.ts';
+import { type PtxFunction, parse, printAst, printVariable } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
 import { libraryOf } from './library.ts';
 import { lintBarriers } from './lint.ts';
 import type { CheckedMasks } from './masks.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
 import { expandAtomics, optimizeLowered, type PassChoices } from './passes.ts';
+import { refuseForeign } from './refuse-foreign.ts';
 import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 
 /** PTX text to a metallib with its reflection; returns nothing after reporting errors. */
@@ -114,6 +125,57 @@ export function toLegalIr(source: SourceFile, options: CompileOptions, diagnosti
   return diagnostics.hasErrors ? undefined : front.ir;
 }
 
+/** What PTX declares of an entry, as its text. */
+export interface DeclaredEntry {
+  /** The declaration of each parameter, for a name. */
+  readonly params: readonly ((name: string) => string)[];
+  readonly directives: readonly string[];
+  readonly linkage: string;
+}
+
+/** Kernels that become PTX again, with what the source says of them. */
+export interface PtxModule {
+  readonly ir: IrModule;
+  /** By kernel. */
+  readonly declared: ReadonlyMap<string, DeclaredEntry>;
+  /** The variables that hosts reach. */
+  readonly memory: ModuleMemory;
+  /** By variable: its linkage, as a directive of PTX. */
+  readonly linkage: ReadonlyMap<string, string>;
+}
+
+/**
+ * PTX to the IR that is printed as PTX for an architecture: instructions that it has stay what they are, masks and branches are those of the
+ * source, and no target's passes have run. Undefined after reporting errors.
+ */
+export function toPtxIr(source: SourceFile, sm: number, options: CompileOptions, diagnostics: Diagnostics): PtxModule | undefined {
+  const checked = checkSource(source, { ...options, target: 'cpu' }, diagnostics);
+  if (!checked) return undefined;
+  refuseForeign(checked, sm, diagnostics);
+  const afterPass = afterPassOf(options);
+  const choices = { ptx: sm, hasMma: sm >= 80, hasNamedBarriers: true, hasClusters: true, hasStack: true, afterPass };
+  const ir = diagnostics.hasErrors ? undefined : lowerModule(checked, diagnostics, choices);
+  if (!ir || diagnostics.hasErrors) return undefined;
+  for (const kernel of ir.kernels) {
+    runPass(kernel, { name: 'promote-locals', run: promoteLocals }, afterPass);
+    runPasses(kernel, standardPasses, afterPass);
+  }
+  const declared = new Map(checked.entries.map(({ fn }) => [fn.name, declaredEntry(fn)]));
+  const variables = checked.module.items.filter((item) => item.kind === 'variable');
+  const linkage = new Map(variables.map((variable) => [variable.name, variable.linkage ? `.${variable.linkage} ` : '']));
+  return { ir, declared, memory: memoryOf(checked), linkage };
+}
+
+const declaredEntry = ({ params, directives, linkage }: PtxFunction): DeclaredEntry => ({
+  params: params.map((param) => (name: string) => printVariable({ ...param, name }).slice(0, -1)),
+  directives: directives.map(({ name, values }) =>
+    name === 'pragma'
+      ? `.pragma ${values.map((value) => `"${value}"`).join(', ')};`
+      : `.${name}${values.length > 0 ? ` ${values.join(', ')}` : ''}`,
+  ),
+  linkage: linkage ? `.${linkage} ` : '',
+});
+
 interface FrontEnd {
   readonly ir: IrModule;
   /** The span of each entry's name. */
@@ -131,6 +193,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
     isMmaFast: options.mma === 'fast',
     hasMma: targetOf(options).allowsCpuOnly && !options.expandsMma,
     hasMarks: options.marks ?? false,
+    isSanitized: options.sanitize ?? false,
     hasNamedBarriers: targetOf(options).allowsCpuOnly,
     hasClusters: targetOf(options).allowsCpuOnly,
     hasStack: targetOf(options).allowsCpuOnly,

@@ -113,7 +113,12 @@ export interface ModuleMemory {
   readonly size: number;
   readonly align: number;
   readonly symbols: readonly ModuleSymbol[];
+  /** Of a module that becomes PTX again: each variable is `apartBytes` from the one before it, so that a constant offset says which one it is from. */
+  readonly isApart?: true;
 }
+
+/** More than twice the bytes of any variable. */
+export const apartBytes = 2 ** 36;
 
 export interface ModuleSymbol {
   readonly name: string;
@@ -122,6 +127,10 @@ export interface ModuleSymbol {
   readonly size: number;
   /** Initial bytes; zeros where there are none. */
   readonly init: Uint8Array | undefined;
+  /** Of a variable apart from others, whose place says nothing: what its address is a multiple of. */
+  readonly align?: number;
+  /** Whether it is declared in constant memory. */
+  readonly isConst?: true;
   /** The 64-bit addresses in its initial bytes: `at` in bytes from its start, `to` in bytes from the start of the block. */
   readonly addresses?: readonly { readonly at: number; readonly to: number }[];
 }
@@ -144,6 +153,8 @@ export interface Variable {
 export interface PureFunction {
   readonly body: Kernel;
   readonly result: Value;
+  /** Of an instruction of PTX: the first version of the language and the first architecture with it. */
+  readonly since?: { readonly ptx: number; readonly sm: number };
 }
 
 /** What the source says of clusters. */
@@ -183,7 +194,10 @@ export interface Kernel {
   requiredThreads: readonly [number, number, number] | undefined;
   /** Of a kernel whose blocks run in clusters. */
   cluster?: ClusterRules;
-  /** By name; AIR emission alone makes them, and reading AIR puts their bodies in the place of the calls. */
+  /**
+   * By name. AIR emission makes them, and reading AIR puts their bodies in the place of the calls. Kernels that are printed as PTX have them for
+   * instructions that stay what they are.
+   */
   functions?: ReadonlyMap<string, PureFunction>;
   /**
    * Its presence puts the kernel in the narrowed dialect (`dialect.ts`): the pointers that have 64 bits all the same. It is part of the kernel

@@ -28,3 +28,13 @@ export const printBufferBytes = 2 ** 20;
 
 /** The length that stands for a null pointer as a string. */
 export const nullLength = 0xffff_ffff;
+
+/**
+ * The hidden parameter of a kernel that becomes PTX again, which has `printf` itself: stores of the arguments from byte 8 on, as `vprintf` finds
+ * them in memory, and then one of the number of the format at byte 0, stand for the call. Nothing is at the address.
+ */
+export const printListName = 'cumetal.printed';
+/** The alignment that says of a store that it is of the address of a string. */
+export const printedStringAlign = 16;
+/** Bytes of the list and what is before it. */
+export const printListBytes = 8 + 1024;

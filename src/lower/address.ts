@@ -159,6 +159,7 @@ export function askSpace(c: Context, a: Value, named: Space | 'shared::cluster')
   }
   const is = c.ir.isspace(a, { space });
   if (!c.globals.constants || (space !== 'constant' && space !== 'global')) return is;
+  if (c.natives) c.rows.refuse('the constants of the module are variables of their own again');
   const inside = isInConstants(c, a);
   return space === 'constant' ? c.ir.or(is, inside) : c.ir.and(is, c.ir.xor(inside, c.ir.const('i1', 1)));
 }

@@ -2,7 +2,15 @@
 
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
-import { addBlockParam, type Builder, type Edge, type Variable as IrVariable, type Kernel, type Value } from '../ir/index.ts';
+import {
+  addBlockParam,
+  type Builder,
+  type Edge,
+  type Variable as IrVariable,
+  type Kernel,
+  type PureFunction,
+  type Value,
+} from '../ir/index.ts';
 import {
   type CheckedFunction,
   type Choices,
@@ -22,6 +30,12 @@ import type { GlobalMemory } from './module-memory.ts';
 import type { BarrierNumber } from './passes/barrier-numbers.ts';
 import { type Flow, link, type RegisterFile } from './ssa/ssa.ts';
 import type { Variables } from './variables.ts';
+
+/** The architecture that instructions are kept for, and the functions of those of a kernel: nothing for forms that are lowered as elsewhere. */
+export interface Natives {
+  readonly sm: number;
+  readonly forms: Map<string, PureFunction | undefined>;
+}
 
 export interface Context {
   readonly kernel: Kernel;
@@ -47,6 +61,8 @@ export interface Context {
   readonly hasMarks: boolean;
   /** Whether there are barriers for some of the threads of a block. */
   readonly hasNamedBarriers: boolean;
+  /** Instructions that stay what they are, for a target that has them. */
+  readonly natives: Natives | undefined;
   /** Of a kernel with barriers of its cluster: the barrier that a thread has arrived at. */
   readonly arrival: Register | undefined;
   /** Of a kernel with addresses in other blocks of its cluster: their distances. */

@@ -56,7 +56,10 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
   readonly hasMma: boolean;
   readonly hasMarks: boolean;
   readonly hasNamedBarriers: boolean;
+  /** Whether the code is for the sanitizer. */
+  readonly isSanitized: boolean;
   readonly hasClusters: boolean;
+  readonly ptx: number | undefined;
   readonly afterPass?: AfterPass | undefined;
 };
 
@@ -77,7 +80,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
     // A kernel with refused code may break promises.
     if (lowering.isClean()) around.afterPass?.(name, kernel);
   }
-  checkSlots(kernel, fn.nameSpan, diagnostics);
+  if (around.ptx === undefined) checkSlots(kernel, fn.nameSpan, diagnostics);
   return kernel;
 }
 
@@ -105,6 +108,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     accumulators: (): readonly Value[] => readDestination(c, rows.operands[0]!),
     threadMemory: (bytes: number): Value => ir.variable('ptr.local', { name: threadMemory(kernel, bytes).name }),
     groupBarrier: (): void => lowerGroupBarrier(c),
+    orderPoint: (barrier?: Value): void => void (around.isSanitized && orderPoint(ir, barrier)),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
@@ -135,6 +139,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     evidence: newEvidence(),
     hasMarks: around.hasMarks,
     hasNamedBarriers: around.hasNamedBarriers,
+    natives: around.ptx === undefined ? undefined : { sm: around.ptx, forms: new Map() },
     arrival: hasRow(entry, around.functions, ({ control }) => control === 'wait') ? arrivalRegister() : undefined,
     chosen: new Map(),
     frame: newFrame(entry, start),
@@ -146,6 +151,10 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   if (hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
 }
+
+/** Something that the sanitizer finds at the line of the instruction: a fence, or a load of a barrier. */
+const orderPoint = (ir: Context['ir'], barrier: Value | undefined): Value =>
+  barrier === undefined ? ir.fence({ scope: 'block' }) : ir.load('i64', barrier, { align: 8, volatile: true });
 
 /** How rows report that an instruction is not supported, or not by the target. */
 const refusals = (ir: Pick<Context['ir'], 'loc'>, { hasNamedBarriers }: Surroundings, diagnostics: Diagnostics) => ({

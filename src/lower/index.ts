@@ -3,11 +3,14 @@
  * of an instruction is in its row in `src/ptx/table`; this room gives rows their operands. Start at `entry.ts`.
  */
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type AfterPass, emptyKernel, type Module } from '../ir/index.ts';
+import { type AfterPass, emptyKernel, type Module, type ModuleMemory } from '../ir/index.ts';
 import { type Checked, functionNumbers } from '../ptx/index.ts';
 import { inFunctions, inlinedSizes, reportRecursion, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
+
+/** The variables of a module that a host reaches, apart from each other as for PTX again. */
+export const memoryOf = ({ module }: Checked): ModuleMemory => globalMemoryOf(module, functionNumbers(module), true).memory;
 
 export { checkMasks, collectiveAt, endStuckAt } from './check-masks.ts';
 export { fitSlots } from './hidden-params.ts';
@@ -25,8 +28,12 @@ export interface LowerChoices {
   readonly hasMarks?: boolean;
   /** Whether there may be barriers for some of the threads of a block, for a device on which every thread makes progress. */
   readonly hasNamedBarriers?: boolean;
+  /** Whether the code is for the sanitizer. */
+  readonly isSanitized?: boolean;
   /** Whether blocks may run in clusters. */
   readonly hasClusters?: boolean;
+  /** Of kernels that become PTX again: the architecture. Its instructions stay what they are, and there is no limit of parameters. */
+  readonly ptx?: number;
   /** Whether threads have a stack. */
   readonly hasStack?: boolean;
   /** Observes each kernel after each pass of `lowerPasses`. */
@@ -46,12 +53,14 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     functions: checked.functions,
     recursions: checked.recursions,
     functionNumbers: numbers,
-    globals: globalMemoryOf(checked.module, numbers),
+    globals: globalMemoryOf(checked.module, numbers, choices.ptx !== undefined),
     isMmaFast: choices.isMmaFast ?? false,
     hasMma: choices.hasMma ?? false,
     hasMarks: choices.hasMarks ?? false,
     hasNamedBarriers: choices.hasNamedBarriers ?? false,
+    isSanitized: choices.isSanitized ?? false,
     hasClusters: choices.hasClusters ?? false,
+    ptx: choices.ptx,
     afterPass: choices.afterPass,
   };
   const kernels = checked.entries.map((entry) => {

@@ -6,6 +6,7 @@ import { addressOf, instOf, type Value } from '../ir/index.ts';
 import { type CheckedInstruction, integerConstant, isSignedType, type Match, type MatchedOperand } from '../ptx/index.ts';
 import { type Context, lowerWhen, mark, readRegister } from './context.ts';
 import { barrierKind, lowerNamedBarrier } from './named-barriers.ts';
+import { nativeValue } from './native-forms.ts';
 import { readIndex, readSources, writeResults } from './operands.ts';
 import { refuseBarrier } from './passes/barrier-numbers.ts';
 
@@ -51,7 +52,9 @@ function lowerPlain(c: Context, match: Match): void {
   const destination = match.operands[0];
   c.rows.lanes = destination?.slot.isDestination ? destination.lanes : undefined;
   c.rows.operands = match.operands;
-  const result = match.row.lower?.(readSources(c, match), match.modifiers, c.rows);
+  const sources = readSources(c, match);
+  const native = c.natives && nativeValue(c, c.natives, match, sources);
+  const result = native ?? match.row.lower?.(sources, match.modifiers, c.rows);
   noteSigns(c, match, before);
   writeResults(c, match, result);
 }

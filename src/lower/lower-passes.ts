@@ -89,7 +89,7 @@ export const lowerPasses: readonly LowerPass[] = [
   { name: 'recover-pointers', run: recoverPointers },
   { name: 'param-offsets', run: ifClean((kernel, { diagnostics }) => useParamOffsets(kernel, diagnostics)) },
   { name: 'unused-memory', run: ifClean((kernel) => dropUnusedMemory(kernel)) },
-  { name: 'pack-values', run: ifClean((kernel) => packValues(kernel, slotLimit)) },
+  { name: 'pack-values', run: ifClean((kernel, { c }) => packValues(kernel, c.natives ? Number.POSITIVE_INFINITY : slotLimit)) },
 ];
 
 /** Rounds after which decided branches are left to the passes of the IR. */

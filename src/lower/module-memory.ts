@@ -6,7 +6,7 @@
  * which no other module initializes, and those that others see (`.visible`, `.weak`). Then `.const` memory is a part of the block, its
  * addresses being those of global memory. The `.const` variables of other modules are constants of the kernels.
  */
-import { addHiddenParam, type Kernel, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
+import { addHiddenParam, apartBytes, type Kernel, type ModuleMemory, type ModuleSymbol, moduleMemoryName } from '../ir/index.ts';
 import type { Module, Variable } from '../ptx/syntax/ast.ts';
 import { type AddressInside, initialBytes, layoutFault, layoutOf } from './initializer.ts';
 
@@ -27,8 +27,11 @@ interface Candidate {
   readonly addresses: readonly AddressInside[];
 }
 
-/** Lays out the variables of a module that hosts reach, global ones first, each kind in its order. */
-export function globalMemoryOf({ items }: Module, functions: ReadonlyMap<string, bigint>): GlobalMemory {
+/**
+ * Lays out the variables of a module that hosts reach, global ones first, each kind in its order; `isApart` far from each other, where they
+ * become variables again.
+ */
+export function globalMemoryOf({ items }: Module, functions: ReadonlyMap<string, bigint>, isApart = false): GlobalMemory {
   const all = items.filter((item): item is Variable => item.kind === 'variable' && item.linkage !== 'extern');
   const constants = all.filter(({ space }) => space === 'const');
   const isConstToo = constants.some(isWritten);
@@ -37,15 +40,19 @@ export function globalMemoryOf({ items }: Module, functions: ReadonlyMap<string,
   const offsets = new Map<Variable, number>();
   let [size, align] = [0, 1];
   for (const { variable, ...layout } of chosen) {
-    const offset = Math.ceil(size / layout.align) * layout.align;
+    const offset = isApart ? (offsets.size + 1) * apartBytes : Math.ceil(size / layout.align) * layout.align;
     offsets.set(variable, offset);
     size = offset + layout.size;
     align = Math.max(align, layout.align);
   }
-  const symbols = chosen.map((each) => symbolOf(each, chosen, offsets));
+  const symbols = chosen.map((each) => symbolOf(each, chosen, offsets, isApart));
   const starts = chosen.flatMap(({ variable }) => (variable.space === 'const' ? [offsets.get(variable)!] : []));
   const start = starts[0] ?? size;
-  return { memory: { size, align, symbols }, offsets, constants: isConstToo ? { start, size: size - start } : undefined };
+  return {
+    memory: { size, align, symbols, ...(isApart ? { isApart } : {}) },
+    offsets,
+    constants: isConstToo ? { start, size: size - start } : undefined,
+  };
 }
 
 /** The variables up to the limit of all; their bytes are not made yet. */
@@ -101,13 +108,23 @@ function targetOf({ name, plus }: AddressInside, candidates: readonly Candidate[
 }
 
 function symbolOf(
-  { variable, size, bytes, addresses }: Candidate,
+  { variable, size, align, bytes, addresses }: Candidate,
   all: readonly Candidate[],
   offsets: ReadonlyMap<Variable, number>,
+  isApart: boolean,
 ): ModuleSymbol {
   const init = variable.init ? bytes : undefined;
   const inside = addresses.map((address) => ({ at: address.at, to: offsets.get(targetOf(address, all)!)! + address.plus }));
-  return { name: variable.name, offset: offsets.get(variable)!, size, init, ...(inside.length > 0 ? { addresses: inside } : {}) };
+  const isConst = isApart && variable.space === 'const' ? ({ isConst: true } as const) : {};
+  return {
+    name: variable.name,
+    offset: offsets.get(variable)!,
+    size,
+    init,
+    ...(isApart ? { align } : {}),
+    ...isConst,
+    ...(inside.length > 0 ? { addresses: inside } : {}),
+  };
 }
 
 /** The index of the parameter that points to the module's memory, added at the first call. */

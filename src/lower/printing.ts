@@ -3,7 +3,16 @@
  * parameter behind its own (`src/ir/print-buffer.ts`). The format is known here; the launcher formats the records.
  */
 import { type ArgumentKind, argumentsOf, type Conversion, kindsOf, type Piece, parseFormat } from '../base/printf/conversion.ts';
-import { addBlockParam, addHiddenParam, nullLength, printBufferName, printHead, type Value } from '../ir/index.ts';
+import {
+  addBlockParam,
+  addHiddenParam,
+  nullLength,
+  printBufferName,
+  printedStringAlign,
+  printHead,
+  printListName,
+  type Value,
+} from '../ir/index.ts';
 import { type CheckedCall, type CheckedInstruction, integerConstant } from '../ptx/index.ts';
 import { give, valuesOf } from './calls.ts';
 import { type Context, enter, lowerEither, lowerWhen } from './context.ts';
@@ -51,6 +60,7 @@ function formatOf(c: Context, { args, span }: CheckedCall): Format | undefined {
 
 function emitPrint(c: Context, call: CheckedCall, { text, pieces }: Format): void {
   const { ir } = c;
+  if (c.natives) return keepPrint(c, call, { text, pieces });
   const { index, formats } = printParam(c);
   if (!formats.includes(text)) formats.push(text);
   const number = ir.const('i32', formats.indexOf(text) + 1);
@@ -70,12 +80,37 @@ function emitPrint(c: Context, call: CheckedCall, { text, pieces }: Format): voi
   if (result) give(c, result, [ir.const('i32', argumentsOf(pieces).length)]);
 }
 
-function printParam(c: Context): { index: number; formats: string[] } {
+/** For PTX again: the arguments and the number of the format, as stores that stand for the call. */
+function keepPrint(c: Context, call: CheckedCall, { text, pieces }: Format): void {
+  const { ir } = c;
+  const { index, formats } = printParam(c, printListName);
+  if (!formats.includes(text)) formats.push(text);
+  const place = ir.param('ptr.global', { index });
+  const conversions = pieces.filter((piece): piece is Conversion => typeof piece !== 'string');
+  if (conversions.length > 0) {
+    const [address] = valuesOf(c, call.args[1]!, call.fn.params[1]!);
+    const list = ir.inttoptr('ptr.generic', address!);
+    let at = 0;
+    for (const kind of conversions.flatMap((conversion) => kindsOf(conversion))) {
+      const bytes = kind === 'word' ? 4 : 8;
+      at = Math.ceil(at / bytes) * bytes;
+      const loaded = ir.load(kind === 'word' ? 'i32' : 'i64', offset(c, list, at), { align: bytes, volatile: false });
+      if (kind === 'string') c.evidence.strings.add(loaded);
+      ir.store(offset(c, place, 8 + at), loaded, { align: kind === 'string' ? printedStringAlign : bytes, volatile: true });
+      at += bytes;
+    }
+  }
+  ir.store(place, ir.const('i32', formats.indexOf(text) + 1), { align: 4, volatile: true });
+  const [result] = call.results;
+  if (result) give(c, result, [ir.const('i32', argumentsOf(pieces).length)]);
+}
+
+function printParam(c: Context, name = printBufferName): { index: number; formats: string[] } {
   const { kernel } = c;
   const known = kernel.params.findIndex((param) => param.formats !== undefined);
   if (known >= 0) return { index: known, formats: kernel.params[known]!.formats as string[] };
   const formats: string[] = [];
-  const index = addHiddenParam(kernel, { name: printBufferName, size: 4, align: 4, element: 'i32', formats });
+  const index = addHiddenParam(kernel, { name, size: 4, align: 4, element: 'i32', formats });
   return { index, formats };
 }
 

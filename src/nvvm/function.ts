@@ -138,7 +138,7 @@ function takeKernelParameter(s: FunctionState, arg: Argument, name: string): rea
   return [into(s, 'rd', 'cvta.to.global.u64', parts[0]!)];
 }
 
-/** A struct by value: the parameter itself where it is only read at constant offsets, else a copy in local memory. */
+/** A struct by value: the parameter itself where it is only read, at constant offsets unless it is a kernel's, else a copy in local memory. */
 function takeByValue(s: FunctionState, arg: Argument, name: string, { type, align }: { type: Argument['type']; align: number }): void {
   if (isOnlyLoaded(s, arg)) {
     s.places.set(arg, { base: name, offset: 0, space: spaceNumbers.param });
@@ -151,14 +151,17 @@ function takeByValue(s: FunctionState, arg: Argument, name: string, { type, alig
   s.places.set(arg, { base: into(s, 'rd', 'mov.u64', copy), offset: 0, space: spaceNumbers.local });
 }
 
-/** Whether all uses of a pointer are loads at constant offsets. */
+/** Whether all uses of a pointer are loads; at constant offsets, unless the parameter is a kernel's, which has an address. */
 function isOnlyLoaded(s: FunctionState, pointer: Value): boolean {
   return s.fn.blocks.every(({ body }) =>
     body.every((inst) => {
       if (!operandsOf(inst).includes(pointer)) return true;
       if (inst.op === 'load') return true;
       return (
-        inst.op === 'gep' && inst.base === pointer && inst.indices.every((index) => index.kind === 'constant') && isOnlyLoaded(s, inst)
+        inst.op === 'gep' &&
+        inst.base === pointer &&
+        (s.isKernel || inst.indices.every((index) => index.kind === 'constant')) &&
+        isOnlyLoaded(s, inst)
       );
     }),
   );

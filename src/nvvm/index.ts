@@ -20,12 +20,15 @@ import { globalTexts } from './globals.ts';
 import { newLines } from './lines.ts';
 import { nameSymbols } from './names.ts';
 import { Refused } from './refused.ts';
-import { headText, isKernel } from './signatures.ts';
+import { headText, isKernel, parameterBytes } from './signatures.ts';
 import type { ModuleState } from './state.ts';
 import { nameOf } from './values.ts';
 
 /** The version of the PTX that is written, and the architecture if the module names none. */
 const ptxVersion = '8.0';
+/** The first version in which a kernel may have more than 4352 bytes of parameters. */
+const largeParameterVersion = '8.1';
+const hasLargeParameters = (fn: LlvmFunction): boolean => isKernel(fn) && parameterBytes(fn) > 4352;
 const defaultArchitecture = 80;
 
 /** The first architecture with clusters of blocks, which headers use whatever clang compiles for. */
@@ -66,7 +69,7 @@ export function ptxOfModule(module: Module, diagnostics: Diagnostics, { isReloca
   if (!globals || texts.includes(undefined)) return undefined;
   const prototypes = defined.filter((fn) => !isKernel(fn)).map((fn) => `${headText(fn, nameOf(state, fn))};`);
   return [
-    `.version ${ptxVersion}`,
+    `.version ${defined.some(hasLargeParameters) ? largeParameterVersion : ptxVersion}`,
     `.target sm_${texts.some(isOfClusters) ? Math.max(state.sm, clusterArchitecture) : state.sm}`,
     '.address_size 64',
     '',

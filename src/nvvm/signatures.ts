@@ -55,6 +55,16 @@ export function parameterText(type: Type, name: string, isOfKernel: boolean, byV
 
 const bytesText = (type: Type, align: number, name: string): string => `.param .align ${align} .b8 ${name}[${Math.max(1, sizeOf(type))}]`;
 
+/** The bytes of all parameters, each at its alignment. */
+export function parameterBytes(fn: LlvmFunction): number {
+  let end = 0;
+  for (const arg of fn.args) {
+    const { type, align } = byValueOfArgument(fn, arg) ?? { type: arg.type, align: alignOf(arg.type) };
+    end = Math.ceil(end / align) * align + sizeOf(type);
+  }
+  return end;
+}
+
 /** The name of a parameter of a function in PTX, as nvcc names it. */
 export const parameterName = (name: string, index: number): string => `${name}_param_${index}`;
 

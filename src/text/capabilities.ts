@@ -3,7 +3,7 @@
  * and a refusal; `docs/text.md` prints the table.
  */
 
-export type TextTarget = 'opencl' | 'msl';
+export type TextTarget = 'opencl' | 'msl' | 'ptx';
 
 /** How a construct is printed: as the language has it, by other operations with the same result, or not at all. */
 export type Form = 'native' | 'expanded' | 'refused';
@@ -106,6 +106,35 @@ export const profiles: Readonly<Record<TextTarget, Profile>> = {
       stack: refused('Metal has none'),
       launches: refused('Metal has none'),
       matrices: refused('the form of a lane in `simdgroup_matrix` is no part of the language'),
+    },
+  },
+  ptx: {
+    name: 'ptx',
+    title: 'PTX',
+    forms: {
+      f64: native('`.f64`'),
+      f16: native('`.f16` from sm_53 on, before that in `.f32`, rounded once more without effect'),
+      bf16: native('`.bf16` from sm_90 on, fused sums from sm_80 on; otherwise in `.f32`'),
+      i64: native('`.b64`'),
+      contraction: native('`.rn`, unless the source leaves it to the assembler'),
+      division: native('`div.rn` and `sqrt.rn`; approximations of the source stay'),
+      minmax: native('`min` and `max`, of halves from sm_80 on'),
+      conversion: native('`cvt.rzi`, with a choice for a NaN where 64 bits are involved'),
+      atomics32: native('`atom` and `red`'),
+      atomics64: native('`atom` and `red`'),
+      counters: native('`inc`, `dec` and `add.f32`'),
+      pointers: native('generic addresses'),
+      warps: native('`shfl.sync`, `vote.sync` and the like, with the mask of the whole warp'),
+      divergent: native('masks of the source; a metallib has none there, and is refused'),
+      masks: native('`shfl.sync`, `vote.sync`, `redux.sync` from sm_80 on'),
+      fences: native('`membar` and `fence`'),
+      clock: native('`%clock64` and `%globaltimer`'),
+      grid: native('the workspace of the driver in `%envreg1` and `%envreg2`'),
+      clusters: refused('clusters are compiled for the CPU device alone'),
+      heap: refused('the heap of kernels is that of the CPU device'),
+      stack: refused('the stack is that of the CPU device'),
+      launches: refused('launches are made by the CPU device'),
+      matrices: expanded('shuffles and fused sums; products of the source are `mma.sync`'),
     },
   },
 };

@@ -7,3 +7,4 @@ export { type Construct, constructs, type Form, type Profile, profiles, type Tex
 export { type MslArgument, type MslText, mslFile, mslKernel } from './msl/index.ts';
 export { type KernelText, openclFile, openclKernel, statusWords, type TextArgument } from './opencl/index.ts';
 export { openclOptions } from './opencl/options.ts';
+export { type Declared, type PtxOptions, ptxArchitectures, ptxFile } from './ptx/index.ts';

@@ -32,6 +32,19 @@ template <class Group, class T, class F> __cumetal_device T reduce(const Group &
   }
   return group.shfl(value, 0);
 }
+namespace __cumetal {
+struct warp_reduce {
+  template <class T, class F> __device__ T operator()(const coalesced_group &warp, T value, F &f) const {
+    return cooperative_groups::reduce(warp, value, f);
+  }
+};
+} // namespace __cumetal
+#define __cumetal_large_reduce(size) \
+  template <class Parent, class T, class F> __cumetal_device T reduce(const thread_block_tile<size, Parent> &tile, T value, F &&f) { \
+    return __cumetal::large_reduce<size>(tile, value, f, __cumetal::warp_reduce()); \
+  }
+__cumetal_large_tiles(__cumetal_large_reduce)
+#undef __cumetal_large_reduce
 template <class Group, class Address, class T, class F>
 __cumetal_device void reduce_store_async(const Group &group, Address *to, T value, F &&f) {
   T total = reduce(group, value, f);

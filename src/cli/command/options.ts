@@ -35,6 +35,31 @@ export const rooflineChoices = [
 /** The stages of the pipeline, the modules of the CPU device and the texts of other languages, which the pipeline does not make, and the PTX. */
 export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection', 'wat', 'wat:simd', 'opencl', 'msl', 'ptx'];
 
+/** The architectures of `--emit ptx`. */
+export const archChoices = [
+  'sm_50',
+  'sm_52',
+  'sm_53',
+  'sm_60',
+  'sm_61',
+  'sm_62',
+  'sm_70',
+  'sm_72',
+  'sm_75',
+  'sm_80',
+  'sm_86',
+  'sm_87',
+  'sm_89',
+  'sm_90',
+];
+
+export const arch: Option = {
+  name: 'arch',
+  value: 'sm_XX',
+  choices: archChoices,
+  doc: 'For `--emit ptx`: the architecture for which the kernels are written as PTX anew, from the IR. Without it PTX stays as it is in the file, and a metallib is written for `sm_75`.',
+};
+
 export const target: Option = {
   name: 'target',
   value: 'TARGET',

@@ -47,7 +47,7 @@ export interface SanitizerHooks {
   place(e: SanitizerWriter, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void;
   /** Records a write where memory at the index in a local differs from the old value of an atomic. */
   changed(e: SanitizerWriter, type: 'i32' | 'i64' | 'f32' | 'f64', index: number, old: number): void;
-  fence(e: SanitizerWriter): void;
+  fence(e: SanitizerWriter, value: Value): void;
   /** A region's function starts, which all threads of the block run. */
   regionStart(code: Code, region: Region): void;
   /** The thread in a local starts a region. */

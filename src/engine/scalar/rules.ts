@@ -27,8 +27,8 @@ const leaf = (e: Emitter, _: unknown, value: Value): void => e.leaf(value);
 const noCall = (): never => bug('a call in the IR of an engine; raising AIR inlines every function');
 
 /** One worker runs all threads of a block, so only a fence for other blocks has an instruction, and only in memory that workers share. */
-function fence(e: Emitter, { scope }: InstOf<'fence'>): void {
-  e.sanitizer?.fence(e);
+function fence(e: Emitter, { scope }: InstOf<'fence'>, value: Value): void {
+  e.sanitizer?.fence(e, value);
   if (e.host.isShared && scope === 'device') e.code.op('atomic.fence');
 }
 

@@ -96,6 +96,7 @@ export function propertiesOf(state: CudaState): Values {
     streamPrioritiesSupported: 1,
     hostRegisterSupported: 1,
     memoryPoolsSupported: 1,
+    virtualMemorySupported: 1,
     maxBlocksPerMultiProcessor: coreModels.cpu.blocks,
     ...info.properties,
     multiProcessorCount: coresOf(state),
@@ -199,7 +200,10 @@ const attributes: Readonly<Record<number, string>> = {
   120: 'clusterLaunch',
   97: 'sharedMemPerBlockOptin',
   99: 'hostRegisterSupported',
+  102: 'virtualMemorySupported',
+  103: 'handleTypesSupported',
   106: 'maxBlocksPerMultiProcessor',
+  107: 'compressionSupported',
   111: 'reservedSharedMemPerBlock',
   115: 'memoryPoolsSupported',
 };

@@ -75,6 +75,8 @@ const clusterPlace = (ir: RowBuilder): Value =>
 const rankBit = 24;
 const rankBits = 8;
 const offsetMask = (1 << rankBit) - 1;
+/** The bits of an address that are no number of a block. */
+export const sharedOffsetMask = offsetMask;
 
 /** The address of the same place in the shared memory of another block of the cluster. */
 export function mapToRank(ir: RowBuilder, address: Value, rank: Value): Value {

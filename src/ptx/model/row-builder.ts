@@ -19,6 +19,8 @@ export interface RowBuilder extends Builder {
   readonly lanes: number | undefined;
   /** Whether the code is for the CPU device alone. */
   readonly isForCpu: boolean;
+  /** A place that the sanitizer sees, where threads close or wait for groups of operations, also by a barrier in memory; nothing without it. */
+  orderPoint(barrier?: Value): void;
   /** Whether matrix products may use the GPU's tile multiplication. */
   readonly isMmaFast: boolean;
   /** Whether the target has products of matrices as an instruction (`mma`). */

@@ -7,7 +7,8 @@ import { type AddressOperand, type Row, type RowBuilder, row } from '../model/ro
 import { spaceOf } from './spaces.ts';
 
 const ampere = { ptx: 7, sm: 80 } as const;
-const ignore = (): void => {};
+/** Nothing but a place that the sanitizer sees. */
+const ignore = (_: unknown, __: unknown, ir: RowBuilder): void => ir.orderPoint();
 
 const values = { space: ['shared', 'shared::cta'], prefetch: ['L2::64B', 'L2::128B', 'L2::256B'] } as const;
 const types = { to: 'b8', a: 'b8', size: 'u32', taken: 'u32', policy: 'b64' } as const;

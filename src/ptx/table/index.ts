@@ -2,6 +2,7 @@
  * The instruction table: all rows in the order of the manual, refused ones last. Each chapter has a file; `compose.ts` has shared code. To add
  * an instruction, copy the manual's line into a row (see `docs/architecture.md`).
  */
+
 import { bug } from '../../base/bug.ts';
 import { addTo } from '../../base/group.ts';
 import type { Row } from '../model/row.ts';
@@ -12,6 +13,7 @@ import { mbarrierRows } from './async/mbarrier.ts';
 import { proxyRows } from './async/proxies.ts';
 import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
 import { tensorRows } from './async/tensor.ts';
+import { tensorLoadRows } from './async/tensor-loads.ts';
 import { tensorMapRows } from './async/tensor-map-rows.ts';
 import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
@@ -35,6 +37,7 @@ import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
 import { lazyOpcodes } from './lazy-opcodes.ts';
 import { logicRows } from './logic.ts';
+import { byteTileRows } from './matrix/byte-tiles.ts';
 import { mmaRows } from './matrix/mma.ts';
 import { scaledMmaRows } from './matrix/mma-scaled.ts';
 import { sparseMmaRows } from './matrix/mma-sparse.ts';
@@ -91,7 +94,7 @@ export const chapters: readonly Chapter[] = [
   lazy(lazyOpcodes.launchControl, launchControlRows),
   lazy(lazyOpcodes.clusters, clusterAddressRows),
   lazy(lazyOpcodes.hints, () => [...hintRows(), ...tensorMapRows()]),
-  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows(), ...tensorRows()]),
+  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows(), ...tensorLoadRows(), ...tensorRows()]),
   lazy(lazyOpcodes.atomics, () => [
     ...atomicRows(),
     ...halfAtomicRows(),
@@ -113,7 +116,7 @@ export const chapters: readonly Chapter[] = [
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, () => [...mmaRows(), ...sparseMmaRows(), ...scaledMmaRows()]),
   lazy(lazyOpcodes.wgmma, wgmmaRows),
-  lazy(lazyOpcodes.tiles, tileRows),
+  lazy(lazyOpcodes.tiles, () => [...tileRows(), ...byteTileRows()]),
   lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),
   lazy(lazyOpcodes.barriers, mbarrierRows),
   eager(miscRows),

@@ -73,7 +73,16 @@ class coalesced_group {
 };
 __cumetal_device coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-// 1, 2, 4 … 32 neighbouring threads of a block.
+namespace __cumetal {
+// Where a tile is among those that its parent was cut into; a tile without a parent is one of the block.
+template <unsigned int Size, class Parent> struct tile_place {
+  __device__ static unsigned int rank() { return (unsigned int)Parent::thread_rank() / Size; }
+  __device__ static unsigned int count() { return ((unsigned int)Parent::size() + Size - 1) / Size; }
+};
+template <unsigned int Size> struct tile_place<Size, void> : tile_place<Size, thread_block> {};
+} // namespace __cumetal
+
+// 1, 2, 4 … 32 neighbouring threads of a block; `large_tile.h` has those of more.
 template <unsigned int Size, class Parent = void> class thread_block_tile {
   static_assert(Size > 0 && Size <= 32 && (Size & (Size - 1)) == 0, "the size of a tile is a power of two up to 32");
 
@@ -84,8 +93,8 @@ template <unsigned int Size, class Parent = void> class thread_block_tile {
   __device__ static constexpr unsigned int num_threads() { return Size; }
   __device__ static constexpr unsigned int size() { return Size; }
   __device__ static unsigned int thread_rank() { return __cumetal::rank_in_block() & (Size - 1); }
-  __device__ static unsigned int meta_group_rank() { return __cumetal::rank_in_block() / Size; }
-  __device__ static unsigned int meta_group_size() { return (__cumetal::block_size() + Size - 1) / Size; }
+  __device__ static unsigned int meta_group_rank() { return __cumetal::tile_place<Size, Parent>::rank(); }
+  __device__ static unsigned int meta_group_size() { return __cumetal::tile_place<Size, Parent>::count(); }
   __device__ static unsigned int __cumetal_mask() {
     return Size == 32 ? 0xffffffffu : ((1u << (Size & 31)) - 1) << (__cumetal::lane() & ~(Size - 1));
   }
@@ -115,7 +124,15 @@ template <unsigned int Size, class Parent = void> class thread_block_tile {
   __device__ static unsigned int own(unsigned int lanes) { return (lanes & __cumetal_mask()) >> (__cumetal::lane() & ~(Size - 1) & 31); }
 };
 
-template <unsigned int Size> __cumetal_device thread_block_tile<Size, thread_block> tiled_partition(const thread_block &) { return {}; }
+namespace __cumetal {
+template <unsigned int Size, bool IsLarge = (Size > 32)> struct tile_check {
+  __cumetal_device static void run() {}
+};
+} // namespace __cumetal
+template <unsigned int Size> __cumetal_device thread_block_tile<Size, thread_block> tiled_partition(const thread_block &) {
+  __cumetal::tile_check<Size>::run();
+  return {};
+}
 template <unsigned int Size, unsigned int Outer, class Parent>
 __cumetal_device thread_block_tile<Size, thread_block_tile<Outer, Parent>> tiled_partition(const thread_block_tile<Outer, Parent> &) {
   static_assert(Size <= Outer, "a tile is at most as large as what it is cut from");

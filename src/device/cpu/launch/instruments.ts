@@ -7,13 +7,13 @@ import { newProfileProbe } from '../instrument/profile/record.ts';
 import { newThreadOrder } from '../instrument/thread-order/state.ts';
 import { newTraceProbe } from '../instrument/trace/record.ts';
 import type { Site } from '../observe/sites.ts';
-import { asyncKindAt } from '../sanitizer/precise/async-races.ts';
 import { newSanitizer, type Sanitizer } from '../sanitizer/precise/sanitizer.ts';
+import { rolesIn } from '../sanitizer/precise/sync-roles.ts';
 
 export interface Instruments {
   /** Kinds of faults to look for. */
   readonly sanitize?: ReadonlySet<SanitizeKind>;
-  /** The text of which copies are asynchronous; only if there are any. */
+  /** The text, if it has asynchronous operations or barriers in memory. */
   readonly asyncSource?: SourceFile | undefined;
   /** Whether the launch sets the order of blocks, warps and threads. */
   readonly isOrdered?: boolean;
@@ -40,7 +40,7 @@ export function newInstrumentation({
     sanitizer:
       sanitize &&
       ((plan, module, host) => {
-        sanitizer = newSanitizer(plan, module, host, sanitize, asyncSource && ((line) => asyncKindAt(asyncSource, line)));
+        sanitizer = newSanitizer(plan, module, host, sanitize, asyncSource && rolesIn(asyncSource));
         return sanitizer;
       }),
     threadOrder: isOrdered ? newThreadOrder : undefined,

@@ -5,17 +5,17 @@ import { startProfile } from '../instrument/profile/run.ts';
 import { startOrder } from '../instrument/thread-order/order.ts';
 import { linear, startTrace } from '../instrument/trace/run.ts';
 import type { ObservedLaunch, Observer } from '../observe/observer.ts';
-import { hasAsyncCopies } from '../sanitizer/precise/async-races.ts';
 import { startPreciseSanitizer } from '../sanitizer/precise/launch.ts';
+import { hasSpecialOrder } from '../sanitizer/precise/sync-roles.ts';
 import type { Instruments } from './instruments.ts';
 import type { Scope } from './scope.ts';
 
 /** The instruments that the kernel is compiled with; undefined for a launch without observers. */
-export function instrumentsOf({ sanitize, schedule, trace, profile }: LaunchRequest): Instruments | undefined {
+export function instrumentsOf({ kernel, sanitize, schedule, trace, profile }: LaunchRequest): Instruments | undefined {
   if (!sanitize && !schedule && !trace && !profile) return undefined;
   return {
     ...(sanitize ? { sanitize: sanitize.kinds } : {}),
-    ...(hasAsyncCopies(sanitize?.source) ? { asyncSource: sanitize!.source } : {}),
+    ...(hasSpecialOrder(sanitize?.source, kernel) ? { asyncSource: sanitize!.source } : {}),
     ...(schedule ? { isOrdered: true } : {}),
     ...(trace ? { probe: 'trace' } : profile ? { probe: 'profile' } : {}),
   };

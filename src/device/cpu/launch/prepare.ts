@@ -13,7 +13,7 @@ import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
 import type { ObservedLaunch, Observer } from '../observe/observer.ts';
 import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
-import { hasAsyncCopies } from '../sanitizer/precise/async-races.ts';
+import { hasSpecialOrder } from '../sanitizer/precise/sync-roles.ts';
 import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Residents } from '../workers/residents.ts';
@@ -131,8 +131,8 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
   const { sanitize, schedule, trace, profile, block } = request;
   const { isPrecise, allocations, bound } = environment;
   if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
-  // Fast checks know nothing of asynchronous copies.
-  if (hasAsyncCopies(sanitize.source)) return undefined;
+  // Fast checks know nothing of asynchronous operations and barriers in memory.
+  if (hasSpecialOrder(sanitize.source, request.kernel)) return undefined;
   const compiled = kernel.checked(sanitize.kinds, block);
   const { wasm, checks } = compiled ?? {};
   if (!compiled || !wasm || !checks) return undefined;

@@ -3,7 +3,6 @@
 import type { Value } from '../../../ir/index.ts';
 import { eachRank, pointerInRank } from '../../model/clusters.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../../model/row.ts';
-import { fence } from '../order.ts';
 import { barrierAt, step } from './barrier-word.ts';
 import { copyBytes, copyMasked, type Reduction, reduceBytes } from './bulk-copy.ts';
 
@@ -208,7 +207,7 @@ const groupRows = (): readonly Row[] => [
     doc: 'Closes the group of the bulk copies so far, which are already complete.',
     source: '9.7.9.25.6.1',
     status: 'exact',
-    lower: ignore,
+    lower: (_, __, ir) => ir.orderPoint(),
     cases: () => [],
   }),
   row({
@@ -219,10 +218,7 @@ const groupRows = (): readonly Row[] => [
     doc: 'Waits until all groups but the latest n are complete, or have read their sources, which they already have.',
     source: '9.7.9.25.6.2',
     status: 'exact',
-    // The sanitizer takes the fence for the wait.
-    lower(_, __, ir) {
-      if (ir.isForCpu) fence(ir, 'cta');
-    },
+    lower: (_, __, ir) => ir.orderPoint(),
     cases: () => [],
   }),
   row({
@@ -236,6 +232,7 @@ const groupRows = (): readonly Row[] => [
     lower({ a }, { noinc, space }, ir) {
       const barrier = barrierAt(ir, a, space);
       if (noinc) step(ir, barrier, { arrives: ir.const('i32', 1) });
+      else ir.orderPoint(barrier);
     },
     cases: () => [],
   }),

@@ -2,9 +2,8 @@
 
 import type { Value } from '../../../ir/index.ts';
 import { tensorTypes } from '../../../ir/tensor-map.ts';
-import { eachRank, pointerInRank } from '../../model/clusters.ts';
+import { eachRank, pointerInRank, rankOfAddress, sharedOffsetMask } from '../../model/clusters.ts';
 import type { AddressOperand, RowBuilder } from '../../model/row.ts';
-import { spaceOf } from '../spaces.ts';
 import { barrierAt, step } from './barrier-word.ts';
 import { type Reduction, reduceOne, stopUnlessAligned } from './bulk-copy.ts';
 import { type Chunk, isWithin, type Visit, visitBox, visitColumn, visitRows } from './tensor-box.ts';
@@ -119,30 +118,41 @@ const store =
     );
   };
 
-/** Where a part is copied to, and the barrier that counts it: addresses in a space. */
-export interface Destination {
-  readonly to: AddressOperand;
-  readonly mbar: AddressOperand;
-  readonly space: 'shared::cta' | 'shared::cluster';
-}
+const onCpu = 'only the CPU device has tensor maps';
 
 /** Copies a part into shared memory, and tells a barrier that its bytes have arrived: those outside of the tensor, too. */
-export function loadPart(ir: RowBuilder, part: Part, { to, mbar, space }: Destination): void {
-  const barrier = barrierAt(ir, mbar, space);
-  const units = visitPart(ir, part, ir.pointer(to, spaceOf(space)), load(ir));
+export function loadPart(ir: RowBuilder, part: Part, to: AddressOperand, mbar: AddressOperand): void {
+  const barrier = barrierAt(ir, mbar, 'shared::cluster');
+  const units = visitPart(ir, part, ir.pointer(to, 'shared'), load(ir));
   step(ir, barrier, { completes: ir.shl(units, int(ir, 4)) });
 }
 
-/** Copies a part to the same place in each block of a mask, and tells the barrier at the same place there. */
-export function multicastPart(ir: RowBuilder, part: Part, { to, mbar }: Omit<Destination, 'space'>, mask: Value): void {
-  const [barrier, place] = [barrierAt(ir, mbar, 'shared'), ir.pointer(to, 'shared')];
-  eachRank(ir, mask, (rank) => {
-    const units = visitPart(ir, part, pointerInRank(ir, place, rank), load(ir));
-    step(ir, pointerInRank(ir, barrier, rank), { completes: ir.shl(units, int(ir, 4)) });
-  });
+interface Multicast {
+  readonly to: AddressOperand;
+  readonly mbar: AddressOperand;
+  /** A bit for each block, an i16. */
+  readonly mask: Value;
+  readonly isOfPair: boolean;
 }
 
-const onCpu = 'only the CPU device has tensor maps';
+/**
+ * Copies a part to the same place in the shared memory of each block of a mask. The barrier at the same place there learns of its bytes, or with
+ * `isOfPair` that of the block of the pair whose number is as odd as that of the block that has `mbar`.
+ */
+export function loadPartForMany(ir: RowBuilder, part: Part, { to, mbar, mask, isOfPair }: Multicast): void {
+  ir.needsCpu(onCpu);
+  const [shared, signal] = [ir.pointer(to, 'shared'), ir.trunc('i32', ir.ptrtoint('i64', ir.pointer(mbar, 'shared')))];
+  const odd = ir.and(rankOfAddress(ir, signal), int(ir, 1));
+  const barrier = ir.inttoptr('ptr.shared', ir.zext('i64', ir.and(signal, int(ir, sharedOffsetMask))));
+  eachRank(ir, mask, (rank) => {
+    const units = visitPart(ir, part, shared, (map) => {
+      const visit = load(ir)(map);
+      return (chunk) => visit({ ...chunk, place: pointerInRank(ir, chunk.place, rank) });
+    });
+    const signalled = isOfPair ? ir.or(ir.and(rank, int(ir, -2)), odd) : rank;
+    step(ir, pointerInRank(ir, barrier, signalled), { completes: ir.shl(units, int(ir, 4)) });
+  });
+}
 
 /** Copies shared memory into a part, as far as that is in the tensor. */
 export function storePart(ir: RowBuilder, part: Part, from: AddressOperand): void {

@@ -1,130 +1,21 @@
-/** Copies of tensors by a tensor map. Source: PTX ISA 9.0, 9.7.9.25.5. */
+/** Copies to tensors by a tensor map, and prefetches; those from tensors are in `tensor-loads.ts`. Source: PTX ISA 9.0, 9.7.9.25.5. */
 import { type Row, row } from '../../model/row.ts';
 import type { Reduction } from './bulk-copy.ts';
-import { loadPart, multicastPart, reducePart, storePart } from './tensor-copy.ts';
+import { reducePart, storePart } from './tensor-copy.ts';
 
 const dims = ['1d', '2d', '3d', '4d', '5d'] as const;
 const imageDims = ['3d', '4d', '5d'] as const;
 const operations = ['add', 'min', 'max', 'inc', 'dec', 'and', 'or', 'xor'] as const;
 const hopper = { ptx: 8, sm: 90 } as const;
 const blackwell = { ptx: 8.6, sm: 100 } as const;
-const space = ['shared::cluster', 'shared::cta'] as const;
 const ignore = (): void => {};
 const cpu = 'The copy is performed immediately. Requires `--target cpu`.';
 const unread = 'Ignored, because it has no effect on results.';
 
-const inward = { to: 'b8', mbar: 'b64', policy: 'b64', coords: 's32', map: 'b8' } as const;
 const outward = { a: 'b8', map: 'b8', coords: 's32', policy: 'b64' } as const;
 const hinted = { policy: 'L2::cache_hint' } as const;
 const elements = { coords: 'elements' } as const;
-const toShared = { to: 'shared', mbar: 'shared' } as const;
 const fromShared = { a: 'shared' } as const;
-
-const loadRows = (): readonly Row[] => [
-  row({
-    syntax:
-      'cp.async.bulk.tensor.dim.space.global{.tile}.mbarrier::complete_tx::bytes{.L2::cache_hint} [to], [map, coords], [mbar]{, policy}',
-    values: { dim: dims, space },
-    types: inward,
-    vectors: elements,
-    lanes: { coords: '.dim' },
-    onlyWith: hinted,
-    spaces: toShared,
-    since: hopper,
-    doc: `Copies a box of a tensor into shared memory. ${cpu}`,
-    source: '9.7.9.25.5.2',
-    status: 'exact',
-    lower: ({ to, map, coords, mbar }, { space }, ir) => loadPart(ir, { map, coords, mode: 'tile' }, { to, mbar, space }),
-    cases: () => [],
-  }),
-  row({
-    syntax:
-      'cp.async.bulk.tensor.2d.space.global.tile::gather4.mbarrier::complete_tx::bytes{.L2::cache_hint} [to], [map, coords], [mbar]{, policy}',
-    values: { space },
-    types: inward,
-    vectors: elements,
-    lanes: { coords: 5 },
-    onlyWith: hinted,
-    spaces: toShared,
-    since: blackwell,
-    doc: `Copies four rows of a matrix into shared memory. ${cpu}`,
-    source: '9.7.9.25.5.2',
-    status: 'exact',
-    lower: ({ to, map, coords, mbar }, { space }, ir) => loadPart(ir, { map, coords, mode: 'gather' }, { to, mbar, space }),
-    cases: () => [],
-  }),
-  row({
-    syntax:
-      'cp.async.bulk.tensor.dim.space.global.im2col.mbarrier::complete_tx::bytes{.L2::cache_hint} [to], [map, coords], [mbar], offsets{, policy}',
-    values: { dim: imageDims, space },
-    types: { ...inward, offsets: 'u16' },
-    vectors: { coords: 'elements', offsets: 'elements' },
-    lanes: { coords: '.dim', offsets: '.dim-2' },
-    onlyWith: hinted,
-    spaces: toShared,
-    since: hopper,
-    doc: `Copies the columns of a convolution into shared memory. ${cpu}`,
-    source: '9.7.9.25.5.2',
-    status: 'exact',
-    lower: ({ to, map, coords, mbar, offsets }, { space }, ir) =>
-      loadPart(ir, { map, coords, offsets, mode: 'columns' }, { to, mbar, space }),
-    cases: () => [],
-  }),
-];
-
-const severalBlocks = `the shared memory of each block of a mask, at the same place. ${cpu}`;
-const masked = { ...inward, mask: 'b16' } as const;
-
-const multicastRows = (): readonly Row[] => [
-  row({
-    syntax:
-      'cp.async.bulk.tensor.dim.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster{.L2::cache_hint} [to], [map, coords], [mbar], mask{, policy}',
-    values: { dim: dims },
-    types: masked,
-    vectors: elements,
-    lanes: { coords: '.dim' },
-    onlyWith: hinted,
-    spaces: toShared,
-    since: hopper,
-    doc: `Copies a box of a tensor into ${severalBlocks}`,
-    source: '9.7.9.25.5.2',
-    status: 'exact',
-    lower: ({ to, map, coords, mbar, mask }, _, ir) => multicastPart(ir, { map, coords, mode: 'tile' }, { to, mbar }, mask),
-    cases: () => [],
-  }),
-  row({
-    syntax:
-      'cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes.multicast::cluster{.L2::cache_hint} [to], [map, coords], [mbar], mask{, policy}',
-    types: masked,
-    vectors: elements,
-    lanes: { coords: 5 },
-    onlyWith: hinted,
-    spaces: toShared,
-    since: blackwell,
-    doc: `Copies four rows of a matrix into ${severalBlocks}`,
-    source: '9.7.9.25.5.2',
-    status: 'exact',
-    lower: ({ to, map, coords, mbar, mask }, _, ir) => multicastPart(ir, { map, coords, mode: 'gather' }, { to, mbar }, mask),
-    cases: () => [],
-  }),
-  row({
-    syntax:
-      'cp.async.bulk.tensor.dim.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster{.L2::cache_hint} [to], [map, coords], [mbar], offsets, mask{, policy}',
-    values: { dim: imageDims },
-    types: { ...masked, offsets: 'u16' },
-    vectors: { coords: 'elements', offsets: 'elements' },
-    lanes: { coords: '.dim', offsets: '.dim-2' },
-    onlyWith: hinted,
-    spaces: toShared,
-    since: hopper,
-    doc: `Copies the columns of a convolution into ${severalBlocks}`,
-    source: '9.7.9.25.5.2',
-    status: 'exact',
-    lower: ({ to, map, coords, mbar, offsets, mask }, _, ir) =>
-      multicastPart(ir, { map, coords, offsets, mode: 'columns' }, { to, mbar }, mask),
-    cases: () => [],
-  }),
-];
 
 const storeRows = (): readonly Row[] => [
   row({
@@ -263,4 +154,4 @@ const prefetchRows = (): readonly Row[] => [
   }),
 ];
 
-export const tensorRows = (): readonly Row[] => [...loadRows(), ...multicastRows(), ...storeRows(), ...prefetchRows()];
+export const tensorRows = (): readonly Row[] => [...storeRows(), ...prefetchRows()];

@@ -10,7 +10,7 @@ const tile = mmaFragment('a', 'm8n8k8', 'f16');
 const halfOf = (ir: RowBuilder, word: Value, upper: Value): Value => ir.trunc('i16', ir.lshr(word, ir.shl(upper, ir.const('i32', 4))));
 
 /** The shared-memory address of this thread, as an i32. */
-function ownRow(ir: RowBuilder, address: AddressOperand, space: string | undefined): Value {
+export function ownRow(ir: RowBuilder, address: AddressOperand, space: string | undefined): Value {
   const pointer = ir.pointer(address, space === undefined ? 'generic' : 'shared');
   const whole = ir.ptrtoint('i64', pointer);
   return ir.trunc('i32', space === undefined ? ir.convertAddress(whole, 'shared', 'space') : whole);

@@ -195,7 +195,10 @@ const integerRows = (): Row[] => [
 const orderCommon = { source: '9.7.15.7', isCollective: true, since, status: 'exact', cases: () => [] } as const;
 
 /** The threads of the warp group wait for each other: products are computed where they are issued, so that nothing else is left to wait for. */
-const meet = (_: unknown, __: unknown, ir: RowBuilder): void => ir.groupBarrier();
+function meet(_: unknown, __: unknown, ir: RowBuilder): void {
+  ir.orderPoint();
+  ir.groupBarrier();
+}
 
 const orderRows = (): Row[] => [
   row({
@@ -208,7 +211,7 @@ const orderRows = (): Row[] => [
     ...orderCommon,
     syntax: 'wgmma.commit_group.sync.aligned',
     doc: `Closes the group of the products so far. Products are computed where they are issued.${cpu}`,
-    lower: () => {},
+    lower: (_, __, ir) => ir.orderPoint(),
   }),
   row({
     ...orderCommon,

@@ -4,7 +4,6 @@
  * row here and add a compiled row to the file of its chapter.
  */
 import type { Row } from '../../model/row.ts';
-import { refusedAddressRows } from './address.ts';
 import { refusedConvertRows } from './convert.ts';
 import { refusedHalfRows } from './half.ts';
 import { matrixRows } from './matrix.ts';
@@ -17,7 +16,6 @@ import { refusedVideoRows } from './video.ts';
 /** Arithmetic, data movement, conversions and scalar video instructions first, then the other chapters in the order of the manual. */
 export const refusedRows = (): readonly Row[] => [
   ...refusedHalfRows(),
-  ...refusedAddressRows(),
   ...refusedTensorRows(),
   ...refusedConvertRows(),
   ...refusedVideoRows(),

@@ -23,6 +23,8 @@ export interface AccessShape {
   readonly isBounded: boolean;
   /** Whether it is an atomic or belongs to one: a 16-bit atomic accesses its whole word, the rest of which may be unwritten. */
   readonly isOfWord: boolean;
+  /** Whether the host orders threads by it; `hidden` for memory that the source does not have, which is not checked. */
+  readonly syncs: 'no' | 'yes' | 'hidden';
 }
 
 /** The function index of a form; parameters are address, value (stores only, i64), start and bytes (if bounded), site and strength. */
@@ -34,7 +36,7 @@ interface Frame {
   readonly shape: AccessShape;
   readonly conflict: () => number;
   readonly noteRead: (isShared: boolean) => number;
-  readonly hasAsync: boolean;
+  readonly hasOrder: boolean;
   readonly address: number;
   readonly value: number;
   readonly start: number;
@@ -48,7 +50,7 @@ export function accessFunctions(
   module: WasmModule,
   state: SanitizerState,
   kinds: ReadonlySet<SanitizeKind>,
-  hasAsync: boolean,
+  hasOrder: boolean,
 ): AccessFunctions {
   const known = new Map<string, number>();
   const once = (name: string, write: () => number): number => {
@@ -56,7 +58,7 @@ export function accessFunctions(
     known.set(name, found);
     return found;
   };
-  const conflict = (): number => once('conflict', () => writeConflict(module, state, hasAsync));
+  const conflict = (): number => once('conflict', () => writeConflict(module, state, hasOrder));
   const noteRead = (isShared: boolean): number => once(`noteRead ${isShared}`, () => writeNoteRead(module, state, isShared));
   return (shape) =>
     once(JSON.stringify(shape), () => {
@@ -64,7 +66,7 @@ export function accessFunctions(
         conflict();
         noteRead(shape.space === 'shared');
       }
-      return writeFunction(module, state, shape, kinds, { conflict, noteRead, hasAsync });
+      return writeFunction(module, state, shape, kinds, { conflict, noteRead, hasOrder });
     });
 }
 
@@ -73,7 +75,7 @@ function writeFunction(
   state: SanitizerState,
   shape: AccessShape,
   kinds: ReadonlySet<SanitizeKind>,
-  races: Pick<Frame, 'conflict' | 'noteRead' | 'hasAsync'>,
+  races: Pick<Frame, 'conflict' | 'noteRead' | 'hasOrder'>,
 ): number {
   const value: ValueType[] = shape.what === 'store' ? ['i64'] : [];
   const bounds: ValueType[] = shape.isBounded ? ['i64', 'i64'] : [];
@@ -94,10 +96,15 @@ function writeFunction(
   if (shape.isBounded) writeBounds(frame);
   else writeAllowed(frame);
   if (shape.align > 1) writeAlignment(frame);
-  if (shape.space !== 'local' && kinds.has('init')) writeInit(frame);
-  if ((shape.space === 'global' || shape.space === 'shared') && kinds.has('race')) writeRaces(frame);
+  const isHidden = shape.syncs === 'hidden';
+  if (shape.space !== 'local' && !isHidden && kinds.has('init')) writeInit(frame);
+  if ((shape.space === 'global' || shape.space === 'shared') && !isHidden && kinds.has('race')) writeRaces(frame);
   if (shape.space !== 'local' && kinds.has('sync')) writeProgress(frame);
   if (shape.space === 'global' && shape.what !== 'load' && kinds.has('writer')) writeWriterQuery(frame, shape.size);
+  if (shape.syncs !== 'no' && kinds.has('race')) {
+    get(frame, frame.address, frame.site);
+    code.at('call', state.functions.synced);
+  }
   code.at('local.get', frame.index);
   return index;
 }
@@ -309,7 +316,7 @@ function writeCheck(frame: Frame, { cell, now, before }: Word, offset: number, s
   code.op('i32.eqz');
   pushIsOpen(frame, before, offset === readStampAt);
   code.op('i32.and');
-  if (frame.hasAsync && shape.space === 'shared') pushOrAsync(frame.state, code, before, now);
+  if (frame.hasOrder && shape.space === 'shared') pushOrAsync(frame.state, code, before, now);
   code.open('if');
   if (shape.what === 'store') {
     // A store of the same value is harmless.

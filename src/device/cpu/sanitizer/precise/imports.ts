@@ -6,6 +6,7 @@ import { bytesAt, hex, type Places, placeIn, placeOf, regionAt } from '../../obs
 import type { SanitizedLaunch } from '../../observe/observer.ts';
 import type { Site } from '../../observe/sites.ts';
 import { type AboutLaunch, describeOther, type FaultyThread, type Findings } from './findings.ts';
+import type { Order } from './happens-before.ts';
 import { type Shadow, sinkBytes } from './shadow.ts';
 import { fieldOf, maxSites } from './stamp.ts';
 import type { SanitizerImport } from './state.ts';
@@ -17,6 +18,8 @@ export interface Run {
   readonly shadow: Shadow;
   readonly places: Places;
   readonly findings: Findings;
+  /** The order of threads by barriers in memory, and of asynchronous operations. */
+  readonly order: Order;
   /** The globals of the instance, once it has begun. */
   global: ((name: string) => WebAssembly.Global) | undefined;
 }
@@ -36,7 +39,21 @@ export const siteOf = ({ launch }: Run, number: number): Site | undefined => lau
 type Imports = Omit<Record<SanitizerImport, (...args: never[]) => unknown>, 'wrote'>;
 
 /** All but `wrote`. */
-export const importsOf = (run: Run, about: AboutLaunch): Imports => ({ ...accessImports(run), ...syncImports(run, about) });
+export const importsOf = (run: Run, about: AboutLaunch): Imports => ({
+  ...accessImports(run),
+  ...syncImports(run, about),
+  ...orderImports(run),
+});
+
+function orderImports({ order }: Run): Pick<Imports, 'synced' | 'fenced' | 'together' | 'crossed' | 'began'> {
+  return {
+    synced: (address: bigint, site: number): void => order.synced(BigInt.asUintN(64, address), site),
+    fenced: (site: number): void => order.fenced(site),
+    together: (base: number, mask: number): void => order.together(base, mask),
+    crossed: (): void => order.crossed(),
+    began: (): void => order.began(),
+  };
+}
 
 type AccessImport = 'outside' | 'misaligned' | 'unwritten' | 'race';
 
@@ -86,7 +103,9 @@ function reportRace(run: Run, before: bigint, address: bigint, now: bigint): voi
   const { launch, places, findings } = run;
   const [site, other] = [siteOf(run, fieldOf(now, 'site')), siteOf(run, fieldOf(before, 'site'))];
   const isInBlock = isOfBlock(run, before) && fieldOf(before, 'manyBlocks') === 0;
-  const isFenceMissing = fieldOf(now, 'async') === 1 && fieldOf(now, 'strong') === 1 && isBehindBarrier(run, before);
+  const verdict = isInBlock ? run.order.judge(BigInt.asUintN(64, before), BigInt.asUintN(64, now)) : 'race';
+  if (verdict === 'ordered') return;
+  const isFenceMissing = verdict === 'unfenced';
   const code = !isInBlock ? 'CM6121' : fieldOf(before, 'async') ? 'CM6122' : isFenceMissing ? 'CM6123' : 'CM6120';
   findings.add(`${code} ${site?.value} ${other?.value} ${regionAt(places, address)?.start}`, () => {
     const thread = fieldOf(before, 'thread');
@@ -112,7 +131,7 @@ function reportRace(run: Run, before: bigint, address: bigint, now: bigint): voi
   });
 }
 
-function syncImports(run: Run, about: AboutLaunch): Omit<Imports, AccessImport> {
+function syncImports(run: Run, about: AboutLaunch): Pick<Imports, 'left' | 'stuck' | 'released' | 'emptied'> {
   const { launch, shadow, findings } = run;
   const { memory, request, compiled, area } = launch;
   const { kinds } = request.sanitize;
@@ -153,10 +172,6 @@ const contentsNote = ({ launch: { memory } }: Run, site: Site | undefined, addre
 
 /** Bytes that one lane accesses. */
 const laneBytes = (site: Site | undefined): number => site?.size ?? 0;
-
-/** Whether there was a barrier of the block since a stamp. */
-const isBehindBarrier = ({ global }: Run, stamp: bigint): boolean =>
-  BigInt.asUintN(64, global!('time.barrier').value as bigint) > BigInt.asUintN(64, stamp);
 
 /** Whether a stamp is of the block that runs. Its time is a global of the module. */
 const isOfBlock = ({ global }: Run, stamp: bigint): boolean =>

@@ -11,11 +11,13 @@ import type { Observer, SanitizedLaunch } from '../../observe/observer.ts';
 import type { Site } from '../../observe/sites.ts';
 import { instructionAt } from '../../source-text.ts';
 import { newFindings } from './findings.ts';
+import { newOrder } from './happens-before.ts';
 import { importsOf, type Run, siteOf, threadOf, wordOf } from './imports.ts';
 import { newWriterQuery } from './last-writer.ts';
 import { allowArea, newShadow, type Shadow, storeWritten } from './shadow.ts';
 import { fieldOf, maxSites } from './stamp.ts';
 import { paramBytesGlobal, type SanitizerGlobal } from './state.ts';
+import { isHiddenBarrier, rolesIn } from './sync-roles.ts';
 
 /** Thrown to stop a launch in which a thread polls forever. */
 export class Deadlock extends Error {}
@@ -31,7 +33,15 @@ export function startPreciseSanitizer(launch: SanitizedLaunch, diagnostics: Diag
   }
   const { limit = 20, source } = request.sanitize;
   const about = { kernel: request.kernel, blockShape: request.block, source, limit };
-  const run: Run = { launch, shadow, places: placesOf(launch), findings: newFindings(about), global: undefined };
+  const order = newOrder({
+    memory: memory.memory,
+    threads: product(request.block),
+    times: () => shadow.times,
+    siteOf: (number) => siteOf(run, number),
+    roleOf: source && rolesIn(source),
+    global: (name) => run.global!(name),
+  });
+  const run: Run = { launch, shadow, places: placesOf(launch), findings: newFindings(about), order, global: undefined };
   const writer = newWriterQuery(launch);
   return {
     imports: { ...importsOf(run, about), wrote: (site: number): void => writer.wrote(site, run.global!) },
@@ -120,6 +130,10 @@ function barrierNotes(run: Run, site: Site | undefined, address: bigint): string
   const { memory, request } = run.launch;
   const { line } = site ?? {};
   const source = request.sanitize.source;
+  if (isHiddenBarrier(line))
+    return [
+      `threads that have arrived at the barrier, and still are missed by others: ${memory.view(Number(address), 2)[0]! + 256 * memory.view(Number(address), 2)[1]!}`,
+    ];
   if (!line || !source || !/\bmbarrier\./.test(instructionAt(source, line))) return [];
   const state = barrierState(new DataView(memory.memory.buffer).getBigUint64(Number(address), true));
   if (!state) return ['there is no initialized mbarrier'];

@@ -44,7 +44,7 @@ function pushCommon(code: Code, a: number, b: number, mask: bigint, isNone: bool
 }
 
 /** Emits the function that reports a race unless the accesses are ordered; parameters are the earlier stamp, the address and the current stamp. */
-export function writeConflict(module: WasmModule, state: SanitizerState, hasAsync: boolean): number {
+export function writeConflict(module: WasmModule, state: SanitizerState, hasOrder: boolean): number {
   const { index, code } = module.fn({ params: ['i64', 'i64', 'i64'], results: [] });
   const [before, address, now] = [0, 1, 2];
   const [other, own] = [code.local('i32'), code.local('i32')];
@@ -64,7 +64,7 @@ export function writeConflict(module: WasmModule, state: SanitizerState, hasAsyn
   code.open('if');
   writeThreadTimes(state, code, () => pushThread(code, before));
   code.at('local.set', other);
-  if (hasAsync) writeAsyncRules(state, code, { before, now, other, own }, report);
+  if (hasOrder) writeAsyncRules(code, before, now, report);
   returnIfSameThread(code, before, other, own);
   returnIfSynchronized(code, { before, now, other, own });
   returnIfReleased(code, before, other, own);

@@ -12,11 +12,11 @@ import type { Code, WasmModule } from '../../../../wasm/index.ts';
 import type { SanitizeKind } from '../../../device.ts';
 import { type Bounds, newSites, type Sites } from '../../observe/sites.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
-import type { AsyncKind } from './async-races.ts';
 import { boundsOf } from './bounds.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
 import { maxSites, stampFields } from './stamp.ts';
 import { declareState, type SanitizerState, threadTimes, writeAdvance, writeStamp, writeThreadTimes } from './state.ts';
+import { isHiddenBarrier, type Role } from './sync-roles.ts';
 
 interface Checks {
   readonly plan: Plan;
@@ -29,11 +29,13 @@ interface Checks {
   readonly sites: Sites;
   /** Plain reads that count as atomic for races. */
   readonly excused: ReadonlySet<Value>;
-  readonly asyncAt: AsyncAt | undefined;
+  readonly roleAt: RoleAt | undefined;
+  /** Whether threads are ordered by more than barriers and fences. */
+  readonly hasOrder: boolean;
 }
 
-/** The kind of the asynchronous copy at a line of the source. */
-export type AsyncAt = (line: Line) => AsyncKind | undefined;
+/** The role of the instruction at a line of the source in the order of threads. */
+export type RoleAt = (line: Line) => Role | undefined;
 
 /** The checks of one compilation, with the instructions that reports name. */
 export interface Sanitizer extends SanitizerHooks {
@@ -41,12 +43,13 @@ export interface Sanitizer extends SanitizerHooks {
 }
 
 /** Declares imports and globals; before the first function of the module. */
-export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: ReadonlySet<SanitizeKind>, asyncAt?: AsyncAt): Sanitizer {
+export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: ReadonlySet<SanitizeKind>, roleAt?: RoleAt): Sanitizer {
   const { kernel } = plan;
   const state = declareState(module, kernel.params.length);
-  const functions = accessFunctions(module, state, kinds, asyncAt !== undefined);
+  const hasOrder = kinds.has('race') && kernel.locs.some((loc) => isOrdering(lineOf(loc), roleAt));
+  const functions = accessFunctions(module, state, kinds, hasOrder);
   const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel, maxSites), readsBeforeAtomics(kernel)];
-  const checks: Checks = { plan, kernel, host, state, kinds, functions, roots, sites, excused, asyncAt };
+  const checks: Checks = { plan, kernel, host, state, kinds, functions, roots, sites, excused, roleAt, hasOrder };
   const barriers = kernel.blocks.filter((block) => isBarrier(kernel, syncPointOf(kernel, block)));
   const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
   for (const block of barriers) checks.sites.of(syncPointOf(kernel, block)!);
@@ -55,22 +58,25 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
     sites: checks.sites,
     place: (e, inst, value, lane, pushValue) => writePlace(checks, e, inst, value, lane, pushValue),
     changed: (e, type, index, old) => writeChanged(checks, e, type, index, old),
-    fence: (e) => writeFence(checks, e.code),
+    fence: (e, value) => writeFence(checks, e.code, value),
     regionStart(code, region) {
-      if (plan.regions.schedule === 'block' && behindBarrier.has(region.entry)) writeBarrier(state, code);
+      if (plan.regions.schedule === 'block' && behindBarrier.has(region.entry)) writeBarrier(checks, code);
     },
     threadStart: (code, thread) => writeStamp(state, code, () => code.at('local.get', thread)),
     threadExits: (code, thread, block) => writeExit(checks, code, thread, block),
     blockStart: (code) => writeBlockStart(checks, code),
     release(code) {
       if (kinds.has('sync')) code.at('call', state.functions.released);
-      writeBarrier(state, code);
+      writeBarrier(checks, code);
     },
     synchronized: (code, locals) => writeSynchronized(checks, code, locals),
     met: (code, locals, members) => writeMet(checks, code, locals, members),
     stuck: (code) => code.at('call', state.functions.stuck),
   };
 }
+
+const isOrdering = (line: Line | undefined, roleAt: RoleAt | undefined): boolean =>
+  line !== undefined && (isHiddenBarrier(line) || roleAt?.(line) !== undefined);
 
 const isBarrier = (kernel: Kernel, stop: Value | undefined): boolean => stop !== undefined && kernel.insts[stop]!.op === 'barrier';
 
@@ -84,26 +90,38 @@ function writePlace(checks: Checks, e: SanitizerWriter, inst: AccessInst, value:
   pushValue?.();
   if (bounds) pushBounds(checks, e, pointer, bounds);
   const kind = asyncKindOf(checks, inst, value, shape);
-  const flags =
-    (isExcused || kind === 'group' ? 2 ** stampFields.strong.at : 0) + (kind && kind !== 'wait' ? 2 ** stampFields.async.at : 0);
+  const flags = (isExcused || kind === 'drain' ? 2 ** stampFields.strong.at : 0) + (kind ? 2 ** stampFields.async.at : 0);
   code.i32(checks.sites.of(value, { bounds, align: shape.align }) + flags);
   code.at('call', checks.functions(shape));
-  if (kind === 'wait' && checks.kinds.has('race')) {
-    writeTime(checks, code, threadTimes.waited);
-    code.at('global.get', checks.state.times.now);
-    code.at('global.set', checks.state.times.waited);
-  }
-  if (isStrong && inst.op !== 'store' && checks.kinds.has('race')) writeTime(checks, code, threadTimes.strongRead);
+  const isRead = isStrong && inst.op !== 'store' && shape.syncs === 'no';
+  if (isRead && checks.kinds.has('race')) writeTime(checks, code, threadTimes.strongRead);
 }
 
-/** Copies that arrive at an mbarrier write shared memory, and those of a group read it; a wait polls. */
-function asyncKindOf({ asyncAt, kernel }: Checks, inst: AccessInst, value: Value, { space }: AccessShape): AsyncKind | undefined {
-  const line = asyncAt && space === 'shared' ? lineOf(kernel.locs[value]) : undefined;
-  const kind = line && asyncAt!(line);
-  const isStrong = inst.op === 'atomic' || inst.op === 'cas' || inst.volatile;
-  if (kind === undefined || isStrong !== (kind === 'wait')) return undefined;
-  return kind === 'wait' || (inst.op === 'store') === (kind === 'arrival') ? kind : undefined;
+const isStrongAccess = (inst: AccessInst): boolean => inst.op === 'atomic' || inst.op === 'cas' || inst.volatile;
+
+/** Whether an access is that of an asynchronous operation: copies fill shared memory, or drain it. */
+function asyncKindOf(
+  { roleAt, kernel, hasOrder }: Checks,
+  inst: AccessInst,
+  value: Value,
+  { space }: AccessShape,
+): 'fill' | 'drain' | undefined {
+  const line = hasOrder && space === 'shared' && !isStrongAccess(inst) ? lineOf(kernel.locs[value]) : undefined;
+  const role = line && roleAt?.(line);
+  if (role?.does === 'fill' && inst.op === 'store') return 'fill';
+  return role?.does === 'drain' && inst.op === 'load' ? 'drain' : undefined;
 }
+
+/** Whether an access is of a barrier in memory. */
+function syncsOf({ roleAt, kernel, hasOrder }: Checks, inst: AccessInst, value: Value): AccessShape['syncs'] {
+  const line = isStrongAccess(inst) ? lineOf(kernel.locs[value]) : undefined;
+  if (!line) return isHiddenBarrier(lineOf(kernel.locs[value])) ? 'hidden' : 'no';
+  if (isHiddenBarrier(line)) return 'hidden';
+  const role = hasOrder ? roleAt?.(line) : undefined;
+  return role && (inst.op === 'cas' || inst.type === 'i64' || inst.op === 'store') && barrierRoles.has(role.does) ? 'yes' : 'no';
+}
+
+const barrierRoles: ReadonlySet<Role['does']> = new Set(['init', 'arrive', 'test', 'note', 'fill']);
 
 interface Shaped {
   readonly shape: AccessShape;
@@ -122,7 +140,8 @@ function shapeOf(checks: Checks, inst: AccessInst, value: Value, lane: number): 
   const what = inst.op === 'load' || inst.op === 'store' ? inst.op : 'atomic';
   const isOfWord = what === 'atomic' || checks.excused.has(value);
   const align = lane > 0 ? 1 : Math.min(given, size * lanesOf(moved));
-  return { shape: { what, space, size, align, isBounded: bounds !== undefined, isOfWord }, bounds, pointer };
+  const syncs = syncsOf(checks, inst, value);
+  return { shape: { what, space, size, align, isBounded: bounds !== undefined, isOfWord, syncs }, bounds, pointer };
 }
 
 /** Pushes start and size of the memory that an access may reach. */
@@ -183,9 +202,17 @@ function writeTime({ state, host }: Checks, code: Code, offset: number): void {
 }
 
 /** A fence releases the accesses before it, and acquires if the thread has read strongly in this block. */
-function writeFence(checks: Checks, code: Code): void {
-  const { state, host, kinds } = checks;
+function writeFence(checks: Checks, code: Code, value: Value): void {
+  const { state, host, kinds, kernel } = checks;
   if (!kinds.has('race')) return;
+  const line = checks.hasOrder ? lineOf(kernel.locs[value]) : undefined;
+  const role = line && checks.roleAt?.(line);
+  if (role) {
+    // Fences of barriers in memory order those alone that use the barrier.
+    if (barrierRoles.has(role.does)) return;
+    code.i32(checks.sites.of(value));
+    return code.at('call', state.functions.fenced);
+  }
   const pushThread = (): void => code.at('global.get', host.globals.thread);
   writeAdvance(state, code);
   writeStamp(state, code, pushThread);
@@ -203,8 +230,9 @@ function writeFence(checks: Checks, code: Code): void {
   code.end();
 }
 
-function writeBarrier(state: SanitizerState, code: Code): void {
+function writeBarrier({ state, hasOrder }: Checks, code: Code): void {
   writeAdvance(state, code);
+  if (hasOrder) code.at('call', state.functions.crossed);
   code.at('global.get', state.times.now);
   code.at('global.set', state.times.barrier);
   code.at('global.get', state.times.now);
@@ -213,9 +241,10 @@ function writeBarrier(state: SanitizerState, code: Code): void {
   code.at('global.set', state.times.span);
 }
 
-function writeBlockStart({ state, kinds, plan, kernel }: Checks, code: Code): void {
+function writeBlockStart({ state, kinds, plan, kernel, hasOrder }: Checks, code: Code): void {
   const { times } = state;
   writeAdvance(state, code);
+  if (hasOrder) code.at('call', state.functions.began);
   for (const time of ['block', 'barrier'] as const) {
     code.at('global.get', times.now);
     code.at('global.set', times[time]);
@@ -265,8 +294,12 @@ function writeMet({ state, kinds }: Checks, code: Code, { base, last, mask }: Co
 }
 
 /** Each active thread has synchronized with the others. */
-function writeSynchronized({ state }: Checks, code: Code, locals: CollectiveLocals): void {
+function writeSynchronized({ state, hasOrder }: Checks, code: Code, locals: CollectiveLocals): void {
   writeAdvance(state, code);
+  if (hasOrder) {
+    for (const local of [locals.base, locals.mask]) code.at('local.get', local);
+    code.at('call', state.functions.together);
+  }
   eachParticipant(code, locals, () => {
     writeThreadTimes(state, code, () => code.at('local.get', locals.thread));
     code.at('global.get', state.times.now);

@@ -19,6 +19,14 @@ const imports = {
   released: { params: [], results: [] },
   /** A block starts: shared memory is unwritten. */
   emptied: { params: [], results: [] },
+  /** Address and site of an access of a barrier in memory, and the site of another place where threads are ordered (`happens-before.ts`). */
+  synced: { params: ['i64', 'i32'], results: [] },
+  fenced: { params: ['i32'], results: [] },
+  /** The first thread of a warp, and the lanes that have synchronized. */
+  together: { params: ['i32', 'i32'], results: [] },
+  /** All threads are at the barrier of the block; a block starts. */
+  crossed: { params: [], results: [] },
+  began: { params: [], results: [] },
   /** The site of a write to the place of a writer query. */
   wrote: { params: ['i32'], results: [] },
 } as const satisfies Record<string, Signature>;
@@ -32,7 +40,7 @@ const globals = {
   'shadow.cells': 'i32',
   /** Addresses from here on have no shadow. */
   'shadow.end': 'i64',
-  /** Four times of each thread: see `threadTimes`. */
+  /** Times of each thread: see `threadTimes`. */
   'thread.times': 'i32',
   /** For each thread: the block in which it has exited. */
   'thread.exits': 'i32',
@@ -56,12 +64,12 @@ const globals = {
 export type SanitizerGlobal = keyof typeof globals;
 
 /** Times in the form of stamps, i64. `block` is the time at which the block started, which the host reads. */
-const times = ['now', 'stamp', 'block', 'barrier', 'span', 'lastFence', 'fencesBefore', 'acquired', 'waited'] as const;
+const times = ['now', 'stamp', 'block', 'barrier', 'span', 'lastFence', 'fencesBefore', 'acquired'] as const;
 export type TimeGlobal = (typeof times)[number];
 
-/** Byte offsets of the times of a thread: its last warp barrier, release, acquire, strong read, and test of an mbarrier. */
-export const threadTimes = { sync: 0, release: 8, acquire: 16, strongRead: 24, waited: 32 } as const;
-export const threadTimesBytes = 64;
+/** Byte offsets of the times of a thread: its last warp barrier, release, acquire, and strong read. */
+export const threadTimes = { sync: 0, release: 8, acquire: 16, strongRead: 24 } as const;
+export const threadTimesBytes = 32;
 
 export interface SanitizerState {
   readonly functions: Readonly<Record<SanitizerImport, number>>;

@@ -1,0 +1,104 @@
+/** The page of results of HeCBench: counts, and a row for each program. Reasons are in our words, because a program's output is not ours. */
+import type { Result } from './table.ts';
+
+/** Where a program ends, as the page says it. */
+const stages: Readonly<Record<string, string>> = {
+  pass: 'passes its own check',
+  twin: 'prints what its OpenMP version prints',
+  silent: 'runs to the end, and says nothing of its results',
+  wrong: 'its own check fails',
+  run: 'stops with an error',
+  time: 'takes too long',
+  memory: 'needs too much memory',
+  'no data': 'has no input',
+  'missing function': 'calls a function that is not there',
+  'device compile': 'does not compile',
+  'host compile': 'does not compile',
+  translation: 'does not compile',
+  link: 'does not link',
+  make: 'cannot be built by make',
+};
+
+/** Reasons that no result says. */
+const known: Readonly<Record<string, string>> = {
+  braycurtis: 'a Python extension of PyTorch',
+  convolutionDeformable: 'a Python extension of PyTorch',
+  dwconv1d: 'a Python extension of PyTorch',
+  dp: 'only for `nvc++ -stdpar`',
+  'saxpy-ompt': 'only for `nvc++ -mp`',
+  hpl: 'MPI, and a makefile for each machine',
+  miniDGS: 'MPI and ParMETIS',
+  'mf-sgd': '`__shfl` without `_sync`, which CUDA 13 does not have',
+  kmeans: 'function definitions of C before 1989 in a C++ source',
+  egs: '`using namespace std` makes its `stack` ambiguous with libc++',
+  attentionMultiHeadKVCache: 'a template member without `template`, which clang refuses',
+  'logic-rewrite': '`cudaGetErrorString` on the device',
+  miniFE: 'a header that a script of its makefile writes',
+  'softmax-online': 'more than 4 GiB of host memory',
+  spsm: 'a singular matrix, at every size',
+};
+
+/** The reason of a result in our words. */
+function reasonOf({ name, stage, reason, runSeconds }: Result): string {
+  const own = known[name];
+  if (stage === 'pass' || stage === 'twin' || stage === 'silent') return '';
+  if (own !== undefined) return own;
+  if (stage === 'time') return `longer than ${Math.ceil((runSeconds ?? 0) / 5) * 5} s`;
+  if (stage === 'memory') return 'more than 4 GiB';
+  if (stage === 'no data') return 'its input is not in the repository';
+  if (stage === 'missing function') return `\`${reason}\``;
+  const header = /'([\w./+-]+)' file not found/.exec(reason)?.[1];
+  if (header) return `header \`${header}\``;
+  const symbol = /undefined symbol: (\w+)/.exec(reason)?.[1] ?? /identifier '(\w+)'/.exec(reason)?.[1];
+  return symbol ? `\`${symbol}\`` : '';
+}
+
+const countOf = (results: readonly Result[], ...names: readonly string[]): number =>
+  results.filter(({ stage }) => names.includes(stage)).length;
+
+/** Programs that check themselves and use no library, texture or grid synchronisation. */
+const isPlain = ({ checks, needs }: Result): boolean => checks !== 'nothing' && needs.length === 0;
+
+/** Markdown. */
+export function reportOf(results: readonly Result[]): string {
+  const plain = results.filter(isPlain);
+  const ends = ['pass', 'twin', 'silent'];
+  const names = [...new Set(results.map(({ stage }) => stage))].sort((a, b) => countOf(results, b) - countOf(results, a));
+  const cell = (text: string): string => text.replaceAll('|', '\\|');
+  const rows = results.map((result) => {
+    const { name, needs, stage, args = [], runSeconds } = result;
+    const time = runSeconds === undefined || stage === 'no data' ? '' : runSeconds.toFixed(1);
+    const list = stage === 'no data' ? '' : args.join(' ');
+    return `| ${[name, needs.join(', '), stage, reasonOf(result), list === '' ? '' : `\`${list}\``, time].map(cell).join(' | ')} |`;
+  });
+  return `# HeCBench
+
+[HeCBench](https://github.com/zjin-lcf/HeCBench) is a collection of ${results.length} CUDA programs of others. This page says how each ends with
+\`cumetal cc\` and \`cumetal run\` on the CPU device, with one thread, on a machine with two cores that other work shared.
+\`scripts/programs/judge.ts\` builds and runs them, and \`scripts/programs/report.ts\` writes this page.
+
+- **${countOf(results, ...ends)} of ${results.length}** compile, run to the end and report no failure: ${countOf(results, 'pass')} pass their own check,
+  ${countOf(results, 'twin')} print what the same benchmark for OpenMP prints, compiled by g++, and ${countOf(results, 'silent')} print no verdict, which is no statement
+  that their results are right.
+- **${countOf(plain, 'pass')} of the ${plain.length}** that check themselves and use no library, texture or grid synchronisation pass.
+
+What was cut down:
+
+- *Arguments.* One repetition where a program counts them, and sizes that two cores compute in about a minute, by its usage text:
+  \`scripts/programs/arguments.ts\` has the rules, and \`scripts/programs/sizes.ts\` the exceptions. Sizes that are constants of a source stay
+  as they are, because no program is changed.
+- *Inputs.* Files that the repository names without having them (\`.dvc\`) are made by \`scripts/programs/inputs.ts\`, in the format that the
+  program reads. Where that would be a guess, the result is *no data*.
+- *Time.* The limit is 30 to 120 seconds of CPU time.
+
+| result | meaning | programs |
+| --- | --- | ---: |
+${names.map((name) => `| ${name} | ${stages[name] ?? ''} | ${countOf(results, name)} |`).join('\n')}
+
+The last column is CPU time of the whole process in seconds.
+
+| program | needs | result | reason | arguments | time |
+| --- | --- | --- | --- | --- | ---: |
+${rows.join('\n')}
+`;
+}
