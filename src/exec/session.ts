@@ -19,7 +19,7 @@ export interface SessionOptions extends Omit<CudaOptions, 'print' | 'readImage' 
 }
 
 /** The bytes of a file by a path of the program, which starts in its current folder. */
-function fileOf(pid: number, path: string): Uint8Array | undefined {
+export function fileOf(pid: number, path: string): Uint8Array | undefined {
   try {
     return readFileSync(resolve(readlinkSync(`/proc/${pid}/cwd`), path));
   } catch {
