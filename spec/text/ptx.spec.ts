@@ -13,7 +13,7 @@ import { inOrder } from '../../src/text/ptx/moves.ts';
 import { cli } from '../support/cli.ts';
 import { assertQuiet, diskIo, exampleText, launchOnCpu, poisoned, recordedLaunch } from '../support/examples.ts';
 import { need } from '../support/need.ts';
-import { type Again, ptxAgain, ptxOfMetallib } from '../support/ptx-again.ts';
+import { type Again, differenceFrom, ptxAgain, ptxOfKernel, ptxOfMetallib, randomIr } from '../support/ptx-again.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
 import { sweepForms } from '../support/sweep/forms.ts';
 import { sweepResult } from '../support/sweep/run.ts';
@@ -73,6 +73,20 @@ function words(ptx: string, count: number): number[] {
   assertQuiet(diagnostics);
   return found;
 }
+
+test('random kernels of the IR, for old and new architectures', () => {
+  let compared = 0;
+  for (let i = 0; i < 16; i++) {
+    const random = randomIr(i);
+    const again = ptxOfKernel(random.kernel, ['sm_60', 'sm_75', 'sm_80', 'sm_90'][i % 4]!);
+    if ('refused' in again) assert.match(again.refused.join(), /a fused sum of bf16|an atomic/);
+    else {
+      assert.is(differenceFrom(random, again.ptx), undefined, `kernel ${i}`);
+      compared++;
+    }
+  }
+  assert.ok(compared >= 12, `${compared}`);
+});
 
 test('shifts, quotients and warp operations, in loops of shuffles where there is no `redux`', () => {
   const expected = opsExpected();
