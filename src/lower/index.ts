@@ -61,6 +61,8 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     isSanitized: choices.isSanitized ?? false,
     hasClusters: choices.hasClusters ?? false,
     ptx: choices.ptx,
+    // Instructions of modules for the first GPUs have modifiers that are not written.
+    keptFor: checked.module.targets.some(({ name }) => /^sm_1\d$/.test(name)) ? 0 : (choices.ptx ?? 0),
     afterPass: choices.afterPass,
   };
   const kernels = checked.entries.map((entry) => {

@@ -42,8 +42,6 @@ export function nativeValue(
     return `$${given.push(value)}`;
   });
   if (given.length < 1 || given.length > 3 || !given.every((value) => isScalar(c.ir.typeOf(value)))) return undefined;
-  // Of modules for the first GPUs, whose instructions mean something else, `match` adds modifiers.
-  if (instruction.modifiers.length < Object.keys(match.modifiers).length) return undefined;
   const fn = `${[instruction.opcode, ...instruction.modifiers].join('.')} ${['$0', ...texts].join(', ')}`;
   if (!forms.has(fn)) forms.set(fn, functionOf(c, fn, match, sources, given));
   const made = forms.get(fn);
