@@ -16,7 +16,7 @@ export function licensesOf(inputs: Iterable<string>): string {
 function licenseOf(name: string): string {
   const folder = join(root, 'node_modules', name);
   const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt'].map((each) => join(folder, each)).find((path) => existsSync(path));
+  const file = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'License.txt'].map((each) => join(folder, each)).find((path) => existsSync(path));
   if (!file) throw new Error(`the package ${name} has no license file`);
   return `${name} ${version} (${license})\n\n${readFileSync(file, 'utf8').trim()}\n`;
 }

@@ -1,7 +1,7 @@
 /** What `cumetal explain` says of instructions: every form that the words may mean, and none that they cannot. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { explainForms } from '../../src/cli/explain/forms.ts';
+import { explainForms } from '../../src/ptx/index.ts';
 
 const test = suite('cli/explain');
 

@@ -16,6 +16,7 @@ export const commandSpecs = [
   'cli/cuda',
   'cli/diff',
   'cli/instruments',
+  'cli/lsp',
   'cli/print-after',
   'cli/printed',
   'cli/process',

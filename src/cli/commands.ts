@@ -254,6 +254,20 @@ const bench: Command = {
   run: async (context) => (await import('./bench/index.ts')).bench(context, run),
 };
 
+const lsp: Command = {
+  name: 'lsp',
+  summary: 'serve editors: diagnostics as you type, hover, go to definition, rename',
+  usage: ['[options]'],
+  positionals: [0, 0],
+  options: [
+    { name: 'stdio', doc: 'Speak over standard input and output, which is the only way and needs no option; clients pass it.' },
+    { ...target, doc: 'The target whose costs are shown behind instructions.' },
+  ],
+  examples: [{ line: 'cumetal lsp --stdio', does: 'start the server; an editor does this' }],
+  details: `The protocol is the Language Server Protocol 3.17. docs/editors.md has the settings for common editors.`,
+  run: async (context) => (await import('./lsp/index.ts')).lsp(context),
+};
+
 const completions: Command = {
   name: 'completions',
   summary: 'print a script that completes commands and options in a shell',
@@ -285,5 +299,6 @@ export const commands: readonly Command[] = [
   diff,
   bench,
   cache,
+  lsp,
   completions,
 ];

@@ -1,7 +1,7 @@
 /** PTX text to a checked module. Its diagnostics do not depend on the target. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
-import { type Checked, type CheckOptions, check, parse } from '../ptx/index.ts';
+import { type Checked, type CheckOptions, check, type Module, parse } from '../ptx/index.ts';
 import { withDeviceRuntime } from './device-runtime.ts';
 import { withHeap } from './heap.ts';
 import type { CompileOptions } from './options.ts';
@@ -14,6 +14,21 @@ export function checkSource(source: SourceFile, options: CompileOptions, diagnos
   const checked = check(ast, checkOptions(diagnostics.hasErrors ? { ...options, lints: false } : options), diagnostics);
   if (whole !== source) removeBehind(diagnostics, source.text.length);
   return diagnostics.hasErrors ? undefined : checked;
+}
+
+/** Parses and checks a source; lints also run in a text with syntax errors. After errors the result has what could be parsed and matched. */
+export function parseAndCheck(source: SourceFile, options: CheckOptions, diagnostics: Diagnostics): Parsed {
+  const whole = withHeap(withDeviceRuntime(source));
+  const ast = parse(whole, diagnostics);
+  const checked = check(ast, options, diagnostics);
+  if (whole !== source) removeBehind(diagnostics, source.text.length);
+  return { ast, checked };
+}
+
+/** A source as a tree, and with the rows of its instructions. */
+export interface Parsed {
+  readonly ast: Module;
+  readonly checked: Checked;
 }
 
 /** Removes what is said about the text behind a source. */

@@ -3,7 +3,7 @@
  * are not its business. Start at `pipeline.ts`.
  */
 export type { Reflection } from '../air/abi.ts';
-export { checkSource } from './check-source.ts';
+export { checkSource, type Parsed, parseAndCheck } from './check-source.ts';
 export { metallibOfBitcode, metallibOfModules } from './from-air.ts';
 export { type Compiled, type CompileOptions, type Emit, emits, type Fp64Mode, fp64Modes, type MmaMode, mmaModes } from './options.ts';
 export { passNames } from './passes.ts';

@@ -17,12 +17,25 @@ export type {
   Recursion,
 } from './check/checked.ts';
 export { refuseClusters } from './check/directives.ts';
+export { type ExplainedForm, explainForms, explainRow } from './check/explain.ts';
 export { functionNumbers } from './check/function-addresses.ts';
 export { immediateBits } from './check/immediate.ts';
 export { type CheckOptions, check } from './check/index.ts';
-export { isMatch, matchForm } from './check/match.ts';
+export { type FormMatch, isMatch, matchForm, tryForm } from './check/match.ts';
 export { laneOf, sink } from './check/operands.ts';
-export { type LabelPlace, labelsOfList as labelsListed, lookUp, type Named, type Scope } from './check/scope.ts';
+export {
+  type Flat,
+  flatten,
+  functionScope,
+  type LabelPlace,
+  labelsOfList as labelsListed,
+  lookUp,
+  moduleScope,
+  type Named,
+  namesIn,
+  placeOf,
+  type Scope,
+} from './check/scope.ts';
 export * from './container/index.ts';
 export { linkModules } from './link/index.ts';
 export {

@@ -5,11 +5,11 @@ import { namedFiles } from '../../../src/cli/check/files.ts';
 import { parseArguments, positionalCountProblem } from '../../../src/cli/command/command.ts';
 import { commands } from '../../../src/cli/commands.ts';
 import { readDevices, readTolerance } from '../../../src/cli/diff/options.ts';
-import { explainForms } from '../../../src/cli/explain/forms.ts';
 import { readRequest } from '../../../src/cli/run/options.ts';
 import { readOwnLaunch } from '../../../src/cli/run/own-launch.ts';
 import { renderDiagnostic } from '../../../src/cli/terminal/render.ts';
 import { imageWords } from '../../../src/ptx/container/index.ts';
+import { explainForms } from '../../../src/ptx/index.ts';
 import { below, pick, type Random } from './ptx.ts';
 
 /** The words of a line are separated by NUL, which no word has. */

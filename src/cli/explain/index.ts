@@ -55,7 +55,7 @@ function codePage(code: Code, { severity, title, message, help, alias, page }: E
 }
 
 async function explainInstruction(word: string, isJson: boolean, terminal: Context['terminal']): Promise<ExitCode> {
-  const { explainForms } = await import('./forms.ts');
+  const { explainForms } = await import('../../ptx/index.ts');
   const forms = explainForms(word);
   if (typeof forms === 'string') return usageError(forms, 'cumetal explain --help', terminal);
   terminal.out(isJson ? jsonDocument({ instruction: word, forms }) : forms.map((form) => form.text).join('\n'));

@@ -9,6 +9,7 @@ import type { Instruction } from '../syntax/ast.ts';
 import { compiledRowsOf, rowsByName } from '../table/index.ts';
 import { inOrderOf } from './modifier-order.ts';
 
+/** A row of the table and the modifiers that an instruction gives it. */
 export interface FormMatch {
   readonly row: Row;
   readonly modifiers: AnyModifiers;

@@ -1,7 +1,10 @@
-/** The rows of an opcode in the instruction table, as text. */
+/** The rows of an opcode in the instruction table, as text: `cumetal explain`, and what editors show. */
 import { closest } from '../../base/closest.ts';
-import { isMatch, matchForm, type Row, rowsByName } from '../../ptx/index.ts';
+import type { Row } from '../model/row.ts';
+import { rowsByName } from '../table/index.ts';
+import { isMatch, matchForm } from './match.ts';
 
+/** A row of the table in words. `text` has all of it: the syntax, the words of its slots, the meaning, and where the manual says so. */
 export interface ExplainedForm {
   readonly syntax: string;
   readonly doc: string;
@@ -34,7 +37,8 @@ const operandCounts = (rows: readonly Row[]): number[] =>
 /** A key that is equal for rows with the same modifiers, such as those of calls, which differ only in their operands. */
 const modifiersOf = ({ slots }: Row): string => JSON.stringify(slots);
 
-function explainRow(row: Row): ExplainedForm {
+/** A row of the instruction table as text. */
+export function explainRow(row: Row): ExplainedForm {
   const status = statusText(row.status);
   const values = row.slots
     .filter((slot) => !slot.isLiteral)

@@ -1,0 +1,207 @@
+/** `cumetal lsp` with the client of the protocol's own library: what an editor gets for what it sends. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  createProtocolConnection,
+  type Diagnostic,
+  type ProtocolConnection,
+  type PublishDiagnosticsParams,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-languageserver-protocol/node';
+import { program } from '../support/cli.ts';
+
+const test = suite('cli/lsp');
+
+const text = `.version 8.0
+.target sm_80
+.address_size 64
+// 𝟙 is two UTF-16 units and one character.
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  /* 𝟙 */ st.global.u32 [%rd1], %r1;
+  ret;
+}
+`;
+const uri = 'file:///work/a%20b.ptx';
+const textDocument = { uri };
+const lines = text.split('\n');
+
+interface Client {
+  readonly connection: ProtocolConnection;
+  readonly child: ChildProcess;
+  /** The next diagnostics that the server sends after an action. */
+  readonly said: (act: () => unknown) => Promise<PublishDiagnosticsParams>;
+  readonly errors: () => string;
+  readonly end: () => Promise<number | null>;
+}
+
+async function started(): Promise<Client> {
+  const [command, ...words] = [...program, 'lsp', '--stdio'];
+  const child = spawn(command!, words, { stdio: ['pipe', 'pipe', 'pipe'] });
+  let errors = '';
+  child.stderr!.on('data', (part) => {
+    errors += String(part);
+  });
+  const connection = createProtocolConnection(new StreamMessageReader(child.stdout!), new StreamMessageWriter(child.stdin!));
+  let next: ((params: PublishDiagnosticsParams) => void) | undefined;
+  connection.onNotification('textDocument/publishDiagnostics', (params: PublishDiagnosticsParams) => next?.(params));
+  connection.listen();
+  const said = async (act: () => unknown): Promise<PublishDiagnosticsParams> => {
+    const result = new Promise<PublishDiagnosticsParams>((resolve) => {
+      next = resolve;
+    });
+    await act();
+    return result;
+  };
+  const capabilities = { textDocument: { rename: { prepareSupport: true } } };
+  await connection.sendRequest('initialize', { processId: process.pid, rootUri: null, capabilities });
+  await connection.sendNotification('initialized', {});
+  const end = async (): Promise<number | null> => {
+    const exit = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+    await connection.sendRequest('shutdown');
+    await connection.sendNotification('exit');
+    return exit;
+  };
+  return { connection, child, said, errors: () => errors, end };
+}
+
+const client = await started();
+test.after(() => {
+  client.child.kill();
+});
+const request = <T>(method: string, params: object): Promise<T> => client.connection.sendRequest(`textDocument/${method}`, params);
+const opened = (of: string): Promise<PublishDiagnosticsParams> =>
+  client.said(() =>
+    client.connection.sendNotification('textDocument/didOpen', { textDocument: { uri, languageId: 'ptx', version: 1, text: of } }),
+  );
+let version = 1;
+const changed = (contentChanges: readonly object[]): Promise<PublishDiagnosticsParams> =>
+  client.said(() =>
+    client.connection.sendNotification('textDocument/didChange', { textDocument: { uri, version: ++version }, contentChanges }),
+  );
+
+/** The place of a part of the text; `by` characters behind its start. */
+function place(part: string, by = 1): { line: number; character: number } {
+  const line = lines.findIndex((each) => each.includes(part));
+  return { line, character: lines[line]!.indexOf(part) + by };
+}
+const rangeOf = (part: string) => ({ start: place(part, 0), end: place(part, part.length) });
+
+test('a text without faults has no diagnostics, one with faults has them at UTF-16 columns', async () => {
+  assert.equal((await opened(text)).diagnostics, []);
+  const part = '[%rd1], %r1;';
+  const { diagnostics, version: of } = await changed([{ range: { start: place(part, 8), end: place(part, 11) }, text: '%r9' }]);
+  assert.is(of, 2);
+  assert.is(diagnostics.length, 1);
+  const [found] = diagnostics as [Diagnostic];
+  assert.is(found.code, 'CM1101');
+  assert.is(found.severity, 1);
+  assert.equal(found.range, { start: place(part, 8), end: place(part, 11) });
+  // The digit is two units long, so that the column is one more than the number of characters.
+  assert.is(place(part, 0).character, [...lines[10]!.slice(0, lines[10]!.indexOf(part))].length + 1);
+  const actions = await request<{ title: string; edit: { changes: Record<string, { newText: string }[]> } }[]>('codeAction', {
+    textDocument,
+    range: found.range,
+    context: { diagnostics },
+  });
+  assert.is(actions.length, found.message.toString().includes('did you mean') ? 1 : 0);
+  const back = await changed([{ range: { start: place(part, 8), end: place(part, 11) }, text: '%r1' }]);
+  assert.equal(back.diagnostics, []);
+});
+
+test('several changes of one message are applied in order', async () => {
+  const at = place('mov.u32', 0);
+  const { diagnostics } = await changed([
+    { range: { start: at, end: at }, text: 'xyz' },
+    { range: { start: at, end: { ...at, character: at.character + 3 } }, text: '' },
+  ]);
+  assert.equal(diagnostics, []);
+  const whole = await changed([{ text: text.replace('ret;', 'rett;') }]);
+  assert.match(String(whole.diagnostics[0]?.message), /`rett`/);
+  assert.is(whole.diagnostics.length, 1);
+  assert.equal((await changed([{ text }])).diagnostics, []);
+});
+
+test('hover, definition, references, highlights', async () => {
+  const hover = await request<{ contents: { value: string } }>('hover', { textDocument, position: place('mov.u32') });
+  assert.match(hover.contents.value, /PTX ISA/);
+  const declared = { start: place('%r<4>', 0), end: place('%r<4>', 2) };
+  assert.equal(await request('definition', { textDocument, position: place('%r1, %tid') }), { uri, range: declared });
+  const references = await request<{ range: object }[]>('references', {
+    textDocument,
+    position: place('%r1, %tid'),
+    context: { includeDeclaration: false },
+  });
+  assert.equal(
+    references.map(({ range }) => range),
+    [
+      { start: place('%r1, %tid', 0), end: place('%r1, %tid', 3) },
+      { start: place('[%rd1], %r1;', 8), end: place('[%rd1], %r1;', 11) },
+    ],
+  );
+  assert.is((await request<object[]>('documentHighlight', { textDocument, position: place('%r1, %tid') })).length, 3);
+});
+
+test('rename asks for the part that changes, and refuses what is no name', async () => {
+  const position = place('%r1, %tid');
+  const prepared = await request<{ range: object; placeholder: string }>('prepareRename', { textDocument, position });
+  assert.is(prepared.placeholder, '%r');
+  const { changes } = await request<{ changes: Record<string, { range: object; newText: string }[]> }>('rename', {
+    textDocument,
+    position,
+    newName: '%value',
+  });
+  assert.equal(
+    changes[uri]!.map(({ newText }) => newText),
+    ['%value', '%value', '%value'],
+  );
+  try {
+    await request('rename', { textDocument, position, newName: 'no name' });
+    assert.unreachable();
+  } catch (error) {
+    assert.match(String(error), /`no name` is not an identifier of PTX/);
+  }
+});
+
+test('outline, completion, colours and hints', async () => {
+  const [entry] = await request<{ name: string; selectionRange: object }[]>('documentSymbol', { textDocument });
+  assert.is(entry!.name, 'k');
+  assert.equal(entry!.selectionRange, { start: place('.entry k', 7), end: place('.entry k', 8) });
+  const { items } = await request<{ items: { label: string }[] }>('completion', { textDocument, position: place('mov.u32', 4) });
+  assert.ok(items.some(({ label }) => label === 'u32'));
+  const { data } = await request<{ data: number[] }>('semanticTokens/range', { textDocument, range: rangeOf('mov.u32 %r1, %tid.x;') });
+  assert.is(data.length % 5, 0);
+  assert.equal(data.slice(0, 3), [place('mov.u32', 0).line, place('mov.u32', 0).character, 3]);
+  assert.equal(
+    await request('inlayHint', { textDocument, range: { start: { line: 0, character: 0 }, end: { line: 12, character: 0 } } }),
+    [],
+  );
+});
+
+test('a request about a document that is not open is an error, and the server goes on', async () => {
+  try {
+    await request('hover', { textDocument: { uri: 'file:///none.ptx' }, position: { line: 0, character: 0 } });
+    assert.unreachable();
+  } catch (error) {
+    assert.match(String(error), /`file:\/\/\/none.ptx` is not open/);
+  }
+  assert.ok(await request('hover', { textDocument, position: place('mov.u32') }));
+  const beyond = await request('hover', { textDocument, position: { line: 999, character: 999 } });
+  assert.is(beyond, null);
+});
+
+test('a closed document has no diagnostics, and the server ends with 0', async () => {
+  await changed([{ text: 'nonsense' }]);
+  const { diagnostics } = await client.said(() => client.connection.sendNotification('textDocument/didClose', { textDocument }));
+  assert.equal(diagnostics, []);
+  assert.is(await client.end(), 0);
+  assert.is(client.errors(), '');
+});
+
+test.run();

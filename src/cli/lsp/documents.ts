@@ -1,0 +1,61 @@
+/** The open texts: each in the words of the protocol and as a PTX text, which change together. */
+import type { TextDocumentContentChangeEvent } from 'vscode-languageserver';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import type { Diagnostic } from '../../base/diagnostic.ts';
+import { PtxDocument } from '../../editor/index.ts';
+import { suppress } from '../check/allow.ts';
+
+export class OpenDocument {
+  #text: TextDocument;
+  readonly ptx: PtxDocument;
+
+  constructor(uri: string, languageId: string, version: number, text: string) {
+    this.#text = TextDocument.create(uri, languageId, version, text);
+    this.ptx = new PtxDocument(pathOf(uri), text);
+  }
+
+  /** Lines and columns of the current text. */
+  get text(): TextDocument {
+    return this.#text;
+  }
+
+  /** Changes of a client, in order; each is about the text that the one before left. */
+  change(changes: readonly TextDocumentContentChangeEvent[], version: number): void {
+    for (const change of changes) {
+      const before = this.#text;
+      const range =
+        'range' in change ? change.range : { start: { line: 0, character: 0 }, end: before.positionAt(before.getText().length) };
+      this.ptx.edit({ start: before.offsetAt(range.start), end: before.offsetAt(range.end), text: change.text });
+      this.#text = TextDocument.update(before, [change], version);
+    }
+  }
+
+  /** What is wrong with the text; undefined if only a look at all of it can tell. */
+  changed(): readonly Diagnostic[] | undefined {
+    return this.#kept(this.ptx.checkChanged());
+  }
+
+  /** What is wrong with the text. */
+  all(): readonly Diagnostic[] {
+    return this.#kept(this.ptx.checkAll())!;
+  }
+
+  /** Without what comments allow. */
+  #kept(list: readonly Diagnostic[] | undefined): readonly Diagnostic[] | undefined {
+    if (!list) return undefined;
+    const { source } = this.ptx;
+    return suppress(
+      list.map((each) => ({ ...each, file: source })),
+      source,
+    ).list;
+  }
+}
+
+/** The path of a file, for messages. */
+function pathOf(uri: string): string {
+  try {
+    return decodeURIComponent(new URL(uri).pathname);
+  } catch {
+    return uri;
+  }
+}
