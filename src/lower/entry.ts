@@ -111,6 +111,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     threadMemory: (bytes: number): Value => ir.variable('ptr.local', { name: threadMemory(kernel, bytes).name }),
     groupBarrier: (): void => lowerGroupBarrier(c),
     orderPoint: (barrier?: Value): void => void (around.isSanitized && orderPoint(ir, barrier)),
+    tensorMemory: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'tensor').name }),
     reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
