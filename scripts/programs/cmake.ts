@@ -75,5 +75,6 @@ export function cmakeRecipeOf(folder: string): Recipe | string {
     libraries: [...new Set(libraries)],
     images: imagesOf(text, folder),
     args: [],
+    cwd: folder,
   };
 }

@@ -78,12 +78,14 @@ function rowsOf(neighbours: readonly number[][]): string {
   });
 }
 
-/** The binary form of graphs of the ECL programs: counts, starts, neighbours. */
-function ecl(random: Random, nodes: number, degree: number): Uint8Array {
+/** The binary form of graphs of the ECL programs: counts, starts, neighbours, and lengths of edges where they have any. */
+function ecl(random: Random, nodes: number, degree: number, isWeighted = false): Uint8Array {
   const all = graph(random, nodes, degree);
   const starts = [0];
   for (const list of all) starts.push(starts.at(-1)! + list.length);
-  return bytesOf(Int32Array.from([nodes, starts.at(-1)!, ...starts, ...all.flat()]));
+  const ends = all.flat();
+  const weights = isWeighted ? all.flatMap((list, i) => list.map((to) => 1 + ((i * to) % 97))) : [];
+  return bytesOf(Int32Array.from([nodes, ends.length, ...starts, ...ends, ...weights]));
 }
 
 /** A graph with lengths of edges as `sssp` reads it, and the distances from its source that it compares with, by Dijkstra's algorithm. */
@@ -165,7 +167,7 @@ const inputs: Readonly<Record<string, (random: Random) => Readonly<Record<string
     'made/command.txt': 'j 600 300\nk 1000\n',
   }),
   cc: (random) => ({ 'made/graph.egr': ecl(random, 5000, 6) }),
-  floydwarshall2: (random) => ({ 'made/graph.egr': ecl(random, 128, 6) }),
+  floydwarshall2: (random) => ({ 'made/graph.egr': ecl(random, 128, 6, true) }),
   cfd: (random) => ({ 'made/mesh': mesh(random, 32) }),
   hotspot: (random) => ({ 'made/temp_64': matrix(random, 320, 340, 4096), 'made/power_64': matrix(random, 0, 0.001, 4096) }),
   hotspot3D: (random) => ({ 'made/temp_64x8': matrix(random, 320, 340, 32768), 'made/power_64x8': matrix(random, 0, 0.001, 32768) }),
@@ -252,10 +254,40 @@ const inputs: Readonly<Record<string, (random: Random) => Readonly<Record<string
   word2vec: (random) => ({ 'made/text': words(random, 20000) }),
   kmc: (random) => ({ 'made/rows': svm(random, 500, 20) }),
   permutate: (random) => ({ 'test_data/truerand_1bit.bin': Uint8Array.from({ length: 1e6 }, () => below(random, 2)) }),
+  bsw: (random) => {
+    const proteins = Array.from({ length: 32 }, () => letters(random, 60 + below(random, 200), 'ACDEFGHIKLMNPQRSTVWY'));
+    const changed = proteins.map((text) =>
+      text.replace(/./g, (letter) => (random() < 0.1 ? letters(random, 1, 'ACDEFGHIKLMNPQRSTVWY') : letter)),
+    );
+    return {
+      'test-data/protein-reference.fasta': lines(32, (i) => `>${i}\n${proteins[i]}`),
+      'test-data/protein-query.fasta': lines(32, (i) => `>${i}\n${changed[i]}`),
+    };
+  },
   ccs: (random) => ({
     'made/genes.txt': `gene ${Array.from({ length: 50 }, (_, j) => `c${j}`).join(' ')}\n${lines(100, (i) => `g${i} ${Array.from({ length: 50 }, () => (random() * 10).toFixed(3)).join(' ')}`)}`,
   }),
 };
+
+/** Programs whose inputs are models, measurements or tables of others, so that none of ours would say anything. */
+export const withoutInputs: ReadonlySet<string> = new Set([
+  ...['bicgstab', 'bm3d', 'bmf', 'ced', 'clink', 'cm', 'cmp', 'columnarSolver', 'daphne', 'easyWave', 'egs', 'face', 'frna', 'gmm', 'grep'],
+  ...[
+    'heartwall',
+    'henry',
+    'kmeans',
+    'leukocyte',
+    'local-ht',
+    'logic-resim',
+    'lsqt',
+    'meanshift',
+    'minibude',
+    'minimap2',
+    'multimaterial',
+    'prna',
+  ],
+  ...['resnet-kernels', 'rsmt', 'snake', 'snicit', 'testSNAP', 'tgvnn', 'tpacf', 'tsne', 'voxelization'],
+]);
 
 /** Writes the inputs of a program that its folder lacks; whether it has any of ours. */
 export function writeInputs(name: string, folder: string): boolean {

@@ -22,7 +22,7 @@ import { findSysroot } from '../../src/toolchain/locate.ts';
 import { argumentLists } from './arguments.ts';
 import { buildProgram, firstError } from './build.ts';
 import { cmakeRecipeOf } from './cmake.ts';
-import { randomNumbers, writeInputs } from './inputs.ts';
+import { randomNumbers, withoutInputs, writeInputs } from './inputs.ts';
 import { keptProgram } from './kept.ts';
 import { type Recipe, recipeOf } from './make.ts';
 import { needsOf } from './needs.ts';
@@ -158,6 +158,7 @@ async function judged(program: Program, common: string): Promise<Result> {
   const compileSeconds = (performance.now() - start) / 1000;
   if (typeof path !== 'string') return { ...about, ...path, compileSeconds };
   if (values.build) return { ...about, stage: 'built', reason: '', compileSeconds };
+  if (withoutInputs.has(name)) return { ...about, stage: 'no data', reason: 'its input is not in the repository', compileSeconds };
   const source = program.texts.join('\n');
   writeInputs(name, program.folder);
   // Other arguments may be wrong ones: of runs that do not pass, the first counts.
@@ -169,7 +170,7 @@ async function judged(program: Program, common: string): Promise<Result> {
     if (tried.has(args.join(' '))) continue;
     tried.add(args.join(' '));
     const words = [command, 'run', path, '--device', values.device, ...(values.device === 'cpu' ? ['--threads', '1'] : []), '--', ...args];
-    const ran = await runWords(words, { cwd: program.folder, seconds: Number(values.seconds) });
+    const ran = await runWords(words, { cwd: recipe.cwd, seconds: Number(values.seconds) });
     writeFileSync(`${path}.out`, ran.output + ran.errors);
     const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
     if (result.stage === 'pass') return result;

@@ -25,6 +25,8 @@ export interface Recipe {
   readonly images?: readonly Image[];
   /** Arguments of the first command that runs the program. */
   readonly args: readonly string[];
+  /** Where it runs the program. */
+  readonly cwd: string;
 }
 
 const compilers = /^(?:\S*\/)?(?:nvcc|g\+\+|gcc|cc|c\+\+|clang|clang\+\+|mpicxx|mpicc|icpx|icpc|nvc|nvc\+\+)$/;
@@ -86,6 +88,16 @@ function compilation(list: readonly string[], folder: string): Command {
   return command;
 }
 
+/** The commands of a line, which may go to a folder. */
+function* partsOf(line: string, folder: string): Generator<readonly [words: string[], folder: string]> {
+  let at = folder;
+  for (const part of line.split(/&&|;/)) {
+    const list = words(part);
+    if (list[0] === 'cd') at = resolve(at, list[1] ?? '');
+    else yield [list, at];
+  }
+}
+
 /** Where the lines of a run of make are run: it says when it enters a folder. */
 function* commandsOf(text: string, folder: string): Generator<readonly [words: string[], folder: string]> {
   const folders = [folder];
@@ -93,7 +105,7 @@ function* commandsOf(text: string, folder: string): Generator<readonly [words: s
     const [, verb, name] = /^make(?:\[\d+\])?: (Entering|Leaving) directory '(.*)'$/.exec(line) ?? [];
     if (verb === 'Entering') folders.push(name!);
     else if (verb === 'Leaving') folders.pop();
-    else for (const part of line.split(/&&|;/)) yield [words(part), folders.at(-1) ?? folder];
+    else yield* partsOf(line, folders.at(-1) ?? folder);
   }
 }
 
@@ -111,13 +123,13 @@ const unique = (list: readonly string[]): string[] => [...new Set(list)];
 export function recipeOf(folder: string, goals: readonly string[] = ['run']): Recipe | string {
   const { stdout, stderr, status } = spawnSync('make', ['-n', '-B', '-C', folder, ...goals], { encoding: 'utf8', timeout: 20_000 });
   const made: Command[] = [];
-  const runs: { readonly path: string; readonly args: string[] }[] = [];
+  const runs: { readonly path: string; readonly args: string[]; readonly cwd: string }[] = [];
   for (const [list, place] of commandsOf(stdout, folder)) {
     const at = list.findIndex((word) => !/^\w+=/.test(word));
     const name = list[at] ?? '';
     if (compilers.test(name)) made.push(compilation(list.slice(at + 1), place));
-    else if (/^\.\/\S+$/.test(name) && made.length > 0)
-      runs.push({ path: resolve(place, name), args: list.slice(at + 1).filter((word) => !/^(\d?>|<|\|)/.test(word)) });
+    else if (/^\.{1,2}\/\S+$/.test(name) && made.length > 0)
+      runs.push({ cwd: place, path: resolve(place, name), args: list.slice(at + 1).filter((word) => !/^(\d?>|<|\|)/.test(word)) });
   }
   // What runs before may have made its input, or be another version of it.
   const path = runs.at(-1)?.path;
@@ -125,12 +137,14 @@ export function recipeOf(folder: string, goals: readonly string[] = ['run']): Re
   const isMade = commands.some(({ sources }) => sources.length > 0);
   if (!isMade) return status === 0 ? 'make compiles nothing' : (stderr.trim().split('\n').at(-1) ?? 'make failed');
   const all = commands.flatMap(({ includes }) => includes);
+  const first = runs.find((run) => run.path === path);
   return {
     units: commands.flatMap(({ sources, flags, includes }) =>
       sources.map((path) => ({ path, flags: [...includes.map((each) => `-I${each}`), ...flags] })),
     ),
     includes: unique(all),
     libraries: unique(commands.flatMap(({ libraries }) => libraries)),
-    args: runs.find((run) => run.path === path)?.args ?? [],
+    args: first?.args ?? [],
+    cwd: first?.cwd ?? folder,
   };
 }

@@ -68,7 +68,7 @@ export function reportOf(results: readonly Result[]): string {
   const rows = results.map((result) => {
     const { name, needs, stage, args = [], runSeconds } = result;
     const time = runSeconds === undefined || stage === 'no data' ? '' : runSeconds.toFixed(1);
-    const list = args.join(' ');
+    const list = stage === 'no data' ? '' : args.join(' ');
     return `| ${[name, needs.join(', '), stage, reasonOf(result), list === '' ? '' : `\`${list}\``, time].map(cell).join(' | ')} |`;
   });
   return `# HeCBench

@@ -6,6 +6,7 @@
  * The files are those of `judge.ts`; of a program that several have, the last counts. A job of its own: `npm run generate` does not write this page.
  */
 import { readFileSync } from 'node:fs';
+import { withoutInputs } from './inputs.ts';
 import { reportOf } from './report-page.ts';
 import type { Result } from './table.ts';
 
@@ -13,4 +14,8 @@ const results = new Map<string, Result>();
 for (const path of process.argv.slice(2))
   for (const result of JSON.parse(readFileSync(path, 'utf8')) as Result[])
     results.set(result.name, { ...results.get(result.name), ...result });
+/** Those without input end in many ways. */
+const ended = new Set(['run', 'wrong', 'silent', 'time']);
+for (const [name, result] of results)
+  if (withoutInputs.has(name) && ended.has(result.stage)) results.set(name, { ...result, stage: 'no data' });
 process.stdout.write(reportOf([...results.values()].sort((a, b) => (a.name < b.name ? -1 : 1))));

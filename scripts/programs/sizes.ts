@@ -101,6 +101,9 @@ export const sizes: Readonly<Record<string, string>> = {
   rle: '--i=1',
   inversek2j: '../inversek2j-sycl/coord_in.txt 1',
   'compute-score': '-n=512 -p=1',
+  dxtc2: '../dxtc2-sycl/data/lena_std.ppm ../dxtc2-sycl/data/lena_ref.dds 1',
+  logan: 'inputs/example.txt 17 21 1',
+  mcmd: 'mcmd.inp',
 };
 
 /** Variables of makefiles that switch a program's own check on. */

@@ -1,4 +1,5 @@
 /** The device half of a whole program: how its code is loaded and run, and what is said of its faults. */
+
 import { loadSource, warpSynchronous } from '../../api/load.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
@@ -7,6 +8,7 @@ import { type CompileOptions, compile } from '../../compile/index.ts';
 import type { Device, DeviceModule, LaunchRequest } from '../../device/device.ts';
 import type { CudaOptions } from '../../program/index.ts';
 import { ownCompileCache } from '../command/compile-cache.ts';
+import { linkSources } from '../input/linked.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { addProgramFaultPlace } from './fault-place.ts';
 import type { RunRequest } from './options.ts';
@@ -21,7 +23,7 @@ interface Surroundings {
 }
 
 /** What the runtime of a program needs of its device, and whether the sanitizer has found faults. */
-export interface DeviceHalf extends Pick<CudaOptions, 'device' | 'load' | 'instruments' | 'explainFault' | 'report'> {
+export interface DeviceHalf extends Pick<CudaOptions, 'device' | 'load' | 'link' | 'instruments' | 'explainFault' | 'report'> {
   hasFindings(): boolean;
 }
 
@@ -39,6 +41,13 @@ export function deviceHalf(device: Device, request: RunRequest, { terminal, isCa
       diagnostics.addAll(own.sorted());
       if (loaded) sources.set(loaded, source);
       return loaded;
+    },
+    link(texts) {
+      const diagnostics = new Diagnostics();
+      const sources = texts.map((text) => sourceOf(text, terminal));
+      const linked = linkSources(sources, 'linked.ptx', diagnostics);
+      if (!linked) write(diagnostics);
+      return linked?.text;
     },
     instruments: (loaded, kernel) => ({
       ...instrumentsOf(request, sources.get(loaded)),

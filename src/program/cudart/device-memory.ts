@@ -20,6 +20,14 @@ export function allocate(state: CudaState, bytes: number, more: Pick<Partial<All
   return allocation;
 }
 
+/** Memory of the device at a multiple of `alignment`, which the program cannot free by its address. */
+export function allocateAligned(state: CudaState, size: number, alignment: number): Allocation {
+  const buffer = allocateBuffer(state, size, alignment);
+  const allocation: Allocation = { address: buffer.deviceAddress(), size, buffer, host: undefined, isVariable: true };
+  state.allocations.add(allocation);
+  return allocation;
+}
+
 function allocateBuffer(state: CudaState, bytes: number, alignment?: number): DeviceBuffer {
   const diagnostics = new Diagnostics();
   const buffer = state.options.device.allocate(bytes, diagnostics, true, alignment);

@@ -78,6 +78,7 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     streamPrioritiesSupported: 1,
     hostRegisterSupported: 1,
     memoryPoolsSupported: 1,
+    virtualMemorySupported: 1,
     maxBlocksPerMultiProcessor: coreModels.cpu.blocks,
     ...info.properties,
     // What every device of NVIDIA has, where this one has as much.
@@ -180,7 +181,10 @@ const attributes: Readonly<Record<number, string>> = {
   120: 'clusterLaunch',
   97: 'sharedMemPerBlockOptin',
   99: 'hostRegisterSupported',
+  102: 'virtualMemorySupported',
+  103: 'handleTypesSupported',
   106: 'maxBlocksPerMultiProcessor',
+  107: 'compressionSupported',
   111: 'reservedSharedMemPerBlock',
   115: 'memoryPoolsSupported',
 };

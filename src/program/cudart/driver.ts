@@ -20,11 +20,13 @@ import {
   prepareLaunch,
   usualShared,
 } from './launches.ts';
+import { links } from './link.ts';
 import { driverRow, must, type Row } from './row.ts';
 import { type CodeImage, CudaFailure, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
 import { placeVariable } from './symbols.ts';
 import { tensorMaps } from './tensor-maps.ts';
+import { virtualMemory } from './virtual-memory.ts';
 import { work } from './work.ts';
 
 /** The context of the device that the runtime uses as well. */
@@ -366,6 +368,8 @@ const functions: Readonly<Record<string, Row>> = {
   cuEventDestroy: same(streams.cudaEventDestroy!),
   ...driverArrays,
   ...tensorMaps,
+  ...virtualMemory,
+  ...links,
   cuProfilerStart: driverRow([], () => undefined),
   cuProfilerStop: driverRow([], () => undefined),
 };
@@ -378,6 +382,7 @@ const renamed = [
   ...['cuArrayCreate', 'cuArray3DCreate', 'cuArrayGetDescriptor', 'cuArray3DGetDescriptor'],
   ...['cuMemcpy2D', 'cuMemcpy2DUnaligned', 'cuMemcpy2DAsync', 'cuMemcpy3D', 'cuMemcpy3DAsync'],
   ...['cuMemsetD8', 'cuMemsetD16', 'cuMemsetD32', 'cuStreamDestroy', 'cuEventDestroy', 'cuEventElapsedTime'],
+  ...['cuLinkCreate', 'cuLinkAddData', 'cuLinkAddFile'],
 ] as const;
 
 export const driver: Readonly<Record<string, Row>> = {

@@ -7,7 +7,9 @@ import type { HostMemory } from '../memory.ts';
 import { type Allocation, Allocations } from './allocations.ts';
 import type { CudaArray, MipmappedArray, TextureObject } from './array-types.ts';
 import type { Capture, Graph } from './graph-types.ts';
+import type { Link } from './link-types.ts';
 import { Pools } from './pool-list.ts';
+import type { VirtualMemory } from './virtual-ranges.ts';
 
 /** The name of an error. */
 export type CudaErrorName = CudaError['name'];
@@ -120,6 +122,8 @@ export interface CudaOptions {
   readFile?(path: string): Uint8Array | undefined;
   /** Compiles device code while the program runs: PTX if that worked, and what was said. Absent if nothing compiles. */
   compile?(source: RuntimeSource): { readonly ptx: string | undefined; readonly log: string };
+  /** The PTX of several modules as one; undefined after reporting. Absent if nothing links. */
+  link?(texts: readonly string[]): string | undefined;
   /** Adds to the diagnostics of a kernel that accessed an address outside of memory where it did. */
   explainFault?(fault: Diagnostics, launch: FailedLaunch): void;
   /** Receives diagnostics of code and of launches. */
@@ -164,6 +168,9 @@ export class CudaState {
   /** How a capture treats other threads; kept for programs that ask. */
   captureMode = 0;
   readonly pools = new Pools();
+  /** Links that are going on, by handle. */
+  readonly links = new Map<bigint, Link>();
+  readonly virtual: VirtualMemory = { ranges: new Map(), memories: new Map() };
   /** Arrays, mipmapped ones, and textures and surfaces by handle. */
   readonly arrays = new Map<bigint, CudaArray>();
   readonly mipmaps = new Map<bigint, MipmappedArray>();

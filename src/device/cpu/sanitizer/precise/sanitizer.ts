@@ -16,7 +16,7 @@ import { boundsOf } from './bounds.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
 import { maxSites, stampFields } from './stamp.ts';
 import { declareState, type SanitizerState, threadTimes, writeAdvance, writeStamp, writeThreadTimes } from './state.ts';
-import { isHiddenBarrier, type Role } from './sync-roles.ts';
+import { isHiddenBarrier, isHiddenMemory, type Role } from './sync-roles.ts';
 
 interface Checks {
   readonly plan: Plan;
@@ -114,10 +114,10 @@ function asyncKindOf(
 
 /** Whether an access is of a barrier in memory. */
 function syncsOf({ roleAt, kernel, hasOrder }: Checks, inst: AccessInst, value: Value): AccessShape['syncs'] {
-  const line = isStrongAccess(inst) ? lineOf(kernel.locs[value]) : undefined;
-  if (!line) return isHiddenBarrier(lineOf(kernel.locs[value])) ? 'hidden' : 'no';
+  const line = lineOf(kernel.locs[value]);
+  if (isHiddenMemory(line)) return 'unchecked';
   if (isHiddenBarrier(line)) return 'hidden';
-  const role = hasOrder ? roleAt?.(line) : undefined;
+  const role = line && hasOrder && isStrongAccess(inst) ? roleAt?.(line) : undefined;
   return role && (inst.op === 'cas' || inst.type === 'i64' || inst.op === 'store') && barrierRoles.has(role.does) ? 'yes' : 'no';
 }
 

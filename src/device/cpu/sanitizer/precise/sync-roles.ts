@@ -78,6 +78,9 @@ function groupRole(text: string): Role | undefined {
 const hiddenBarriers: ReadonlySet<string> = new Set(['cumetal.barriers', 'cumetal.groups']);
 export const isHiddenBarrier = (line: Line | undefined): boolean => line?.reach !== undefined && hiddenBarriers.has(line.reach.name);
 
+/** Whether an access is of tensor memory, which is hidden shared memory in front of the kernel's own. */
+export const isHiddenMemory = (line: Line | undefined): boolean => line?.reach?.name === 'cumetal.tensor';
+
 /** The roles of the instructions of a text, by line. */
 export function rolesIn(source: SourceFile): (line: Line) => Role | undefined {
   const known = new Map<string, Role | undefined>();
