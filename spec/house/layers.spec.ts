@@ -138,7 +138,7 @@ const layers: Record<string, readonly string[]> = {
     'index.ts',
   ],
   exec: ['record', 'shim', '.', 'index.ts'],
-  text: ['.', 'opencl', 'opencl/index.ts', 'msl', 'msl/index.ts', 'ptx', 'ptx/index.ts', 'index.ts'],
+  text: ['.', 'opencl', 'opencl/index.ts', 'msl', 'msl/index.ts', 'ptx', 'ptx/index.ts', 'targets.ts', 'index.ts'],
   ffi: ['.', 'metal', 'cuda', 'opencl', 'index.ts'],
   device: [
     '.',
