@@ -266,6 +266,19 @@ const outputs: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
+  targets: document({
+    targets: list(
+      object({
+        name: string,
+        output: oneOf('metallib', 'opencl', 'msl', 'ptx'),
+        title: string,
+        option: about(string, 'how it is chosen on the command line'),
+        'shared_bytes?': about(count, 'that a kernel may declare; of the device if absent'),
+        'total_shared_bytes?': about(count, 'with those of the launch'),
+        constructs: about({ type: 'object' }, 'by construct: `form`, which is native, expanded or refused, and `how`'),
+      }),
+    ),
+  }),
   doctor: document({
     version: string,
     findings: list(object({ what: string, state: oneOf('works', 'absent', 'broken'), words: string, 'next?': string })),
@@ -347,6 +360,7 @@ export const checkSchema = page('check', outputs.check!);
 export const inspectSchema = page('inspect', outputs.inspect!);
 export const validateSchema = page('validate', outputs.validate!);
 export const devicesSchema = page('devices', outputs.devices!);
+export const targetsSchema = page('targets', outputs.targets!);
 export const doctorSchema = page('doctor', outputs.doctor!);
 export const explainSchema = page('explain', outputs.explain!);
 export const diffSchema = page('diff', outputs.diff!);

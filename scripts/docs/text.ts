@@ -70,7 +70,7 @@ Compile without fast math: \`-fno-fast-math\`, or \`MTLMathModeSafe\` for \`newL
 
 \`--emit ptx\` writes the PTX of a file as it is. With \`--arch sm_XX\` it is written anew, from the IR, for another architecture: names, parameters, launch bounds, \`.loc\` lines and the variables of the module stay.
 A metallib becomes PTX as well, also one that Apple's compiler made, and then runs on an NVIDIA GPU: buffers are pointers in the order of their slots, values are parameters, and threadgroup memory of one slot is dynamic shared memory.
-\`.version\` is the lowest that the text needs.
+\`.version\` is the lowest that the text needs, and that of the module if instructions of it stay.
 
 Instructions of PTX for which the IR has several ops, or a more exact one, stay what they are where the architecture has them: approximations, flushed subnormals, rounding modes, \`prmt\` and \`lop3\`.
 They are calls of pure functions in the IR, whose bodies are the ops that other targets take (\`src/lower/native-forms.ts\`).

@@ -15,5 +15,5 @@ export { type Line, lineOf, type Reach } from './lines.ts';
 export { type ConstantValue, type GivenConstant, givenFor, readFunctionConstants } from './raise/function-constants.ts';
 export { describeModule, type RaisedKernel, raiseModule, reflectModule } from './raise/index.ts';
 export { readKernels, targetOfModule } from './raise/read-metadata.ts';
-export { defaultTarget, limits, type Target, type TargetName, targets } from './targets.ts';
+export { defaultTarget, hasFences, limits, type Target, type TargetName, targets } from './targets.ts';
 export { airRules, validateAir } from './validate/index.ts';

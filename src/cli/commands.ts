@@ -180,6 +180,19 @@ const devices: Command = {
   run: async (context) => (await import('./devices.ts')).devices(context),
 };
 
+const targets: Command = {
+  name: 'targets',
+  summary: 'list what kernels are compiled to, and what each target can express',
+  usage: ['[TARGET…] [options]'],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  options: [json],
+  examples: [
+    { line: 'cumetal targets', does: 'list the targets' },
+    { line: 'cumetal targets macos14 sm_80', does: 'compare two: native, by expansion, or refused' },
+  ],
+  run: async (context) => (await import('./targets.ts')).targets(context),
+};
+
 const doctor: Command = {
   name: 'doctor',
   summary: 'report what works on this machine and what does not, with the next step for each',
@@ -294,6 +307,7 @@ export const commands: readonly Command[] = [
   inspect,
   validate,
   devices,
+  targets,
   doctor,
   explain,
   diff,

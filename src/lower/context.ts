@@ -34,6 +34,8 @@ import type { Variables } from './variables.ts';
 /** The architecture that instructions are kept for, and the functions of those of a kernel: nothing for forms that are lowered as elsewhere. */
 export interface Natives {
   readonly sm: number;
+  /** The version of the module that they come from, which has all their words. */
+  readonly version: number;
   readonly forms: Map<string, PureFunction | undefined>;
 }
 

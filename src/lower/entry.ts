@@ -60,6 +60,8 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
   readonly isSanitized: boolean;
   readonly hasClusters: boolean;
   readonly ptx: number | undefined;
+  /** The architecture whose instructions stay what they are, and the version of the module. */
+  readonly kept: { readonly sm: number; readonly version: number };
   readonly afterPass?: AfterPass | undefined;
 };
 
@@ -139,7 +141,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     hasMarks: around.hasMarks,
     isSanitized: around.isSanitized,
     hasNamedBarriers: around.hasNamedBarriers,
-    natives: around.ptx === undefined ? undefined : { sm: around.ptx, forms: new Map() },
+    natives: around.ptx === undefined ? undefined : { ...around.kept, forms: new Map() },
     arrival: hasRow(entry, around.functions, ({ control }) => control === 'wait') ? arrivalRegister() : undefined,
     chosen: new Map(),
     frame: newFrame(entry, start),

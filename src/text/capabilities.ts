@@ -39,12 +39,18 @@ export type Construct = keyof typeof constructs;
 export interface Profile {
   readonly name: TextTarget;
   readonly title: string;
-  readonly forms: Readonly<Record<Construct, { readonly form: Form; readonly how: string }>>;
+  readonly forms: Readonly<Record<Construct, Shown>>;
 }
 
-const native = (how: string) => ({ form: 'native', how }) as const;
-const expanded = (how: string) => ({ form: 'expanded', how }) as const;
-const refused = (how: string) => ({ form: 'refused', how }) as const;
+/** A form, and how a construct has it. */
+export interface Shown {
+  readonly form: Form;
+  readonly how: string;
+}
+
+export const native = (how: string): Shown => ({ form: 'native', how });
+export const expanded = (how: string): Shown => ({ form: 'expanded', how });
+export const refused = (how: string): Shown => ({ form: 'refused', how });
 
 /** The profiles by target. */
 export const profiles: Readonly<Record<TextTarget, Profile>> = {
