@@ -9,10 +9,12 @@ import {
   type Engine,
   type EngineOptions,
   type Fma,
+  type OpenOptions,
   type Order,
   type SanitizeKind,
   type SanitizeRequest,
   sanitizeKinds,
+  type Via,
 } from '../../device/device.ts';
 import type { TraceRequest } from '../../device/trace.ts';
 import { type ArgumentSpec, type Expectation, type LaunchPlan, parseArgument } from '../../runtime/index.ts';
@@ -25,7 +27,7 @@ export interface RunRequest {
   readonly outs: readonly { readonly index: number; readonly path: string }[];
   readonly checks: readonly { readonly index: number; readonly expect: Expectation }[];
   readonly device: 'auto' | 'metal' | 'cpu' | 'cuda' | 'opencl';
-  readonly engine: EngineOptions;
+  readonly engine: EngineOptions & Pick<OpenOptions, 'via'>;
   readonly repeat: number;
   readonly timeoutMs: number;
   /** Whether expected files are written instead of compared. */
@@ -75,6 +77,8 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
   };
   const device = deviceOf(parsed);
   const ofCpu = cpuOption(parsed);
+  if (has(parsed, 'via') && device !== 'metal' && device !== 'auto')
+    problems.push(`\`--via\` requires the Metal device, but \`--device\` is \`${device}\``);
   if (ofCpu !== undefined && device !== 'cpu') problems.push(`\`--${ofCpu}\` requires the CPU device, but \`--device\` is \`${device}\``);
   const [grid, block, cluster] = (['grid', 'block', 'cluster'] as const).map((name) => one(name, (word) => readDim3(name, word)));
   const sharedParts = one('shared', readShared);
@@ -145,8 +149,9 @@ function readNamed(parsed: ParsedArguments): Pick<LaunchPlan, 'kernel' | 'cooper
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--engine`, `--fma` and `--denormals`, whose choices the parser has checked, and `--threads`. */
-function engineOptions(parsed: ParsedArguments, threads: number | undefined): EngineOptions {
+/** `--engine`, `--fma`, `--denormals` and `--via`, whose choices the parser has checked, and `--threads`. */
+function engineOptions(parsed: ParsedArguments, threads: number | undefined): RunRequest['engine'] {
+  const via = lastValue(parsed, 'via');
   const engine = lastValue(parsed, 'engine');
   const fma = lastValue(parsed, 'fma');
   const denormals = lastValue(parsed, 'denormals');
@@ -155,6 +160,7 @@ function engineOptions(parsed: ParsedArguments, threads: number | undefined): En
     ...(fma ? { fma: fma as Fma } : {}),
     ...(denormals ? { denormals: denormals as Denormals } : {}),
     ...(threads === undefined ? {} : { threads }),
+    ...(via ? { via: via as Via } : {}),
   };
 }
 

@@ -11,8 +11,9 @@ import type { Context, Memory, MetalKernel, MetalLibrary, Pipeline } from './con
 import { faultText } from './faults.ts';
 import { simdWidth } from './info.ts';
 import { launchKernel } from './launch.ts';
+import { sourceOf } from './source.ts';
 
-/** Loads a library; undefined after reporting CM40xx, CM6012 or CM6026. */
+/** Loads a library; undefined after reporting CM40xx, CM6012 or CM6026. CM6033 says once that the driver compiles source instead. */
 export function loadModule(
   context: Context,
   metallib: Uint8Array,
@@ -22,11 +23,8 @@ export function loadModule(
   const described = describe(metallib, options, diagnostics);
   const memory = described && findModuleMemory(described.kernels, diagnostics);
   if (!described || memory === 'fault') return undefined;
-  const handle = context.binding.library(context.device, metallib);
-  if (!handle) {
-    diagnostics.report('CM6026', { why: faultText(context.binding.lastFault()) });
-    return undefined;
-  }
+  const handle = libraryOf(context, metallib, described.kernels, diagnostics);
+  if (!handle) return undefined;
   context.owned.add(handle);
   const own = memory && takeMemory(context, memory.size);
   if (memory && !own) {
@@ -60,6 +58,29 @@ export function loadModule(
       for (const object of [...made.handles(), handle]) give(context, object);
     },
   };
+}
+
+/** The library of the driver, by the way that the device was opened for; undefined after reporting CM6026, or CM2090 of the text. */
+function libraryOf(context: Context, metallib: Uint8Array, kernels: readonly MetalKernel[], diagnostics: Diagnostics): Handle | undefined {
+  const { binding, device, via } = context;
+  const handle = via === 'source' ? undefined : binding.library(device, metallib);
+  if (handle) return handle;
+  const refused = via === 'source' ? undefined : faultText(binding.lastFault());
+  if (via === 'metallib') {
+    diagnostics.report('CM6026', { why: refused! });
+    return undefined;
+  }
+  const own = new Diagnostics();
+  const source = sourceOf(metallib, new Set(kernels.map(({ reflection }) => reflection.name)), own);
+  const compiled = source && binding.sourceLibrary(device, source.text, source.version);
+  if (compiled) {
+    if (refused !== undefined && !context.hasSaidSource) diagnostics.report('CM6033', { why: refused });
+    context.hasSaidSource ||= refused !== undefined;
+    return compiled;
+  }
+  const notes = source ? [`of the source: ${faultText(binding.lastFault())}`] : own.list.map(({ message }) => `of the source: ${message}`);
+  diagnostics.report('CM6026', { why: refused ?? 'its source does not compile' }, { notes });
+  return undefined;
 }
 
 /** Releases an object of the device, unless closing the device has. */
