@@ -51,6 +51,20 @@ const rooms: Record<string, readonly string[]> = {
   cli: ['*'],
   // The page shows diagnostics as the command line does.
   page: ['base', 'device', 'api', 'program', 'toolchain', 'cli/terminal/render.ts'],
+  // The page of kernels runs a launch and prints its report as the command line does.
+  explore: [
+    'base',
+    'ptx',
+    'ir',
+    'compile',
+    'device',
+    'runtime',
+    'editor',
+    'cli/build-text.ts',
+    'cli/run/command.ts',
+    'cli/run/own-launch.ts',
+    'cli/run/report.ts',
+  ],
   'index.ts': ['base', 'ir', 'ptx', 'lower', 'bitcode', '~air', 'metallib', 'wasm', 'compile', 'ffi', 'device', 'runtime', 'api'],
 };
 
