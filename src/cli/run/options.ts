@@ -63,6 +63,16 @@ function deviceOf(parsed: ParsedArguments): RunRequest['device'] {
   return device === 'auto' && cpuOption(parsed) !== undefined ? 'cpu' : device;
 }
 
+/** Options that another device has. */
+function deviceProblems(parsed: ParsedArguments, device: RunRequest['device']): string[] {
+  const ofCpu = cpuOption(parsed);
+  const wrong = (option: string, name: string): string => `\`--${option}\` requires the ${name} device, but \`--device\` is \`${device}\``;
+  return [
+    ...(has(parsed, 'via') && device !== 'metal' && device !== 'auto' ? [wrong('via', 'Metal')] : []),
+    ...(ofCpu !== undefined && device !== 'cpu' ? [wrong(ofCpu, 'CPU')] : []),
+  ];
+}
+
 /** Reads every option. Returns the first usage error as a sentence; malformed kernel arguments are reported as CM5010 instead. */
 export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): RunRequest | string {
   const problems: string[] = [];
@@ -76,10 +86,7 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
     return value === undefined ? undefined : take(read(value));
   };
   const device = deviceOf(parsed);
-  const ofCpu = cpuOption(parsed);
-  if (has(parsed, 'via') && device !== 'metal' && device !== 'auto')
-    problems.push(`\`--via\` requires the Metal device, but \`--device\` is \`${device}\``);
-  if (ofCpu !== undefined && device !== 'cpu') problems.push(`\`--${ofCpu}\` requires the CPU device, but \`--device\` is \`${device}\``);
+  problems.push(...deviceProblems(parsed, device));
   const [grid, block, cluster] = (['grid', 'block', 'cluster'] as const).map((name) => one(name, (word) => readDim3(name, word)));
   const sharedParts = one('shared', readShared);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1, maxRepeat)) ?? 1;

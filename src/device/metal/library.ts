@@ -23,8 +23,9 @@ export function loadModule(
   const described = describe(metallib, options, diagnostics);
   const memory = described && findModuleMemory(described.kernels, diagnostics);
   if (!described || memory === 'fault') return undefined;
-  const handle = libraryOf(context, metallib, described.kernels, diagnostics);
-  if (!handle) return undefined;
+  const found = libraryOf(context, metallib, described.kernels, diagnostics);
+  if (!found) return undefined;
+  const { handle } = found;
   context.owned.add(handle);
   const own = memory && takeMemory(context, memory.size);
   if (memory && !own) {
@@ -34,7 +35,7 @@ export function loadModule(
   }
   if (own) fillModuleMemory(own.view, memory!, context.binding.address(own.handle));
   const { kernels, refused } = described;
-  const made = pipelines(context, handle);
+  const made = pipelines(context, found);
   const library: MetalLibrary = { memory: own, pipeline: made.pipeline };
   let isClosed = false;
   return {
@@ -60,11 +61,18 @@ export function loadModule(
   };
 }
 
+/** A library of the driver. */
+interface Library {
+  readonly handle: Handle;
+  /** The name that a kernel has there. */
+  nameOf(kernel: string): string;
+}
+
 /** The library of the driver, by the way that the device was opened for; undefined after reporting CM6026, or CM2090 of the text. */
-function libraryOf(context: Context, metallib: Uint8Array, kernels: readonly MetalKernel[], diagnostics: Diagnostics): Handle | undefined {
+function libraryOf(context: Context, metallib: Uint8Array, kernels: readonly MetalKernel[], diagnostics: Diagnostics): Library | undefined {
   const { binding, device, via } = context;
   const handle = via === 'source' ? undefined : binding.library(device, metallib);
-  if (handle) return handle;
+  if (handle) return { handle, nameOf: (name) => name };
   const refused = via === 'source' ? undefined : faultText(binding.lastFault());
   if (via === 'metallib') {
     diagnostics.report('CM6026', { why: refused! });
@@ -76,7 +84,7 @@ function libraryOf(context: Context, metallib: Uint8Array, kernels: readonly Met
   if (compiled) {
     if (refused !== undefined && !context.hasSaidSource) diagnostics.report('CM6033', { why: refused });
     context.hasSaidSource ||= refused !== undefined;
-    return compiled;
+    return { handle: compiled, nameOf: (name) => source.names.get(name) ?? name };
   }
   const notes = source ? [`of the source: ${faultText(binding.lastFault())}`] : own.list.map(({ message }) => `of the source: ${message}`);
   diagnostics.report('CM6026', { why: refused ?? 'its source does not compile' }, { notes });
@@ -133,12 +141,12 @@ interface Pipelines {
 }
 
 /** Creates the pipeline of each kernel once. */
-function pipelines({ binding, device, owned, info }: Context, library: Handle): Pipelines {
+function pipelines({ binding, device, owned, info }: Context, { handle: library, nameOf }: Library): Pipelines {
   const made = new Map<string, Pipeline>();
   const pipeline: MetalLibrary['pipeline'] = ({ reflection: { name } }, diagnostics) => {
     const known = made.get(name);
     if (known) return known;
-    const of = binding.function(library, name);
+    const of = binding.function(library, nameOf(name));
     const handle = of && binding.pipeline(device, of);
     const fault = handle ? undefined : binding.lastFault();
     if (of) binding.release(of);
