@@ -80,6 +80,7 @@ export interface OpenOptions extends EngineOptions {
  * metallib.
  */
 export const vias = ['auto', 'metallib', 'source'] as const;
+/** What the driver of the Metal device gets of a library. */
 export type Via = (typeof vias)[number];
 
 /** Memory of one device. Reading and writing copy. */
