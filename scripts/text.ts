@@ -3,14 +3,14 @@
  *
  *   bun scripts/text.ts opencl examples          each example on the OpenCL device, compiled for `cpu` and for `macos15`
  *   bun scripts/text.ts opencl sweep [STEP [N]]  forms N, N + STEP, … of the sweep
- *   bun scripts/text.ts msl examples             each example over the stand-in of Metal's library
+ *   bun scripts/text.ts msl examples             each example over the stand-in of Metal's library, from PTX and from its metallib
  *   bun scripts/text.ts msl sweep [STEP [N]]
  *
  * A line for each kernel that is not the same; the last line counts.
  */
 import { createHash } from 'node:crypto';
 import { diskIo, exampleNames, exampleText, poisoned, recordedLaunch } from '../spec/support/examples.ts';
-import { boundArguments, differences, mslOf } from '../spec/support/msl/examples.ts';
+import { boundArguments, differences, mslOf, mslOfExample, mslOfLibrary } from '../spec/support/msl/examples.ts';
 import { buildStandIn } from '../spec/support/msl/run.ts';
 import { type SweepForm, sweepForms } from '../spec/support/sweep/forms.ts';
 import { bytesOfThread } from '../spec/support/sweep/kernel.ts';
@@ -116,7 +116,14 @@ const isOpencl = language === 'opencl';
 if (list === 'examples')
   for (const name of exampleNames) {
     if (isOpencl) for (const target of ['cpu', 'macos15'] as const) report(`${name} (${target})`, openclExample(name, target));
-    else report(name, differences(name).length === 0 ? 'same' : `differs: ${differences(name).join(', ')}`);
+    else
+      for (const [title, printed] of [
+        [name, mslOfExample(name)],
+        [`${name} (metallib)`, mslOfLibrary(name)],
+      ] as const) {
+        const wrong = differences(name, printed);
+        report(title, wrong.length === 0 ? 'same' : `differs: ${wrong.join(', ')}`);
+      }
   }
 else {
   const [forms, recorded] = [sweepForms(), readSweep()];

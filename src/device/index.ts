@@ -50,7 +50,7 @@ export function openDevice(name: DeviceKind, diagnostics: Diagnostics, options: 
   if (!isKind(name, diagnostics) || !areEngineOptions(options, diagnostics)) return undefined;
   if (name === 'cpu') return openCpuDevice(options);
   const open = Object.hasOwn(openers, name) ? openers[name] : undefined;
-  const opened = open?.();
+  const opened = open?.(options);
   if (opened && 'info' in opened) return opened;
   if (name === 'auto') return openCpuDevice(options);
   diagnostics.report('CM6001', { name }, opened ? { notes: opened.failures } : {});
@@ -59,16 +59,16 @@ export function openDevice(name: DeviceKind, diagnostics: Diagnostics, options: 
 
 type Opened = Device | { readonly failures: readonly string[] };
 
-const openers: Readonly<Record<string, () => Opened>> = {
+const openers: Readonly<Record<string, (options: OpenOptions) => Opened>> = {
   metal: openMetal,
   auto: openMetal,
   cuda: openCuda,
   opencl: openOpencl,
 };
 
-function openMetal(): Opened {
+function openMetal({ via }: OpenOptions): Opened {
   const { binding, failures } = systemMetal();
-  const device = binding ? openMetalDevice(binding) : undefined;
+  const device = binding ? openMetalDevice(binding, via) : undefined;
   return typeof device === 'object' ? device : { failures: device === undefined ? failures : [...failures, device] };
 }
 

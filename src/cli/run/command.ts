@@ -60,6 +60,12 @@ const options: readonly Option[] = [
     doc: '`auto` (the default) is Metal where available, otherwise the CPU. `cuda` is an NVIDIA GPU, `opencl` the first device of an OpenCL driver.',
   },
   {
+    name: 'via',
+    value: 'FORM',
+    choices: ['auto', 'metallib', 'source'],
+    doc: 'What the driver of the Metal device gets: the metallib, its kernels as source in the Metal Shading Language, or (`auto`, the default) the source if the driver refuses the metallib, which is said.',
+  },
+  {
     name: 'engine',
     value: 'ENGINE',
     choices: ['auto', 'lane', 'simd'],
