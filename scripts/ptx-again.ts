@@ -4,17 +4,23 @@
  *   bun scripts/ptx-again.ts examples            each example over the CPU device, by both ways
  *   bun scripts/ptx-again.ts sweep [STEP [N]]    forms N, N + STEP, … of the sweep: the bytes of the original
  *   bun scripts/ptx-again.ts files FILE…         whether files print again
+ *   bun scripts/ptx-again.ts fuzz COUNT [FROM]   random programs, of single instructions and of warps
+ *   bun scripts/ptx-again.ts ir COUNT [FROM]     random kernels of the IR against its interpreter
  *
- * `--ptxas` has the assembler take each text for sm_75, sm_80 and sm_90 as well, `--out FOLDER` keeps the texts. A line for each kernel that is not
+ * `sm_XX` is the architecture, `sm_80` if none is named. `--ptxas` has the assembler take each text for sm_75, sm_80 and sm_90 as well, `--out FOLDER` keeps the texts. A line for each kernel that is not
  * the same; the last line counts.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { diskIo, exampleNames, exampleText, poisoned, recordedLaunch } from '../spec/support/examples.ts';
-import { type Again, ptxAgain, ptxOfMetallib } from '../spec/support/ptx-again.ts';
+import { fuzzForms, fuzzResult } from '../spec/support/fuzz.ts';
+import { type Again, differenceFrom, ptxAgain, ptxOfKernel, ptxOfMetallib, randomIr } from '../spec/support/ptx-again.ts';
 import { ptxasFaults } from '../spec/support/ptxas.ts';
+import { randomProgram } from '../spec/support/random-ptx.ts';
+import { randomWarps, type WarpProgram } from '../spec/support/random-warps.ts';
 import { sweepForms } from '../spec/support/sweep/forms.ts';
 import { sweepResult } from '../spec/support/sweep/run.ts';
+import { compileWarps, launchWarps } from '../spec/support/warps/recording.ts';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
@@ -25,8 +31,9 @@ const words = process.argv.slice(2);
 const option = (name: string): boolean => words.includes(name);
 const outAt = words.indexOf('--out');
 const out = outAt < 0 ? undefined : words[outAt + 1];
-const [list, ...rest] = words.filter((word, i) => !word.startsWith('--') && (outAt < 0 || i !== outAt + 1));
-const architectures = option('--ptxas') ? ['sm_75', 'sm_80', 'sm_90'] : ['sm_80'];
+const [list, ...rest] = words.filter((word, i) => !/^--|^sm_/.test(word) && (outAt < 0 || i !== outAt + 1));
+const chosen = words.find((word) => word.startsWith('sm_')) ?? 'sm_80';
+const architectures = option('--ptxas') ? ['sm_75', 'sm_80', 'sm_90'] : [chosen];
 
 const said = ({ list: all }: Diagnostics): string => all.map(({ code, message }) => `${code} ${message}`).join('; ');
 
@@ -62,7 +69,7 @@ function judged(name: string, print: (architecture: string) => Again, judge: (pt
     keep(`${name}.${architecture}`, again.ptx);
     const fault = assembled(again.ptx, architecture);
     if (fault) return fault;
-    if (architecture === 'sm_80') verdict = judge(again.ptx);
+    if (architecture === chosen) verdict = judge(again.ptx);
   }
   return verdict;
 }
@@ -78,6 +85,27 @@ function runExample(name: string, ptx: string): string {
   if (!outcome) return `does not run: ${said(diagnostics)}`;
   const wrong = outcome.outputs.filter((output) => output.expect && !checkOutput(output, output.expect, diskIo, diagnostics)!.pass);
   return wrong.length === 0 ? 'same' : `differs: ${wrong.map((output) => output.name).join(', ')}`;
+}
+
+/** Whether a program of warps gives the same words as the original, if that has one result. */
+function sameWarps(program: WarpProgram, ptx: string): string {
+  const [wanted, found] = [program, { ...program, ptx }].map((each) => {
+    const compiled = compileWarps(each);
+    return compiled instanceof Diagnostics ? compiled : launchWarps(compiled, each);
+  });
+  if (wanted instanceof Diagnostics) return 'original refused';
+  if (found instanceof Diagnostics) return `does not run: ${said(found)}`;
+  return Buffer.compare(Buffer.from(wanted!.buffer), Buffer.from(found!.buffer)) === 0 ? 'same' : 'differs';
+}
+
+/** The verdict on a random kernel of the IR. */
+function judgedKernel(number: number): string {
+  const random = randomIr(number);
+  return judged(
+    `kernel${number}`,
+    (architecture) => ptxOfKernel(random.kernel, architecture),
+    (ptx) => differenceFrom(random, ptx) ?? 'same',
+  );
 }
 
 if (list === 'examples')
@@ -126,6 +154,38 @@ else if (list === 'sweep') {
         judged(`form${i}.cpu`, (architecture) => ptxOfMetallib(form.name, form.ptx, 'cpu', architecture), judge),
       );
   }
+} else if (list === 'fuzz') {
+  const [count = '100', first = '0'] = rest;
+  const forms = fuzzForms();
+  for (let i = Number(first); i < Number(first) + Number(count); i++) {
+    const program = randomProgram(i, forms);
+    const wanted = fuzzResult(program, 1);
+    const judge = (ptx: string): string => {
+      const found = fuzzResult(ptx, 1);
+      if (typeof wanted === 'string' || typeof found === 'string') return `does not run: ${wanted.slice(0, 100)} ${found.slice(0, 200)}`;
+      return Buffer.compare(wanted, found) === 0 ? 'same' : 'differs';
+    };
+    report(
+      `program ${i}`,
+      judged(`program${i}`, (architecture) => ptxAgain('fuzz', program, architecture), judge),
+    );
+    report(
+      `program ${i} (metallib)`,
+      judged(`program${i}.cpu`, (architecture) => ptxOfMetallib('fuzz', program, 'cpu', architecture), judge),
+    );
+    const warps = randomWarps(i);
+    report(
+      `warps ${i}`,
+      judged(
+        `warps${i}`,
+        (architecture) => ptxAgain('warps', warps.ptx, architecture),
+        (ptx) => sameWarps(warps, ptx),
+      ),
+    );
+  }
+} else if (list === 'ir') {
+  const [count = '100', first = '0'] = rest;
+  for (let i = Number(first); i < Number(first) + Number(count); i++) report(`kernel ${i}`, judgedKernel(i));
 } else
   for (const path of rest) {
     const text = readFileSync(path, 'utf8');

@@ -1,11 +1,12 @@
 /**
- * Serves the page of `examples/browser`, with the package built for it, and the page of whole programs (`program-page.ts`) at `/program/`:
- * `npm run page`. `--alone` leaves out the headers that let its
+ * Serves the page of `examples/browser`, with the package built for it, the page of whole programs (`program-page.ts`) at `/program/`,
+ * and the page of kernels (`explore-page.ts`) at `/explore/`: `npm run page`. `--alone` leaves out the headers that let its
  * memory be shared with workers, as servers do that do not know of them; `--port N` takes a port, 8080 where none is named.
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildForPages } from './build.ts';
+import { type Built, buildForPages } from './build.ts';
+import { explorePage } from './explore-page.ts';
 import { programPage } from './program-page.ts';
 
 /** What a server says for a page to be isolated from others, without which browsers let no memory be shared. */
@@ -33,8 +34,9 @@ export async function servePage({
       const module = built.find(({ path }) => pathname === `/dist/browser/${path}`);
       if (module)
         return new Response(module.bytes as Uint8Array<ArrayBuffer>, { headers: { ...headers, 'content-type': 'text/javascript' } });
-      if (pathname === '/program') return Response.redirect('/program/');
-      if (pathname.startsWith('/program/')) return ofProgramPage(pathname.slice('/program/'.length) || 'index.html', headers);
+      const [, page, path] = /^\/(program|explore)(?:\/(.*))?$/.exec(pathname) ?? [];
+      if (page !== undefined && path === undefined) return Response.redirect(`/${page}/`);
+      if (page !== undefined) return ofPage(page === 'program' ? programFiles() : exploreFiles(), path || 'index.html', headers);
       const [, name] = /^\/examples\/((?:browser\/)?[\w-]+\.(?:html|js|ptx))$/.exec(pathname) ?? [];
       const file = name === undefined ? undefined : Bun.file(join(examples, name));
       if (!file || !(await file.exists())) return new Response('there is no such file', { status: 404, headers });
@@ -43,14 +45,22 @@ export async function servePage({
   });
 }
 
-let program: ReturnType<typeof programPage> | undefined;
+/** Pages are made when they are first asked for. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+const programFiles = once(programPage);
+const exploreFiles = once(explorePage);
 const types: Readonly<Record<string, string>> = { html: 'text/html', js: 'text/javascript', json: 'application/json' };
 
-/** A file of the page of whole programs, which is made when it is first asked for. */
-async function ofProgramPage(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
-  program ??= programPage();
-  const files = await program;
-  if (typeof files === 'string') return new Response(`the page of whole programs cannot be made: ${files}`, { status: 503, headers });
+/** A file of a page. */
+async function ofPage(made: Promise<Built[] | string>, path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
+  const files = await made;
+  if (typeof files === 'string') return new Response(`the page cannot be made: ${files}`, { status: 503, headers });
   const bytes = files.find((file) => file.path === path)?.bytes;
   if (!bytes) return new Response('there is no such file', { status: 404, headers });
   const type = types[path.split('.').at(-1)!] ?? 'application/octet-stream';
@@ -60,5 +70,5 @@ async function ofProgramPage(path: string, headers: Readonly<Record<string, stri
 if (import.meta.main) {
   const { values } = parseArgs({ options: { port: { type: 'string', default: '8080' }, alone: { type: 'boolean', default: false } } });
   const server = await servePage({ port: Number(values.port), isIsolated: !values.alone });
-  console.log(`${server.url}examples/browser/index.html\n${server.url}program/`);
+  console.log(`${server.url}examples/browser/index.html\n${server.url}program/\n${server.url}explore/`);
 }

@@ -112,6 +112,15 @@ Reading a register of d before \`wgmma.wait_group\` therefore gives the result h
 At \`wgmma.fence\` and \`wgmma.wait_group\` the threads of a group wait for each other, because on a GPU a product is done when all four warps have issued it: code behind it may write to the memory of the factors.
 A product of 64 by 256 is a loop over the columns, with the accumulators in memory of the thread.
 
+### Tensor memory
+
+\`tcgen05\` runs on the CPU device, by the layouts of the manual and of CUTLASS; no GPU was compared.
+A block has 512 columns of 128 lanes in hidden shared memory in front of its own, which is no part of the sizes that hosts see; a pair of blocks reaches that of each other.
+One thread computes a product where it is issued: factors are doubles, their products are exact, and a sum is rounded once.
+\`kind::f16\`, \`tf32\`, \`i8\`, \`f8f6f4\`, \`mxf8f6f4\`, \`mxf4\` and \`mxf4nvf4\` are there, with the factor a in shared or tensor memory, \`.ws\`, and both \`.cta_group\`.
+Sparse products, shifts of rows, masks of columns, and formats of less than 8 bits in tensor memory are refused.
+Loads with \`.pack::16b\` take the lower halves of two columns; stores with \`.unpack::16b\` write zeros to the upper halves.
+
 ## \`--mma=fast\`
 
 \`--mma=fast\` computes floating-point products with \`simdgroup_matrix\` tiles of ${matrixSize} by ${matrixSize}, on GPUs from Apple7 (M1) on.

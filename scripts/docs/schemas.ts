@@ -120,7 +120,7 @@ const inventedParts = about(list(string), 'the parts of the launch that are not 
 const run = {
   kernel: orNull(about(string, 'the name in the library')),
   kernel_name: orNull(about(string, 'the name for people: that of a C++ function is not mangled')),
-  device: orNull(oneOf('cpu', 'metal', 'cuda', 'opencl')),
+  device: orNull(oneOf('cpu', 'metal', 'cuda', 'opencl', 'webgpu')),
   device_name: orNull(string),
   grid: orNull(dim3),
   block: orNull(dim3),
@@ -259,10 +259,23 @@ const outputs: Readonly<Record<string, Schema>> = {
   devices: document({
     devices: list(
       object({
-        kind: oneOf('cpu', 'metal', 'cuda', 'opencl'),
+        kind: oneOf('cpu', 'metal', 'cuda', 'opencl', 'webgpu'),
         name: string,
         limits,
         properties: about({ type: 'object' }, 'by the names of cudaDeviceProp'),
+      }),
+    ),
+  }),
+  targets: document({
+    targets: list(
+      object({
+        name: string,
+        output: oneOf('metallib', 'opencl', 'msl', 'wgsl', 'ptx'),
+        title: string,
+        option: about(string, 'how it is chosen on the command line'),
+        'shared_bytes?': about(count, 'that a kernel may declare; of the device if absent'),
+        'total_shared_bytes?': about(count, 'with those of the launch'),
+        constructs: about({ type: 'object' }, 'by construct: `form`, which is native, expanded or refused, and `how`'),
       }),
     ),
   }),
@@ -347,6 +360,7 @@ export const checkSchema = page('check', outputs.check!);
 export const inspectSchema = page('inspect', outputs.inspect!);
 export const validateSchema = page('validate', outputs.validate!);
 export const devicesSchema = page('devices', outputs.devices!);
+export const targetsSchema = page('targets', outputs.targets!);
 export const doctorSchema = page('doctor', outputs.doctor!);
 export const explainSchema = page('explain', outputs.explain!);
 export const diffSchema = page('diff', outputs.diff!);

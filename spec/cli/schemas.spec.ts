@@ -44,6 +44,7 @@ const lines: readonly (readonly [schema: string, words: readonly string[], file?
   ['validate', ['validate', 's.metallib']],
   ['validate', ['validate', 'want.bin']],
   ['devices', ['devices']],
+  ['targets', ['targets']],
   ['doctor', ['doctor']],
   ['explain', ['explain', 'CM2210']],
   ['explain', ['explain']],

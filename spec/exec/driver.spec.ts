@@ -3,12 +3,13 @@
  * kernel, in C; its launch runs again on the CPU device by the PTX of the same kernel.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { Images } from '../../src/exec/fatbinary.ts';
 import { programFacts } from '../../src/exec/program-file.ts';
+import { fileOf } from '../../src/exec/session.ts';
 import type { HostMemory } from '../../src/program/index.ts';
 import { commandLine } from '../support/command-line.ts';
 import { fatbinaryOf } from '../support/hostile/container.ts';
@@ -61,6 +62,12 @@ native('launches in front of a driver are recorded, and run again', async () => 
   const { code, out } = await commandLine(['run', '--launch', file]);
   assert.is(code, 0, out);
   assert.match(out, /check 2 memory0: pass, 100 elements/);
+});
+
+test('the driver reads files of modules from the folder of the program', () => {
+  const own = readFileSync(join(import.meta.dirname, 'kernels.ptx'));
+  assert.equal(fileOf(process.pid, relative(process.cwd(), join(import.meta.dirname, 'kernels.ptx'))), own);
+  assert.is(fileOf(process.pid, 'no such file'), undefined);
 });
 
 test('what is wrong with a fat binary is said when its code is used', () => {

@@ -28,6 +28,22 @@ const read = (one: Cuda, pointer: bigint, count: number): number[] => {
   return words(one, at(1100), count);
 };
 
+test('a device has the capability of the newest code, and room for clusters from 9.0 on', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const attributes = (): number[] =>
+    [75, 76, 16].map((attribute) => {
+      assert.is(call.cudaDeviceGetAttribute!(at(200), attribute, 0), 0);
+      return memory.u32(at(200))!;
+    });
+  const [major, minor, cores] = attributes();
+  assert.equal([major, minor], [8, 0]);
+  memory.put(at(2000), cBytes('.version 8.0\n.target sm_90a\n.address_size 64\n'));
+  memory.putU64(at(1208), at(2000));
+  call.__cudaRegisterFatBinary!(at(1200));
+  assert.equal(attributes(), [9, 0, Math.max(16, cores!)]);
+});
+
 test('boxes: a part of a box goes to a part of another', () => {
   const one = cuda();
   const { call, memory } = one;

@@ -89,6 +89,8 @@ const registers = (type: string, count: number, from: number, isRelaxed: boolean
 function operandText(slot: OperandSlot, index: number, form: FormMatch): string {
   const type = typeOfSlot(slot, form);
   if (slot.sink === 'must') return '_';
+  // Addresses in tensor memory have 32 bits.
+  if (slot.isAddress && form.row.name === 'tcgen05' && type === 'b32') return '[%b32_8]';
   if (slot.isAddress) return addressText(form);
   if (type === 'label' || type === 'targets') return type === 'label' ? 'L' : 'list';
   const lanes = slot.vector === 'elements' ? lanesOfSlot(slot, form) : undefined;

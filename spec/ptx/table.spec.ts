@@ -86,9 +86,12 @@ function areApart(a: Row, b: Row): boolean {
   return a.operands.length < least(b) || b.operands.length < least(a);
 }
 
-/** Whether one has a brace vector where the other has none (`withVectors` in `src/ptx/check/match.ts`). */
+/** Whether one has a brace vector or an address where the other has none (`withVectors` in `src/ptx/check/match.ts`). */
 const differInVectors = (a: Row, b: Row): boolean =>
-  a.operands.some((slot, i) => (slot.vector === undefined) !== (b.operands[i]?.vector === undefined));
+  a.operands.some((slot, i) => {
+    const other = b.operands[i];
+    return (slot.vector === undefined) !== (other?.vector === undefined) || slot.isAddress !== (other?.isAddress ?? slot.isAddress);
+  });
 
 /** Calls are distinguished by their lists (`src/ptx/syntax/call-parts.ts`). */
 test('of rows that match a form with as many operands, the first says what it means, and the others are refused', () => {

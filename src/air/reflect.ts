@@ -1,4 +1,5 @@
 /** The reflection of our own kernels, from the IR: it includes names and types that AIR metadata cannot hold. */
+
 import {
   bytesOf,
   edgesOf,
@@ -11,6 +12,7 @@ import {
   type ScalarType,
   type Value,
 } from '../ir/index.ts';
+import { withoutTensorMemory } from '../ir/tensor-memory.ts';
 import type { ElementType, KernelReflection, ParamReflection } from './abi.ts';
 import { type Target, targets } from './targets.ts';
 import { windowOf } from './windows.ts';
@@ -117,7 +119,7 @@ export function reflectKernel(kernel: Kernel, target?: Target): KernelReflection
       kernel,
     ),
     ...reflectHidden(kernel),
-    staticSharedBytes: shared?.size ?? 0,
+    staticSharedBytes: withoutTensorMemory(shared?.size ?? 0),
     ...reflectLimits(target),
     usesDynamicShared: shared?.dynamicOffset !== undefined,
     maxThreads: kernel.maxThreads,

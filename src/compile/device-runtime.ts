@@ -82,12 +82,15 @@ const shape = (grid: number, block: number, shared: number): string =>
     .concat(`ld.param.b32 %r10, [$${shared}]; st.u32 [%rd5+28], %r10;`)
     .join('\n');
 
+/** The shared memory of a block at most, which an H200 has too. */
+const maxSharedBytes = 232_448;
+
 /** A shape that no device runs gives `cudaErrorInvalidConfiguration`. */
 const checkShape = `ld.u32 %r10, [%rd5+4]; ld.u32 %r11, [%rd5+8]; ld.u32 %r12, [%rd5+12]; ld.u32 %r13, [%rd5+16]; ld.u32 %r14, [%rd5+20]; ld.u32 %r15, [%rd5+24];
 setp.gt.u32 %p4, %r10, 0x7fffffff; max.u32 %r16, %r11, %r12; setp.gt.or.u32 %p4, %r16, 65535, %p4; max.u32 %r16, %r13, %r14; setp.gt.or.u32 %p4, %r16, 1024, %p4;
 setp.gt.or.u32 %p4, %r15, 64, %p4; min.u32 %r17, %r10, %r11; min.u32 %r17, %r17, %r12; min.u32 %r17, %r17, %r13; min.u32 %r17, %r17, %r14; min.u32 %r17, %r17, %r15;
 setp.eq.or.u32 %p4, %r17, 0, %p4; mul.lo.u32 %r18, %r13, %r14; mul.lo.u32 %r18, %r18, %r15; setp.gt.or.u32 %p4, %r18, 1024, %p4;
-@!%p4 bra GOOD; mov.u32 %r9, 9; mov.u32 cumetal_last_error, %r9; st.param.b32 [$r], %r9; ret;
+ld.u32 %r19, [%rd5+28]; setp.gt.or.u32 %p4, %r19, ${maxSharedBytes}, %p4; @!%p4 bra GOOD; mov.u32 %r9, 9; mov.u32 cumetal_last_error, %r9; st.param.b32 [$r], %r9; ret;
 GOOD:`;
 
 /** Notes the launch of the record at %rd5 in the stream %rd8. */
@@ -111,7 +114,7 @@ HAS: sub.u64 %rd5, %rd5, 64; ${checkShape} ${noteLaunch}`,
 HAS: sub.u64 %rd5, %rd5, 64; ${find} st.u32 [%rd5], %r4; ${shape(2, 3, 4)} ${checkShape} ${noteLaunch}`,
   newStream: put('atom.add.u32 %r8, [%rd1+12], 1; cvt.u64.u32 %rd9, %r8; add.u64 %rd9, %rd9, 16; st.u64 [%rd2], %rd9;'),
   allocate: `ld.param.u64 %rd2, [$0]; ld.param.u64 %rd3, [$1]; { .param .b64 a; .param .b64 b; st.param.b64 [a], %rd3; call.uni (b), malloc, (a); ld.param.b64 %rd4, [b]; }
-st.u64 [%rd2], %rd4; setp.eq.u64 %p1, %rd4, 0; selp.u32 %r9, 2, 0, %p1; @%p1 mov.u32 cumetal_last_error, 2; st.param.b32 [$r], %r9;`,
+setp.eq.u64 %p1, %rd4, 0; @!%p1 st.u64 [%rd2], %rd4; selp.u32 %r9, 2, 0, %p1; @%p1 mov.u32 cumetal_last_error, 2; st.param.b32 [$r], %r9;`,
   release: `ld.param.u64 %rd2, [$0]; { .param .b64 a; st.param.b64 [a], %rd2; call.uni free, (a); } ${succeed}`,
   nothing: succeed,
   lastError: 'st.param.b32 [$r], cumetal_last_error; mov.u32 cumetal_last_error, 0;',

@@ -4,7 +4,7 @@
  */
 import { columns, tensorMap, tensorMapBytes, tensorMapMagic, tensorTypes } from '../ir/tensor-map.ts';
 
-export { tensorMap, tensorMapAlign, tensorMapBytes, tensorMapMagic } from '../ir/tensor-map.ts';
+export { tensorMap, tensorMapAlign, tensorMapBytes, tensorMapMagic, tensorTypes } from '../ir/tensor-map.ts';
 
 /** A type of elements. */
 export type TensorType = (typeof tensorTypes)[number]['name'];

@@ -1,4 +1,6 @@
 /** Serves a program: the CUDA runtime of `src/program`, with a process of the machine as the program. */
+import { readFileSync, readlinkSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { Device } from '../device/index.ts';
 import { CudaFailure, type CudaOptions, CudaState, importOf } from '../program/index.ts';
@@ -8,12 +10,21 @@ import { Ended, kind, Link, type Message } from './protocol.ts';
 import type { Recorder } from './record/recorder.ts';
 import { nativeFunctions } from './shim/functions.ts';
 
-export interface SessionOptions extends Omit<CudaOptions, 'print' | 'readImage'> {
+export interface SessionOptions extends Omit<CudaOptions, 'print' | 'readImage' | 'readFile'> {
   /** The folder of the pipes. */
   readonly folder: string;
   readonly pid: number;
   /** Records launches. */
   readonly recorder?: Recorder;
+}
+
+/** The bytes of a file by a path of the program, which starts in its current folder. */
+export function fileOf(pid: number, path: string): Uint8Array | undefined {
+  try {
+    return readFileSync(resolve(readlinkSync(`/proc/${pid}/cwd`), path));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Serves a program to its end. Reports CM6080 if its memory cannot be reached. */
@@ -49,6 +60,7 @@ class Session {
       ...options,
       print: (text) => void this.#ask(kind.print, text),
       readImage: (memory, pointer) => this.#images.read(memory, pointer),
+      readFile: (path) => fileOf(options.pid, path),
       load: (ptx, diagnostics) => {
         const module = this.#images.check(ptx, diagnostics) && options.load(ptx, diagnostics);
         return module && options.recorder ? options.recorder.watch(module, ptx) : module;

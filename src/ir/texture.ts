@@ -37,8 +37,6 @@ export const textureHead = {
   isBuffer: 72,
   /** The texel outside of a texture with the address mode `border`: four words as results have them. */
   border: 80,
-  /** What a fourth channel is that the format does not have: 1 as an integer or a float. */
-  one: 76,
   /** Where the floats of bytes of sRGB are, in bytes from the start of the descriptor. */
   table: 96,
   /** Where images start. */

@@ -34,6 +34,8 @@ import type { Variables } from './variables.ts';
 /** The architecture that instructions are kept for, and the functions of those of a kernel: nothing for forms that are lowered as elsewhere. */
 export interface Natives {
   readonly sm: number;
+  /** The version of the module that they come from, which has all their words. */
+  readonly version: number;
   readonly forms: Map<string, PureFunction | undefined>;
 }
 
@@ -59,6 +61,8 @@ export interface Context {
   readonly evidence: Evidence;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks: boolean;
+  /** Whether the code is for the sanitizer. */
+  readonly isSanitized: boolean;
   /** Whether there are barriers for some of the threads of a block. */
   readonly hasNamedBarriers: boolean;
   /** Instructions that stay what they are, for a target that has them. */

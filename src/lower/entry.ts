@@ -60,6 +60,8 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
   readonly isSanitized: boolean;
   readonly hasClusters: boolean;
   readonly ptx: number | undefined;
+  /** The architecture whose instructions stay what they are, and the version of the module. */
+  readonly kept: { readonly sm: number; readonly version: number };
   readonly afterPass?: AfterPass | undefined;
 };
 
@@ -101,7 +103,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     convertAddress: (a: Value, space: AccessSpace, to: 'generic' | 'space'): Value => convertAddress(c, a, space, to),
     isspace: (a: Value, { space }: { readonly space: Space | 'shared::cluster' }): Value => askSpace(c, a, space),
     when: (condition: Value, body: () => void): void => lowerWhen(c, condition, body),
-    blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
+    ...hiddenPointers(ir, kernel),
     alloca: (size: Value, align: Value): Value => allocateOnStack(c, size, align),
     stackTop: (): Value => stackTop(c),
     setStackTop: (top: Value): void => restoreStack(c, top),
@@ -109,7 +111,6 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     threadMemory: (bytes: number): Value => ir.variable('ptr.local', { name: threadMemory(kernel, bytes).name }),
     groupBarrier: (): void => lowerGroupBarrier(c),
     orderPoint: (barrier?: Value): void => void (around.isSanitized && orderPoint(ir, barrier)),
-    reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
     clusterBarrier: (step: 'arrive' | 'wait'): void => lowerClusterBarrier(c, step),
@@ -138,8 +139,9 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     cells: new Map(),
     evidence: newEvidence(),
     hasMarks: around.hasMarks,
+    isSanitized: around.isSanitized,
     hasNamedBarriers: around.hasNamedBarriers,
-    natives: around.ptx === undefined ? undefined : { sm: around.ptx, forms: new Map() },
+    natives: around.ptx === undefined ? undefined : { ...around.kept, forms: new Map() },
     arrival: hasRow(entry, around.functions, ({ control }) => control === 'wait') ? arrivalRegister() : undefined,
     chosen: new Map(),
     frame: newFrame(entry, start),
@@ -151,6 +153,13 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   if (hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
 }
+
+/** Shared memory without a name in the source. */
+const hiddenPointers = (ir: Context['ir'], kernel: Kernel) => ({
+  blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
+  tensorMemory: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'tensor').name }),
+  reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
+});
 
 /** Something that the sanitizer finds at the line of the instruction: a fence, or a load of a barrier. */
 const orderPoint = (ir: Context['ir'], barrier: Value | undefined): Value =>

@@ -9,6 +9,12 @@ import { inFunctions, inlinedSizes, reportRecursion, reportTooLarge } from './ca
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
+/** Instructions of modules for the first GPUs have modifiers that are not written, so that none of them stays. */
+const keptInstructions = ({ targets, version }: Checked['module'], sm: number): { sm: number; version: number } => ({
+  sm: targets.some(({ name }) => /^sm_1\d$/.test(name)) ? 0 : sm,
+  version: version ? Number(`${version.major}.${version.minor}`) : 1,
+});
+
 /** The variables of a module that a host reaches, apart from each other as for PTX again. */
 export const memoryOf = ({ module }: Checked): ModuleMemory => globalMemoryOf(module, functionNumbers(module), true).memory;
 
@@ -61,6 +67,7 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     isSanitized: choices.isSanitized ?? false,
     hasClusters: choices.hasClusters ?? false,
     ptx: choices.ptx,
+    kept: keptInstructions(checked.module, choices.ptx ?? 0),
     afterPass: choices.afterPass,
   };
   const kernels = checked.entries.map((entry) => {

@@ -21,16 +21,30 @@ import type { Context, Natives } from './context.ts';
 const isOfAddresses = ({ row, instruction }: Match): boolean =>
   (row.name === 'mad' || row.name === 'mul' || row.name === 'mov') && !instruction.modifiers.some((word) => /^b?f\d/.test(word));
 
+/** Words that came later than the rows that have them among others. */
+const laterWords: readonly (readonly [pattern: RegExp, sm: number])[] = [
+  [/\.(?:bf16|bf16x2|tf32|relu|satfinite)\b/, 80],
+  [/\.(?:e4m3|e5m2)(?:x\d)?\b/, 89],
+  [/^set\..*\.bf16/, 90],
+];
+
+/** The first architecture with a form. */
+function firstArchitecture({ row, instruction: { opcode, modifiers } }: Match): number {
+  const text = [opcode, ...modifiers].join('.');
+  return Math.max(row.since.sm, ...laterWords.flatMap(([pattern, sm]) => (pattern.test(text) ? [sm] : [])));
+}
+
 /** The value of an instruction that stays as it is; undefined for others. */
 export function nativeValue(
   c: Context,
-  { sm, forms }: Natives,
+  { sm, version, forms }: Natives,
   match: Match,
   sources: Readonly<Record<string, unknown>>,
 ): Value | undefined {
   const { row, operands, instruction } = match;
   const [destination, ...others] = operands;
-  if (!row.lower || row.control || row.isCollective || row.since.sm > sm || (row.withdrawn && row.withdrawn.sm <= sm)) return undefined;
+  if (!row.lower || row.control || row.isCollective || firstArchitecture(match) > sm || (row.withdrawn && row.withdrawn.sm <= sm))
+    return undefined;
   if (!destination || !isPlain(destination) || !destination.slot.isDestination || destination.slot.second !== undefined) return undefined;
   if (destination.slot.sink === 'must' || !others.every(isPlain) || isOfAddresses(match)) return undefined;
   const given: Value[] = [];
@@ -42,10 +56,8 @@ export function nativeValue(
     return `$${given.push(value)}`;
   });
   if (given.length < 1 || given.length > 3 || !given.every((value) => isScalar(c.ir.typeOf(value)))) return undefined;
-  // Of modules for the first GPUs, whose instructions mean something else, `match` adds modifiers.
-  if (instruction.modifiers.length < Object.keys(match.modifiers).length) return undefined;
   const fn = `${[instruction.opcode, ...instruction.modifiers].join('.')} ${['$0', ...texts].join(', ')}`;
-  if (!forms.has(fn)) forms.set(fn, functionOf(c, fn, match, sources, given));
+  if (!forms.has(fn)) forms.set(fn, functionOf(c, fn, match, sources, given, version));
   const made = forms.get(fn);
   if (!made) return undefined;
   const functions = (c.kernel.functions ?? new Map()) as Map<string, PureFunction>;
@@ -66,6 +78,7 @@ function functionOf(
   { row, modifiers }: Match,
   sources: Readonly<Record<string, unknown>>,
   given: readonly Value[],
+  version: number,
 ): PureFunction | undefined {
   const body = emptyKernel(name);
   const block = addBlock(body);
@@ -105,7 +118,7 @@ function functionOf(
   const steps = insts.filter(({ op }) => op !== 'const').length;
   const isLoose = typeof row.status === 'object';
   if (steps < (isLoose ? 1 : 2)) return undefined;
-  return { body, result: result as Value, since: row.since };
+  return { body, result: result as Value, since: { ptx: Math.max(row.since.ptx, version), sm: row.since.sm } };
 }
 
 /** What straight code without effects does not call. */

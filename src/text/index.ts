@@ -8,3 +8,5 @@ export { type MslArgument, type MslText, mslFile, mslKernel } from './msl/index.
 export { type KernelText, openclFile, openclKernel, statusWords, type TextArgument } from './opencl/index.ts';
 export { openclOptions } from './opencl/options.ts';
 export { type Declared, type PtxOptions, ptxArchitectures, ptxFile } from './ptx/index.ts';
+export { type TargetProfile, targetProfiles } from './targets.ts';
+export { type Exactness, fast, launchHead, portable, type WgslArgument, type WgslText, wgslFile, wgslKernel } from './wgsl/index.ts';

@@ -3,10 +3,12 @@
  * become opaque, phis become block parameters. Graphics functions, unknown functions and operations without exact meaning are refused by
  * name (CM4053).
  */
+
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Module } from '../../bitcode/model.ts';
 import { operandsOf } from '../../bitcode/operands.ts';
 import { addBlock, builder, isHidden, type Kernel, renumber, verify } from '../../ir/index.ts';
+import { withoutTensorMemory } from '../../ir/tensor-memory.ts';
 import type { KernelReflection, ParamReflection } from '../abi.ts';
 import { isWord, reflectHidden, reflectLimits, withPacked } from '../reflect.ts';
 import { Refused } from '../types.ts';
@@ -101,12 +103,13 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     ];
   });
   const shared = kernel.variables.filter((v) => v.space === 'shared');
+  const staticBytes = shared.filter((v) => !v.isDynamic).reduce((sum, v) => Math.ceil(sum / v.align) * v.align + v.size, 0);
   const sharedArguments = kernel.params.filter((p) => p.kind === 'threadgroup').length;
   return {
     name: kernel.name,
     params: withPacked(params, kernel),
     ...reflectHidden(kernel),
-    staticSharedBytes: shared.filter((v) => !v.isDynamic).reduce((sum, v) => Math.ceil(sum / v.align) * v.align + v.size, 0),
+    staticSharedBytes: withoutTensorMemory(staticBytes),
     usesDynamicShared: sharedArguments > 0,
     ...(sharedArguments > 1 ? { sharedArguments } : {}),
     maxThreads: description.maxThreads,

@@ -13,6 +13,6 @@ export function compileOptions(parsed: ParsedArguments): CompileOptions {
     ...(fp64 ? { fp64: fp64 as Fp64Mode } : {}),
     ...(mma ? { mma: mma as MmaMode } : {}),
     ...(has(parsed, 'ptx-strict') ? { ptxStrict: true } : {}),
-    ...(process.env.CUMETAL_VERIFY === '1' ? { verifiesPasses: true } : {}),
+    ...(globalThis.process?.env.CUMETAL_VERIFY === '1' ? { verifiesPasses: true } : {}),
   };
 }

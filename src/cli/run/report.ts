@@ -55,13 +55,16 @@ interface World {
   readonly diagnostics: Diagnostics;
 }
 
+/** What a request wants of the buffers. */
+type Wanted = Pick<RunRequest, 'prints' | 'outs' | 'checks' | 'isRecording'>;
+
 /** The largest number of elements of a buffer that are printed. */
 const maxPrinted = 2 ** 24;
 /** The number of elements in a preview, which is shown when no buffer was requested. */
 const previewCount = 16;
 
 /** Saves and checks buffers. An error is reported, and the remaining buffers are still processed. */
-export function finishLaunch(outcome: LaunchOutcome, request: RunRequest, { device, compileMs, io, diagnostics }: World): Launched {
+export function finishLaunch(outcome: LaunchOutcome, request: Wanted, { device, compileMs, io, diagnostics }: World): Launched {
   const find = (option: string, index: number): Output[] => findOutput(outcome, option, index, diagnostics);
   const asked = request.prints.flatMap(({ index, count }) =>
     find('print', index).flatMap((output) => {

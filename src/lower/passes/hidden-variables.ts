@@ -1,15 +1,18 @@
 /** Shared variables that lowering adds to a kernel, and how a pass recognizes them. */
 import { alignUp } from '../../base/bytes.ts';
 import type { Variable as IrVariable, Kernel } from '../../ir/index.ts';
+import { tensorMemory } from '../../ir/tensor-memory.ts';
 
 /**
  * Shared memory that the source does not declare; no name of PTX has such a dot in it. `word` holds the result of a reduction over the
- * threads of a block, `barriers` and `groups` the barriers for some of them (`named-barriers.ts`), `reserved` is the memory that a GPU reserves for system software: 288 bytes on an H200.
+ * threads of a block, `barriers` and `groups` the barriers for some of them (`named-barriers.ts`), `tensor` the
+ * tensor memory, in front of all others, `reserved` is the memory that a GPU reserves for system software: 288 bytes on an H200.
  */
 const hidden = {
   word: { name: 'cumetal.word', size: 4, align: 4, element: 'i32' },
   barriers: { name: 'cumetal.barriers', size: 256, align: 16, element: 'i32' },
   groups: { name: 'cumetal.groups', size: 128, align: 16, element: 'i32' },
+  tensor: { name: 'cumetal.tensor', size: tensorMemory.bytes, align: 1024, element: 'i32' },
   reserved: { name: 'cumetal.reserved', size: 288, align: 16, element: undefined },
 } as const;
 
@@ -21,7 +24,8 @@ export function hiddenVariable(kernel: Kernel, which: HiddenVariable): IrVariabl
   const known = kernel.variables.find((variable) => variable.name === name);
   if (known) return known;
   const made = { ...hidden[which], space: 'shared', isDynamic: false, init: undefined } as const;
-  kernel.variables.push(made);
+  if (which === 'tensor') kernel.variables.unshift(made);
+  else kernel.variables.push(made);
   return made;
 }
 

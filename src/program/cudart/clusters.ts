@@ -2,6 +2,7 @@
 import { estimate } from '../../api/occupancy.ts';
 import type { DeviceModule } from '../../device/index.ts';
 import { clusterProblem, maxClusterBlocks } from '../../device/validate-launch.ts';
+import { coresOf } from './devices.ts';
 import { type CudaState, fail, type LaunchShape } from './state.ts';
 
 type Reflection = DeviceModule['kernels'][number];
@@ -26,7 +27,7 @@ export function activeClusters(state: CudaState, stub: bigint, kernel: Reflectio
   const [threads, [x, y, z]] = [shape.block.reduce((a, b) => a * b), shape.cluster ?? kernel.cluster?.required ?? [1, 1, 1]];
   assertClusters(state, stub, kernel, shape);
   const { blocksPerCore } = estimate(info, kernel, threads, shape.sharedBytes);
-  return Math.floor((blocksPerCore * Number(info.properties?.multiProcessorCount ?? 1)) / (x * y * z));
+  return Math.floor((blocksPerCore * coresOf(state)) / (x * y * z));
 }
 
 /** The most blocks of a cluster of a kernel. */

@@ -89,10 +89,11 @@ function fill(state: CudaState, pointer: bigint, value: number, bytes: number): 
 }
 
 /** Fills with elements of more than a byte; `count` of them. */
-export function fillWords(state: CudaState, pointer: bigint, value: number, size: 2 | 4, count: number): void {
+export function fillWords(state: CudaState, pointer: bigint, value: number, size: 1 | 2 | 4, count: number): void {
   if (count === 0) return;
   if (pointer % BigInt(size) !== 0n) fail('cudaErrorInvalidValue');
-  const bytes = size === 2 ? new Uint16Array(count).fill(value) : new Uint32Array(count).fill(value);
+  const list = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[size];
+  const bytes = new list(count).fill(value);
   side(state, pointer, bytes.byteLength, 'any').write(0, new Uint8Array(bytes.buffer));
 }
 

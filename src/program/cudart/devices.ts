@@ -11,10 +11,28 @@ import { breakCaptures } from './work.ts';
 /** Most shared memory of a block that does not ask for more, on devices of NVIDIA. */
 export const usualShared = 49_152;
 
-/** What programs are compiled for: `sm_80`. */
-const capability = [8, 0] as const;
+/** What programs are compiled for at least: `sm_80`. */
+const minCapability = 80;
+/** The newest architecture of the program's code, which a device has to have to run it. */
+function capabilityOf({ images }: CudaState): number {
+  let newest = minCapability;
+  for (const { text } of images.values()) newest = Math.max(newest, Number(/^\s*\.target\s+sm_(\d+)/m.exec(text)?.[1] ?? 0));
+  return newest;
+}
+
 /** The release of CUDA whose functions these are. */
 export const cudaVersion = 12_080;
+
+/** Devices that run clusters have as many multiprocessors as the largest of them has blocks, at least. */
+const minClusterCores = 16;
+const clusterCapability = 90;
+
+/** The number of multiprocessors; programs divide grids of clusters by it. */
+export function coresOf(state: CudaState): number {
+  const { properties } = state.options.device.info;
+  const own = Number(properties?.multiProcessorCount ?? 1);
+  return capabilityOf(state) >= clusterCapability ? Math.max(own, minClusterCores) : own;
+}
 
 const versionOf = ({ version }: CudaState): number => (version === undefined || version === 12 ? cudaVersion : version * 1000);
 
@@ -45,8 +63,9 @@ const textureLimits = {
 } as const;
 
 /** The properties of the device, by the names of `cudaDeviceProp`. Sizes that the device does not know are those of an A100. */
-export function propertiesOf({ options: { device } }: CudaState): Values {
-  const { info } = device;
+export function propertiesOf(state: CudaState): Values {
+  const { info } = state.options.device;
+  const capability = capabilityOf(state);
   const shared = info.limits.maxThreadgroupBytes;
   return {
     totalGlobalMem: 2 ** 32,
@@ -54,13 +73,12 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     memPitch: 2 ** 31 - 1,
     clockRate: 1_410_000,
     totalConstMem: 65_536,
-    major: capability[0],
-    minor: capability[1],
+    major: Math.floor(capability / 10),
+    minor: capability % 10,
     textureAlignment: 512,
     texturePitchAlignment: 32,
     surfaceAlignment: 512,
     ...textureLimits,
-    multiProcessorCount: 1,
     canMapHostMemory: 1,
     concurrentKernels: 1,
     asyncEngineCount: 1,
@@ -81,6 +99,7 @@ export function propertiesOf({ options: { device } }: CudaState): Values {
     virtualMemorySupported: 1,
     maxBlocksPerMultiProcessor: coreModels.cpu.blocks,
     ...info.properties,
+    multiProcessorCount: coresOf(state),
     // What every device of NVIDIA has, where this one has as much.
     sharedMemPerBlock: Math.min(usualShared, Number(info.properties?.sharedMemPerBlockOptin ?? shared)),
     cooperativeLaunch: 1,
@@ -291,7 +310,8 @@ export const devices: Readonly<Record<string, Row>> = {
     if (limits[limit] === undefined) fail('cudaErrorUnsupportedLimit');
     if (limit === heapLimit && state.hasHeap) fail('cudaErrorInvalidValue');
     if (limit === stackLimit && BigInt(value) > maxStackBytes) fail('cudaErrorInvalidValue');
-    state.limits.set(limit, value);
+    // A GPU has the stack in units of 16 bytes. Source: recorded on an NVIDIA H200.
+    state.limits.set(limit, limit === stackLimit ? Math.ceil(value / 16) * 16 : value);
   }),
   cudaDeviceGetLimit: row(['pointer', 'int'], (state, to, limit) => {
     must(state.memory.putU64(to, state.limits.get(limit) ?? limits[limit] ?? fail('cudaErrorUnsupportedLimit')));

@@ -200,6 +200,13 @@ const memorySet = (size: 2 | 4): Row =>
     work(state, 0n, 'fill', () => fillWords(state, pointer, value, size, count));
   });
 
+/** The same in a stream, of bytes too. */
+const memorySetLater = (size: 1 | 2 | 4): Row =>
+  inContext(['pointer', size === 4 ? 'uint' : 'int', 'size', 'pointer'], (state, pointer, value, count, stream) => {
+    const fill = (): void => fillWords(state, pointer, value, size, count);
+    work(state, stream, 'fill', fill);
+  });
+
 const copyTo = (kind: number): Row =>
   inContext(['pointer', 'pointer', 'size'], (state, to, from, bytes) => work(state, 0n, 'copy', () => copy(state, to, from, bytes, kind)));
 const copyToLater = (kind: number): Row =>
@@ -338,6 +345,9 @@ const functions: Readonly<Record<string, Row>> = {
   ),
   cuMemsetD16: memorySet(2),
   cuMemsetD32: memorySet(4),
+  cuMemsetD8Async: memorySetLater(1),
+  cuMemsetD16Async: memorySetLater(2),
+  cuMemsetD32Async: memorySetLater(4),
   cuStreamCreate: inContext(
     ['pointer', 'uint'],
     (state, to, flags) => void streams.cudaStreamCreateWithFlags!.run(state, ...([to, flags] as never[])),

@@ -5,7 +5,7 @@ import { type DeviceModule, defaultStackBytes, type LaunchArgument, type LaunchR
 import { maxSharedOf } from '../../device/validate-launch.ts';
 import { activeClusters, assertClusters, type LaunchConfig, launchAttributes, potentialCluster } from './clusters.ts';
 import { mapHostMemory, syncToDevice, syncToHost } from './device-memory.ts';
-import { heapLimit, stackLimit, usualShared } from './devices.ts';
+import { coresOf, heapLimit, stackLimit, usualShared } from './devices.ts';
 import { kernelOfName } from './kernel-names.ts';
 import { must, plainRow, type Row, row } from './row.ts';
 import { type CudaState, type FailedLaunch, fail, type LaunchShape, type Named } from './state.ts';
@@ -157,7 +157,7 @@ export function assertTogether(state: CudaState, kernel: Reflection, shape: Laun
   const { info } = state.options.device;
   const [blocks, threads] = [shape.grid, shape.block].map(([x, y, z]) => x * y * z) as [number, number];
   const { blocksPerCore } = estimate(info, kernel, threads, shape.sharedBytes);
-  const cores = Number(info.properties?.multiProcessorCount ?? 1);
+  const cores = coresOf(state);
   if (threads > 0 && blocks > blocksPerCore * cores) fail('cudaErrorCooperativeLaunchTooLarge');
 }
 

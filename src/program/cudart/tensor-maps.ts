@@ -8,13 +8,14 @@ import {
   tensorMap,
   tensorMapAlign,
   tensorMapMagic,
+  tensorTypes,
 } from '../../device/tensor-maps.ts';
 import { initialized } from './driver-row.ts';
 import { must, type Row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
 
-/** Types by the numbers of `CUtensorMapDataType`; those whose elements a copy changes are not there. */
-const types: readonly (TensorType | undefined)[] = ['u8', 'u16', 'u32', 's32', 'u64', 's64', 'f16', 'f32', 'f64', 'bf16'];
+/** Types by the numbers of `CUtensorMapDataType`. */
+const types: readonly TensorType[] = tensorTypes.map(({ name }) => name);
 /** Swizzles by the numbers of `CUtensorMapSwizzle`, with the bytes that stay together; the one that exchanges 8 bytes is not there. */
 const swizzles: readonly (readonly [0 | 32 | 64 | 128, 16 | 32 | 64] | undefined)[] = [
   [0, 16],

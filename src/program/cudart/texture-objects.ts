@@ -7,6 +7,7 @@ import type { CudaArray, Format, TextureObject } from './array-types.ts';
 import { arrayFlags, arrayOf, channelKinds, formatAt, mipmapOf, planesOf, rowsOf, texelBytes } from './arrays.ts';
 import { allocate } from './device-memory.ts';
 import { must, type Row, row } from './row.ts';
+import { byteOfLight, linearLight } from './srgb.ts';
 import { type CudaState, fail } from './state.ts';
 
 /** What a texture or a surface shows. */
@@ -16,6 +17,8 @@ export interface Resource {
   readonly layers: number;
   /** Bytes that are no array. */
   readonly isBuffer: boolean;
+  /** Whether it has levels, whose coordinates are from 0 to 1 in any case. */
+  readonly isMipmap?: boolean;
   readonly isCube: boolean;
 }
 
@@ -69,8 +72,10 @@ export function arrayResource(list: readonly CudaArray[]): Resource {
   };
 }
 
-export const mipmapResource = (state: CudaState, handle: bigint): Resource =>
-  arrayResource(mipmapOf(state, handle).levels.map((level) => arrayOf(state, level)));
+export const mipmapResource = (state: CudaState, handle: bigint): Resource => ({
+  ...arrayResource(mipmapOf(state, handle).levels.map((level) => arrayOf(state, level))),
+  isMipmap: true,
+});
 
 /** Texels one behind the other at an address of the device. */
 export function linearResource(state: CudaState, pointer: bigint, format: Format, bytes: number): Resource {
@@ -142,9 +147,6 @@ function decoderOf({ kind, bits }: Format, { isNormalizedFloat, isSrgb }: Sample
   return isSigned ? texelDecoders.signedNormalized : texelDecoders.unsignedNormalized;
 }
 
-const isInteger = (decoder: number, { kind }: Format): boolean =>
-  decoder === texelDecoders.signed || (decoder === texelDecoders.unsigned && kind !== channelKinds.float);
-
 const float = new Float32Array(1);
 const wordOf = (value: number): number => {
   float[0] = value;
@@ -172,14 +174,34 @@ function channelTypeOf({ kind, bits }: Format, { isNormalizedFloat }: Sampler): 
   return of(kind === channelKinds.signed ? types.signed : types.unsigned);
 }
 
-/** Light by the bytes of sRGB. Source: IEC 61966-2-1. */
-const linearLight = (byte: number): number => {
-  const c = byte / 255;
-  return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-};
+/** A word of the border in the format of the texels: what it has too much is cut off, a part of a range is rounded. Source: recorded on an NVIDIA H200. */
+function borderWord(value: number, channel: number, { bits }: Format, decoder: number): number {
+  const unused = 32 - bits;
+  if (decoder === texelDecoders.srgb && channel < 3) return wordOf(linearLight(byteOfLight(value)));
+  if (decoder === texelDecoders.signed) return (wordOf(value) << unused) >> unused;
+  if (decoder === texelDecoders.unsigned) return (wordOf(value) << unused) >>> unused;
+  if (decoder === texelDecoders.half) return halfWord(value);
+  const isSigned = decoder === texelDecoders.signedNormalized;
+  const most = 2 ** (isSigned ? bits - 1 : bits) - 1;
+  const inRange = Math.min(1, Math.max(isSigned ? -1 : 0, value));
+  const exact = Math.fround(inRange * most);
+  const near = Math.round(exact);
+  const even = near - exact === 0.5 && near % 2 !== 0 ? near - 1 : near;
+  return wordOf(even / most);
+}
+
+/** A float without the bits that a half does not have. */
+function halfWord(value: number): number {
+  const word = wordOf(value);
+  const size = word & 0x7fff_ffff;
+  if (size >= 0x7f80_0000) return word;
+  // Halves below 2^-14 have fewer bits.
+  const missing = 13 + Math.max(0, 113 - (size >>> 23));
+  return missing > 31 ? word & 0x8000_0000 : (word & ~(2 ** missing - 1)) >>> 0;
+}
 
 /** The descriptor's bytes. */
-function descriptorBytes(magic: number, { format, images, layers, isBuffer }: Resource, sampler: Sampler): Uint8Array {
+function descriptorBytes(magic: number, { format, images, layers, isBuffer, isMipmap }: Resource, sampler: Sampler): Uint8Array {
   const table = textureHead.bytes + textureImage.bytes * images.length;
   const isSrgb = decoderOf(format, sampler) === texelDecoders.srgb;
   const view = new DataView(new ArrayBuffer(table + (isSrgb ? 4 * 256 : 0)));
@@ -195,20 +217,20 @@ function descriptorBytes(magic: number, { format, images, layers, isBuffer }: Re
     [textureHead.texelBytes, texelBytes(format)],
     [textureHead.decoder, decoder],
     [textureHead.isLinear, sampler.filterMode],
-    [textureHead.isNormalized, sampler.normalizedCoords === 0 ? 0 : 1],
+    [textureHead.isNormalized, isMipmap || sampler.normalizedCoords !== 0 ? 1 : 0],
     [textureHead.isMipLinear, sampler.mipFilter],
     [textureHead.levelBias, wordOf(sampler.levelBias)],
     [textureHead.minLevel, wordOf(sampler.minLevel)],
     [textureHead.maxLevel, wordOf(sampler.maxLevel)],
     [textureHead.isBuffer, isBuffer ? 1 : 0],
-    [textureHead.one, isInteger(decoder, format) ? 1 : wordOf(1)],
     [textureHead.table, table],
     [textureHead.channelType, channelTypeOf(format, sampler)],
     [textureHead.channelOrder, channelOrders[format.channels] ?? 0],
   ];
   for (const [at, value] of words) put(at, value);
   for (const [i, at] of textureHead.addressMode.entries()) put(at, sampler.addressMode[i] ?? 0);
-  for (const [i, value] of sampler.border.entries()) put(textureHead.border + 4 * i, isInteger(decoder, format) ? value : wordOf(value));
+  for (const [i, value] of sampler.border.entries())
+    put(textureHead.border + 4 * i, i < format.channels ? borderWord(value, i, format, decoder) : 0);
   for (const [level, image] of images.entries()) {
     const at = textureHead.bytes + textureImage.bytes * level;
     view.setBigUint64(at + textureImage.address, image.address, true);

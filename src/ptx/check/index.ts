@@ -144,7 +144,7 @@ function checkInstruction(
   const { file } = c;
   const guard = instruction.guard && checkGuard(instruction.guard, scope, diagnostics);
   const found = matchForm(instruction.opcode, instruction.modifiers, instruction.operands.length);
-  const fitting = found && isMatch(found) && hasVectors(instruction) ? withVectors(found, instruction) : found;
+  const fitting = found && isMatch(found) && mayDiffer(instruction) ? withVectors(found, instruction) : found;
   const form = fitting && isMatch(fitting) && (c.stated.sm ?? 20) < 20 ? withFlush(fitting) : fitting;
   if (!form) {
     reportOpcode(instruction, file, diagnostics);
@@ -177,7 +177,8 @@ function checkInstruction(
   items.push({ kind: 'instruction', match, scope, guard });
 }
 
-const hasVectors = ({ operands }: Instruction): boolean => operands.some(({ kind }) => kind === 'vector');
+/** Whether an instruction has operands by which rows with the same modifiers differ. */
+const mayDiffer = ({ operands }: Instruction): boolean => operands.some(({ kind }) => kind === 'vector' || kind === 'address');
 
 /** The rows of calls differ in their lists, and not in the number of operands. */
 function rowOfCall(instruction: Instruction): Row | undefined {

@@ -64,11 +64,15 @@ function matchAnyOrder(rows: readonly Row[], modifiers: readonly string[], count
 }
 
 /**
- * The form of an instruction whose brace vectors a form does not accept: that of another row with the same modifiers (`wgmma` has a matrix in
- * registers or behind a descriptor).
+ * The form of an instruction whose brace vectors or addresses a form does not accept: that of another row with the same modifiers (`wgmma` has a
+ * matrix in registers or behind a descriptor, `tcgen05` in tensor memory or behind one).
  */
 export function withVectors(form: FormMatch, { opcode, modifiers, operands }: Instruction): FormMatch {
-  const accepts = (row: Row): boolean => operands.every(({ kind }, i) => kind !== 'vector' || row.operands[i]?.vector !== undefined);
+  const accepts = (row: Row): boolean =>
+    operands.every(({ kind }, i) => {
+      const slot = row.operands[i];
+      return (kind !== 'vector' || slot?.vector !== undefined) && (kind !== 'address' || slot === undefined || slot.isAddress);
+    });
   if (accepts(form.row)) return form;
   const head = form.row.syntax.split(' ')[0];
   const others = compiledRowsOf(opcode).filter((row) => row.syntax.split(' ')[0] === head && accepts(row));

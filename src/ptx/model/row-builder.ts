@@ -49,6 +49,8 @@ export interface RowBuilder extends Builder {
   stackTop(): Value;
   /** Releases what was taken from the stack since the offset was that; another number stops the kernel. */
   setStackTop(top: Value): void;
+  /** The tensor memory of the block (`src/ir/tensor-memory.ts`). */
+  tensorMemory(): Value;
   /** The address of the shared memory that is reserved for system software. */
   reservedShared(): Value;
   /** The generic address (i64) of what a service of the CPU device has for the launch; 0 for nothing. */

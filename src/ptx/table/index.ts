@@ -53,6 +53,7 @@ import { policyRows } from './policies.ts';
 import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
 import { stackRows } from './stack.ts';
+import { tensorMemoryRows } from './tensor-memory/rows.ts';
 import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
@@ -116,6 +117,7 @@ export const chapters: readonly Chapter[] = [
   lazy(lazyOpcodes.wmma, wmmaRows),
   lazy(lazyOpcodes.mma, () => [...mmaRows(), ...sparseMmaRows(), ...scaledMmaRows()]),
   lazy(lazyOpcodes.wgmma, wgmmaRows),
+  lazy(lazyOpcodes.tensorMemory, tensorMemoryRows),
   lazy(lazyOpcodes.tiles, () => [...tileRows(), ...byteTileRows()]),
   lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),
   lazy(lazyOpcodes.barriers, mbarrierRows),

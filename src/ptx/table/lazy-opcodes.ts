@@ -14,6 +14,7 @@ export const lazyOpcodes = {
   wmma: 'wmma',
   mma: 'mma',
   wgmma: 'wgmma',
+  tensorMemory: 'tcgen05',
   tiles: 'ldmatrix stmatrix movmatrix',
   fences: 'membar fence',
   barriers: 'mbarrier',

@@ -80,10 +80,24 @@ const toFloat =
       p.line(`cvt.rn.f32.${width} ${float}, ${p.reg(a)};`);
       return fromFloat(p, d, type, float);
     }
-    if (p.module.sm < 90) return p.refuse(value, 'an integer as a bfloat', 'it needs sm_90');
+    if (p.module.sm < 90) return fromFloat(p, d, type, toOdd(p, a, width));
     p.needs(7.8);
     p.line(`cvt.rn.bf16.${width} ${d}, ${p.reg(a)};`);
   };
+
+/** A number as a float, rounded towards zero with an odd last bit if that is inexact: rounding it once more is as rounding once. */
+function toOdd(p: Printer, a: Value, from: string): string {
+  const type = p.typeOf(a);
+  const [cut, back, isInexact, last, bits, odd] = [p.temp('f32'), p.temp(type), p.temp('i1'), p.temp('i32'), p.temp('i32'), p.temp('f32')];
+  p.line(`cvt.rz.f32.${from} ${cut}, ${p.reg(a)};`);
+  p.line(from === 'f64' ? `cvt.f64.f32 ${back}, ${cut};` : `cvt.rzi.${from}.f32 ${back}, ${cut};`);
+  p.line(`setp.ne.${from} ${isInexact}, ${back}, ${p.reg(a)};`);
+  p.line(`selp.b32 ${last}, 1, 0, ${isInexact};`);
+  p.line(`mov.b32 ${bits}, ${cut};`);
+  p.line(`or.b32 ${bits}, ${bits}, ${last};`);
+  p.line(`mov.b32 ${odd}, ${bits};`);
+  return odd;
+}
 
 function widen(p: Printer, { a, type }: Converted, value: Value): void {
   const from = p.typeOf(a);
@@ -98,7 +112,7 @@ function narrow(p: Printer, { a, type }: Converted, value: Value): void {
   const from = p.typeOf(a);
   if (!isFloat(from)) bug(`a conversion of ${from}`);
   if (type === 'bf16' && from === 'f64') {
-    if (p.module.sm < 90) return p.refuse(value, 'a double as a bfloat', 'it needs sm_90');
+    if (p.module.sm < 90) return fromFloat(p, p.reg(value), type, toOdd(p, a, 'f64'));
     p.needs(7.8);
     return p.line(`cvt.rn.bf16.f64 ${p.reg(value)}, ${p.reg(a)};`);
   }

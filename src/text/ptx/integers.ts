@@ -44,10 +44,14 @@ const logicOf: Partial<Record<Op, string>> = {
   umax: 'or',
 };
 
-/** An op of predicates. */
+/** An op of predicates. A quotient by 0 is all ones and a remainder the dividend. */
 function logic(p: Printer, op: Op, { a, b }: Binary, value: Value): void {
   const name = logicOf[op];
-  if (name === undefined) return p.refuse(value, `\`${op}\` of predicates`, 'they have one bit');
+  if (name === undefined) {
+    const other = p.temp('i1');
+    p.line(`not.pred ${other}, ${p.reg(b)};`);
+    return p.line(`${op.endsWith('div') ? 'or' : 'and'}.pred ${p.reg(value)}, ${p.reg(a)}, ${other};`);
+  }
   if (name === 'xor' && constantOf(p.kernel, b) === 1n) p.line(`not.pred ${p.reg(value)}, ${p.reg(a)};`);
   else p.line(`${name}.pred ${p.reg(value)}, ${p.reg(a)}, ${p.reg(b)};`);
 }
@@ -89,6 +93,7 @@ const upper =
   (sign: 's' | 'u') =>
   (p: Printer, { a, b, type }: Binary, value: Value): void => {
     const d = p.reg(value);
+    if (type === 'i1') return p.line(`mov.pred ${d}, 0;`);
     if (type !== 'i8') return p.line(`mul.hi.${sign}${width(type)} ${d}, ${p.reg(a)}, ${p.operand(b)};`);
     const [x, y] = sign === 's' ? [signedRegister(p, a), signedRegister(p, b)] : [p.reg(a), p.reg(b)];
     p.line(`mul.lo.${sign}16 ${d}, ${x}, ${y};`);
@@ -159,7 +164,7 @@ function asWord(p: Printer, value: Value): string {
 /** A count of bits, which PTX gives in 32 bits. */
 function counted(p: Printer, name: 'clz' | 'popc', a: Value, value: Value): void {
   const type = p.typeOf(value);
-  if (type === 'i1') return p.refuse(value, `\`${name}\` of a predicate`, 'it has one bit');
+  if (type === 'i1') return p.line(`${name === 'clz' ? 'not' : 'mov'}.pred ${p.reg(value)}, ${p.reg(a)};`);
   const bits = bitsOf(type);
   const d = type === 'i32' ? p.reg(value) : p.temp('i32');
   p.line(`${name}.b${bits === 64 ? 64 : 32} ${d}, ${bits === 64 ? p.reg(a) : asWord(p, a)};`);

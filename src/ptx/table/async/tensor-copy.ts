@@ -27,6 +27,10 @@ function visitPart(ir: RowBuilder, { map: operand, coords, mode, offsets }: Part
   stopUnlessAligned(ir, shared, 128, 'a tensor copy of shared memory');
   const places = listOf(coords);
   const map = readMap(ir, operand, mode === 'gather' ? 2 : places.length, mode === 'columns');
+  const start = ir.and(ir.shl(places[0]!, map.shift), int(ir, 15));
+  ir.when(ir.icmp(start, int(ir, 0), { pred: 'ne' }), () =>
+    ir.stop('a tensor copy whose innermost coordinate is not at a multiple of 16 bytes'),
+  );
   const base = ir.ptrtoint('i64', shared);
   if (mode === 'tile') return visitBox(ir, map, base, places, body(map));
   if (mode === 'gather') return visitRows(ir, map, base, places, body(map));
@@ -78,7 +82,26 @@ const load =
         ir.store(ir.ptradd(chunk.place, at), value, byte);
       }),
     );
+    ir.when(map.isRounded, () => roundUnit(ir, map, chunk));
   };
+
+/** Rounds the elements of a unit that are in the tensor to `tf32`, to the nearest and ties to even. Source: recorded on an NVIDIA H200. */
+function roundUnit(ir: RowBuilder, map: TensorMap, chunk: Chunk): void {
+  const word = { align: 4, volatile: false } as const;
+  ir.repeat(int(ir, 4), [], (i) => {
+    const isInside = ir.and(chunk.isInside, isWithin(ir, ir.add(chunk.first, i), map.dims[0]!));
+    const place = ir.ptradd(chunk.place, ir.zext('i64', ir.shl(i, int(ir, 2))));
+    ir.when(isInside, () => {
+      const bits = ir.load('i32', place, word);
+      const odd = ir.and(ir.lshr(bits, int(ir, 13)), int(ir, 1));
+      const near = ir.and(ir.add(bits, ir.add(odd, int(ir, 0xfff))), int(ir, 0xffff_e000));
+      const size = ir.and(bits, int(ir, 0x7fff_ffff));
+      const isNone = ir.icmp(size, int(ir, 0x7f80_0000), { pred: 'ugt' });
+      ir.store(place, ir.select(isNone, int(ir, 0x7fff_e000), near), word);
+    });
+    return [];
+  });
+}
 
 const store =
   (ir: RowBuilder) =>

@@ -1,7 +1,7 @@
 /** Tensor maps as kernels read and change them (`src/ir/tensor-map.ts`). */
 
 import type { Value } from '../../../ir/index.ts';
-import { columns, tensorMap, tensorMapMagic, tensorTypes } from '../../../ir/tensor-map.ts';
+import { columns, outsideNaN, tensorMap, tensorMapMagic, tensorTypes } from '../../../ir/tensor-map.ts';
 import type { AddressOperand, RowBuilder } from '../../model/row.ts';
 
 const word = { align: 4, volatile: false } as const;
@@ -19,6 +19,8 @@ export interface TensorMap {
   /** The lowest line of a swizzle that is the same as line 0, minus one; and the bit of an address that these bits change. */
   readonly lines: Value;
   readonly chunkBit: Value;
+  /** Whether loads round elements to `tf32`. */
+  readonly isRounded: Value;
   /** The bits of an element outside of the tensor, as often as they fit into an i64. */
   readonly filler: Value;
   /** By axis: extents of the tensor, of a box, and steps. */
@@ -60,6 +62,7 @@ export function readMap(ir: RowBuilder, map: AddressOperand, rank: number, isOfC
     shift,
     lines,
     chunkBit: ir.add(atom, int(ir, 4)),
+    isRounded: isOneOf(ir, type, 'isRounded'),
     filler: fillerOf(ir, type, field(tensorMap.fill)),
     dims: range(rank).map((i) => field(tensorMap.dims + 4 * i)),
     box,
@@ -79,19 +82,12 @@ function stopUnlessFull(ir: RowBuilder, extent: Value, shift: Value, swizzle: Va
 }
 
 function fillerOf(ir: RowBuilder, type: Value, fill: Value): Value {
-  const hasNaN = ir.icmp(fill, int(ir, 0), { pred: 'ne' });
-  let filler = ir.const('i64', 0);
-  for (const [number, each] of tensorTypes.entries()) {
-    if (!('nan' in each)) continue;
-    const isType = ir.and(hasNaN, ir.icmp(type, int(ir, number), { pred: 'eq' }));
-    filler = ir.select(isType, ir.const('i64', repeated(each.nan, each.bytes)), filler);
-  }
-  return filler;
+  const hasNaN = ir.and(ir.icmp(fill, int(ir, 0), { pred: 'ne' }), isOneOf(ir, type, 'isFloat'));
+  return ir.select(hasNaN, ir.const('i64', outsideNaN), ir.const('i64', 0));
 }
 
-/** Bits as often as they fit into 64. */
-function repeated(bits: bigint, bytes: number): bigint {
-  let all = 0n;
-  for (let at = 0; at < 64; at += 8 * bytes) all |= bits << BigInt(at);
-  return all;
+/** Whether a type has a property. */
+function isOneOf(ir: RowBuilder, type: Value, property: 'isFloat' | 'isRounded'): Value {
+  const numbers = [...tensorTypes.keys()].filter((number) => property in tensorTypes[number]!);
+  return numbers.map((number) => ir.icmp(type, int(ir, number), { pred: 'eq' })).reduce((a, b) => ir.or(a, b));
 }

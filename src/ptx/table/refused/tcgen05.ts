@@ -2,80 +2,47 @@
 import type { Refusal, Row } from '../../model/row.ts';
 import { refusedGroup } from './refuse.ts';
 
-const noTensorMemory: Refusal = {
-  refused: 'Apple GPUs have neither tensor memory (sm_100a) nor asynchronous matrix products',
-  instead: 'compile for sm_80 or below, and compute the product with `fma` or `mad`',
-};
+const because = (refused: string, instead: string): Refusal => ({ refused, instead });
+const instead = 'use a product without it';
 
 const since = { ptx: 8.6, sm: 100 } as const;
-const tcgen05 = refusedGroup({ since, source: '9.7.16.7', status: noTensorMemory });
-const move = refusedGroup({ since, source: '9.7.16.8', status: noTensorMemory });
-const copy = refusedGroup({ since, source: '9.7.16.9', status: noTensorMemory });
-const product = refusedGroup({ since, source: '9.7.16.10', status: noTensorMemory });
+const move = refusedGroup({
+  since,
+  source: '9.7.16.8',
+  status: because('loads of tensor memory with a reduction (sm_101a) are not implemented', 'load the registers, and reduce them'),
+});
+const copy = refusedGroup({
+  since,
+  source: '9.7.16.9',
+  status: because(
+    'the place of 4 or 6 bits in a byte of tensor memory is not documented',
+    'unpack in registers, and store with `tcgen05.st`',
+  ),
+});
+const shift = refusedGroup({
+  since,
+  source: '9.7.16.9',
+  status: because('which rows of tensor memory a shift keeps is not documented in full', 'load the rows, and store them with `tcgen05.st`'),
+});
+const sparse = refusedGroup({
+  since,
+  source: '9.7.16.10',
+  status: because('sparse products in tensor memory are not implemented', 'multiply dense matrices'),
+});
+const masked = refusedGroup({
+  since,
+  source: '9.7.16.10',
+  status: because('masks of columns of products are not implemented', instead),
+});
+const shifting = refusedGroup({
+  since,
+  source: '9.7.16.10',
+  status: because('which rows of tensor memory a shift keeps is not documented in full', instead),
+});
 
 const group = ['cta_group::1', 'cta_group::2'] as const;
 const num = ['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64', 'x128'] as const;
-const shape = ['16x64b', '16x128b', '16x256b', '32x32b'] as const;
-/** At most 128 registers are possible. */
-const tooMany = [
-  { shape: ['16x128b', '16x256b'], num: ['x128'] },
-  { shape: ['16x256b'], num: ['x64'] },
-] as const;
-
-/** Source formats of 6 or 4 bits that are unpacked. */
-const formats = [
-  { b8x16: ['b8x16'], format: [''] },
-  { b8x16: [''], format: ['b6x16_p32', 'b4x16_p64'] },
-] as const;
-
 const memory = [
-  tcgen05({
-    syntax: 'tcgen05.alloc.group.sync.aligned{.shared::cta}.b32 [a], b',
-    values: { group },
-    types: { a: 'b64', b: 'u32' },
-    doc: 'Allocates columns of tensor memory and stores their address in shared memory.',
-  }),
-  tcgen05({
-    syntax: 'tcgen05.dealloc.group.sync.aligned.b32 a, b',
-    values: { group },
-    types: { a: 'b32', b: 'u32' },
-    doc: 'Frees columns of tensor memory.',
-  }),
-  tcgen05({
-    syntax: 'tcgen05.relinquish_alloc_permit.group.sync.aligned',
-    values: { group },
-    doc: 'Declares that the block allocates no more tensor memory.',
-  }),
-  move({
-    syntax: 'tcgen05.ld.sync.aligned.shape.num{.pack::16b}.b32 d, [a]',
-    values: { shape, num },
-    excludes: tooMany,
-    types: { d: 'b32', a: 'b32' },
-    vectors: { d: 'some' },
-    doc: 'Loads tensor memory into registers.',
-  }),
-  move({
-    syntax: 'tcgen05.ld.sync.aligned.16x32bx2.num{.pack::16b}.b32 d, [a], b',
-    values: { num },
-    types: { d: 'b32', a: 'b32', b: 's32' },
-    vectors: { d: 'some' },
-    doc: 'Loads two parts of tensor memory into registers.',
-  }),
-  move({
-    syntax: 'tcgen05.st.sync.aligned.shape.num{.unpack::16b}.b32 [a], b',
-    values: { shape, num },
-    excludes: tooMany,
-    types: { a: 'b32', b: 'b32' },
-    vectors: { b: 'some' },
-    doc: 'Stores registers to tensor memory.',
-  }),
-  move({
-    syntax: 'tcgen05.st.sync.aligned.16x32bx2.num{.unpack::16b}.b32 [a], b, c',
-    values: { num },
-    types: { a: 'b32', b: 's32', c: 'b32' },
-    vectors: { c: 'some' },
-    doc: 'Stores registers to two parts of tensor memory.',
-  }),
   move({
     syntax: 'tcgen05.ld.red.sync.aligned.32x32b.num.op{.abs}{.NaN}.f32 d, r, [a]',
     values: { num: num.slice(1), op: ['min', 'max'] },
@@ -108,53 +75,25 @@ const memory = [
     since: { ptx: 8.8, sm: 101 },
     doc: 'Loads two parts of tensor memory into registers, with the minimum or maximum as an integer.',
   }),
-  move({
-    syntax: 'tcgen05.wait.sync.aligned',
-    values: { wait: ['wait::ld', 'wait::st'] },
-    doc: 'Waits for the loads or the stores of tensor memory.',
-  }),
   copy({
-    syntax: 'tcgen05.cp.group.shape{.b8x16}{.format} [a], b',
+    syntax: 'tcgen05.cp.group.shape.b8x16.format [a], b',
     values: { group, shape: ['128x256b', '4x256b', '128x128b'], format: ['b6x16_p32', 'b4x16_p64'] },
-    excludes: formats,
     types: { a: 'b32', b: 'b64' },
     doc: 'Copies shared memory into tensor memory.',
   }),
   copy({
-    syntax: 'tcgen05.cp.group.64x128b.multicast{.b8x16}{.format} [a], b',
+    syntax: 'tcgen05.cp.group.64x128b.multicast.b8x16.format [a], b',
     values: { group, multicast: ['warpx2::02_13', 'warpx2::01_23'], format: ['b6x16_p32', 'b4x16_p64'] },
-    excludes: formats,
     types: { a: 'b32', b: 'b64' },
     doc: 'Copies shared memory into tensor memory, for pairs of warps.',
   }),
   copy({
-    syntax: 'tcgen05.cp.group.32x128b.warpx4{.b8x16}{.format} [a], b',
+    syntax: 'tcgen05.cp.group.32x128b.warpx4.b8x16.format [a], b',
     values: { group, format: ['b6x16_p32', 'b4x16_p64'] },
-    excludes: formats,
     types: { a: 'b32', b: 'b64' },
     doc: 'Copies shared memory into tensor memory, for all four warps.',
   }),
-  copy({ syntax: 'tcgen05.shift.group.down [a]', values: { group }, types: { a: 'b32' }, doc: 'Shifts rows of tensor memory down.' }),
-  tcgen05({
-    syntax: 'tcgen05.fence',
-    values: { fence: ['fence::before_thread_sync', 'fence::after_thread_sync'] },
-    source: '9.7.16.11',
-    doc: 'Orders asynchronous operations before or after a synchronization of threads.',
-  }),
-  tcgen05({
-    syntax: 'tcgen05.commit.group.mbarrier::arrive::one{.shared::cluster}.b64 [a]',
-    values: { group },
-    types: { a: 'b64' },
-    source: '9.7.16.12',
-    doc: 'Arrives at a barrier in memory when all asynchronous operations are complete.',
-  }),
-  tcgen05({
-    syntax: 'tcgen05.commit.group.mbarrier::arrive::one{.shared::cluster}.multicast::cluster.b64 [a], b',
-    values: { group },
-    types: { a: 'b64', b: 'b16' },
-    source: '9.7.16.12',
-    doc: 'Arrives at the barriers of several blocks when all asynchronous operations are complete.',
-  }),
+  shift({ syntax: 'tcgen05.shift.group.down [a]', values: { group }, types: { a: 'b32' }, doc: 'Shifts rows of tensor memory down.' }),
 ];
 
 /** Collector buffers keep `a`, or one of four of `b`, for later products. */
@@ -179,61 +118,33 @@ const tensor = { ...operands, a: 'b32' } as const;
 const vectors = { o: 'some' } as const;
 
 const products = [
-  product({
-    syntax: 'tcgen05.mma.group.kind{.collector} [d], a, b, i{, o}, e{, z}',
-    values: { group, kind: floats, collector: collectors },
-    types: shared,
-    vectors,
-    doc: 'Multiplies matrices in shared memory and adds to tensor memory.',
-  }),
-  product({
-    syntax: 'tcgen05.mma.group.kind{.ashift}{.collector} [d], [a], b, i{, o}, e{, z}',
+  shifting({
+    syntax: 'tcgen05.mma.group.kind.ashift{.collector} [d], [a], b, i{, o}, e{, z}',
     values: { group, kind: floats, collector: collectors },
     excludes: shifted,
     types: tensor,
     vectors,
     doc: 'Multiplies a matrix in tensor memory by one in shared memory and adds to tensor memory.',
   }),
-  product({
-    syntax: 'tcgen05.mma.group.kind::i8{.collector} [d], a, b, i{, o}, e',
-    values: { group, collector: collectors },
-    types: shared,
-    vectors,
-    doc: 'Multiplies matrices of bytes in shared memory and adds to tensor memory.',
-  }),
-  product({
-    syntax: 'tcgen05.mma.group.kind::i8{.ashift}{.collector} [d], [a], b, i{, o}, e',
+  shifting({
+    syntax: 'tcgen05.mma.group.kind::i8.ashift{.collector} [d], [a], b, i{, o}, e',
     values: { group, collector: collectors },
     excludes: shifted,
     types: tensor,
     vectors,
     doc: 'Multiplies a matrix of bytes in tensor memory by one in shared memory and adds to tensor memory.',
   }),
-  product({
-    syntax: 'tcgen05.mma.group.kind.block_scale{.scale}{.collector} [d], a, b, i, [s], [t], e',
-    values: { group, kind: scaled, scale: factors, collector: collectors },
-    excludes: blocks,
-    types: shared,
-    doc: 'Multiplies matrices in shared memory with block scale factors and adds to tensor memory.',
-  }),
-  product({
-    syntax: 'tcgen05.mma.group.kind.block_scale{.scale}{.collector} [d], [a], b, i, [s], [t], e',
-    values: { group, kind: scaled, scale: factors, collector: collectors },
-    excludes: blocks,
-    types: tensor,
-    doc: 'Multiplies a matrix in tensor memory by one in shared memory with block scale factors.',
-  }),
 ];
 
 const sparseProducts = [
-  product({
+  sparse({
     syntax: 'tcgen05.mma.sp.group.kind{.collector} [d], a, b, [m], i{, o}, e{, z}',
     values: { group, kind: floats, collector: collectors },
     types: shared,
     vectors,
     doc: 'Multiplies a sparse matrix in shared memory by another one and adds to tensor memory.',
   }),
-  product({
+  sparse({
     syntax: 'tcgen05.mma.sp.group.kind{.ashift}{.collector} [d], [a], b, [m], i{, o}, e{, z}',
     values: { group, kind: floats, collector: collectors },
     excludes: shifted,
@@ -241,14 +152,14 @@ const sparseProducts = [
     vectors,
     doc: 'Multiplies a sparse matrix in tensor memory by one in shared memory and adds to tensor memory.',
   }),
-  product({
+  sparse({
     syntax: 'tcgen05.mma.sp.group.kind::i8{.collector} [d], a, b, [m], i{, o}, e',
     values: { group, collector: collectors },
     types: shared,
     vectors,
     doc: 'Multiplies a sparse matrix of bytes in shared memory by another one and adds to tensor memory.',
   }),
-  product({
+  sparse({
     syntax: 'tcgen05.mma.sp.group.kind::i8{.ashift}{.collector} [d], [a], b, [m], i{, o}, e',
     values: { group, collector: collectors },
     excludes: shifted,
@@ -256,14 +167,14 @@ const sparseProducts = [
     vectors,
     doc: 'Multiplies a sparse matrix of bytes in tensor memory by one in shared memory.',
   }),
-  product({
+  sparse({
     syntax: 'tcgen05.mma.sp.group.kind.block_scale{.scale}{.collector} [d], a, b, [m], i, [s], [t], e',
     values: { group, kind: scaled, scale: factors, collector: collectors },
     excludes: blocks,
     types: shared,
     doc: 'Multiplies a sparse matrix in shared memory by another one, with block scale factors.',
   }),
-  product({
+  sparse({
     syntax: 'tcgen05.mma.sp.group.kind.block_scale{.scale}{.collector} [d], [a], b, [m], i, [s], [t], e',
     values: { group, kind: scaled, scale: factors, collector: collectors },
     excludes: blocks,
@@ -273,25 +184,25 @@ const sparseProducts = [
 ];
 
 const weightProducts = [
-  product({
-    syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [d], a, b, i, e{, o}',
+  masked({
+    syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [d], a, b, i, e, o',
     values: { kind: [...floats, 'kind::i8'], collector: stationary },
     types: shared,
     doc: 'Multiplies matrices in shared memory and keeps the second one for later products.',
   }),
-  product({
-    syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [d], [a], b, i, e{, o}',
+  masked({
+    syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [d], [a], b, i, e, o',
     values: { kind: [...floats, 'kind::i8'], collector: stationary },
     types: tensor,
     doc: 'Multiplies a matrix in tensor memory by one in shared memory and keeps the latter for later products.',
   }),
-  product({
+  sparse({
     syntax: 'tcgen05.mma.ws.sp.cta_group::1.kind{.collector} [d], a, b, [m], i, e{, o}',
     values: { kind: [...floats, 'kind::i8'], collector: stationary },
     types: shared,
     doc: 'Multiplies a sparse matrix in shared memory by another one and keeps the latter.',
   }),
-  product({
+  sparse({
     syntax: 'tcgen05.mma.ws.sp.cta_group::1.kind{.collector} [d], [a], b, [m], i, e{, o}',
     values: { kind: [...floats, 'kind::i8'], collector: stationary },
     types: tensor,

@@ -9,8 +9,23 @@ export interface OnFace {
   readonly coordinates: readonly [Value, Value];
 }
 
+/** A direction whose length counts: NaN is 0, and the reciprocal of a greater coordinate than this is, so that there is no direction. */
+const longest = 2 ** 126;
+function within(ir: RowBuilder, direction: readonly Value[]): [Value, Value, Value] {
+  const numbers = direction.map((value) => ir.select(ir.fcmp(value, value, { pred: 'ord' }), value, single(ir, 0)));
+  const isLong = numbers.map((value) => ir.fcmp(ir.fabs(value), single(ir, longest), { pred: 'ogt' })).reduce((a, b) => ir.or(a, b));
+  return numbers.map((value) => ir.select(isLong, single(ir, 0), value)) as [Value, Value, Value];
+}
+
+/** The face of a direction whose z is infinite. Source: recorded on an NVIDIA H200. */
+function faceOfInfinite(ir: RowBuilder, [, y, z]: readonly [Value, Value, Value], face: Value): Value {
+  const isInfinite = (value: Value): Value => ir.fcmp(ir.fabs(value), single(ir, Number.POSITIVE_INFINITY), { pred: 'oeq' });
+  return ir.select(isInfinite(z), ir.select(isInfinite(y), int(ir, 0), int(ir, 2)), face);
+}
+
 /** Where a direction meets the cube around the origin: on the face of its greatest coordinate, of equal ones of z, then of y. */
-export function onFace(ir: RowBuilder, [x, y, z]: readonly [Value, Value, Value]): OnFace {
+export function onFace(ir: RowBuilder, direction: readonly [Value, Value, Value]): OnFace {
+  const [x, y, z] = within(ir, direction);
   const [ax, ay, az] = [ir.fabs(x), ir.fabs(y), ir.fabs(z)];
   const isZ = ir.and(ir.fcmp(az, ax, { pred: 'oge' }), ir.fcmp(az, ay, { pred: 'oge' }));
   const isY = ir.fcmp(ay, ax, { pred: 'oge' });
@@ -22,6 +37,9 @@ export function onFace(ir: RowBuilder, [x, y, z]: readonly [Value, Value, Value]
   const s = ir.select(isZ, flipped(x, isNegative), ir.select(isY, x, flipped(z, isPositive)));
   const t = ir.select(isZ, ir.fneg(y), ir.select(isY, flipped(z, isNegative), ir.fneg(y)));
   const size = ir.fabs(major);
-  const place = (value: Value): Value => ir.fma(ir.fdiv(value, size), single(ir, 0.5), single(ir, 0.5));
-  return { face: ir.add(base, ir.zext('i32', isNegative)), coordinates: [place(s), place(t)] };
+  const isPlace = ir.fcmp(size, single(ir, 0), { pred: 'ogt' });
+  const place = (value: Value): Value =>
+    ir.select(isPlace, ir.fma(ir.fdiv(value, size), single(ir, 0.5), single(ir, 0.5)), single(ir, 0.5));
+  const face = ir.add(base, ir.zext('i32', isNegative));
+  return { face: faceOfInfinite(ir, direction, face), coordinates: [place(s), place(t)] };
 }

@@ -4,8 +4,9 @@ import type { Value } from '../../../ir/index.ts';
 import { addressModes, textureHead } from '../../../ir/texture.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import { type Axis, type Place, placeOn, type Sampling, samplingOf, texelOn } from './axis.ts';
-import { axesOf, type Descriptor, type Geometry, type Image, imageOf, int, isCube, offsetIn, single } from './descriptor.ts';
-import type { LevelPlace } from './levels.ts';
+import { axesOf, type Descriptor, type Geometry, type Image, imageOf, int, isCube, offsetIn } from './descriptor.ts';
+import { finestLevel, type LevelPlace } from './levels.ts';
+import { mixture, type Plane, partOf, whole } from './mix.ts';
 import { type Format, formatOf, texelAt } from './texel.ts';
 
 /** A fetch: its texture, the shape that the instruction names, and the place on its axes. */
@@ -14,6 +15,8 @@ export interface Fetch {
   readonly geometry: Geometry;
   readonly coordinates: readonly Value[];
   readonly layer: Value | undefined;
+  /** The number of the layer as it was given, which may be of none. */
+  readonly number?: Value | undefined;
   /** Texels that are added to the place. */
   readonly offsets: readonly Value[];
 }
@@ -30,30 +33,37 @@ interface Common {
 interface Shape extends Common {
   readonly image: Image;
   readonly axes: readonly Axis[];
+  /** The rows of an image of one, for an instruction with one coordinate. */
+  readonly line: Axis | undefined;
   readonly layer: Value | undefined;
 }
 
-/** Faces of cubes do not continue in each other. */
+/** Faces of cubes do not continue in each other; the coordinates on one are from 0 to 1. */
 function commonOf(ir: RowBuilder, { descriptor, geometry }: Fetch): Common {
   return {
-    sampling: samplingOf(ir, descriptor),
+    sampling: isCube(geometry) ? { ...samplingOf(ir, descriptor), isNormalized: ir.const('i1', 1) } : samplingOf(ir, descriptor),
     format: formatOf(descriptor),
-    modes: textureHead.addressMode
-      .slice(0, axesOf[geometry])
-      .map((offset) => (isCube(geometry) ? int(ir, addressModes.clamp) : descriptor.word(offset))),
+    modes: textureHead.addressMode.slice(0, axesOf[geometry]).map((offset) => descriptor.word(offset)),
     border: [0, 4, 8, 12].map((offset) => descriptor.word(textureHead.border + offset)),
   };
 }
 
-function shapeOf(ir: RowBuilder, { descriptor, layer }: Fetch, common: Common, level?: Value): Shape {
+function shapeOf(ir: RowBuilder, { descriptor, geometry, layer }: Fetch, common: Common, level?: Value): Shape {
   const image = imageOf(ir, descriptor, level);
-  return { ...common, image, layer, axes: common.modes.map((mode, i): Axis => ({ size: image.extent[i]!, mode })) };
+  const line = geometry === '1d' ? { size: int(ir, 1), mode: descriptor.word(textureHead.addressMode[1]) } : undefined;
+  return { ...common, image, layer, line, axes: common.modes.map((mode, i): Axis => ({ size: image.extent[i]!, mode })) };
 }
 
-/** A layer by its number: the nearest that there is. */
-export function layerOf(ir: RowBuilder, descriptor: Descriptor, number: Value): Value {
-  const last = ir.sub(descriptor.word(textureHead.layers), int(ir, 1));
-  return ir.smax(int(ir, 0), ir.smin(number, last));
+/** Where a line is between the rows of a texture with one: at the edge of the first, of which half is outside if there is a border. */
+function edgeOf(ir: RowBuilder, { mode }: Axis): Place {
+  const isBorder = ir.icmp(mode, int(ir, addressModes.border), { pred: 'eq' });
+  return { first: ir.select(isBorder, int(ir, -1), int(ir, 0)), weight: ir.select(isBorder, int(ir, 128), int(ir, 0)) };
+}
+
+/** A layer, or a cube of so many faces, by its number without a sign: the last one for any that there is not. */
+export function layerOf(ir: RowBuilder, descriptor: Descriptor, number: Value, faces = 1): Value {
+  const count = ir.udiv(descriptor.word(textureHead.layers), int(ir, faces));
+  return ir.umin(number, ir.sub(count, int(ir, 1)));
 }
 
 /** The words of the texel with a number on each axis, some of which may be outside. */
@@ -71,77 +81,85 @@ function texel(ir: RowBuilder, shape: Shape, numbers: readonly Value[]): Value[]
   );
 }
 
-/** A texel at integer coordinates, of a level. */
+/** A texel at integer coordinates, of a level: zeros outside, and from an array by one coordinate. Source: recorded on an NVIDIA H200. */
 export function fetchTexel(ir: RowBuilder, fetch: Fetch, level?: Value): Value[] {
   const shape = shapeOf(ir, fetch, commonOf(ir, fetch), level);
   const numbers = shifted(ir, fetch.coordinates.slice(0, shape.axes.length), fetch);
-  const isInside = numbers.map((number, i) => ir.icmp(number, shape.axes[i]!.size, { pred: 'ult' })).reduce((a, b) => ir.and(a, b));
   const isBuffer = ir.icmp(fetch.descriptor.word(textureHead.isBuffer), int(ir, 0), { pred: 'ne' });
-  const isZero = ir.and(isBuffer, ir.xor(isInside, ir.const('i1', 1)));
+  const inside = [
+    ...numbers.map((number, i) => ir.icmp(number, shape.axes[i]!.size, { pred: 'ult' })),
+    ...(fetch.number === undefined ? [] : [ir.icmp(fetch.number, fetch.descriptor.word(textureHead.layers), { pred: 'ult' })]),
+    ...(fetch.geometry === '1d' && level === undefined ? [isBuffer] : []),
+  ];
   return ir.choose(
-    isZero,
-    () => [0, 0, 0, 0].map((value) => int(ir, value)),
+    inside.reduce((a, b) => ir.and(a, b)),
     () => texel(ir, shape, numbers),
+    () => [0, 0, 0, 0].map((value) => int(ir, value)),
   );
 }
 
 const shifted = (ir: RowBuilder, numbers: readonly Value[], { offsets }: Fetch): Value[] =>
   numbers.map((number, i) => (offsets[i] === undefined ? number : ir.add(number, offsets[i])));
 
-/** A sample of the first level. */
-export const sample = (ir: RowBuilder, fetch: Fetch): Value[] => sampleShape(ir, fetch, shapeOf(ir, fetch, commonOf(ir, fetch)));
+/** A sample of the first level. Bytes that are no array have nothing at the places of floats. Source: recorded on an NVIDIA H200. */
+export function sample(ir: RowBuilder, fetch: Fetch): Value[] {
+  const found = (): Value[] => sampleLevels(ir, fetch, finestLevel(ir, fetch.descriptor));
+  if (fetch.geometry !== '1d') return found();
+  const isBuffer = ir.icmp(fetch.descriptor.word(textureHead.isBuffer), int(ir, 0), { pred: 'ne' });
+  return ir.choose(isBuffer, () => [0, 0, 0, 0].map((value) => int(ir, value)), found);
+}
 
-/** A sample of one level, or of two that are mixed. */
+/** A sample of one level, or of two that are mixed: a level is divided as a whole texture is. */
 export function sampleLevels(ir: RowBuilder, fetch: Fetch, { first, weight }: LevelPlace): Value[] {
   const common = commonOf(ir, fetch);
   const isTwo = ir.icmp(weight, int(ir, 0), { pred: 'ne' });
-  const none = single(ir, 0);
-  const sums = ir.repeat(ir.add(int(ir, 1), ir.zext('i32', isTwo)), [none, none, none, none], (i, values) => {
-    const words = sampleShape(ir, fetch, shapeOf(ir, fetch, common, ir.add(first, i)));
-    const part = fraction(ir, ir.select(ir.icmp(i, int(ir, 0), { pred: 'eq' }), ir.sub(int(ir, 256), weight), weight));
-    return words.map((word, channel) => {
-      const value = ir.bitcast('f32', word);
-      return ir.select(isTwo, ir.fadd(values[channel]!, ir.fmul(part, value)), value);
-    });
+  const levels = ir.add(int(ir, 1), ir.zext('i32', isTwo));
+  const shapeAt = (level: Value): Shape => shapeOf(ir, fetch, common, ir.add(first, level));
+  const mixedLevels = (): Value[] => {
+    const boxes = common.modes.length === 3 ? 1 : 0;
+    const plane = (number: Value): Plane => {
+      const level = ir.lshr(number, int(ir, boxes));
+      const shape = shapeAt(level);
+      const part = ir.select(ir.icmp(level, int(ir, 0), { pred: 'eq' }), ir.sub(int(ir, whole), weight), weight);
+      return planeOf(ir, shape, placesOf(ir, fetch, shape), [ir.and(number, int(ir, boxes)), part]);
+    };
+    return mixture(ir, common.format, { count: ir.shl(levels, int(ir, boxes)), plane });
+  };
+  return ir.choose(ir.or(isTwo, common.sampling.isLinear), mixedLevels, () => {
+    const shape = shapeAt(int(ir, 0));
+    return texel(
+      ir,
+      shape,
+      placesOf(ir, fetch, shape).map((place) => place.first),
+    );
   });
-  return sums.map((sum) => ir.bitcast('i32', sum));
 }
 
 function placesOf(ir: RowBuilder, fetch: Fetch, { sampling, axes }: Shape): Place[] {
-  return axes.map((axis, i) => {
-    const place = placeOn(ir, sampling, axis, fetch.coordinates[i]!);
-    const offset = fetch.offsets[i];
-    return offset === undefined ? place : { ...place, first: ir.add(place.first, offset) };
-  });
+  return axes.map((axis, i) => placeOn(ir, sampling, axis, fetch.coordinates[i]!, fetch.offsets[i]));
 }
 
-function sampleShape(ir: RowBuilder, fetch: Fetch, shape: Shape): Value[] {
-  const places = placesOf(ir, fetch, shape);
-  const numbers = places.map(({ first }) => first);
-  return ir.choose(
-    shape.sampling.isLinear,
-    () => mixed(ir, shape, places),
-    () => texel(ir, shape, numbers),
-  );
-}
-
-const fraction = (ir: RowBuilder, weight: Value): Value => ir.fmul(ir.uitofp('f32', weight), single(ir, 1 / 256));
-
-/** The texels around a place, each weighted by the product of its weights on the axes. */
-function mixed(ir: RowBuilder, shape: Shape, places: readonly Place[]): Value[] {
-  const zero = single(ir, 0);
-  const sums = ir.repeat(int(ir, 2 ** places.length), [zero, zero, zero, zero], (i, values) => {
-    const bits = places.map((_, axis) => ir.and(ir.lshr(i, int(ir, axis)), int(ir, 1)));
-    const numbers = places.map(({ first }, axis) => ir.add(first, bits[axis]!));
-    const words = texel(ir, shape, numbers);
-    const weights = places.map(({ weight }, axis) => {
-      const isNext = ir.icmp(bits[axis]!, int(ir, 1), { pred: 'eq' });
-      return fraction(ir, ir.select(isNext, weight, ir.sub(int(ir, 256), weight)));
-    });
-    const weight = weights.reduce((a, b) => ir.fmul(a, b));
-    return words.map((word, channel) => ir.fadd(values[channel]!, ir.fmul(weight, ir.bitcast('f32', word))));
-  });
-  return sums.map((sum) => ir.bitcast('i32', sum));
+/** The plane of a number, 0 or 1, in a box, as the part of a texture; one axis lies at the upper edge of the first row of a plane. */
+function planeOf(ir: RowBuilder, shape: Shape, places: readonly Place[], [number, part]: readonly [Value, Value]): Plane {
+  const { line } = shape;
+  const [axes, all] = line
+    ? [
+        [...shape.axes, line],
+        [...places, edgeOf(ir, line)],
+      ]
+    : [shape.axes, places];
+  const around = { ...shape, axes };
+  const at = (next: readonly Value[]): Value[] =>
+    texel(
+      ir,
+      around,
+      all.map(({ first }, i) => ir.add(first, next[i] ?? number)),
+    );
+  const [x, y, z] = all.map(({ weight }) => weight);
+  const weights = y === undefined ? [x!] : [x!, y];
+  if (z === undefined) return { part, weights, at };
+  const next = partOf(ir, z, part);
+  return { part: ir.select(ir.icmp(number, int(ir, 1), { pred: 'eq' }), next, ir.sub(part, next)), weights, at };
 }
 
 /** One channel of the four texels that a filter would mix, in the order of the manual. Source: PTX ISA 9.0, 9.7.10.4. */
@@ -157,5 +175,6 @@ export function gather(ir: RowBuilder, fetch: Fetch, channel: number): Value[] {
     [next(x), y],
     [x, y],
   ];
-  return places.map((place) => texel(ir, shape, place)[channel]!);
+  const isMissing = ir.icmp(shape.format.channels, int(ir, channel), { pred: 'ule' });
+  return places.map((place) => ir.select(isMissing, int(ir, 0), texel(ir, shape, place)[channel]!));
 }

@@ -37,10 +37,10 @@ function fetchOf(ir: RowBuilder, { a, c, e }: Operands, geometry: Geometry): Fet
   const offsets = e === undefined ? [] : listOf(e).slice(0, axesOf[geometry]);
   if (!isCube(geometry)) {
     const layer = number && layerOf(ir, descriptor, number);
-    return { descriptor, geometry, coordinates: given, layer, offsets };
+    return { descriptor, geometry, coordinates: given, layer, number, offsets };
   }
   const { face, coordinates } = onFace(ir, given as unknown as [Value, Value, Value]);
-  const layer = number ? ir.add(ir.mul(layerOf(ir, descriptor, number), int(ir, 6)), face) : face;
+  const layer = number ? ir.add(ir.mul(layerOf(ir, descriptor, number, 6), int(ir, 6)), face) : face;
   return { descriptor, geometry, coordinates, layer, offsets };
 }
 
@@ -49,9 +49,10 @@ const results = (ir: RowBuilder, words: readonly Value[], { dtype }: Form): { re
   p: ir.const('i1', 1),
 });
 
-/** Why results may differ from the GPU's: the manual gives the weights, and neither the order of the sum nor its width. */
+/** Where results may differ from the GPU's. */
 const filtered = {
-  approximate: 'weights are the manual’s, in 256ths, and texels are summed in f32; the manual bounds neither, and no GPU was compared',
+  approximate:
+    'results are those of an H200, bit for bit, but for filters of floats in boxes (one unit in the last place), of signed bytes (2^-15), and of sRGB (2^-8)',
 } as const;
 
 const doc = (what: string): string => `${what} \`p\` is whether the texels are in memory, which they always are; \`e\` are texels to add.`;
@@ -121,7 +122,9 @@ export const textureRows = (): readonly Row[] => [
     since: { ptx: 3.1, sm: 20 },
     doc: doc('Samples a texture at the level of the given gradients.'),
     source: '9.7.10.3',
-    status: { approximate: `the level is the logarithm of the longer gradient in texels, without anisotropy; ${filtered.approximate}` },
+    status: {
+      approximate: `the level is the logarithm of the longer gradient in texels, without anisotropy, where an H200 has up to a half more; ${filtered.approximate}`,
+    },
     lower(given, form, ir) {
       const fetch = fetchOf(ir, given, form.geom);
       const detail = gradientDetail(ir, fetch.descriptor, axesOf[form.geom], [listOf(given.x), listOf(given.y)]);

@@ -23,8 +23,8 @@ export interface AccessShape {
   readonly isBounded: boolean;
   /** Whether it is an atomic or belongs to one: a 16-bit atomic accesses its whole word, the rest of which may be unwritten. */
   readonly isOfWord: boolean;
-  /** Whether the host orders threads by it; `hidden` for memory that the source does not have, which is not checked. */
-  readonly syncs: 'no' | 'yes' | 'hidden';
+  /** Whether the host orders threads by it; `hidden` for barriers that the source does not have, `unchecked` for other such memory. */
+  readonly syncs: 'no' | 'yes' | 'hidden' | 'unchecked';
 }
 
 /** The function index of a form; parameters are address, value (stores only, i64), start and bytes (if bounded), site and strength. */
@@ -96,12 +96,12 @@ function writeFunction(
   if (shape.isBounded) writeBounds(frame);
   else writeAllowed(frame);
   if (shape.align > 1) writeAlignment(frame);
-  const isHidden = shape.syncs === 'hidden';
+  const isHidden = shape.syncs === 'hidden' || shape.syncs === 'unchecked';
   if (shape.space !== 'local' && !isHidden && kinds.has('init')) writeInit(frame);
   if ((shape.space === 'global' || shape.space === 'shared') && !isHidden && kinds.has('race')) writeRaces(frame);
   if (shape.space !== 'local' && kinds.has('sync')) writeProgress(frame);
   if (shape.space === 'global' && shape.what !== 'load' && kinds.has('writer')) writeWriterQuery(frame, shape.size);
-  if (shape.syncs !== 'no' && kinds.has('race')) {
+  if ((shape.syncs === 'yes' || shape.syncs === 'hidden') && kinds.has('race')) {
     get(frame, frame.address, frame.site);
     code.at('call', state.functions.synced);
   }

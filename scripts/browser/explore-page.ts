@@ -1,0 +1,55 @@
+/**
+ * Makes the page of kernels, PTX and what becomes of it, as files that any server can give: `bun scripts/browser/explore-page.ts FOLDER`.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { views } from '../../src/explore/views.ts';
+import { embeddedWorker } from '../worker.ts';
+import { type Built, withoutLibraries } from './build.ts';
+
+const root = join(import.meta.dirname, '../..');
+const source = join(root, 'src/explore');
+
+/** The table of options says how the command runs, which the page does itself. */
+const withoutCommand: Bun.BunPlugin = {
+  name: 'without-command',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/index\.ts$/ }, ({ importer }) =>
+      importer.endsWith('/cli/run/command.ts') ? { path: 'run', namespace: 'none' } : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: 'export const run = undefined;', loader: 'js' }));
+  },
+};
+
+async function script(entry: string, name: string, plugins: Bun.BunPlugin[]): Promise<Built> {
+  const { outputs } = await Bun.build({ entrypoints: [join(source, entry)], target: 'browser', format: 'esm', minify: true, plugins });
+  return { path: name, bytes: new Uint8Array(await outputs[0]!.arrayBuffer()) };
+}
+
+/** The choices of the page: the names of the views, and the examples. */
+function start(): Built {
+  const folder = join(root, 'examples');
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.ptx'))
+    .sort();
+  const examples = names.map((name) => ({ name: name.replace(/\.ptx$/, ''), text: readFileSync(join(folder, name), 'utf8') }));
+  const titles = views.map(({ name, title }) => ({ name, title }));
+  return { path: 'start.json', bytes: new TextEncoder().encode(JSON.stringify({ views: titles, examples })) };
+}
+
+/** Every file of the page. */
+export async function explorePage(): Promise<Built[]> {
+  const page = { path: 'index.html', bytes: new Uint8Array(readFileSync(join(source, 'index.html'))) };
+  const plugins = [withoutLibraries, withoutCommand, await embeddedWorker()];
+  return [page, start(), await script('index.ts', 'explore.js', []), await script('worker.ts', 'explore-worker.js', plugins)];
+}
+
+if (import.meta.main) {
+  const [folder] = process.argv.slice(2);
+  if (folder === undefined) throw new Error('usage: bun scripts/browser/explore-page.ts FOLDER');
+  for (const { path, bytes } of await explorePage()) {
+    await Bun.write(join(folder, path), bytes);
+    const sent = Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>).length;
+    console.log(`${path.padEnd(24)} ${(sent / 1024).toFixed(0).padStart(6)} KiB compressed`);
+  }
+}

@@ -1,0 +1,177 @@
+/** The page of kernels in Chromium: what a user does there, and what is seen. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { explorePage } from '../../scripts/browser/explore-page.ts';
+import { linked, linkOf } from '../../src/explore/link.ts';
+import { whileOpen } from '../support/browser/process.ts';
+import { examplesFolder } from '../support/examples.ts';
+import { need } from '../support/need.ts';
+
+const test = suite('browser/explore-page');
+
+/** What the page shows after a step. */
+interface Seen {
+  readonly text: string;
+  readonly view: string;
+  readonly list: string;
+  readonly status: string;
+  /** Numbers of lines with an error, and with a count of a launch. */
+  readonly errors: string;
+  readonly hot: string;
+  /** The lines of the view that belong to the chosen line. */
+  readonly bands: number;
+  readonly band: string;
+  readonly hash: string;
+  readonly chosen: string;
+}
+
+const driver = `
+const frame = document.createElement('iframe');
+frame.width = 1200; frame.height = 800; frame.src = 'index.html' + (await (await fetch('hash')).text());
+document.body.append(frame);
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const page = () => frame.contentDocument;
+const byId = (id) => page().getElementById(id);
+const all = (selector) => [...page().querySelectorAll(selector)];
+async function until(test) { while (!test()) await pause(20); }
+const ready = () => page()?.documentElement?.dataset.ready ?? '';
+async function after(act) { const before = ready(); act(); await until(() => ready() !== before); }
+const type = (text) => { byId('text').value = text; byId('text').dispatchEvent(new Event('input')); };
+/** Points at the middle of a line of the text. */
+function point(line) {
+  const box = byId('text').getBoundingClientRect();
+  byId('text').dispatchEvent(new (frame.contentWindow.MouseEvent)('mousemove', { clientX: box.left + 60, clientY: box.top + 10 + (line - 0.5) * 19 - byId('text').scrollTop }));
+}
+const seen = () => {
+  const bands = all('#right-bands i');
+  const first = bands[0] ? Math.round((parseFloat(bands[0].style.top) - 10 + byId('view').scrollTop) / 19) : -1;
+  return { text: byId('text').value, view: byId('view').textContent, list: byId('list').textContent, status: byId('status').textContent,
+    errors: all('#numbers .error').map((each) => each.textContent).join(' '), hot: all('#numbers .heat').map((each) => each.textContent).join(' '),
+    bands: bands.length, band: first < 0 ? '' : byId('view').textContent.split('\\n')[first], hash: frame.contentWindow.location.hash,
+    chosen: byId('text').value.slice(byId('text').selectionStart, byId('text').selectionEnd) };
+};
+const report = (value) => fetch('report', { method: 'POST', body: JSON.stringify(value) });
+try {
+  await until(ready);
+  const results = [seen()];
+  for (const step of await (await fetch('steps')).json()) {
+    if (step.view) await after(() => all('#views button').find((each) => each.dataset.view === step.view).click());
+    if (step.type !== undefined) await after(() => type(step.type));
+    if (step.point) point(step.point);
+    if (step.run) { delete page().documentElement.dataset.ran; byId('run').click(); await until(() => page().documentElement.dataset.ran); }
+    if (step.follow) page().querySelector('#list [data-line]').click();
+    if (step.share) { byId('share').click(); await until(() => frame.contentWindow.location.hash.includes('ptx=')); }
+    await pause(60);
+    results.push(seen());
+  }
+  await report({ results });
+} catch (error) { await report({ error: String(error && error.stack || error) }); }
+`;
+
+const example = readFileSync(join(examplesFolder, 'saxpy.ptx'), 'utf8');
+const lines = example.split('\n');
+const lineOf = (part: string): number => lines.findIndex((each) => each.includes(part)) + 1;
+const racing = `//! cumetal: --grid 1 --block 64 --arg f32:64
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry racing(.param .u64 out)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<2>;
+  .shared .align 4 .b8 box[4];
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %tid.x;
+  st.shared.u32 [box], %r1;
+  ld.shared.u32 %r2, [box];
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+`;
+
+async function drive(hash: string, steps: readonly object[]): Promise<Seen[]> {
+  const files = await explorePage();
+  const byPath = new Map(files.map(({ path, bytes }) => [path, bytes as Uint8Array<ArrayBuffer>]));
+  const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', json: 'application/json' };
+  interface Report {
+    readonly results: Seen[];
+    readonly error?: string;
+  }
+  let finish: (report: Report) => void;
+  const finished = new Promise<Report>((resolve) => {
+    finish = resolve;
+  });
+  using server = Bun.serve({
+    port: 0,
+    hostname: 'localhost',
+    async fetch(request) {
+      const path = new URL(request.url).pathname.slice(1);
+      if (path === 'report') finish((await request.json()) as Report);
+      if (path === 'report') return new Response('');
+      if (path === 'steps') return Response.json(steps);
+      if (path === 'hash') return new Response(hash);
+      const own: Record<string, string> = {
+        'driver.html': '<!doctype html><body><script type="module" src="driver.js"></script>',
+        'driver.js': driver,
+      };
+      const body = own[path] ?? byPath.get(path);
+      if (body === undefined) return new Response('', { status: 404 });
+      return new Response(body, { headers: { 'content-type': types[path.split('.').at(-1)!] ?? 'application/octet-stream' } });
+    },
+  });
+  const { results, error } = await whileOpen('chromium', `http://localhost:${server.port}/driver.html`, finished, {
+    limitMs: 120_000,
+    state: () => 'has not reported',
+  });
+  assert.is(error, undefined);
+  return results;
+}
+
+need(test, ['chromium'], 'a text is shown as what it becomes, with the lines that belong together, and launched', async () => {
+  const fma = lineOf('fma.rn.f32');
+  const link = await linkOf(example, 'msl');
+  const steps = [
+    { point: lineOf('st.global.f32') },
+    { view: 'ptx', point: fma },
+    { type: example.replace('fma.rn.f32', 'fma.rn.f99') },
+    { follow: true },
+    { type: example, run: true },
+    { share: true },
+    { type: racing, run: true },
+  ];
+  const [first, pointed, asPtx, wrong, followed, ran, shared, raced] = (await drive(link, steps)) as Required<Seen[]>;
+  assert.is(first!.text, example, 'the link carries the text');
+  assert.match(first!.view, /^\/\/ Metal Shading Language[\s\S]*kernel void saxpy/);
+  assert.not.match(first!.view, /@:|7777/);
+  assert.is(first!.bands, 0);
+  assert.ok(pointed!.bands > 0);
+  assert.match(pointed!.band, /fma\(/);
+  assert.match(asPtx!.band, /fma\.rn\.f32/);
+  assert.match(wrong!.list, new RegExp(`^${fma}:\\d+ error\\[CM\\d+\\]`));
+  assert.is(wrong!.errors, String(fma));
+  assert.match(followed!.chosen, /fma\.rn\.f99/);
+  assert.match(ran!.list, /saxpy on CPU[\s\S]*grid 16 x 1 x 1/);
+  assert.ok(ran!.hot.split(' ').includes(String(fma)));
+  assert.equal(await linked(shared!.hash), { text: example, view: 'ptx' });
+  assert.match(raced!.list, /12:\d+ error\[CM61\d\d\]/);
+  assert.ok(raced!.errors.split(' ').includes('12'));
+});
+
+test('a link that is damaged, or becomes too long a text, carries none', async () => {
+  const link = await linkOf(example, 'ir');
+  assert.equal(await linked(link), { text: example, view: 'ir' });
+  assert.is(await linked(link.slice(0, -20)), undefined);
+  assert.is(await linked('#view=ir&ptx=%00%01'), undefined);
+  assert.is(await linked(''), undefined);
+  assert.is(await linked(await linkOf(' '.repeat(5_000_000), 'ir')), undefined);
+});
+
+test('the files of the page are small', async () => {
+  const files = await explorePage();
+  const sent = files.reduce((sum, { bytes }) => sum + Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>).length, 0);
+  assert.ok(sent < 800_000, `${sent} bytes`);
+});
+
+test.run();
