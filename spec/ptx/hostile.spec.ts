@@ -63,4 +63,31 @@ run('texts of the grammar, whole and damaged', () => {
   return made.length % 3 === 0 || text === '' ? text : damagePtx(text, next);
 });
 
+test('many calls through a register among many moves: the moves are read once', () => {
+  const text = `.version 8.0
+.target sm_80
+.address_size 64
+.func (.reg .b32 %o) f(.reg .b32 %a)
+{
+  add.u32 %o, %a, 1;
+  ret;
+}
+.visible .entry k()
+{
+  .reg .b32 %r<9>;
+  .reg .b64 %rd<9>;
+  mov.u64 %rd1, f;
+${'  mov.u32 %r1, %r2;\n'.repeat(40_000)}P: .callprototype (.reg .b32 _) _ (.reg .b32 _);
+${'  call (%r1), %rd1, (%r2), P;\n'.repeat(400)}  ret;
+}
+`;
+  const file = new SourceFile('calls.ptx', text);
+  const diagnostics = new Diagnostics(file);
+  const module = parse(file, diagnostics);
+  const { entries } = withinCpuSeconds(3, () => check(module, {}, diagnostics));
+  assert.equal(diagnostics.list, []);
+  const calls = entries[0]!.items.filter((item) => item.kind === 'instruction' && item.call?.choice?.number === 1n);
+  assert.is(calls.length, 400);
+});
+
 test.run();

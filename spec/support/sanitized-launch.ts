@@ -8,7 +8,14 @@ import { loadLibrary } from '../../src/device/cpu/launch/library.ts';
 import { prepareLaunch } from '../../src/device/cpu/launch/prepare.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import { newAllocations } from '../../src/device/cpu/observe/allocations.ts';
-import { type DeviceBuffer, type Dim3, type LaunchArgument, type SanitizeKind, sanitizeKinds } from '../../src/device/device.ts';
+import {
+  type DeviceBuffer,
+  type Dim3,
+  type LaunchArgument,
+  type Order,
+  type SanitizeKind,
+  sanitizeKinds,
+} from '../../src/device/device.ts';
 import { messages as messagesOf } from './examples.ts';
 
 export interface SanitizedLaunch {
@@ -20,6 +27,8 @@ export interface SanitizedLaunch {
   readonly kernel?: string;
   /** Bytes of dynamic shared memory. */
   readonly shared?: number;
+  /** The order of blocks, warps and threads. */
+  readonly schedule?: Order;
 }
 
 export interface SanitizedRun {
@@ -51,7 +60,7 @@ function libraryOf(text: string): { source: SourceFile; metallib: Uint8Array } {
 /** Launches the first kernel of a PTX text, or the named one, on memory of its own; `isPrecise` skips the fast sanitizer. */
 export function runSanitized(
   text: string,
-  { grid, block, args, kernel: name, kinds = sanitizeKinds, shared = 0 }: SanitizedLaunch,
+  { grid, block, args, kernel: name, kinds = sanitizeKinds, shared = 0, schedule }: SanitizedLaunch,
   isExact: boolean,
 ): SanitizedRun {
   const { source, metallib } = libraryOf(text);
@@ -88,7 +97,16 @@ export function runSanitized(
     return { kind: 'buffer', buffer: bufferOf(arg.length, arg) };
   });
   const sanitize = { kinds: new Set(kinds), source };
-  const request = { kernel: kernel.reflection.name, grid, block, dynamicSharedBytes: shared, args: given, timeoutMs: 20_000, sanitize };
+  const request = {
+    kernel: kernel.reflection.name,
+    grid,
+    block,
+    dynamicSharedBytes: shared,
+    args: given,
+    timeoutMs: 20_000,
+    sanitize,
+    ...(schedule ? { schedule } : {}),
+  };
   const preparation = prepareLaunch(memory, { info: cpuInfo, ownMemory: 0, allocations, isPrecise: isExact }, kernel, request, diagnostics);
   const prepared = 'launch' in preparation ? preparation.launch : undefined;
   let isFallback = false;

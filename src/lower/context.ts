@@ -61,6 +61,8 @@ export interface Context {
   readonly evidence: Evidence;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks: boolean;
+  /** Whether the code is for the sanitizer. */
+  readonly isSanitized: boolean;
   /** Whether there are barriers for some of the threads of a block. */
   readonly hasNamedBarriers: boolean;
   /** Instructions that stay what they are, for a target that has them. */

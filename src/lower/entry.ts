@@ -139,6 +139,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     cells: new Map(),
     evidence: newEvidence(),
     hasMarks: around.hasMarks,
+    isSanitized: around.isSanitized,
     hasNamedBarriers: around.hasNamedBarriers,
     natives: around.ptx === undefined ? undefined : { ...around.kept, forms: new Map() },
     arrival: hasRow(entry, around.functions, ({ control }) => control === 'wait') ? arrivalRegister() : undefined,

@@ -17,7 +17,9 @@ export function lowerInstruction(c: Context, item: CheckedInstruction): void {
   const guard = item.guard && guardValue(c, item.guard);
   if (guard === undefined) return lowerPlain(c, item.match);
   // Where instructions are counted, they are by the threads that carry them out.
-  if (c.hasMarks || hasEffect(item.match)) return lowerBranched(c, item.match, guard);
+  // The sanitizer wants to know who executes a fence.
+  const isSeen = c.isSanitized && !item.match.row.operands.some((slot) => slot.isDestination);
+  if (c.hasMarks || isSeen || hasEffect(item.match)) return lowerBranched(c, item.match, guard);
   c.guard = guard;
   lowerPlain(c, item.match);
   c.guard = undefined;

@@ -65,6 +65,19 @@ export interface Functions {
   /** The functions with a body. An alias maps to its target. */
   readonly defined: ReadonlyMap<string, PtxFunction>;
   readonly module: Module;
+  /** Found when the first call through a register asks: that takes a walk over the module. */
+  readonly addresses: () => Addresses;
+}
+
+/** The numbers of functions, and the functions whose address the module takes. */
+interface Addresses {
+  readonly numbers: ReadonlyMap<string, bigint>;
+  readonly taken: readonly string[];
+}
+
+function addressesOf(module: Module): Addresses {
+  const numbers = functionNumbers(module);
+  return { numbers, taken: addressedFunctions(module, numbers) };
 }
 
 export function functionsOf(module: Module): Functions {
@@ -81,7 +94,16 @@ export function functionsOf(module: Module): Functions {
     const prototypeCount = defined.get(item.aliasee.name);
     if (prototypeCount && !prototypeCount.isEntry && !defined.has(item.alias.name)) defined.set(item.alias.name, prototypeCount);
   }
-  return { declared, defined, module };
+  let addresses: Addresses | undefined;
+  return {
+    declared,
+    defined,
+    module,
+    addresses() {
+      addresses ??= addressesOf(module);
+      return addresses;
+    },
+  };
 }
 
 /**
@@ -116,7 +138,7 @@ export function checkCall(
   checkList(passing('parameters'), instruction.span, args, prototype.params);
   if (lookUp(scope, callee.name)?.kind !== 'function') {
     const targets = diagnostics.list.length > before ? [] : targetsOf(parts, prototype, scope, functions, diagnostics);
-    const numbers = functionNumbers(functions.module);
+    const { numbers } = functions.addresses();
     const among: Choices = { register: callee, numbers: [...new Set(targets.map(({ name }) => numbers.get(name)!))] };
     if (diagnostics.list.length > before) return undefined;
     if (targets.length === 0) return void refusePointerCall(callee.name, callee.span, diagnostics);
@@ -144,7 +166,7 @@ function targetsOf(
 ): PtxFunction[] {
   const place = lookUp(scope, label!.name);
   const list = place?.kind === 'label' && place.label.list?.name === 'calltargets' ? place.label.list.targets : undefined;
-  const names = list ? list.map(({ name }) => name) : addressedFunctions(functions.module);
+  const names = list ? list.map(({ name }) => name) : functions.addresses().taken;
   const found = names.flatMap((name) => {
     const fn = functions.defined.get(name);
     if (!fn && list) refuseMissingBody(name, label!.span, diagnostics);

@@ -26,37 +26,39 @@ export function functionNumbers({ items }: Module): ReadonlyMap<string, bigint> 
 /**
  * The names of functions whose address the module takes: in a `mov`, an initial value, or a list of targets. In the order of their numbers.
  */
-export function addressedFunctions(module: Module): string[] {
-  const numbers = functionNumbers(module);
+export function addressedFunctions(module: Module, numbers: ReadonlyMap<string, bigint>): string[] {
   const entries = new Set(entryNames(module.items));
-  const found = new Set(namesTaken(module).filter((name) => numbers.has(name) && !entries.has(name)));
+  const found = namesTaken(module, (name) => numbers.has(name) && !entries.has(name));
   return [...found].sort((a, b) => Number(numbers.get(a)! - numbers.get(b)!));
 }
 
 /** The names of kernels whose address the module takes, which other kernels launch. */
 export function addressedEntries(module: Module): ReadonlySet<string> {
   const entries = new Set(entryNames(module.items));
-  return new Set(namesTaken(module).filter((name) => entries.has(name)));
+  return namesTaken(module, (name) => entries.has(name));
 }
 
-function namesTaken({ items }: Module): string[] {
-  const found: string[] = [];
+/** The wanted names among those whose address is taken: a module has as many others as it has moves. */
+function namesTaken({ items }: Module, isWanted: (name: string) => boolean): Set<string> {
+  const found = new Set<string>();
+  const note = (node: Initializer | Operand): void => {
+    for (const name of namesOf(node)) if (isWanted(name)) found.add(name);
+  };
   for (const item of items) {
-    if (item.kind === 'variable' && item.init) found.push(...namesOf(item.init));
-    if (item.kind === 'function') found.push(...addressedNames(item.body ?? []));
+    if (item.kind === 'variable' && item.init) note(item.init);
+    if (item.kind === 'function') noteTaken(item.body ?? [], note);
   }
   return found;
 }
 
-function addressedNames(body: readonly Statement[]): string[] {
-  const names: string[] = [];
-  const work = [...body];
-  for (let statement = work.pop(); statement; statement = work.pop()) {
-    if (statement.kind === 'block') work.push(...statement.body);
-    if (statement.kind === 'directive' && statement.name === 'calltargets') names.push(...statement.targets.map(({ name }) => name));
-    if (statement.kind === 'instruction' && statement.opcode === 'mov') names.push(...statement.operands.slice(1).flatMap(namesOf));
+function noteTaken(body: readonly Statement[], note: (node: Operand) => void): void {
+  for (const statement of body) {
+    if (statement.kind === 'block') noteTaken(statement.body, note);
+    else if (statement.kind === 'directive' && statement.name === 'calltargets')
+      for (const { name, span } of statement.targets) note({ kind: 'name', name, span });
+    else if (statement.kind === 'instruction' && statement.opcode === 'mov')
+      for (let i = 1; i < statement.operands.length; i++) note(statement.operands[i]!);
   }
-  return names;
 }
 
 /** The names in an initial value or an operand. */

@@ -126,7 +126,8 @@ function checkMapping({ targets, items }: Module, diagnostics: Diagnostics): voi
 function usesDoubles(body: readonly Statement[]): boolean {
   const work = [...body];
   for (let statement = work.pop(); statement; statement = work.pop()) {
-    if (statement.kind === 'block') work.push(...statement.body);
+    // Not as arguments of one call, of which Node takes some hundred thousand.
+    if (statement.kind === 'block') for (const each of statement.body) work.push(each);
     if (statement.kind === 'instruction' && statement.modifiers.includes('f64')) return true;
   }
   return false;
