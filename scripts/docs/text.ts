@@ -66,6 +66,8 @@ The kernels have the form that AIR is emitted from, with the same buffer slots, 
 Compile without fast math: \`-fno-fast-math\`, or \`MTLMathModeSafe\` for \`newLibraryWithSource\`.
 \`spec/support/msl\` has a stand-in of Metal's library, over which a C++ compiler makes programs of the texts; no driver of Apple has compiled them yet.
 
+\`--emit host\` writes Swift that makes the pipeline of each kernel and encodes a launch of it, with a parameter for each argument in its slot, and \`--emit host:objc\` the same in Objective-C; both are for the metallib as well as for its source.
+
 ## PTX
 
 \`--emit ptx\` writes the PTX of a file as it is. With \`--arch sm_XX\` it is written anew, from the IR, for another architecture: names, parameters, launch bounds, \`.loc\` lines and the variables of the module stay.
