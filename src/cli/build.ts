@@ -31,6 +31,8 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const what = (lastValue(parsed, 'emit') ?? 'metallib') as Output;
   const arch = lastValue(parsed, 'arch');
   if (arch !== undefined && what !== 'ptx') return usageError('`--arch` requires `--emit ptx`', 'cumetal build --help', terminal);
+  const fp = lastValue(parsed, 'fp');
+  if (fp !== undefined && what !== 'wgsl') return usageError('`--fp` requires `--emit wgsl`', 'cumetal build --help', terminal);
   const entries = allValues(parsed, 'entry');
   const printed = allValues(parsed, 'print-after');
   const unknown = printed.find((name) => name !== 'all' && !passNames.includes(name));
@@ -44,7 +46,12 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const diagnostics = new Diagnostics();
   const start = performance.now();
   const compiling = ofPtxOnly.find((name) => has(parsed, name));
-  const { code, size, isFromAir } = await buildTo(to, { from, parsed, what, arch, options, compiling }, terminal, diagnostics);
+  const { code, size, isFromAir } = await buildTo(
+    to,
+    { from, parsed, what, arch, isFast: fp === 'fast', options, compiling },
+    terminal,
+    diagnostics,
+  );
   if (diagnostics.list.length > 0) writeDiagnostics(diagnostics.list, terminal);
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
@@ -68,6 +75,7 @@ function defaultNote(what: Output, options: CompileOptions): string | undefined 
     what === 'wat' ||
     what === 'wat:simd' ||
     what === 'opencl' ||
+    what === 'wgsl' ||
     what === 'ptx'
   )
     return undefined;
@@ -88,7 +96,7 @@ function passPrinter(names: readonly string[], terminal: Terminal): AfterPass {
 }
 
 /** The output: a stage of the pipeline, a module of the CPU device, or a text of another language. */
-type Output = Emit | 'wat' | 'wat:simd' | 'opencl' | 'msl' | 'ptx' | 'host' | 'host:objc';
+type Output = Emit | 'wat' | 'wat:simd' | 'opencl' | 'msl' | 'wgsl' | 'ptx' | 'host' | 'host:objc';
 
 interface Work {
   readonly from: string;
@@ -96,6 +104,8 @@ interface Work {
   readonly what: Output;
   /** The architecture of PTX that is written anew. */
   readonly arch: string | undefined;
+  /** Whether WGSL takes floats as the language has them. */
+  readonly isFast: boolean;
   readonly options: CompileOptions;
   /** The first option that requires PTX. */
   readonly compiling: string | undefined;
@@ -110,7 +120,7 @@ interface Built {
 /** A form of PTX; undefined after reporting errors. */
 async function ofPtx(
   source: SourceFile,
-  { what, arch, options }: Pick<Work, 'what' | 'arch' | 'options'>,
+  { what, arch, isFast, options }: Pick<Work, 'what' | 'arch' | 'isFast' | 'options'>,
   diagnostics: Diagnostics,
 ): Promise<string | Uint8Array | undefined> {
   const own = new Diagnostics(source);
@@ -123,8 +133,8 @@ async function ofPtx(
           : (await import('./build-text.ts')).ptxOf(source, arch, options, own)
         : what === 'host' || what === 'host:objc'
           ? (await import('./build-host.ts')).hostOf(source, what, options, own)
-          : what === 'opencl' || what === 'msl'
-            ? (await import('./build-text.ts')).textOf(source, what, options, own)
+          : what === 'opencl' || what === 'msl' || what === 'wgsl'
+            ? (await import('./build-text.ts')).textOf(source, what, options, own, isFast)
             : emit(source, what, options, own);
   diagnostics.addAll(own.sorted());
   return result;

@@ -44,10 +44,18 @@ export const emitChoices = [
   'wat:simd',
   'opencl',
   'msl',
+  'wgsl',
   'ptx',
   'host',
   'host:objc',
 ];
+
+export const fp: Option = {
+  name: 'fp',
+  value: 'HOW',
+  choices: ['exact', 'fast'],
+  doc: 'For `--emit wgsl`: `exact` (the default) takes no operation on floats for exact that WGSL does not promise to be, `fast` uses the language as it is.',
+};
 
 /** The architectures of `--emit ptx`. */
 export const archChoices = [
