@@ -3,13 +3,8 @@
  */
 import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
 import type { Dim3 } from '../../device/index.ts';
-<<<<<<< HEAD
-import { activeClusters, type LaunchConfig, launchAttributes, potentialCluster } from './clusters.ts';
-import { copy, fillWords, kinds } from './copies.ts';
-=======
 import { type LaunchConfig, launchAttributes } from './clusters.ts';
-import { copies, copy, fillWords, kinds } from './copies.ts';
->>>>>>> main
+import { copy, fillWords, kinds } from './copies.ts';
 import { allocate, allocateManaged, allocatePinned, deviceMemory, free, totalBytes } from './device-memory.ts';
 import { attributeOf, cudaVersion, devices, keptText, propertiesOf } from './devices.ts';
 import { driverArrays } from './driver-arrays.ts';
