@@ -428,7 +428,7 @@ test('a kernel of the driver API that fails leaves its error to the next call', 
 test('every function that the headers declare is there, but those of arrays and textures', () => {
   const folder = join(import.meta.dirname, '../../cuda/include');
   const text = ['cuda_runtime_api.h', 'cuda.h'].map((name) => readFileSync(join(folder, name), 'utf8')).join('');
-  const declared = [...new Set([...text.matchAll(/\b((?:__)?cuda?[A-Z]\w+)\(/g)].map(([, name]) => name!))];
+  const declared = [...new Set([...text.matchAll(/\b((?:__)?cu(?:da)?[A-Z]\w+)\(/g)].map(([, name]) => name!))];
   assert.ok(declared.length > 150);
   const absent = declared.filter((name) => !(name in cudaFunctions));
   assert.equal(

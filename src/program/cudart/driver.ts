@@ -2,9 +2,8 @@
  * The driver API over the same state. Names with `_v2` are those that CUDA's headers give to programs of today. Source: CUDA Driver API.
  */
 import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
-import { estimate } from '../../api/occupancy.ts';
 import type { Dim3 } from '../../device/index.ts';
-import { activeClusters, type LaunchConfig, launchAttributes, potentialCluster } from './clusters.ts';
+import { type LaunchConfig, launchAttributes } from './clusters.ts';
 import { copies, copy, fillWords, kinds } from './copies.ts';
 import { allocate, allocateManaged, allocatePinned, deviceMemory, free, totalBytes } from './device-memory.ts';
 import { attributeOf, cudaVersion, devices, keptText, propertiesOf } from './devices.ts';
@@ -21,6 +20,7 @@ import {
   usualShared,
 } from './launches.ts';
 import { links } from './link.ts';
+import { occupancy } from './occupancy.ts';
 import { driverRow, must, type Row } from './row.ts';
 import { type CodeImage, CudaFailure, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
@@ -310,18 +310,7 @@ const functions: Readonly<Record<string, Row>> = {
   cuFuncSetCacheConfig: inContext(['pointer', 'int'], (state, fn) => {
     if (!state.functions.has(fn)) fail('cudaErrorInvalidResourceHandle');
   }),
-  cuOccupancyMaxActiveBlocksPerMultiprocessor: inContext(['pointer', 'pointer', 'int', 'size'], (state, to, fn, threads, bytes) => {
-    const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
-    must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
-  }),
-  cuOccupancyMaxActiveClusters: inContext(['pointer', 'pointer', 'pointer'], (state, to, fn, config) => {
-    const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
-    must(state.memory.putU32(to, activeClusters(state, fn, kernel, launchConfig(state, config).shape)));
-  }),
-  cuOccupancyMaxPotentialClusterSize: inContext(['pointer', 'pointer', 'pointer'], (state, to, fn, config) => {
-    const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
-    must(state.memory.putU32(to, potentialCluster(state, fn, kernel, launchConfig(state, config).shape)));
-  }),
+  ...occupancy(launchConfig),
   cuMemGetInfo: same(deviceMemory.cudaMemGetInfo!),
   cuMemAlloc: inContext(['pointer', 'size'], (state, to, bytes) => {
     if (bytes === 0) fail('cudaErrorInvalidValue');
