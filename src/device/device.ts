@@ -28,7 +28,7 @@ export type DeviceKind = 'auto' | DeviceInfo['kind'] | (string & {});
 
 /** The kind, the name and the limits of a device. */
 export interface DeviceInfo {
-  readonly kind: 'cpu' | 'metal' | 'cuda' | 'opencl';
+  readonly kind: 'cpu' | 'metal' | 'cuda' | 'opencl' | 'webgpu';
   /** The name for people, with version or chip. */
   readonly name: string;
   readonly limits: DeviceLimits;

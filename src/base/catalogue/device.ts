@@ -213,6 +213,19 @@ export const device = entries({
     message: 'the OpenCL driver refuses {what} in `{call}`: {why}',
     page: 'A call that a launch needs has failed. The names are those of `cl.h`, which the OpenCL specification documents.',
   },
+  CM6052: {
+    severity: 'error',
+    title: 'kernel rejected by WebGPU',
+    message: '`{kernel}` is rejected by WebGPU: {why}',
+    help: '`cumetal build --emit wgsl` prints the source of a kernel',
+    page: 'The kernel was printed as WGSL, and the driver does not compile it, or not for blocks of this shape: a kernel with warp operations or barriers in divergent code needs workgroup memory of its own, which counts to the limit. The notes are the messages of the compiler.',
+  },
+  CM6053: {
+    severity: 'error',
+    title: 'error of WebGPU',
+    message: '{what} is refused by WebGPU: {why}',
+    page: 'A validation error, too little memory, or a lost device. The message is that of the implementation.',
+  },
   CM6080: {
     severity: 'error',
     title: 'memory of the program out of reach',

@@ -26,7 +26,7 @@ export interface RunRequest {
   readonly prints: readonly { readonly index: number; readonly count: number | undefined }[];
   readonly outs: readonly { readonly index: number; readonly path: string }[];
   readonly checks: readonly { readonly index: number; readonly expect: Expectation }[];
-  readonly device: 'auto' | 'metal' | 'cpu' | 'cuda' | 'opencl';
+  readonly device: 'auto' | 'metal' | 'cpu' | 'cuda' | 'opencl' | 'webgpu';
   readonly engine: EngineOptions & Pick<OpenOptions, 'via'>;
   readonly repeat: number;
   readonly timeoutMs: number;
