@@ -66,6 +66,8 @@ The kernels have the form that AIR is emitted from, with the same buffer slots, 
 Compile without fast math: \`-fno-fast-math\`, or \`MTLMathModeSafe\` for \`newLibraryWithSource\`.
 \`spec/support/msl\` has a stand-in of Metal's library, over which a C++ compiler makes programs of the texts; no driver of Apple has compiled them yet.
 
+\`--emit host\` writes Swift that makes the pipeline of each kernel and encodes a launch of it, with a parameter for each argument in its slot, and \`--emit host:objc\` the same in Objective-C; both are for the metallib as well as for its source.
+
 ## WGSL
 
 Memory of the device is one array of words, \`arena\`, and an address is an offset in bytes in it, a \`u64\` of two words; 0 is null.

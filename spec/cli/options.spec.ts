@@ -171,7 +171,7 @@ test('typed options override the launch lines of a file, and lists are appended 
 });
 
 test('choices that are spelled twice are equal', () => {
-  assert.equal(emitChoices, [...emits, 'wat', 'wat:simd', 'opencl', 'msl', 'wgsl', 'ptx']);
+  assert.equal(emitChoices, [...emits, 'wat', 'wat:simd', 'opencl', 'msl', 'wgsl', 'ptx', 'host', 'host:objc']);
   assert.equal(fp64Choices, [...fp64Modes]);
   assert.equal(mmaChoices, [...mmaModes]);
   assert.equal(targetChoices, Object.keys(targets));

@@ -96,7 +96,7 @@ function passPrinter(names: readonly string[], terminal: Terminal): AfterPass {
 }
 
 /** The output: a stage of the pipeline, a module of the CPU device, or a text of another language. */
-type Output = Emit | 'wat' | 'wat:simd' | 'opencl' | 'msl' | 'wgsl' | 'ptx';
+type Output = Emit | 'wat' | 'wat:simd' | 'opencl' | 'msl' | 'wgsl' | 'ptx' | 'host' | 'host:objc';
 
 interface Work {
   readonly from: string;
@@ -131,9 +131,11 @@ async function ofPtx(
         ? arch === undefined
           ? ptxOf(source, options, own)
           : (await import('./build-text.ts')).ptxOf(source, arch, options, own)
-        : what === 'opencl' || what === 'msl' || what === 'wgsl'
-          ? (await import('./build-text.ts')).textOf(source, what, options, own, isFast)
-          : emit(source, what, options, own);
+        : what === 'host' || what === 'host:objc'
+          ? (await import('./build-host.ts')).hostOf(source, what, options, own)
+          : what === 'opencl' || what === 'msl' || what === 'wgsl'
+            ? (await import('./build-text.ts')).textOf(source, what, options, own, isFast)
+            : emit(source, what, options, own);
   diagnostics.addAll(own.sorted());
   return result;
 }
@@ -150,6 +152,7 @@ async function ofAir(
   diagnostics: Diagnostics,
 ): Promise<string | Uint8Array | 'usage' | undefined> {
   if (what === 'ptx') return (await import('./build-text.ts')).ptxOfMetallib(metallib, arch, diagnostics);
+  if (what === 'host' || what === 'host:objc') return (await import('./build-host.ts')).hostOfMetallib(metallib, what, diagnostics);
   const { validateBytes } = await import('./validate.ts');
   if (!validateBytes(metallib, diagnostics)) return undefined;
   if (what === 'metallib') return metallib;
@@ -168,7 +171,7 @@ async function buildTo(to: string, work: Work, terminal: Terminal, diagnostics: 
   if (to !== '-' && !areWritable(terminal, [to], diagnostics)) return { code: exit.failed };
   const input = await readInputs(parsed.positionals, terminal, diagnostics, parsed);
   if (typeof input === 'number') return { code: input };
-  if (input.kind === 'metallib' && !input.isFromAir && what !== 'ptx') {
+  if (input.kind === 'metallib' && !input.isFromAir && what !== 'ptx' && !what.startsWith('host')) {
     const name = printable(from);
     terminal.err(
       `error: \`${name}\` is already a metallib\n  = help: \`cumetal inspect ${name} --disassemble\` prints its contents, and \`--emit ptx\` makes PTX of it\n`,
@@ -179,7 +182,7 @@ async function buildTo(to: string, work: Work, terminal: Terminal, diagnostics: 
   if (isFromAir && compiling) return requiresPtx(`--${compiling}`, from, 'the module is compiled already', terminal);
   const result = input.kind === 'metallib' ? await ofAir(input.bytes, work, diagnostics) : await ofPtx(input.source, work, diagnostics);
   if (result === undefined) return { code: exit.doesNotCompile };
-  if (result === 'usage') return requiresPtx(`--emit ${what}`, from, 'its forms are metallib, air, air-ll and ptx', terminal);
+  if (result === 'usage') return requiresPtx(`--emit ${what}`, from, 'its forms are metallib, air, air-ll, ptx and host', terminal);
   const bytes = typeof result === 'string' ? new TextEncoder().encode(result) : result;
   if (to === '-') {
     // Text may be shown by a terminal; a metallib is never read there.

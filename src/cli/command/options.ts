@@ -33,7 +33,22 @@ export const rooflineChoices = [
   'h200',
 ];
 /** The stages of the pipeline, the modules of the CPU device and the texts of other languages, which the pipeline does not make, and the PTX. */
-export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection', 'wat', 'wat:simd', 'opencl', 'msl', 'wgsl', 'ptx'];
+export const emitChoices = [
+  'metallib',
+  'air',
+  'air-ll',
+  'ir',
+  'ast',
+  'reflection',
+  'wat',
+  'wat:simd',
+  'opencl',
+  'msl',
+  'wgsl',
+  'ptx',
+  'host',
+  'host:objc',
+];
 
 export const fp: Option = {
   name: 'fp',
