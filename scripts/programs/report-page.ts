@@ -95,6 +95,7 @@ What was cut down:
 - *Inputs.* Files that the repository names without having them (\`.dvc\`) are made by \`scripts/programs/inputs.ts\`, in the format that the
   program reads. Where that would be a guess, the result is *no data*.
 - *Time.* The limit is 40 to 100 seconds of CPU time, and 12 to 25 for some that were not run again.
+- *One run.* Programs that passed were not run again, so that not all results are of the same commit.
 
 | result | meaning | programs |
 | --- | --- | ---: |
