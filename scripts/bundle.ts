@@ -26,7 +26,7 @@ const programs = ['src/cli/start-built.ts', 'src/cli/program.ts', 'src/cli/start
 const libraries = packageEntries().map(({ source }) => source);
 
 /** Every source of the built files. */
-const starts = [...programs, ...libraries, 'src/device/cpu/workers/worker.ts'];
+const starts = [...programs, ...libraries, 'src/device/cpu/workers/worker.ts', 'src/device/webgpu/worker/worker.ts'];
 /** Headers, whose text is in the built files. */
 const headers = new Glob('cuda/include/**').scanSync({ cwd: root });
 const sources = [...new Set(['package.json', ...headers, ...starts.flatMap((file) => [...sourcesOf(file)])])];

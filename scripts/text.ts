@@ -3,14 +3,15 @@
  *
  *   bun scripts/text.ts opencl examples          each example on the OpenCL device, compiled for `cpu` and for `macos15`
  *   bun scripts/text.ts opencl sweep [STEP [N]]  forms N, N + STEP, … of the sweep
- *   bun scripts/text.ts msl examples             each example over the stand-in of Metal's library
+ *   bun scripts/text.ts wgsl examples           the same on the WebGPU device, also `sweep`
+ *   bun scripts/text.ts msl examples             each example over the stand-in of Metal's library, from PTX and from its metallib
  *   bun scripts/text.ts msl sweep [STEP [N]]
  *
  * A line for each kernel that is not the same; the last line counts.
  */
 import { createHash } from 'node:crypto';
 import { diskIo, exampleNames, exampleText, poisoned, recordedLaunch } from '../spec/support/examples.ts';
-import { boundArguments, differences, mslOf } from '../spec/support/msl/examples.ts';
+import { boundArguments, differences, mslOf, mslOfExample, mslOfLibrary } from '../spec/support/msl/examples.ts';
 import { buildStandIn } from '../spec/support/msl/run.ts';
 import { type SweepForm, sweepForms } from '../spec/support/sweep/forms.ts';
 import { bytesOfThread } from '../spec/support/sweep/kernel.ts';
@@ -23,6 +24,7 @@ import { type Device, openDevice } from '../src/device/index.ts';
 import { lockTableBytes } from '../src/ir/index.ts';
 import { checkOutput, launch } from '../src/runtime/index.ts';
 
+const [language, list, step = '40', first = '0'] = process.argv.slice(2);
 const timeoutMs = 100_000;
 
 /** The result of a form, or why there is none. */
@@ -31,21 +33,21 @@ type Result = Uint8Array | string;
 const messages = ({ list }: Diagnostics): string => list.map(({ code, message }) => `${code} ${message}`).join('; ');
 
 let opened: Device | undefined;
-function openclDevice(): Device {
+function textDevice(): Device {
   const diagnostics = new Diagnostics();
-  opened ??= openDevice('opencl', diagnostics);
+  opened ??= openDevice(language === 'wgsl' ? 'webgpu' : 'opencl', diagnostics);
   if (!opened) throw new Error(diagnostics.list.flatMap(({ message, notes }) => [message, ...notes]).join('; '));
   return opened;
 }
 
-function openclExample(name: string, target: 'cpu' | 'macos15'): string {
+function deviceExample(name: string, target: 'cpu' | 'macos15'): string {
   const source = new SourceFile(`${name}.ptx`, exampleText(name));
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, { target, expandsMma: true }, diagnostics);
-  const module = compiled && openclDevice().load(compiled.metallib, diagnostics);
+  const module = compiled && textDevice().load(compiled.metallib, diagnostics);
   if (!module) return `refused: ${messages(diagnostics)}`;
   const plan = poisoned(recordedLaunch(name), 93);
-  const outcome = launch(openclDevice(), module, plan, { repeat: 1, timeoutMs }, { io: diskIo, diagnostics });
+  const outcome = launch(textDevice(), module, plan, { repeat: 1, timeoutMs }, { io: diskIo, diagnostics });
   module.close();
   if (!outcome) return `refused: ${messages(diagnostics)}`;
   const wrong = outcome.outputs.filter((output) => output.expect && !checkOutput(output, output.expect, diskIo, diagnostics)!.pass);
@@ -54,11 +56,11 @@ function openclExample(name: string, target: 'cpu' | 'macos15'): string {
 
 const poison = (): Uint8Array => new Uint8Array(threads * bytesOfThread).fill(0xa5);
 
-function openclForm({ name, ptx }: SweepForm): Result {
+function deviceForm({ name, ptx }: SweepForm): Result {
   const source = new SourceFile(`${name}.ptx`, ptx);
   const diagnostics = new Diagnostics(source);
   const compiled = compile(source, { target: 'cpu', expandsMma: true }, diagnostics);
-  const device = openclDevice();
+  const device = textDevice();
   const module = compiled && device.load(compiled.metallib, diagnostics);
   if (!module) return messages(diagnostics);
   const buffers = [sweepInput(), poison()].map((bytes) => {
@@ -111,18 +113,24 @@ function report(name: string, verdict: string, isSilent = false): void {
   if (!isSilent || word !== 'same') console.log(`${name}: ${verdict}`);
 }
 
-const [language, list, step = '40', first = '0'] = process.argv.slice(2);
-const isOpencl = language === 'opencl';
+const isDevice = language !== 'msl';
 if (list === 'examples')
   for (const name of exampleNames) {
-    if (isOpencl) for (const target of ['cpu', 'macos15'] as const) report(`${name} (${target})`, openclExample(name, target));
-    else report(name, differences(name).length === 0 ? 'same' : `differs: ${differences(name).join(', ')}`);
+    if (isDevice) for (const target of ['cpu', 'macos15'] as const) report(`${name} (${target})`, deviceExample(name, target));
+    else
+      for (const [title, printed] of [
+        [name, mslOfExample(name)],
+        [`${name} (metallib)`, mslOfLibrary(name)],
+      ] as const) {
+        const wrong = differences(name, printed);
+        report(title, wrong.length === 0 ? 'same' : `differs: ${wrong.join(', ')}`);
+      }
   }
 else {
   const [forms, recorded] = [sweepForms(), readSweep()];
   for (let i = Number(first); i < forms.length; i += Number(step)) {
     const form = forms[i]!;
-    report(form.name, judged(form, isOpencl ? openclForm(form) : mslForm(form), recorded, isOpencl ? 'cpu' : 'macos15'), true);
+    report(form.name, judged(form, isDevice ? deviceForm(form) : mslForm(form), recorded, isDevice ? 'cpu' : 'macos15'), true);
   }
 }
 console.log([...counts].map(([word, count]) => `${count} ${word}`).join(', '));

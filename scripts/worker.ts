@@ -1,13 +1,14 @@
-/** The program of a worker as text, for bundles: `worker-source.ts` finds the program by its address, which a bundle does not have. */
+/** The programs of workers as text, for bundles: each `worker-source.ts` finds its program by its address, which a bundle does not have. */
 import { join } from 'node:path';
 import type { BunPlugin } from 'bun';
 
-const workers = 'src/device/cpu/workers';
+/** The folders of workers, each with `worker.ts` and `worker-source.ts`. */
+const workers = ['src/device/cpu/workers', 'src/device/webgpu/worker'];
 
 /** The module in the place of `worker-source.ts`, in JavaScript. */
-async function sourceModule(): Promise<string> {
+async function sourceModule(folder: string): Promise<string> {
   const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, '..', workers, 'worker.ts')],
+    entrypoints: [join(import.meta.dir, '..', folder, 'worker.ts')],
     target: 'browser',
     format: 'iife',
     minify: true,
@@ -16,11 +17,13 @@ async function sourceModule(): Promise<string> {
   return `export const workerSource = () => ({ text: ${JSON.stringify(text.trim())} });\n`;
 }
 
-/** Puts the program of the worker into a bundle. */
+/** Puts the programs of the workers into a bundle. */
 export async function embeddedWorker(): Promise<BunPlugin> {
-  const contents = await sourceModule();
+  const contents = new Map<string, string>();
+  for (const folder of workers) contents.set(`${folder}/worker-source.ts`, await sourceModule(folder));
+  const of = (path: string): string => [...contents].find(([file]) => path.replaceAll('\\', '/').endsWith(file))![1];
   return {
     name: 'embedded-worker',
-    setup: (build) => void build.onLoad({ filter: /\/workers\/worker-source\.ts$/ }, () => ({ contents, loader: 'js' })),
+    setup: (build) => void build.onLoad({ filter: /\/worker-source\.ts$/ }, ({ path }) => ({ contents: of(path), loader: 'js' })),
   };
 }

@@ -120,7 +120,7 @@ const inventedParts = about(list(string), 'the parts of the launch that are not 
 const run = {
   kernel: orNull(about(string, 'the name in the library')),
   kernel_name: orNull(about(string, 'the name for people: that of a C++ function is not mangled')),
-  device: orNull(oneOf('cpu', 'metal', 'cuda', 'opencl')),
+  device: orNull(oneOf('cpu', 'metal', 'cuda', 'opencl', 'webgpu')),
   device_name: orNull(string),
   grid: orNull(dim3),
   block: orNull(dim3),
@@ -259,7 +259,7 @@ const outputs: Readonly<Record<string, Schema>> = {
   devices: document({
     devices: list(
       object({
-        kind: oneOf('cpu', 'metal', 'cuda', 'opencl'),
+        kind: oneOf('cpu', 'metal', 'cuda', 'opencl', 'webgpu'),
         name: string,
         limits,
         properties: about({ type: 'object' }, 'by the names of cudaDeviceProp'),
@@ -270,7 +270,7 @@ const outputs: Readonly<Record<string, Schema>> = {
     targets: list(
       object({
         name: string,
-        output: oneOf('metallib', 'opencl', 'msl', 'ptx'),
+        output: oneOf('metallib', 'opencl', 'msl', 'wgsl', 'ptx'),
         title: string,
         option: about(string, 'how it is chosen on the command line'),
         'shared_bytes?': about(count, 'that a kernel may declare; of the device if absent'),

@@ -63,6 +63,7 @@ export function cmakeRecipeOf(folder: string): Recipe | string {
     .flatMap((words) => words.slice(1))
     .concat(behind(own, 'LINK_LIBRARIES'))
     .filter((word) => !keywords.test(word))
+    .filter((word) => !/^(OpenMP|Threads)::/.test(word))
     .map((word) => word.replace(/^-l|^CUDA::/, '').replace(/^cuda_driver$/, 'cuda'));
   const isSeparable = /CUDA_SEPARABLE_COMPILATION\s+ON/.test(text);
   const flags = [...includes.map((each) => `-I${each}`), '-std=c++17', ...(isSeparable ? ['-rdc=true'] : [])];

@@ -144,7 +144,7 @@ const unsorted: [argv: string[], words: RegExp][] = [
   [['--json=yes'], /invalid value `yes` for `--json`: expected one of full/],
   [['--fp64', 'hard'], /invalid value `hard` for `--fp64`: expected one of soft, warn, emulate, native/],
   [['--mma', 'quick'], /invalid value `quick` for `--mma`: expected one of exact, fast/],
-  [['--device', 'gpu'], /invalid value `gpu` for `--device`: expected one of auto, metal, cpu, cuda, opencl; did you mean `cpu`\?/],
+  [['--device', 'gpu'], /invalid value `gpu` for `--device`: expected one of auto, metal, cpu, cuda, opencl, webgpu; did you mean `cpu`\?/],
 ];
 for (const [argv, words] of unsorted)
   test(`refused: ${argv.join(' ')}`, () => assert.match(parseArguments(command('run'), argv) as string, words));
@@ -171,7 +171,7 @@ test('typed options override the launch lines of a file, and lists are appended 
 });
 
 test('choices that are spelled twice are equal', () => {
-  assert.equal(emitChoices, [...emits, 'wat', 'wat:simd', 'opencl', 'msl', 'ptx']);
+  assert.equal(emitChoices, [...emits, 'wat', 'wat:simd', 'opencl', 'msl', 'wgsl', 'ptx', 'host', 'host:objc']);
   assert.equal(fp64Choices, [...fp64Modes]);
   assert.equal(mmaChoices, [...mmaModes]);
   assert.equal(targetChoices, Object.keys(targets));

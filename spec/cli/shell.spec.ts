@@ -33,7 +33,7 @@ need(test, ['bash'], 'bash completes commands, options, choices and files', asyn
   assert.equal(await completed('de'), ['devices']);
   assert.equal(await completed(''), [...commands.map(({ name }) => name), '--help', '--version']);
   assert.equal(await completed('run', '--sani'), ['--sanitize']);
-  assert.equal(await completed('run', '--device', ''), ['auto', 'metal', 'cpu', 'cuda', 'opencl']);
+  assert.equal(await completed('run', '--device', ''), ['auto', 'metal', 'cpu', 'cuda', 'opencl', 'webgpu']);
   assert.equal(await completed('cache', 'l'), ['list']);
   writeFileSync(join(folder, 'kernel.ptx'), '');
   assert.equal(await completed('check', 'ker'), ['kernel.ptx']);

@@ -190,6 +190,57 @@ test('simdgroups of another width are refused', () => {
   });
 });
 
+test('a library that the driver refuses is compiled from source, which is said once', () => {
+  fake.reset();
+  const texts: string[] = [];
+  fake.libraryOfSource = (text) => {
+    texts.push(text);
+    return libraryOf(add);
+  };
+  const device = openMetalDevice(binding);
+  if (typeof device === 'string') return assert.unreachable(device);
+  const to = new Diagnostics();
+  for (let i = 0; i < 2; i++) {
+    fake.set('no library', 1);
+    const module = device.load(libraryOf(add), to)!;
+    const buffer = device.allocate(4, to)!;
+    const value = { kind: 'bytes', bytes: Uint8Array.of(41, 0, 0, 0) } as const;
+    const shape = { kernel: 'add', grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs: 5000 } as const;
+    buffer.write(Uint8Array.of(1, 0, 0, 0));
+    module.launch({ ...shape, args: [{ kind: 'buffer', buffer }, value] }, to);
+    assert.is(valueIn(buffer), 42);
+  }
+  device.close();
+  const [said, ...more] = to.list.map(({ code, severity, message }) => `${code} ${severity} ${message}`);
+  assert.match(said!, /^CM6033 warning .*Invalid library file/);
+  assert.equal(more, []);
+  assert.match(texts[0]!, /^kernel void add\(device uint_m \*out \[\[buffer\(0\)\]\], constant uint &n \[\[buffer\(1\)\]\]/m);
+  checkFake(fake);
+});
+
+test('the ways to a library: only source, only the metallib, and neither', () => {
+  const loaded = (via: 'metallib' | 'source' | 'auto', settings: readonly string[]): string[] => {
+    fake.reset();
+    fake.libraryOfSource = () => libraryOf(add);
+    for (const setting of settings) fake.set(setting, 1);
+    const device = openMetalDevice(binding, via);
+    const to = new Diagnostics();
+    if (typeof device !== 'string') {
+      device.load(libraryOf(add), to);
+      device.close();
+    }
+    const sources = fake.record().filter((line) => line.includes('source'));
+    checkFake(fake);
+    return [...sources, ...to.list.flatMap(({ code, notes }) => [code, ...notes])];
+  };
+  assert.equal(loaded('auto', []), []);
+  assert.equal(loaded('source', []), ['compiled source']);
+  assert.equal(loaded('metallib', ['no library']), ['CM6026']);
+  const [code, note] = loaded('auto', ['no library', 'no source']);
+  assert.is(code, 'CM6026');
+  assert.match(note!, /^of the source: program_source:1:1: error/);
+});
+
 test('failures to create a library, a pipeline, commands, an encoder, memory', () => {
   on(({ device, run }) => {
     const to = new Diagnostics();

@@ -23,6 +23,8 @@ interface Kernel {
   readonly name: string;
   readonly text: string;
   readonly threads: number;
+  /** Blocks of the grid; 1 unless given. Blocks of clusters have no other order. */
+  readonly blocks?: number;
   readonly faults: readonly Fault[];
 }
 
@@ -372,6 +374,90 @@ ${write}`,
   ],
 };
 
+const meet = 'barrier.cluster.arrive;\nbarrier.cluster.wait;';
+/** Two blocks of a cluster read what the other one has written, send it a word, and add up. */
+const cluster: Kernel = {
+  name: 'a cluster of two blocks',
+  threads: 64,
+  blocks: 4,
+  text: `${head('.reg .b32 rank, there, far; ', '.shared .b32 data[64]; .shared .b32 more[64]; .shared .align 8 .b64 bar;').replace('.param .u64 p1)', '.param .u64 p1) .reqnctapercluster 2, 1, 1')}
+mov.u32 rank, %cluster_ctarank; mov.u32 b, data; mad.lo.u32 own, t, 4, b; xor.b32 y, rank, 1;
+mad.lo.u32 x, rank, 100, t; st.shared.u32 [own], x;
+@first mbarrier.init.shared.b64 [bar], 1;
+fence.mbarrier_init.release.cluster;
+${meet}
+mapa.shared::cluster.u32 there, own, y; mov.u32 a, bar; mapa.shared::cluster.u32 far, a, y;
+ld.shared::cluster.u32 i, [there]; add.u32 x, x, i;
+ld.shared.u32 i, [own]; add.u32 x, x, i;
+bar.sync 0;
+${meet}
+st.shared::cluster.u32 [there], x;
+barrier.cluster.arrive;
+barrier.cluster.wait;
+ld.shared.u32 i, [own]; add.u32 x, x, i;
+mov.u32 a, more; mad.lo.u32 own, t, 4, a; mapa.shared::cluster.u32 there, own, y;
+@first mbarrier.arrive.expect_tx.shared.b64 _, [bar], 256;
+${meet}
+st.async.shared::cluster.${signal}.u32 [there], x, [far];
+HERE: mbarrier.try_wait.parity.shared.b64 p, [bar], 0;
+@!p bra HERE;
+ld.shared.u32 i, [own]; add.u32 x, x, i;
+mov.u32 i, %ctaid.x; mad.lo.u32 t, i, 64, t;
+barrier.cluster.arrive;
+barrier.cluster.wait;
+${write}`,
+  faults: [
+    {
+      why: 'no barrier before a read of the other block',
+      edits: [[meet, '']],
+      codes: ['CM6121', 'CM6110'],
+      at: ['ld.shared::cluster.u32 i', 'st.shared.u32 [own], x'],
+    },
+    {
+      why: 'a barrier of the block in place of one of the cluster',
+      edits: [[`cluster;\n${meet}`, 'cluster;\nbar.sync 0;']],
+      codes: ['CM6121', 'CM6110'],
+      at: ['ld.shared::cluster.u32 i', 'st.shared.u32 [own], x'],
+    },
+    {
+      why: 'a write to the other block that may still read',
+      edits: [[`bar.sync 0;\n${meet}`, 'bar.sync 0;']],
+      codes: ['CM6121'],
+      at: ['st.shared::cluster.u32 [there]', 'ld.shared.u32 i, [own]'],
+    },
+    {
+      why: 'a read of what the other block sends before it waits',
+      edits: [['[there], x;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;', '[there], x;']],
+      codes: ['CM6121', 'CM6110'],
+      at: ['ld.shared.u32 i, [own]', 'st.shared::cluster.u32 [there]'],
+    },
+    {
+      why: 'no wait for asynchronous stores',
+      edits: [['HERE: mbarrier.try_wait.parity.shared.b64 p, [bar], 0;\n@!p bra HERE;\n', '']],
+      codes: ['CM6122', 'CM6121', 'CM6110'],
+      at: ['ld.shared.u32 i, [own]', 'st.async'],
+    },
+    { why: 'more bytes than come from the other block', edits: [['[bar], 256;', '[bar], 260;']], codes: ['CM6135'], at: ['HERE:'] },
+    {
+      why: 'a block ends while the other one reads its memory',
+      edits: [
+        ['mov.u32 i, %ctaid.x;', 'ld.shared::cluster.u32 i, [there]; add.u32 x, x, i; mov.u32 i, %ctaid.x;'],
+        ['mad.lo.u32 t, i, 64, t;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;', 'mad.lo.u32 t, i, 64, t;'],
+      ],
+      codes: ['CM6101'],
+      at: ['add.u32 x, x, i; mov'],
+    },
+    {
+      why: 'both blocks write a word of global memory',
+      edits: [
+        ['mov.u32 i, %ctaid.x; mad.lo.u32 t, i, 64, t;', 'st.global.u32 [out+900], x;\nmov.u32 i, %ctaid.x; mad.lo.u32 t, i, 64, t;'],
+      ],
+      codes: ['CM6121'],
+      at: ['st.global.u32 [out+900]'],
+    },
+  ],
+};
+
 const orders: readonly (Order | undefined)[] = [undefined, { kind: 'reverse' }, { kind: 'rand', seed: 5 }];
 /** Each fault is looked for in one of the orders, or in all by a variable of the environment. */
 const ordersOf = (number: number): readonly (Order | undefined)[] =>
@@ -379,14 +465,15 @@ const ordersOf = (number: number): readonly (Order | undefined)[] =>
 let number = 0;
 const input = new Uint8Array(Uint32Array.from({ length: 256 }, (_, i) => i * 5 + 1).buffer);
 
-function run({ threads }: Kernel, text: string, schedule: Order | undefined) {
-  const shape = { grid: [1, 1, 1], block: [threads, 1, 1], args: [input, { bytes: 1024, written: new Uint8Array(1024) }] } as const;
+function run({ threads, blocks = 1 }: Kernel, text: string, schedule: Order | undefined) {
+  const shape = { grid: [blocks, 1, 1], block: [threads, 1, 1], args: [input, { bytes: 1024, written: new Uint8Array(1024) }] } as const;
   return runSanitized(text, { ...shape, ...(schedule ? { schedule } : {}) }, false);
 }
 
-for (const kernel of [named, short, bulk, group]) {
+for (const kernel of [named, short, bulk, group, cluster]) {
   test(`${kernel.name}: no finding without a fault`, () => {
-    for (const schedule of orders) assert.equal(run(kernel, kernel.text, schedule).messages, [], JSON.stringify(schedule));
+    for (const schedule of kernel.blocks ? [undefined] : orders)
+      assert.equal(run(kernel, kernel.text, schedule).messages, [], JSON.stringify(schedule));
   });
   for (const { why, edits, codes, at } of kernel.faults)
     test(`${kernel.name}: ${why}`, () => {
@@ -396,7 +483,7 @@ for (const kernel of [named, short, bulk, group]) {
       }, kernel.text);
       const all = text.split('\n');
       const lines = at.flatMap((part) => all.flatMap((line, i) => (line.includes(part) ? [i + 1] : [])));
-      for (const schedule of ordersOf(number++)) {
+      for (const schedule of kernel.blocks ? [undefined] : ordersOf(number++)) {
         const { messages, lines: named } = run(kernel, text, schedule);
         const found = messages.map((message, i) => `${message.split('\n')[0]} ${named[i]}`);
         const wanted = codes.flatMap((code) => lines.map((line) => `${code} ${line}`));

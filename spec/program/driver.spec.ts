@@ -97,6 +97,29 @@ test('sizes, places and devices that no range and no memory can have are refused
   assert.is(call.cuMemUnmap!(range, megabytes(2)), invalidValue);
 });
 
+test('the best size of blocks is one with which most threads run', () => {
+  const one = context();
+  const { call, memory } = one;
+  memory.put(at(100_000), cBytes(ptx));
+  const module = made(one, 'cuModuleLoadData', at(100_000));
+  memory.put(at(64), cBytes('scale'));
+  const fn = made(one, 'cuModuleGetFunction', module, at(64));
+  for (const limit of [0, 200]) {
+    assert.is(call.cuOccupancyMaxPotentialBlockSize!(at(208), at(212), fn, 0n, 0n, limit), ok);
+    const [grid, size] = words(one, at(208), 2) as [number, number];
+    const threads = (each: number): number => {
+      assert.is(call.cuOccupancyMaxActiveBlocksPerMultiprocessor!(at(220), fn, each, 0n), ok);
+      return words(one, at(220), 1)[0]! * each;
+    };
+    assert.is(call.cuDeviceGetAttribute!(at(220), 16, 0), ok);
+    const processors = words(one, at(220), 1)[0]!;
+    assert.is(grid * size, threads(size) * processors);
+    assert.ok(size <= (limit || 1024));
+    for (let other = 32; other <= (limit || 1024); other += 32) assert.ok(threads(size) >= threads(other), String(other));
+  }
+  assert.is(call.cuOccupancyMaxPotentialBlockSize!(at(208), at(212), 77n, 0n, 0n, 0), badHandle);
+});
+
 const caller = `.version 8.0
 .target sm_80
 .address_size 64

@@ -20,6 +20,7 @@ import {
 import { type FlowWriter, realScopes, writeTree } from '../../src/text/flow.ts';
 import { newLines } from '../../src/text/lines.ts';
 import { type Statement, structure } from '../../src/text/structure.ts';
+import { cSyntax } from '../../src/text/syntax.ts';
 import { randomFractions } from '../support/lcg.ts';
 
 const test = suite('text/structure');
@@ -105,6 +106,7 @@ function textOf(kernel: Kernel): string {
     capture: (write) => lines.capture(write),
     append: (list) => lines.append(list),
     far: () => 'leaving',
+    syntax: cSyntax,
     next: () => 'next',
   };
   writeTree(writer, tree, realScopes(tree, false), false);

@@ -43,6 +43,14 @@ export const coreModels: Readonly<Record<DeviceInfo['kind'], CoreModel>> = {
     sharedOfBlock: 1024,
     source: 'CUDA C++ Programming Guide 13.0, technical specifications by compute capability, 9.0',
   },
+  webgpu: {
+    threads: 2048,
+    blocks: 32,
+    sharedBytes: 65536,
+    sharedStep: 16,
+    sharedOfBlock: 0,
+    source: 'WebGPU has no such query; a guess after the GPUs that browsers run on',
+  },
   opencl: {
     threads: 4096,
     blocks: 1,

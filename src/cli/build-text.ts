@@ -1,4 +1,4 @@
-/** `cumetal build --emit opencl`, `msl` and `ptx`: the kernels as source text. Loaded on demand, with the printers. */
+/** `cumetal build --emit opencl`, `msl`, `wgsl` and `ptx`: the kernels as source text. Loaded on demand, with the printers. */
 import { raiseModule } from '../air/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
@@ -6,16 +6,17 @@ import { readModule } from '../bitcode/index.ts';
 import { type CompileOptions, targetNameOf, toIr, toLegalIr, toPtxIr } from '../compile/index.ts';
 import { type Kernel, runPasses, standardPasses } from '../ir/index.ts';
 import { readMetallib } from '../metallib/index.ts';
-import { mslFile, mslKernel, openclFile, openclKernel, ptxFile } from '../text/index.ts';
+import { fast, mslFile, mslKernel, openclFile, openclKernel, portable, ptxFile, wgslFile, wgslKernel } from '../text/index.ts';
 
 /** The text of all kernels; undefined after reporting errors. */
 export function textOf(
   source: SourceFile,
-  target: 'opencl' | 'msl',
+  target: 'opencl' | 'msl' | 'wgsl',
   options: CompileOptions,
   diagnostics: Diagnostics,
+  isFast = false,
 ): string | undefined {
-  return target === 'opencl' ? opencl(source, options, diagnostics) : msl(source, options, diagnostics);
+  return { opencl, msl, wgsl }[target](source, options, diagnostics, isFast);
 }
 
 function opencl(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): string | undefined {
@@ -29,6 +30,12 @@ function msl(source: SourceFile, options: CompileOptions, diagnostics: Diagnosti
   const target = targetNameOf(options);
   const kernels = module?.kernels.map((kernel) => mslKernel(kernel, diagnostics, { source, target }));
   return kernels && !diagnostics.hasErrors ? mslFile(kernels) : undefined;
+}
+
+function wgsl(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics, isFast: boolean): string | undefined {
+  const module = toIr(source, { ...options, target: 'cpu', expandsMma: true }, diagnostics);
+  const kernels = module?.kernels.map((kernel) => wgslKernel(kernel, diagnostics, { source, exact: isFast ? fast : portable }));
+  return kernels && !diagnostics.hasErrors ? wgslFile(kernels) : undefined;
 }
 
 /** PTX as PTX for an architecture, from the IR; undefined after reporting errors. */

@@ -31,6 +31,8 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const what = (lastValue(parsed, 'emit') ?? 'metallib') as Output;
   const arch = lastValue(parsed, 'arch');
   if (arch !== undefined && what !== 'ptx') return usageError('`--arch` requires `--emit ptx`', 'cumetal build --help', terminal);
+  const fp = lastValue(parsed, 'fp');
+  if (fp !== undefined && what !== 'wgsl') return usageError('`--fp` requires `--emit wgsl`', 'cumetal build --help', terminal);
   const entries = allValues(parsed, 'entry');
   const printed = allValues(parsed, 'print-after');
   const unknown = printed.find((name) => name !== 'all' && !passNames.includes(name));
@@ -44,7 +46,12 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const diagnostics = new Diagnostics();
   const start = performance.now();
   const compiling = ofPtxOnly.find((name) => has(parsed, name));
-  const { code, size, isFromAir } = await buildTo(to, { from, parsed, what, arch, options, compiling }, terminal, diagnostics);
+  const { code, size, isFromAir } = await buildTo(
+    to,
+    { from, parsed, what, arch, isFast: fp === 'fast', options, compiling },
+    terminal,
+    diagnostics,
+  );
   if (diagnostics.list.length > 0) writeDiagnostics(diagnostics.list, terminal);
   const status = code === exit.ok ? 'ok' : 'error';
   const list = diagnostics.list.map(diagnosticJson);
@@ -68,6 +75,7 @@ function defaultNote(what: Output, options: CompileOptions): string | undefined 
     what === 'wat' ||
     what === 'wat:simd' ||
     what === 'opencl' ||
+    what === 'wgsl' ||
     what === 'ptx'
   )
     return undefined;
@@ -88,7 +96,7 @@ function passPrinter(names: readonly string[], terminal: Terminal): AfterPass {
 }
 
 /** The output: a stage of the pipeline, a module of the CPU device, or a text of another language. */
-type Output = Emit | 'wat' | 'wat:simd' | 'opencl' | 'msl' | 'ptx';
+type Output = Emit | 'wat' | 'wat:simd' | 'opencl' | 'msl' | 'wgsl' | 'ptx' | 'host' | 'host:objc';
 
 interface Work {
   readonly from: string;
@@ -96,6 +104,8 @@ interface Work {
   readonly what: Output;
   /** The architecture of PTX that is written anew. */
   readonly arch: string | undefined;
+  /** Whether WGSL takes floats as the language has them. */
+  readonly isFast: boolean;
   readonly options: CompileOptions;
   /** The first option that requires PTX. */
   readonly compiling: string | undefined;
@@ -110,7 +120,7 @@ interface Built {
 /** A form of PTX; undefined after reporting errors. */
 async function ofPtx(
   source: SourceFile,
-  { what, arch, options }: Pick<Work, 'what' | 'arch' | 'options'>,
+  { what, arch, isFast, options }: Pick<Work, 'what' | 'arch' | 'isFast' | 'options'>,
   diagnostics: Diagnostics,
 ): Promise<string | Uint8Array | undefined> {
   const own = new Diagnostics(source);
@@ -121,9 +131,11 @@ async function ofPtx(
         ? arch === undefined
           ? ptxOf(source, options, own)
           : (await import('./build-text.ts')).ptxOf(source, arch, options, own)
-        : what === 'opencl' || what === 'msl'
-          ? (await import('./build-text.ts')).textOf(source, what, options, own)
-          : emit(source, what, options, own);
+        : what === 'host' || what === 'host:objc'
+          ? (await import('./build-host.ts')).hostOf(source, what, options, own)
+          : what === 'opencl' || what === 'msl' || what === 'wgsl'
+            ? (await import('./build-text.ts')).textOf(source, what, options, own, isFast)
+            : emit(source, what, options, own);
   diagnostics.addAll(own.sorted());
   return result;
 }
@@ -140,6 +152,7 @@ async function ofAir(
   diagnostics: Diagnostics,
 ): Promise<string | Uint8Array | 'usage' | undefined> {
   if (what === 'ptx') return (await import('./build-text.ts')).ptxOfMetallib(metallib, arch, diagnostics);
+  if (what === 'host' || what === 'host:objc') return (await import('./build-host.ts')).hostOfMetallib(metallib, what, diagnostics);
   const { validateBytes } = await import('./validate.ts');
   if (!validateBytes(metallib, diagnostics)) return undefined;
   if (what === 'metallib') return metallib;
@@ -158,7 +171,7 @@ async function buildTo(to: string, work: Work, terminal: Terminal, diagnostics: 
   if (to !== '-' && !areWritable(terminal, [to], diagnostics)) return { code: exit.failed };
   const input = await readInputs(parsed.positionals, terminal, diagnostics, parsed);
   if (typeof input === 'number') return { code: input };
-  if (input.kind === 'metallib' && !input.isFromAir && what !== 'ptx') {
+  if (input.kind === 'metallib' && !input.isFromAir && what !== 'ptx' && !what.startsWith('host')) {
     const name = printable(from);
     terminal.err(
       `error: \`${name}\` is already a metallib\n  = help: \`cumetal inspect ${name} --disassemble\` prints its contents, and \`--emit ptx\` makes PTX of it\n`,
@@ -169,7 +182,7 @@ async function buildTo(to: string, work: Work, terminal: Terminal, diagnostics: 
   if (isFromAir && compiling) return requiresPtx(`--${compiling}`, from, 'the module is compiled already', terminal);
   const result = input.kind === 'metallib' ? await ofAir(input.bytes, work, diagnostics) : await ofPtx(input.source, work, diagnostics);
   if (result === undefined) return { code: exit.doesNotCompile };
-  if (result === 'usage') return requiresPtx(`--emit ${what}`, from, 'its forms are metallib, air, air-ll and ptx', terminal);
+  if (result === 'usage') return requiresPtx(`--emit ${what}`, from, 'its forms are metallib, air, air-ll, ptx and host', terminal);
   const bytes = typeof result === 'string' ? new TextEncoder().encode(result) : result;
   if (to === '-') {
     // Text may be shown by a terminal; a metallib is never read there.

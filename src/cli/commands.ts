@@ -2,7 +2,7 @@
 import { bug } from '../base/bug.ts';
 import { cc } from './cc/command.ts';
 import type { Command, Option } from './command/command.ts';
-import { arch, compiling, emitChoices, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
+import { arch, compiling, emitChoices, fp, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
 import { exec, record } from './exec/command.ts';
 import { run } from './run/command.ts';
 
@@ -58,9 +58,10 @@ const build: Command = {
       name: 'emit',
       value: 'WHAT',
       choices: emitChoices,
-      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (WebAssembly of the scalar compiler for the CPU device), `wat:simd` (WebAssembly of the SIMD compiler, for the block size of the file’s launch lines or 256 threads), `opencl` (OpenCL C 3.0), `msl` (Metal Shading Language of the target), `ptx` (the PTX of the file, or PTX of its kernels for `--arch`; of a metallib as well).',
+      doc: '`metallib` (the default), `air` (one bitcode module), `air-ll` (its disassembly), `ir`, `ast`, `reflection`, `wat` (WebAssembly of the scalar compiler for the CPU device), `wat:simd` (WebAssembly of the SIMD compiler, for the block size of the file’s launch lines or 256 threads), `opencl` (OpenCL C 3.0), `msl` (Metal Shading Language of the target), `ptx` (the PTX of the file, or PTX of its kernels for `--arch`; of a metallib as well), `host` and `host:objc` (Swift and Objective-C that launch the kernels with Metal).',
     },
     arch,
+    fp,
     { name: 'entry', value: 'NAME', many: true, doc: 'Compile only this entry; can be repeated.' },
     {
       name: 'print-after',

@@ -28,7 +28,7 @@ export type DeviceKind = 'auto' | DeviceInfo['kind'] | (string & {});
 
 /** The kind, the name and the limits of a device. */
 export interface DeviceInfo {
-  readonly kind: 'cpu' | 'metal' | 'cuda' | 'opencl';
+  readonly kind: 'cpu' | 'metal' | 'cuda' | 'opencl' | 'webgpu';
   /** The name for people, with version or chip. */
   readonly name: string;
   readonly limits: DeviceLimits;
@@ -71,7 +71,17 @@ export interface OpenOptions extends EngineOptions {
    * launch. By default that takes at least two threads, because code for memory that threads share has slower atomics.
    */
   readonly inBackground?: boolean;
+  /** On the Metal device: what the driver gets of a library. `auto` is the default. */
+  readonly via?: Via;
 }
+
+/**
+ * A metallib as it is; its kernels as text in the Metal Shading Language, which the driver compiles; or the text if the driver refuses the
+ * metallib.
+ */
+export const vias = ['auto', 'metallib', 'source'] as const;
+/** What the driver of the Metal device gets of a library. */
+export type Via = (typeof vias)[number];
 
 /** Memory of one device. Reading and writing copy. */
 export interface DeviceBuffer {

@@ -1,17 +1,19 @@
 /**
  * Devices, which run metallibs. `device.ts` is the interface of every device, `validate-launch.ts` checks its launch requests. `cpu/` is the
- * device of every machine, `metal/` the GPU of a Mac, `cuda/` an NVIDIA GPU that runs PTX as a reference, `opencl/` a device of an OpenCL driver. Devices do not know each other.
+ * device of every machine, `metal/` the GPU of a Mac, `cuda/` an NVIDIA GPU that runs PTX as a reference, `opencl/` a device of an OpenCL driver,
+ * `webgpu/` a GPU by WebGPU. Devices do not know each other.
  */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
 import type { Device, DeviceInfo, DeviceKind, OpenOptions } from './device.ts';
 import { areEngineOptions, isKind } from './engine-options.ts';
-import { openCudaDevice, openMetalDevice, openOpenclDevice, systemCuda, systemMetal, systemOpencl } from './gpus.ts';
+import { openCudaDevice, openMetalDevice, openOpenclDevice, openWebgpuDevice, systemCuda, systemMetal, systemOpencl } from './gpus.ts';
 
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { defaultStackBytes } from '../ir/index.ts';
 export { openCpuDevice } from './cpu/index.ts';
 export type * from './device.ts';
+export { prepareWebgpu } from './gpus.ts';
 export type * from './profile.ts';
 export type * from './trace.ts';
 
@@ -50,7 +52,7 @@ export function openDevice(name: DeviceKind, diagnostics: Diagnostics, options: 
   if (!isKind(name, diagnostics) || !areEngineOptions(options, diagnostics)) return undefined;
   if (name === 'cpu') return openCpuDevice(options);
   const open = Object.hasOwn(openers, name) ? openers[name] : undefined;
-  const opened = open?.();
+  const opened = open?.(options);
   if (opened && 'info' in opened) return opened;
   if (name === 'auto') return openCpuDevice(options);
   diagnostics.report('CM6001', { name }, opened ? { notes: opened.failures } : {});
@@ -59,16 +61,17 @@ export function openDevice(name: DeviceKind, diagnostics: Diagnostics, options: 
 
 type Opened = Device | { readonly failures: readonly string[] };
 
-const openers: Readonly<Record<string, () => Opened>> = {
+const openers: Readonly<Record<string, (options: OpenOptions) => Opened>> = {
   metal: openMetal,
   auto: openMetal,
   cuda: openCuda,
   opencl: openOpencl,
+  webgpu: openWebgpu,
 };
 
-function openMetal(): Opened {
+function openMetal({ via }: OpenOptions): Opened {
   const { binding, failures } = systemMetal();
-  const device = binding ? openMetalDevice(binding) : undefined;
+  const device = binding ? openMetalDevice(binding, via) : undefined;
   return typeof device === 'object' ? device : { failures: device === undefined ? failures : [...failures, device] };
 }
 
@@ -82,4 +85,9 @@ function openOpencl(): Opened {
   const { binding, failures } = systemOpencl();
   const device = binding ? openOpenclDevice(binding) : undefined;
   return typeof device === 'object' ? device : { failures: device === undefined ? failures : [...failures, device] };
+}
+
+function openWebgpu(): Opened {
+  const device = openWebgpuDevice();
+  return typeof device === 'string' ? { failures: [device] } : device;
 }

@@ -129,6 +129,11 @@ export function clusterProblem(kernel: KernelReflection, request: Pick<LaunchReq
 
 const observers = ['sanitize', 'profile', 'trace', 'schedule'] as const;
 
+/** Most threads of a cluster that the sanitizer has numbers for. */
+const maxWatchedThreads = 1024;
+const threadsOfCluster = (kernel: KernelReflection, request: LaunchRequest): number =>
+  product(request.block) * product(clusterOfLaunch(kernel, request) ?? [1, 1, 1]);
+
 /** Only the CPU device observes launches. */
 function checkObservers({ kind, name }: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
   const { cooperative = false, grid } = request;
@@ -136,7 +141,10 @@ function checkObservers({ kind, name }: DeviceInfo, kernel: KernelReflection, re
   const uses = (which: 'grid' | 'cluster'): boolean => kernel.services?.some(({ service }) => service === which) === true;
   const isInCluster = uses('cluster') && product(clusterOfLaunch(kernel, request) ?? [1, 1, 1]) > 1;
   const isTogether = (uses('grid') && product(grid) > 1) || isInCluster;
-  const wanted = kind === 'cpu' && !isTogether ? undefined : observers.find((each) => request[each] !== undefined);
+  // The sanitizer takes turns with the blocks of a cluster.
+  const taken =
+    isInCluster && !(uses('grid') && product(grid) > 1) && threadsOfCluster(kernel, request) <= maxWatchedThreads ? 'sanitize' : undefined;
+  const wanted = kind === 'cpu' && !isTogether ? undefined : observers.find((each) => request[each] !== undefined && each !== taken);
   if (wanted && kind === 'cpu')
     diagnostics.report('CM5029', {
       kernel: kernel.name,

@@ -109,7 +109,7 @@ export function newBody(p: Printer, parts: readonly Part[], options: BodyOptions
 function declareTop({ p, declared, isDeclared }: State, value: Value): void {
   if (isDeclared.has(value)) return;
   isDeclared.add(value);
-  declared.push(`${typeNameOf(p, value)} ${p.names.of(value)};`);
+  declared.push(p.language.syntax.declaration(typeNameOf(p, value), p.names.of(value)));
 }
 
 /** Declares a variable here, unless it is. */
@@ -118,7 +118,7 @@ function declareHere(state: State, value: Value): void {
   if (hoisted.has(value)) return declareTop(state, value);
   if (isDeclared.has(value)) return;
   isDeclared.add(value);
-  options.lines.add(`${typeNameOf(p, value)} ${p.names.of(value)};`);
+  options.lines.add(p.language.syntax.declaration(typeNameOf(p, value), p.names.of(value)));
 }
 
 function variable(state: State, value: Value): string {
@@ -129,9 +129,10 @@ function variable(state: State, value: Value): string {
 function define(state: State, value: Value, expression: Expression): void {
   const { p, hoisted, isDeclared, options } = state;
   if (hoisted.has(value)) declareTop(state, value);
-  const head = isDeclared.has(value) ? '' : `${typeNameOf(p, value)} `;
+  const name = p.names.of(value);
+  const isNew = !isDeclared.has(value);
   isDeclared.add(value);
-  options.lines.add(`${head}${p.names.of(value)} = ${expression.text};`);
+  options.lines.add(isNew ? p.language.syntax.definition(typeNameOf(p, value), name, expression.text) : `${name} = ${expression.text};`);
 }
 
 type AnyRule = (p: Printer, inst: never, value: Value) => Expression | undefined;
@@ -191,7 +192,7 @@ function writeInst(state: State, value: Value, block: Block): void {
     return;
   }
   comment(state, value);
-  if (!isQuiet && uses.count[value] === 0) lines.add(`${result.text};`);
+  if (!isQuiet && uses.count[value] === 0) lines.add(p.language.syntax.statement(result.text));
   else define(state, value, result);
 }
 
@@ -222,12 +223,13 @@ function flowWriter(state: State): FlowWriter {
   const { p, uses, declared, isScheduled, options } = state;
   const { lines } = options;
   const own = new Map<string, string>();
-  const word = (wanted: string, start: string): string => {
+  const { syntax } = p.language;
+  const word = (wanted: string, start: string | undefined): string => {
     const known = own.get(wanted);
     if (known !== undefined) return known;
     const name = p.names.unique(wanted);
     own.set(wanted, name);
-    declared.push(`uint ${name}${start};`);
+    declared.push(start === undefined ? syntax.declaration(syntax.word, name) : syntax.variable(syntax.word, name, start));
     return name;
   };
   return {
@@ -247,15 +249,16 @@ function flowWriter(state: State): FlowWriter {
     indent: (write) => lines.indent(write),
     capture: (write) => lines.capture(write),
     append: (list) => lines.append(list),
-    far: () => word('leaving', ' = 0'),
-    next: () => word('next', ''),
+    syntax,
+    far: () => word('leaving', '0'),
+    next: () => word('next', undefined),
   };
 }
 
 /** The type of a value's variable. */
 const typeNameOf = (p: Printer, value: Value): string => {
   const type = p.kernel.insts[value]!.type;
-  return p.addresses.isOffset(type, value) ? 'ulong' : p.language.typeName(type);
+  return p.addresses.isOffset(type, value) ? p.language.syntax.offset : p.language.typeName(type);
 };
 
 interface Move {
@@ -275,7 +278,7 @@ function writeMoves(p: Printer, lines: Lines, all: readonly Move[], declare: (pa
     if (free.length > 0 || moves.length === 0) continue;
     const [first, ...rest] = moves;
     const copy = p.names.unique(`${first!.name}_next`);
-    lines.add(`${typeNameOf(p, first!.param)} ${copy} = ${first!.expression.text};`);
+    lines.add(p.language.syntax.definition(typeNameOf(p, first!.param), copy, first!.expression.text));
     moves = [...rest, { ...first!, expression: made(copy, 16, []) }];
   }
 }

@@ -3,7 +3,7 @@
  * and a refusal; `docs/text.md` prints the table.
  */
 
-export type TextTarget = 'opencl' | 'msl' | 'ptx';
+export type TextTarget = 'opencl' | 'msl' | 'ptx' | 'wgsl';
 
 /** How a construct is printed: as the language has it, by other operations with the same result, or not at all. */
 export type Form = 'native' | 'expanded' | 'refused';
@@ -141,6 +141,35 @@ export const profiles: Readonly<Record<TextTarget, Profile>> = {
       stack: refused('the stack is that of the CPU device'),
       launches: refused('launches are made by the CPU device'),
       matrices: expanded('shuffles and fused sums; products of the source are `mma.sync`'),
+    },
+  },
+  wgsl: {
+    name: 'wgsl',
+    title: 'WGSL',
+    forms: {
+      f64: expanded('exact double precision in integers (`soft-f64`)'),
+      f16: expanded('bits in `u32`; arithmetic in `f32`, rounded once more without effect, and fused sums by rounding to odd'),
+      bf16: expanded('as f16'),
+      i64: expanded('pairs of words, `vec2<u32>`'),
+      contraction: expanded('products pass through an integer that a compiler does not know'),
+      division: expanded('long division and digits of the root, in integers, unless the device measures that its own are exact'),
+      minmax: expanded('comparisons of bits'),
+      conversion: expanded('shifts of the bits'),
+      atomics32: native('`atomicAdd` and the like; signed extremes by a loop of `atomicCompareExchangeWeak`'),
+      atomics64: expanded('sums and bitwise operations without a result, word by word; others are refused'),
+      counters: expanded('a loop of `atomicCompareExchangeWeak`'),
+      pointers: expanded('offsets in one array of words, the arena'),
+      warps: expanded('workgroup memory between two barriers'),
+      divergent: expanded('a scheduler in workgroup memory that lets the threads of a warp run in the order of the CPU device'),
+      masks: expanded('the same scheduler'),
+      fences: expanded('within a block by barriers; between blocks WGSL orders no memory, so that only a grid of one block is launched'),
+      clock: refused('WGSL has no clock'),
+      grid: refused('WebGPU does not promise that all workgroups of a grid run at the same time'),
+      clusters: refused('WebGPU has none'),
+      heap: refused('WGSL has none'),
+      stack: refused('WGSL has none'),
+      launches: refused('WebGPU has none'),
+      matrices: expanded('shuffles and fused sums'),
     },
   },
 };

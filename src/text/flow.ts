@@ -4,6 +4,7 @@
  */
 import type { Block, Edge, Value } from '../ir/index.ts';
 import { isLoopLabel, type Label, type Statement } from './structure.ts';
+import { cSyntax, type Syntax } from './syntax.ts';
 
 /** How a jump is written. */
 export type Exit = 'fall' | 'break' | 'continue' | 'far';
@@ -31,6 +32,7 @@ export interface FlowWriter {
   indent(write: () => void): void;
   capture(write: () => void): string[];
   append(lines: readonly string[]): void;
+  readonly syntax: Syntax;
   /** The name of the variable of far jumps, and of that of a dispatch. */
   far(): string;
   next(): string;
@@ -75,6 +77,7 @@ const silent: FlowWriter = {
     return [''];
   },
   append: nothing,
+  syntax: cSyntax,
   far: () => '',
   next: () => '',
 };
@@ -142,33 +145,36 @@ function writeStatement(f: Frame, s: Statement, falls: ReadonlySet<Label>, isReg
   }
 }
 
+/** Whether nothing behind a line is reached. */
+const isJump = (line = ''): boolean => /^\s*(break|continue|return);$/.test(line);
+
 function writeIf(f: Frame, s: Extract<Statement, { kind: 'if' }>, falls: ReadonlySet<Label>, isRegion: boolean): void {
   const { writer } = f;
   const condition = { plain: writer.condition(s.cond, false), negated: writer.condition(s.cond, true) };
   const then = writer.capture(() => writer.indent(() => writeList(f, s.then, falls, isRegion)));
   const otherwise = writer.capture(() => writer.indent(() => writeList(f, s.else, falls, isRegion)));
-  const isEnd = (lines: readonly string[]): boolean => /^\s*(break|continue|return);$/.test(lines.at(-1) ?? '');
+  const isEnd = (lines: readonly string[]): boolean => isJump(lines.at(-1));
   const outdent = (lines: readonly string[]): string[] => lines.map((line) => (line.startsWith('  ') ? line.slice(2) : line));
-  const block = (head: string, lines: readonly string[]): void => {
+  const block = (test: string, lines: readonly string[]): void => {
     const [only] = lines;
-    if (lines.length === 1 && isEnd(lines)) return writer.add(`${head} ${only!.trim()}`);
-    writer.add(`${head} {`);
+    if (lines.length === 1 && isEnd(lines)) return writer.add(writer.syntax.jumpIf(test, only!.trim()));
+    writer.add(`if (${test}) {`);
     writer.append(lines);
     writer.add('}');
   };
   if (then.length === 0 && otherwise.length === 0) return;
-  if (then.length === 0) return block(`if (${condition.negated})`, otherwise);
-  if (otherwise.length === 0) return block(`if (${condition.plain})`, then);
+  if (then.length === 0) return block(condition.negated, otherwise);
+  if (otherwise.length === 0) return block(condition.plain, then);
   if (isEnd(then) && then.length <= 4) {
-    block(`if (${condition.plain})`, then);
+    block(condition.plain, then);
     return writer.append(outdent(otherwise));
   }
   if (isEnd(otherwise) && otherwise.length <= 4) {
-    block(`if (${condition.negated})`, otherwise);
+    block(condition.negated, otherwise);
     return writer.append(outdent(then));
   }
   if (isEnd(then)) {
-    block(`if (${condition.plain})`, then);
+    block(condition.plain, then);
     return writer.append(outdent(otherwise));
   }
   writer.add(`if (${condition.plain}) {`);
@@ -182,11 +188,13 @@ function writeScope(f: Frame, s: Extract<Statement, { kind: 'scope' }>, falls: R
   const inner = new Set([...falls, s.label]);
   if (!f.real.has(s.label)) return writeList(f, s.body, inner, isRegion);
   const construct: Construct = { label: s.label, kind: 'scope', behind: inner, crossing: new Set() };
-  f.writer.add('do {');
+  const { syntax } = f.writer;
+  f.writer.add(syntax.scope);
   f.stack.push(construct);
-  f.writer.indent(() => writeList(f, s.body, inner, isRegion));
+  const lines = f.writer.capture(() => f.writer.indent(() => writeList(f, s.body, inner, isRegion)));
+  f.writer.append(lines);
   f.stack.pop();
-  f.writer.add('} while (0);');
+  for (const line of syntax.scopeEnd(isJump(lines.at(-1)))) f.writer.add(line);
   writeCrossings(f, construct, falls);
 }
 
@@ -202,9 +210,10 @@ function writeLoop(f: Frame, s: Extract<Statement, { kind: 'loop' }>, falls: Rea
 
 /** `while` where a loop starts with its only way out, `do` where it ends with it. */
 function writeLoopLines(writer: FlowWriter, lines: readonly string[]): void {
-  const head = /^\s*if \((.*)\) break;$/.exec(lines[0] ?? '');
+  const { syntax } = writer;
+  const head = syntax.jumpPattern.exec(lines[0] ?? '');
   const continues = lines.some((line) => /\bcontinue;/.test(line));
-  const tail = /^\s*if \((.*)\) break;$/.exec(lines.at(-1) ?? '');
+  const tail = syntax.hasDoWhile ? syntax.jumpPattern.exec(lines.at(-1) ?? '') : undefined;
   if (head) {
     writer.add(`while (${negatedText(head[1]!)}) {`);
     writer.append(lines.slice(1));
@@ -214,7 +223,7 @@ function writeLoopLines(writer: FlowWriter, lines: readonly string[]): void {
     writer.append(lines.slice(0, -1));
     writer.add(`} while (${negatedText(tail[1]!)});`);
   } else {
-    writer.add('for (;;) {');
+    writer.add(syntax.forever);
     writer.append(lines);
     writer.add('}');
   }
@@ -236,17 +245,18 @@ function writeDispatch(f: Frame, s: Extract<Statement, { kind: 'dispatch' }>, fa
   const construct: Construct = { label: regionEnd - 1, kind: 'loop', behind: falls, crossing: new Set() };
   const inner: Construct = { label: regionEnd - 2, kind: 'switch', behind: new Set(), crossing: new Set() };
   f.stack.push(construct, inner);
-  writer.add('for (;;) {');
+  writer.add(writer.syntax.forever);
   writer.indent(() => {
     writer.add(`switch (${name}) {`);
     for (const { id, body } of s.cases) {
-      writer.add(`case ${id}: {`);
+      writer.add(writer.syntax.case(id));
       writer.indent(() => {
         writeList(f, body, new Set(), isRegion);
         writer.add('break;');
       });
       writer.add('}');
     }
+    for (const line of writer.syntax.otherwise) writer.add(line);
     writer.add('}');
   });
   f.stack.pop();
@@ -302,9 +312,9 @@ function writeOnwards(f: Frame, label: Label, falls: ReadonlySet<Label>): void {
     if (!isLoopLabel(label) && label !== regionEnd && !f.real.has(label)) f.wanted.add(label);
     if (stack.length === 0) return;
     stack.at(-1)!.crossing.add(label);
-    return writer.add(`if (${isHere}) break;`);
+    return writer.add(writer.syntax.jumpIf(isHere, 'break;'));
   }
-  if (exit === 'fall') return writer.add(`if (${isHere}) ${far} = 0;`);
+  if (exit === 'fall') return writer.add(writer.syntax.jumpIf(isHere, `${far} = 0;`));
   writer.add(`if (${isHere}) {`);
   writer.indent(() => {
     writer.add(`${far} = 0;`);

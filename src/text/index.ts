@@ -4,8 +4,10 @@
  * `capabilities.ts` says what each can express. Start at `opencl/index.ts`.
  */
 export { type Construct, constructs, type Form, type Profile, profiles, type TextTarget } from './capabilities.ts';
+export { type HostKernel, type HostLanguage, hostFile } from './host.ts';
 export { type MslArgument, type MslText, mslFile, mslKernel } from './msl/index.ts';
 export { type KernelText, openclFile, openclKernel, statusWords, type TextArgument } from './opencl/index.ts';
 export { openclOptions } from './opencl/options.ts';
 export { type Declared, type PtxOptions, ptxArchitectures, ptxFile } from './ptx/index.ts';
 export { type TargetProfile, targetProfiles } from './targets.ts';
+export { type Exactness, fast, launchHead, portable, type WgslArgument, type WgslText, wgslFile, wgslKernel } from './wgsl/index.ts';

@@ -5,6 +5,7 @@ import type { Addresses, WindowSpace } from './addresses.ts';
 import type { Expression } from './expression.ts';
 import type { Lines } from './lines.ts';
 import type { Names } from './names.ts';
+import type { Syntax } from './syntax.ts';
 
 /** The rule of an op: its expression, or nothing after it has added lines of its own. */
 export type Rule<K extends Op> = (p: Printer, inst: InstOf<K>, value: Value) => Expression | undefined;
@@ -12,7 +13,8 @@ export type Rules = { readonly [K in Op]: Rule<K> };
 
 /** A language of the C family. */
 export interface Language {
-  readonly name: 'opencl' | 'msl';
+  readonly name: 'opencl' | 'msl' | 'wgsl';
+  readonly syntax: Syntax;
   readonly rules: Rules;
   /** The type of a value's variable; of a pointer that of its bytes. */
   typeName(type: Type): string;

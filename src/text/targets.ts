@@ -10,7 +10,7 @@ import { ptxArchitectures } from './ptx/index.ts';
 export interface TargetProfile {
   readonly name: string;
   /** What the compiler writes. */
-  readonly output: 'metallib' | 'opencl' | 'msl' | 'ptx';
+  readonly output: 'metallib' | 'opencl' | 'msl' | 'wgsl' | 'ptx';
   readonly title: string;
   /** Words of the command line. */
   readonly option: string;
@@ -91,7 +91,7 @@ export function targetProfiles(): readonly TargetProfile[] {
     const { name, shared } = target;
     return { name, output: 'metallib', title: systems[name] ?? name, option: `--target ${name}`, shared, forms: ofSystem(target) };
   });
-  const texts = (['opencl', 'msl'] as const).map((name): TargetProfile => {
+  const texts = (['opencl', 'msl', 'wgsl'] as const).map((name): TargetProfile => {
     const { title, forms } = profiles[name];
     return { name, output: name, title, option: `--emit ${name}`, shared: name === 'msl' ? targets.macos15.shared : undefined, forms };
   });

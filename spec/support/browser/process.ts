@@ -26,16 +26,22 @@ const browsers: Readonly<Record<string, (profile: string, address: string) => st
   },
 };
 
+/** Words that give a page of Chromium WebGPU. */
+const gpuWords = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--enable-features=Vulkan'];
+
 interface Limits {
+  /** Whether the page has WebGPU, on the driver for Vulkan that comes with Chromium. */
+  readonly hasGpu?: boolean;
   readonly limitMs: number;
   /** How far it has come, for the message of the limit. */
   state(): string;
 }
 
 /** Opens an address until something is finished. Throws where the browser ends before, or needs too long. */
-export async function whileOpen<T>(browser: string, address: string, finished: Promise<T>, { limitMs, state }: Limits): Promise<T> {
+export async function whileOpen<T>(browser: string, address: string, finished: Promise<T>, { limitMs, state, hasGpu }: Limits): Promise<T> {
   const profile = mkdtempSync(join(tmpdir(), 'cumetal-browser-'));
-  const words = browsers[browser]!(profile, address);
+  const usual = browsers[browser]!(profile, address);
+  const words = hasGpu ? [...gpuWords, ...usual.filter((word) => word !== '--disable-gpu')] : usual;
   const child = spawn(browser, words, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } });
   let said = '';
   child.stderr.on('data', (more) => {

@@ -31,6 +31,8 @@ export interface Fake {
   /** A kernel that runs longer on the CPU is stopped, as a GPU's watchdog does it, or never ends. */
   limitMs: number;
   whenOver: 'stopped' | 'never ends';
+  /** The metallib that a source is compiled to: the fake knows no Metal Shading Language. */
+  libraryOfSource: (text: string) => Uint8Array | undefined;
   /** Messages of faults on the CPU device. */
   readonly faults: string[];
 }
@@ -68,17 +70,20 @@ export function loadFake(path: string): Fake {
       symbols.fake_reset();
       noted.length = 0;
       fake.faults.length = 0;
+      fake.libraryOfSource = () => undefined;
       fake.limitMs = 2000;
       fake.whenOver = 'stopped';
     },
     limitMs: 2000,
     whenOver: 'stopped',
+    libraryOfSource: () => undefined,
     faults: [],
   };
   const gpu = newGpu(fake, noted);
   // The order of `struct hooks`.
   const hooks = [
     new JSCallback(gpu.openLibrary, { args: ['ptr', 'f64', 'ptr', 'i32', 'ptr'], returns: 'i32' }),
+    new JSCallback(gpu.openSource, { args: ['ptr', 'ptr', 'i32', 'ptr'], returns: 'i32' }),
     new JSCallback(gpu.hasFunction, { args: ['i32', 'ptr'], returns: 'i32' }),
     new JSCallback(gpu.describe, { args: ['i32', 'ptr', 'ptr', 'ptr', 'i32'], returns: 'i32' }),
     new JSCallback(gpu.newMemory, { args: ['f64'], returns: 'f64' }),
@@ -107,6 +112,7 @@ function say(at: Pointer, room: number, text: string): void {
 
 interface Gpu {
   openLibrary(bytes: Pointer, length: number, why: Pointer, room: number, count: Pointer): number;
+  openSource(text: Pointer, why: Pointer, room: number, count: Pointer): number;
   hasFunction(library: number, name: Pointer): number;
   describe(library: number, name: Pointer, needs: Pointer, why: Pointer, room: number): number;
   newMemory(length: number): number;
@@ -125,19 +131,31 @@ function newGpu(fake: Fake, noted: string[]): Gpu {
   const sizes = new Map<number, number>();
   const kernelOf = (library: number, name: string): LoadedKernel | undefined =>
     libraries[library - 1]?.loaded?.kernels.find((kernel) => kernel.reflection.name === name);
+  const open = (bytes: Uint8Array, why: Pointer, room: number, count: Pointer): number => {
+    const diagnostics = new Diagnostics();
+    const read = validateMetallib(bytes, diagnostics) ? readMetallib(bytes, diagnostics) : undefined;
+    if (!read) {
+      say(why, room, `Invalid library file: ${diagnostics.list[0]?.message}`);
+      return 0;
+    }
+    libraries.push({ names: read.functions.map(({ name }) => name), loaded: loadLibrary(bytes, diagnostics) });
+    wordsAt(count, 1)[0] = BigInt(read.functions.length);
+    return libraries.length;
+  };
   return {
-    openLibrary(at, length, why, room, count) {
+    openLibrary: (at, length, why, room, count) =>
       // The fake releases the bytes.
-      const bytes = bytesAt(at, length).slice();
-      const diagnostics = new Diagnostics();
-      const read = validateMetallib(bytes, diagnostics) ? readMetallib(bytes, diagnostics) : undefined;
-      if (!read) {
-        say(why, room, `Invalid library file: ${diagnostics.list[0]?.message}`);
+      open(bytesAt(at, length).slice(), why, room, count),
+    openSource(at, why, room, count) {
+      const text = textAt(at);
+      const bytes = fake.libraryOfSource(text);
+      const names = bytes && readMetallib(bytes, new Diagnostics())!.functions.map(({ name }) => name);
+      const found = [...text.matchAll(/^kernel void (\w+)\(/gm)].map(([, name]) => name!);
+      if (!bytes || names!.join() !== found.join()) {
+        say(why, room, `program_source: the source has the kernels ${found.join()}`);
         return 0;
       }
-      libraries.push({ names: read.functions.map(({ name }) => name), loaded: loadLibrary(bytes, diagnostics) });
-      wordsAt(count, 1)[0] = BigInt(read.functions.length);
-      return libraries.length;
+      return open(bytes, why, room, count);
     },
     hasFunction: (library, name) => (libraries[library - 1]?.names.includes(textAt(name)) ? 1 : 0),
     describe(library, name, needs, why, room) {

@@ -37,6 +37,7 @@ export const classes: Readonly<Record<string, ClassFacts>> = {
       newCommandQueue: '@',
       'newCommandQueueWithMaxCommandBufferCount:': '@ Q',
       'newLibraryWithData:error:': '@ @ ^@',
+      'newLibraryWithSource:options:error:': '@ @ @ ^@',
       'newComputePipelineStateWithFunction:error:': '@ @ ^@',
       'newBufferWithLength:options:': '@ Q Q',
       'newBufferWithBytesNoCopy:length:options:deallocator:': '@ ^v Q Q @?',
@@ -122,6 +123,7 @@ export const classes: Readonly<Record<string, ClassFacts>> = {
       isCapturing: 'B',
     },
   },
+  MTLCompileOptions: { parent: 'NSObject', methods: { 'setFastMathEnabled:': 'v B', 'setLanguageVersion:': 'v Q' } },
   MTLCaptureDescriptor: {
     parent: 'NSObject',
     methods: { 'setCaptureObject:': 'v @', 'setDestination:': 'v q', 'setOutputURL:': 'v @' },

@@ -2,10 +2,11 @@
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
 import { SourceFile } from '../../../src/base/source.ts';
 import { toLegalIr } from '../../../src/compile/index.ts';
+import { type KernelSource, kernelTexts } from '../../../src/device/metal/source.ts';
 import type { Kernel } from '../../../src/ir/index.ts';
 import { encodeValue, initialContents, readNpy } from '../../../src/runtime/index.ts';
 import { type MslArgument, type MslText, mslFile, mslKernel } from '../../../src/text/index.ts';
-import { compileExample, diskIo, exampleText, poisoned, recordedLaunch } from '../examples.ts';
+import { assertQuiet, compileExample, diskIo, exampleText, poisoned, recordedLaunch } from '../examples.ts';
 import { buildStandIn } from './run.ts';
 
 export interface PrintedMsl {
@@ -35,9 +36,17 @@ export function mslOfExample(name: string): PrintedMsl {
 export const boundArguments = ({ kernel }: PrintedMsl): Extract<MslArgument, { param: number }>[] =>
   kernel.arguments.flatMap((argument) => ('param' in argument ? [argument] : []));
 
+/** An example as the Metal device prints it: from its metallib. */
+export function mslOfLibrary(name: string): PrintedMsl {
+  const diagnostics = new Diagnostics();
+  const found = kernelTexts(compileExample(name).metallib, undefined, diagnostics);
+  const [{ kernel, text }] = found as [KernelSource];
+  assertQuiet(diagnostics);
+  return { text: mslFile([text]), kernel: text, ir: kernel };
+}
+
 /** The names of outputs that differ from the recording. */
-export function differences(name: string): string[] {
-  const printed = mslOfExample(name);
+export function differences(name: string, printed = mslOfExample(name)): string[] {
   const built = buildStandIn(printed.text, printed.kernel);
   if (typeof built === 'string') throw new Error(built);
   // An output that is not written keeps the number.

@@ -167,12 +167,19 @@ export const device = entries({
     help: 'have every thread that others wait for reach the place where it lets them go on; a `grid.sync()` waits for all blocks of the grid; `--sanitize` names the instruction that waits, and what is missing at an mbarrier',
     page: 'All blocks of the launch have begun, and every thread that has not ended reads memory in a loop (a spin loop), or waits at a barrier for one that does. None of them has done anything else for a long time, so that nothing can change what they read. A GPU would hang. A kernel that reads a clock is not stopped, because its loops may end at some time; `--timeout` limits it.',
   },
+  CM6033: {
+    severity: 'warning',
+    title: 'library compiled from source',
+    message: 'Metal rejects the library, and compiles its kernels from source instead: {why}',
+    help: '`--via source` compiles source from the start, `--via metallib` makes it an error',
+    page: 'The driver of this system does not take the metallib. Its kernels are printed in the Metal Shading Language, which every driver compiles when a program runs, with the same results. Compiling takes longer than loading. Please report the message and the version of the system.',
+  },
   CM6040: {
     severity: 'error',
     title: 'metallib on a CUDA device',
     message: 'the CUDA device requires PTX, and this is a metallib',
     help: 'pass the PTX source of the metallib; `--device cpu` runs the metallib',
-    page: 'The CUDA device is a reference: it passes the PTX unchanged to the driver of an NVIDIA GPU, so its results are independent of this compiler. AIR is not translated back to PTX.',
+    page: 'The CUDA device is a reference: it passes the PTX unchanged to the driver of an NVIDIA GPU, so its results are independent of this compiler. `cumetal build FILE --emit ptx` makes PTX of a metallib.',
   },
   CM6041: {
     severity: 'error',
@@ -205,6 +212,19 @@ export const device = entries({
     title: 'error of OpenCL',
     message: 'the OpenCL driver refuses {what} in `{call}`: {why}',
     page: 'A call that a launch needs has failed. The names are those of `cl.h`, which the OpenCL specification documents.',
+  },
+  CM6052: {
+    severity: 'error',
+    title: 'kernel rejected by WebGPU',
+    message: '`{kernel}` is rejected by WebGPU: {why}',
+    help: '`cumetal build --emit wgsl` prints the source of a kernel',
+    page: 'The kernel was printed as WGSL, and the driver does not compile it, or not for blocks of this shape: a kernel with warp operations or barriers in divergent code needs workgroup memory of its own, which counts to the limit. The notes are the messages of the compiler.',
+  },
+  CM6053: {
+    severity: 'error',
+    title: 'error of WebGPU',
+    message: '{what} is refused by WebGPU: {why}',
+    page: 'A validation error, too little memory, or a lost device. The message is that of the implementation.',
   },
   CM6080: {
     severity: 'error',

@@ -33,7 +33,29 @@ export const rooflineChoices = [
   'h200',
 ];
 /** The stages of the pipeline, the modules of the CPU device and the texts of other languages, which the pipeline does not make, and the PTX. */
-export const emitChoices = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection', 'wat', 'wat:simd', 'opencl', 'msl', 'ptx'];
+export const emitChoices = [
+  'metallib',
+  'air',
+  'air-ll',
+  'ir',
+  'ast',
+  'reflection',
+  'wat',
+  'wat:simd',
+  'opencl',
+  'msl',
+  'wgsl',
+  'ptx',
+  'host',
+  'host:objc',
+];
+
+export const fp: Option = {
+  name: 'fp',
+  value: 'HOW',
+  choices: ['exact', 'fast'],
+  doc: 'For `--emit wgsl`: `exact` (the default) takes no operation on floats for exact that WGSL does not promise to be, `fast` uses the language as it is.',
+};
 
 /** The architectures of `--emit ptx`. */
 export const archChoices = [

@@ -9,11 +9,11 @@ import { has, lastValue, type ParsedArguments } from '../command/command.ts';
 export interface AskedDevice {
   /** Its text on the command line: `cpu:lane`. */
   readonly spec: string;
-  readonly kind: 'auto' | 'metal' | 'cpu' | 'cuda' | 'opencl';
+  readonly kind: 'auto' | 'metal' | 'cpu' | 'cuda' | 'opencl' | 'webgpu';
   readonly engine: EngineOptions;
 }
 
-const kinds = ['auto', 'metal', 'cpu', 'cuda', 'opencl'] as const;
+const kinds = ['auto', 'metal', 'cpu', 'cuda', 'opencl', 'webgpu'] as const;
 
 /** The options after `cpu:`. */
 const options: Readonly<Record<string, EngineOptions>> = {

@@ -56,8 +56,14 @@ const options: readonly Option[] = [
   {
     name: 'device',
     value: 'DEVICE',
-    choices: ['auto', 'metal', 'cpu', 'cuda', 'opencl'],
-    doc: '`auto` (the default) is Metal where available, otherwise the CPU. `cuda` is an NVIDIA GPU, `opencl` the first device of an OpenCL driver.',
+    choices: ['auto', 'metal', 'cpu', 'cuda', 'opencl', 'webgpu'],
+    doc: '`auto` (the default) is Metal where available, otherwise the CPU. `cuda` is an NVIDIA GPU, `opencl` the first device of an OpenCL driver, `webgpu` a GPU by WebGPU (a package of npm).',
+  },
+  {
+    name: 'via',
+    value: 'FORM',
+    choices: ['auto', 'metallib', 'source'],
+    doc: 'What the driver of the Metal device gets: the metallib, its kernels as source in the Metal Shading Language, or (`auto`, the default) the source if the driver refuses the metallib, which is said.',
   },
   {
     name: 'engine',

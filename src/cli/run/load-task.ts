@@ -67,9 +67,11 @@ async function loadPtx(
 const withEntry = (options: CompileOptions, { kernel }: LaunchPlan): CompileOptions =>
   kernel === undefined ? options : { ...options, entries: [kernel] };
 
-/** OpenCL devices have what the target `cpu` adds to AIR: double precision, 64-bit atomics, and masks in divergent code. */
+/** OpenCL and WebGPU devices have what the target `cpu` adds to AIR: double precision, 64-bit atomics, and masks in divergent code. */
 const targetFor = ({ info }: Device, options: CompileOptions): CompileOptions =>
-  info.kind === 'opencl' && options.target === undefined ? { ...options, target: 'cpu', expandsMma: true } : options;
+  (info.kind === 'opencl' || info.kind === 'webgpu') && options.target === undefined
+    ? { ...options, target: 'cpu', expandsMma: true }
+    : options;
 
 /** The metallib of a PTX file. On the CPU device, a module that no Apple target supports is compiled for `cpu`, with a note. */
 async function compileFor(

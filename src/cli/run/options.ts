@@ -9,10 +9,12 @@ import {
   type Engine,
   type EngineOptions,
   type Fma,
+  type OpenOptions,
   type Order,
   type SanitizeKind,
   type SanitizeRequest,
   sanitizeKinds,
+  type Via,
 } from '../../device/device.ts';
 import type { TraceRequest } from '../../device/trace.ts';
 import { type ArgumentSpec, type Expectation, type LaunchPlan, parseArgument } from '../../runtime/index.ts';
@@ -24,8 +26,8 @@ export interface RunRequest {
   readonly prints: readonly { readonly index: number; readonly count: number | undefined }[];
   readonly outs: readonly { readonly index: number; readonly path: string }[];
   readonly checks: readonly { readonly index: number; readonly expect: Expectation }[];
-  readonly device: 'auto' | 'metal' | 'cpu' | 'cuda' | 'opencl';
-  readonly engine: EngineOptions;
+  readonly device: 'auto' | 'metal' | 'cpu' | 'cuda' | 'opencl' | 'webgpu';
+  readonly engine: EngineOptions & Pick<OpenOptions, 'via'>;
   readonly repeat: number;
   readonly timeoutMs: number;
   /** Whether expected files are written instead of compared. */
@@ -61,6 +63,16 @@ function deviceOf(parsed: ParsedArguments): RunRequest['device'] {
   return device === 'auto' && cpuOption(parsed) !== undefined ? 'cpu' : device;
 }
 
+/** Options that another device has. */
+function deviceProblems(parsed: ParsedArguments, device: RunRequest['device']): string[] {
+  const ofCpu = cpuOption(parsed);
+  const wrong = (option: string, name: string): string => `\`--${option}\` requires the ${name} device, but \`--device\` is \`${device}\``;
+  return [
+    ...(has(parsed, 'via') && device !== 'metal' && device !== 'auto' ? [wrong('via', 'Metal')] : []),
+    ...(ofCpu !== undefined && device !== 'cpu' ? [wrong(ofCpu, 'CPU')] : []),
+  ];
+}
+
 /** Reads every option. Returns the first usage error as a sentence; malformed kernel arguments are reported as CM5010 instead. */
 export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): RunRequest | string {
   const problems: string[] = [];
@@ -74,8 +86,7 @@ export function readRequest(parsed: ParsedArguments, diagnostics: Diagnostics): 
     return value === undefined ? undefined : take(read(value));
   };
   const device = deviceOf(parsed);
-  const ofCpu = cpuOption(parsed);
-  if (ofCpu !== undefined && device !== 'cpu') problems.push(`\`--${ofCpu}\` requires the CPU device, but \`--device\` is \`${device}\``);
+  problems.push(...deviceProblems(parsed, device));
   const [grid, block, cluster] = (['grid', 'block', 'cluster'] as const).map((name) => one(name, (word) => readDim3(name, word)));
   const sharedParts = one('shared', readShared);
   const repeat = one('repeat', (word) => readCount('repeat', word, 1, maxRepeat)) ?? 1;
@@ -145,8 +156,9 @@ function readNamed(parsed: ParsedArguments): Pick<LaunchPlan, 'kernel' | 'cooper
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--engine`, `--fma` and `--denormals`, whose choices the parser has checked, and `--threads`. */
-function engineOptions(parsed: ParsedArguments, threads: number | undefined): EngineOptions {
+/** `--engine`, `--fma`, `--denormals` and `--via`, whose choices the parser has checked, and `--threads`. */
+function engineOptions(parsed: ParsedArguments, threads: number | undefined): RunRequest['engine'] {
+  const via = lastValue(parsed, 'via');
   const engine = lastValue(parsed, 'engine');
   const fma = lastValue(parsed, 'fma');
   const denormals = lastValue(parsed, 'denormals');
@@ -155,6 +167,7 @@ function engineOptions(parsed: ParsedArguments, threads: number | undefined): En
     ...(fma ? { fma: fma as Fma } : {}),
     ...(denormals ? { denormals: denormals as Denormals } : {}),
     ...(threads === undefined ? {} : { threads }),
+    ...(via ? { via: via as Via } : {}),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceInfo, DeviceModule, LaunchRequest, LoadOptions, OpenOptions } from '../device.ts';
 import { reportClosed } from '../module-memory.ts';
 import { commonProperties } from '../properties.ts';
+import { canShare, coreCount } from '../spawn.ts';
 import type { CpuBuffer } from './buffer.ts';
 import { noteUnused } from './collector.ts';
 import { isLaunching } from './launch/children.ts';
@@ -17,7 +18,6 @@ import { ownMemory } from './launch/module-memory.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
 import { type Allocations, newAllocations } from './observe/allocations.ts';
 import { workerPool } from './workers/pool.ts';
-import { canShare, coreCount } from './workers/spawn.ts';
 
 /** Name and limits. The threadgroup limits are those of Apple GPUs; kernels that are compiled for this device may exceed them. */
 export const cpuInfo: DeviceInfo = {

@@ -3,7 +3,7 @@ import type { KernelReflection } from '../../air/abi.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Handle, MetalBinding, PipelineFacts } from '../../ffi/index.ts';
 import type { KernelParam } from '../../ir/index.ts';
-import type { DeviceInfo } from '../device.ts';
+import type { DeviceInfo, Via } from '../device.ts';
 
 export interface Context {
   readonly binding: MetalBinding;
@@ -14,6 +14,10 @@ export interface Context {
   readonly owned: Set<Handle>;
   /** Buffers whose addresses may be in memory, so that every launch makes them resident. */
   readonly addressed: Set<Handle>;
+  /** What the driver gets of a library. */
+  readonly via: Via;
+  /** Whether it was said that the driver compiles source. */
+  hasSaidSource: boolean;
   isClosed: boolean;
   /** Why the device takes no more launches. */
   lost: string | undefined;

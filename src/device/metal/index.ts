@@ -3,7 +3,7 @@
  * are in `src/ffi`. Start at `library.ts`, then `launch.ts`.
  */
 import type { MetalBinding } from '../../ffi/index.ts';
-import type { Device } from '../device.ts';
+import type { Device, Via } from '../device.ts';
 import { allocate } from './buffer.ts';
 import type { Context } from './context.ts';
 import { metalInfo } from './info.ts';
@@ -14,8 +14,8 @@ export { type SystemMetal, systemMetal } from './info.ts';
 /** Most command buffers of the queue; requesting one more would block. */
 const maxCommandBuffers = 1024;
 
-/** Opens a Metal device over a binding; a text if there is none. */
-export function openMetalDevice(binding: MetalBinding): Device | string {
+/** Opens a Metal device over a binding; a text if there is none. `via` is what the driver gets of a library. */
+export function openMetalDevice(binding: MetalBinding, via: Via = 'auto'): Device | string {
   const device = binding.device();
   if (!device) return binding.lastFault().text;
   const queue = binding.queue(device, maxCommandBuffers);
@@ -33,6 +33,8 @@ export function openMetalDevice(binding: MetalBinding): Device | string {
     queue,
     owned: new Set([queue]),
     addressed: new Set(),
+    via,
+    hasSaidSource: false,
     isClosed: false,
     lost: undefined,
   };

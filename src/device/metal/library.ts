@@ -11,8 +11,9 @@ import type { Context, Memory, MetalKernel, MetalLibrary, Pipeline } from './con
 import { faultText } from './faults.ts';
 import { simdWidth } from './info.ts';
 import { launchKernel } from './launch.ts';
+import { sourceOf } from './source.ts';
 
-/** Loads a library; undefined after reporting CM40xx, CM6012 or CM6026. */
+/** Loads a library; undefined after reporting CM40xx, CM6012 or CM6026. CM6033 says once that the driver compiles source instead. */
 export function loadModule(
   context: Context,
   metallib: Uint8Array,
@@ -22,11 +23,9 @@ export function loadModule(
   const described = describe(metallib, options, diagnostics);
   const memory = described && findModuleMemory(described.kernels, diagnostics);
   if (!described || memory === 'fault') return undefined;
-  const handle = context.binding.library(context.device, metallib);
-  if (!handle) {
-    diagnostics.report('CM6026', { why: faultText(context.binding.lastFault()) });
-    return undefined;
-  }
+  const found = libraryOf(context, metallib, described.kernels, diagnostics);
+  if (!found) return undefined;
+  const { handle } = found;
   context.owned.add(handle);
   const own = memory && takeMemory(context, memory.size);
   if (memory && !own) {
@@ -36,7 +35,7 @@ export function loadModule(
   }
   if (own) fillModuleMemory(own.view, memory!, context.binding.address(own.handle));
   const { kernels, refused } = described;
-  const made = pipelines(context, handle);
+  const made = pipelines(context, found);
   const library: MetalLibrary = { memory: own, pipeline: made.pipeline };
   let isClosed = false;
   return {
@@ -60,6 +59,36 @@ export function loadModule(
       for (const object of [...made.handles(), handle]) give(context, object);
     },
   };
+}
+
+/** A library of the driver. */
+interface Library {
+  readonly handle: Handle;
+  /** The name that a kernel has there. */
+  nameOf(kernel: string): string;
+}
+
+/** The library of the driver, by the way that the device was opened for; undefined after reporting CM6026, or CM2090 of the text. */
+function libraryOf(context: Context, metallib: Uint8Array, kernels: readonly MetalKernel[], diagnostics: Diagnostics): Library | undefined {
+  const { binding, device, via } = context;
+  const handle = via === 'source' ? undefined : binding.library(device, metallib);
+  if (handle) return { handle, nameOf: (name) => name };
+  const refused = via === 'source' ? undefined : faultText(binding.lastFault());
+  if (via === 'metallib') {
+    diagnostics.report('CM6026', { why: refused! });
+    return undefined;
+  }
+  const own = new Diagnostics();
+  const source = sourceOf(metallib, new Set(kernels.map(({ reflection }) => reflection.name)), own);
+  const compiled = source && binding.sourceLibrary(device, source.text, source.version);
+  if (compiled) {
+    if (refused !== undefined && !context.hasSaidSource) diagnostics.report('CM6033', { why: refused });
+    context.hasSaidSource ||= refused !== undefined;
+    return { handle: compiled, nameOf: (name) => source.names.get(name) ?? name };
+  }
+  const notes = source ? [`of the source: ${faultText(binding.lastFault())}`] : own.list.map(({ message }) => `of the source: ${message}`);
+  diagnostics.report('CM6026', { why: refused ?? 'its source does not compile' }, { notes });
+  return undefined;
 }
 
 /** Releases an object of the device, unless closing the device has. */
@@ -112,12 +141,12 @@ interface Pipelines {
 }
 
 /** Creates the pipeline of each kernel once. */
-function pipelines({ binding, device, owned, info }: Context, library: Handle): Pipelines {
+function pipelines({ binding, device, owned, info }: Context, { handle: library, nameOf }: Library): Pipelines {
   const made = new Map<string, Pipeline>();
   const pipeline: MetalLibrary['pipeline'] = ({ reflection: { name } }, diagnostics) => {
     const known = made.get(name);
     if (known) return known;
-    const of = binding.function(library, name);
+    const of = binding.function(library, nameOf(name));
     const handle = of && binding.pipeline(device, of);
     const fault = handle ? undefined : binding.lastFault();
     if (of) binding.release(of);

@@ -43,6 +43,10 @@ export interface SanitizerWriter {
 }
 
 export interface SanitizerHooks {
+  /** Whether blocks run by turns, because they may wait for each other. */
+  readonly isByTurns: boolean;
+  /** A turn of a block starts. */
+  turnStart(code: Code): void;
   /** Checks the address on the stack, of one element (`lane`) of an access, and replaces it by a memory index; `pushValue` pushes the stored bits. */
   place(e: SanitizerWriter, inst: AccessInst, value: Value, lane: number, pushValue?: () => void): void;
   /** Records a write where memory at the index in a local differs from the old value of an atomic. */

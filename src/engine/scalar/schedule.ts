@@ -10,7 +10,8 @@ import { type StateFunctions, writeMaskRounds } from './schedule-masks.ts';
  */
 export function writeBlock(context: KernelContext, steps: readonly number[]): number {
   const isInstrumented = context.sanitizer || context.probe || context.order;
-  if (context.plan.regions.hasYields && !isInstrumented) return writeParts(context, writeDispatch(context, steps));
+  if (context.plan.regions.hasYields && (!isInstrumented || context.sanitizer?.isByTurns))
+    return writeParts(context, writeDispatch(context, steps));
   const { index, code } = context.module.fn({ params: [], results: [] });
   const { schedule } = context.plan.regions;
   context.sanitizer?.blockStart(code);
@@ -29,9 +30,11 @@ export function writeBlock(context: KernelContext, steps: readonly number[]): nu
 function writeParts(context: KernelContext, dispatch: number): number {
   const { module } = context;
   const begin = module.fn({ params: [], results: [] }, 'begin');
+  context.sanitizer?.blockStart(begin.code);
   eachState(context, begin.code, begin.code.local('i32'), () => begin.code.i32(0));
   clearShared(context, begin.code);
   const turn = module.fn({ params: [], results: ['i32'] }, 'turn');
+  context.sanitizer?.turnStart(turn.code);
   writeMaskTurn(context, turn.code, dispatch);
   const { index, code } = module.fn({ params: [], results: [] });
   code.at('call', begin.index);

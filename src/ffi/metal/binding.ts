@@ -65,6 +65,8 @@ export interface MetalBinding {
   supportsFamily(device: Handle, family: number): boolean;
   queue(device: Handle, maxCommandBuffers: number): Handle | undefined;
   library(device: Handle, bytes: Uint8Array): Handle | undefined;
+  /** A library of a text in the Metal Shading Language of a version, without fast math. */
+  sourceLibrary(device: Handle, text: string, version: readonly [number, number]): Handle | undefined;
   functionCount(library: Handle): number;
   function(library: Handle, name: string): Handle | undefined;
   pipeline(device: Handle, of: Handle): Handle | undefined;
@@ -167,6 +169,7 @@ function libraryFunctions(flat: Flat) {
   const out = new BigUint64Array(3);
   return {
     library: (device, bytes) => handleOf(flat.cm_library(device, bytes.length > 0 ? bytes : cText(''), bytes.length)),
+    sourceLibrary: (device, text, [major, minor]) => handleOf(flat.cm_library_source(device, cText(text), (major << 16) + minor)),
     functionCount: (library) => Number(flat.cm_library_count(library)),
     function: (library, name) => handleOf(flat.cm_function(library, cText(name))),
     pipeline: (device, of) => handleOf(flat.cm_pipeline(device, of)),

@@ -5,7 +5,7 @@ export type { Pointer, TypeName } from '../types.ts';
 export { cText } from '../types.ts';
 
 /** The result of `cm_abi`; incremented with every change of a function. */
-export const abi = 1;
+export const abi = 2;
 
 const p = 'ptr';
 const u = 'u64';
@@ -26,6 +26,7 @@ export const flatTypes = {
   cm_supports_family: { args: [p, 'i64'], returns: 'u32' },
   cm_queue: { args: [p, u], returns: p },
   cm_library: { args: [p, p, u], returns: p },
+  cm_library_source: { args: [p, p, u], returns: p },
   cm_library_count: { args: [p], returns: u },
   cm_function: { args: [p, p], returns: p },
   cm_pipeline: { args: [p, p], returns: p },

@@ -34,6 +34,9 @@ export const messages = {
   'supportsFamily:': ['bool', 'i64'],
   'newCommandQueueWithMaxCommandBufferCount:': ['ptr', 'u64'],
   'newLibraryWithData:error:': ['ptr', 'ptr', 'ptr'],
+  'newLibraryWithSource:options:error:': ['ptr', 'ptr', 'ptr', 'ptr'],
+  'setFastMathEnabled:': ['void', 'bool'],
+  'setLanguageVersion:': ['void', 'u64'],
   functionNames: ['ptr'],
   'newFunctionWithName:': ['ptr', 'ptr'],
   'newComputePipelineStateWithFunction:error:': ['ptr', 'ptr', 'ptr'],
@@ -81,7 +84,7 @@ export const messages = {
 
 export type Selector = keyof typeof messages;
 /** An argument of a message. */
-export type MessageArgument = Pointer | bigint | undefined;
+export type MessageArgument = Pointer | bigint | boolean | undefined;
 
 /** Sends a message. The type of the result depends on the selector. */
 export type Send = (to: Pointer, selector: Selector, ...args: MessageArgument[]) => unknown;

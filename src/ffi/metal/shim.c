@@ -149,7 +149,7 @@ static void take_error(id error, const char *otherwise) {
 }
 
 /* Grows with every change of a function; the caller compares it with what it was written for. */
-EXPORT u32 cm_abi(void) { return 1; }
+EXPORT u32 cm_abi(void) { return 2; }
 EXPORT i64 cm_error_code(void) { return last.code; }
 EXPORT const char *cm_error_domain(void) { return last.domain; }
 EXPORT const char *cm_error_text(void) { return last.text; }
@@ -227,6 +227,20 @@ EXPORT id cm_library(id device, const void *bytes, u64 length) {
     library = MSG(id, id, id *)(device, S("newLibraryWithData:error:"), data, &error);
     MSG(void)(data, S("release"));
     if (!library) take_error(error, "the device takes no library of these bytes");
+  });
+  return library;
+}
+
+/* `version` is an MTLLanguageVersion. Fast math is off: texts are written for exact arithmetic. */
+EXPORT id cm_library_source(id device, const char *text, u64 version) {
+  id library, error = 0;
+  POOL({
+    id options = MSG(id)(objc_getClass("MTLCompileOptions"), S("new"));
+    MSG(void, BOOL)(options, S("setFastMathEnabled:"), 0);
+    MSG(void, NSUInteger)(options, S("setLanguageVersion:"), version);
+    library = MSG(id, id, id, id *)(device, S("newLibraryWithSource:options:error:"), string_of(text), options, &error);
+    MSG(void)(options, S("release"));
+    if (!library) take_error(error, "the device compiles no library of this source");
   });
   return library;
 }

@@ -162,6 +162,17 @@ const libraryFunctions = ({ runtime, pooled, pointer, integer, nsString, withErr
         runtime.send(data, 'release');
         return library;
       }),
+    cm_library_source: (device, text, version) =>
+      pooled(() => {
+        const options = pointer(runtime.classOf('MTLCompileOptions'), 'new');
+        runtime.send(options as Pointer, 'setFastMathEnabled:', false);
+        runtime.send(options as Pointer, 'setLanguageVersion:', BigInt(version));
+        const library = withError('the device compiles no library of this source', (error) =>
+          pointer(device, 'newLibraryWithSource:options:error:', nsString(text), options, error),
+        );
+        runtime.send(options as Pointer, 'release');
+        return library;
+      }),
     cm_library_count: (library) => pooled(() => integer(pointer(library, 'functionNames'), 'count')),
     cm_function: (library, name) =>
       owned('the library has no such function', () => pointer(library, 'newFunctionWithName:', nsString(name))),

@@ -2,10 +2,9 @@
  * The driver API over the same state. Names with `_v2` are those that CUDA's headers give to programs of today. Source: CUDA Driver API.
  */
 import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
-import { estimate } from '../../api/occupancy.ts';
 import type { Dim3 } from '../../device/index.ts';
-import { activeClusters, type LaunchConfig, launchAttributes, potentialCluster } from './clusters.ts';
-import { copies, copy, fillWords, kinds } from './copies.ts';
+import { type LaunchConfig, launchAttributes } from './clusters.ts';
+import { copy, fillWords, kinds } from './copies.ts';
 import { allocate, allocateManaged, allocatePinned, deviceMemory, free, totalBytes } from './device-memory.ts';
 import { attributeOf, cudaVersion, devices, keptText, propertiesOf } from './devices.ts';
 import { driverArrays } from './driver-arrays.ts';
@@ -21,6 +20,7 @@ import {
   usualShared,
 } from './launches.ts';
 import { links } from './link.ts';
+import { occupancy } from './occupancy.ts';
 import { driverRow, must, type Row } from './row.ts';
 import { type CodeImage, CudaFailure, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
@@ -195,17 +195,16 @@ const errorText = (textOf: (error: CudaError) => string): Row =>
     if (!error) fail('cudaErrorInvalidValue');
   });
 
-const memorySet = (size: 2 | 4): Row =>
-  inContext(['pointer', size === 2 ? 'int' : 'uint', 'size'], (state, pointer, value, count) => {
+const memorySet = (size: 1 | 2 | 4): Row =>
+  inContext(['pointer', size === 4 ? 'uint' : 'int', 'size'], (state, pointer, value, count) => {
     work(state, 0n, 'fill', () => fillWords(state, pointer, value, size, count));
   });
 
 /** The same in a stream, of bytes too. */
 const memorySetLater = (size: 1 | 2 | 4): Row =>
-  inContext(['pointer', size === 4 ? 'uint' : 'int', 'size', 'pointer'], (state, pointer, value, count, stream) => {
-    const fill = (): void => fillWords(state, pointer, value, size, count);
-    work(state, stream, 'fill', fill);
-  });
+  inContext(['pointer', size === 4 ? 'uint' : 'int', 'size', 'pointer'], (state, pointer, value, count, stream) =>
+    work(state, stream, 'fill', () => fillWords(state, pointer, value, size, count)),
+  );
 
 const copyTo = (kind: number): Row =>
   inContext(['pointer', 'pointer', 'size'], (state, to, from, bytes) => work(state, 0n, 'copy', () => copy(state, to, from, bytes, kind)));
@@ -310,18 +309,7 @@ const functions: Readonly<Record<string, Row>> = {
   cuFuncSetCacheConfig: inContext(['pointer', 'int'], (state, fn) => {
     if (!state.functions.has(fn)) fail('cudaErrorInvalidResourceHandle');
   }),
-  cuOccupancyMaxActiveBlocksPerMultiprocessor: inContext(['pointer', 'pointer', 'int', 'size'], (state, to, fn, threads, bytes) => {
-    const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
-    must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
-  }),
-  cuOccupancyMaxActiveClusters: inContext(['pointer', 'pointer', 'pointer'], (state, to, fn, config) => {
-    const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
-    must(state.memory.putU32(to, activeClusters(state, fn, kernel, launchConfig(state, config).shape)));
-  }),
-  cuOccupancyMaxPotentialClusterSize: inContext(['pointer', 'pointer', 'pointer'], (state, to, fn, config) => {
-    const { kernel } = kernelNamed(state, state.functions.get(fn) ?? fail('cudaErrorInvalidResourceHandle'));
-    must(state.memory.putU32(to, potentialCluster(state, fn, kernel, launchConfig(state, config).shape)));
-  }),
+  ...occupancy(launchConfig),
   cuMemGetInfo: same(deviceMemory.cudaMemGetInfo!),
   cuMemAlloc: inContext(['pointer', 'size'], (state, to, bytes) => {
     if (bytes === 0) fail('cudaErrorInvalidValue');
@@ -350,10 +338,7 @@ const functions: Readonly<Record<string, Row>> = {
   cuMemcpyHtoDAsync: copyToLater(kinds.hostToDevice),
   cuMemcpyDtoHAsync: copyToLater(kinds.deviceToHost),
   cuMemcpyDtoDAsync: copyToLater(kinds.deviceToDevice),
-  cuMemsetD8: inContext(
-    ['pointer', 'int', 'size'],
-    (state, pointer, value, bytes) => void copies.cudaMemset!.run(state, ...([pointer, value, bytes] as never[])),
-  ),
+  cuMemsetD8: memorySet(1),
   cuMemsetD16: memorySet(2),
   cuMemsetD32: memorySet(4),
   cuMemsetD8Async: memorySetLater(1),

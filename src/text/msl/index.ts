@@ -66,7 +66,7 @@ export function mslKernel(original: Kernel, diagnostics: Diagnostics, { source, 
   const { lines } = made;
   const code = lines.capture(() => lines.indent(() => made.body.write(made.part)));
   const args = writeHead(made);
-  lines.append(polished(code));
+  lines.append(polished(code, language.syntax));
   lines.add('}');
   const [major, minor] = targets[target].metalVersion;
   return { name: functionName(language, kernel), text: lines.text(), arguments: args, helpers, functions, version: [major, minor] };
@@ -138,7 +138,7 @@ function printFunction(name: string, { body: original, result }: PureFunction, d
   lines.indent(() => {
     for (const line of made.body.declarations()) lines.add(line);
   });
-  lines.append(polished(code));
+  lines.append(polished(code, language.syntax));
   lines.add('}');
   shared.functions.delete(name);
   shared.functions.set(name, lines.text());

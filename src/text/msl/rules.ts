@@ -19,6 +19,7 @@ import { atom, binary, call, cast, type Expression, made, operand, strength, una
 import type { Language, Printer, Rules } from '../language.ts';
 import { bytesOfPlace, isNarrow, scalarAt, scalarParamType } from '../memory.ts';
 import { commonRules, decimal, floatComparison, integer, type OwnRules, signed } from '../rules.ts';
+import { cSyntax } from '../syntax.ts';
 
 const names: Readonly<Record<ScalarType, string>> = {
   i1: 'bool',
@@ -354,6 +355,7 @@ ulong_of window_at cas_device cas_threadgroup distance patch imageblock quad os_
 
 export const language: Language = {
   name: 'msl',
+  syntax: cSyntax,
   rules,
   typeName,
   spaceName: (space) => spaceNames[space] ?? 'thread',

@@ -99,7 +99,7 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   const code = p.lines.capture(() => p.lines.indent(() => (isScheduled ? writeRounds(scheduled) : written.write(parts.get(0)!))));
   const maxThreads = threadsOf(kernel);
   const head = writeHead({ ...made, regions, isScheduled, maxThreads, points, declarations: body.declarations() });
-  p.lines.append(polished(code));
+  p.lines.append(polished(code, language.syntax));
   p.lines.add('}');
   return { name: functionName(language, kernel), text: p.lines.text(), arguments: head, helpers, maxThreads };
 }

@@ -21,6 +21,7 @@ import { atom, binary, call, cast, type Expression, made, operand, strength, una
 import type { Language, Printer, Rules } from '../language.ts';
 import { bytesOfPlace, isNarrow, scalarAt, scalarParamType } from '../memory.ts';
 import { commonRules, decimal, floatComparison, integer, narrowed, type OwnRules, signed } from '../rules.ts';
+import { cSyntax } from '../syntax.ts';
 
 const names: Readonly<Record<ScalarType, string>> = {
   i1: 'bool',
@@ -381,6 +382,7 @@ odd_fma device_fence`.split(/\s+/);
 
 export const language: Language = {
   name: 'opencl',
+  syntax: cSyntax,
   rules,
   typeName,
   spaceName: (space) => spaceNames[space] ?? '__private',

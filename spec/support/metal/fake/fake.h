@@ -192,6 +192,8 @@ typedef struct {
 struct hooks {
   /* The number of a library, from 1 on, or 0 with the reason in `why`. */
   int (*open_library)(const void *bytes, double length, char *why, int room, U *count);
+  /* The same for a text that is compiled. */
+  int (*open_source)(const char *text, char *why, int room, U *count);
   /* Whether the library has the function. */
   int (*has_function)(int library, const char *name);
   /* 0, or a number other than that with the reason why no pipeline can be made. */

@@ -79,6 +79,41 @@ object *MTLDevice_newLibraryWithData_error_(object *self, SEL selector, object *
   return (object *)made;
 }
 
+typedef struct {
+  object base;
+  bool is_exact;
+  U version;
+} compile_options;
+
+void MTLCompileOptions_setFastMathEnabled_(object *self, SEL selector, bool is_fast) {
+  (void)selector;
+  ((compile_options *)self)->is_exact = !is_fast;
+}
+void MTLCompileOptions_setLanguageVersion_(object *self, SEL selector, U version) {
+  (void)selector;
+  ((compile_options *)self)->version = version;
+}
+
+object *MTLDevice_newLibraryWithSource_options_error_(object *self, SEL selector, object *text, object *given, object **error) {
+  (void)self, (void)selector;
+  if (!is_a(given, &MTLCompileOptions_class, "newLibraryWithSource:")) return NULL;
+  compile_options *options = (compile_options *)given;
+  if (!options->is_exact) violation("a source is compiled with fast math");
+  if (options->version >> 16 < 2 || options->version >> 16 > 4) violation("a source of the version %lx", options->version);
+  U count = 0;
+  char why[256] = "";
+  int number = take_setting("no source") ? 0 : hooks.open_source(text_of(text), why, sizeof why, &count);
+  if (number <= 0) {
+    if (error) *error = error_of("MTLLibraryErrorDomain", 3, *why ? why : "program_source:1:1: error: expected ';'");
+    return NULL;
+  }
+  library *made = make(&MTLLibrary_class, sizeof *made);
+  made->number = number;
+  made->count = count;
+  record("compiled source");
+  return (object *)made;
+}
+
 object *MTLLibrary_functionNames(object *self, SEL selector) {
   (void)selector;
   return autorelease(array_of(NULL, ((library *)self)->count));

@@ -8,7 +8,7 @@ import { newThreadOrder } from '../instrument/thread-order/state.ts';
 import { newTraceProbe } from '../instrument/trace/record.ts';
 import type { Site } from '../observe/sites.ts';
 import { newSanitizer, type Sanitizer } from '../sanitizer/precise/sanitizer.ts';
-import { rolesIn } from '../sanitizer/precise/sync-roles.ts';
+import { isOfOwnBlock, rolesIn } from '../sanitizer/precise/sync-roles.ts';
 
 export interface Instruments {
   /** Kinds of faults to look for. */
@@ -40,7 +40,16 @@ export function newInstrumentation({
     sanitizer:
       sanitize &&
       ((plan, module, host) => {
-        sanitizer = newSanitizer(plan, module, host, sanitize, asyncSource && rolesIn(asyncSource));
+        sanitizer = newSanitizer(
+          plan,
+          module,
+          host,
+          sanitize,
+          asyncSource && {
+            roleAt: rolesIn(asyncSource),
+            isOwnAt: (line) => isOfOwnBlock(asyncSource, line),
+          },
+        );
         return sanitizer;
       }),
     threadOrder: isOrdered ? newThreadOrder : undefined,

@@ -298,6 +298,9 @@ function isVectorized({ insts, params }: Kernel, block: Dim3, { engine = 'auto',
   return engine === 'simd' || (engine === 'auto' && threads >= minThreads && insts.length <= maxInstructionsPerThread * threads);
 }
 
+/** Whether blocks of a kernel know of clusters. */
+const isClustered = ({ params }: Kernel): boolean => params.some(({ service }) => service === 'cluster');
+
 /** Scalar code. A sanitizer checks alignment itself. */
 function compileScalar(
   original: Kernel,
@@ -311,7 +314,8 @@ function compileScalar(
   const { bytes, plan, excess: known } = compileKernel(kernel, instrumentation, isShared);
   const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
-  const hasParts = plan.regions.hasYields && !instruments?.sanitize && !instruments?.isOrdered && instruments?.probe === undefined;
+  const isByTurns = !instruments?.sanitize || isClustered(kernel);
+  const hasParts = plan.regions.hasYields && isByTurns && !instruments?.isOrdered && instruments?.probe === undefined;
   const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
   const { windows, recordBytes, stagingBytes } = plan;
   return { wasm, excess, windows, recordBytes, stagingBytes, lanes: 1, scalarReason, instrumented, parts };

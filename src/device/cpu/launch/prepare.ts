@@ -6,12 +6,12 @@ import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
 import { defaultHeapBytes, defaultStackBytes, endedAt, lockTableBytes } from '../../../ir/index.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
-import type { DeviceInfo, LaunchRequest, LaunchResult } from '../../device.ts';
+import type { DeviceInfo, Dim3, LaunchRequest, LaunchResult } from '../../device.ts';
 import { clusterOfLaunch, validateLaunch, validatorOf } from '../../validate-launch.ts';
 import { bufferIn } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
-import type { ObservedLaunch, Observer } from '../observe/observer.ts';
+import type { BlockTurns, ObservedLaunch, Observer } from '../observe/observer.ts';
 import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
 import { hasSpecialOrder } from '../sanitizer/precise/sync-roles.ts';
 import type { Control } from '../workers/control.ts';
@@ -132,7 +132,7 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
   const { isPrecise, allocations, bound } = environment;
   if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
   // Fast checks know nothing of asynchronous operations and barriers in memory.
-  if (hasSpecialOrder(sanitize.source, request.kernel)) return undefined;
+  if (hasSpecialOrder(sanitize.source, request.kernel) || kernel.params.some(({ service }) => service === 'cluster')) return undefined;
   const compiled = kernel.checked(sanitize.kinds, block);
   const { wasm, checks } = compiled ?? {};
   if (!compiled || !wasm || !checks) return undefined;
@@ -209,6 +209,17 @@ interface Allocated extends ObservedLaunch {
 
 const noHeap: Heap = { address: 0, bytes: 0 };
 
+/** Areas of blocks that run by turns. The sanitizer follows one cluster after the other. */
+function areasOf(compiled: CompiledKernel, request: LaunchRequest, cluster: Dim3): ResidentAreas {
+  const all = residentAreas(compiled, request, cluster);
+  return request.sanitize ? { ...all, count: product(cluster) } : all;
+}
+
+const turnsOf = ({ area, cluster }: ResidentAreas, start: number, service: BlockTurns['service']): BlockTurns => ({
+  ...{ cluster, area, start, bytes: area.bytes },
+  service,
+});
+
 /** Allocates and fills the memory of a launch; the number of bytes if the device has no more. */
 function allocate({ memory, environment, kernel, request }: Inputs, compiled: CompiledKernel, scope: Scope): Allocated | number {
   const area = areaOf(compiled, kernel, request);
@@ -223,7 +234,7 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
   const launches = openLaunches(memory, scope, kernel, environment.kernels);
   if (launches === undefined) return launchesBytes;
   const cluster = clusterOfLaunch(kernel.reflection, request);
-  const areas = compiled.parts && residentAreas(compiled, request, cluster ?? [1, 1, 1]);
+  const areas = compiled.parts && areasOf(compiled, request, cluster ?? [1, 1, 1]);
   const bytes = areas ? areas.count * areas.area.bytes : 0;
   const first = areas && memory.take(bytes);
   if (areas && first === undefined) return bytes;
@@ -247,6 +258,7 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
     request,
     area: { ...area, start },
     resident: areas && { ...areas, start: first! },
+    turns: areas && turnsOf(areas, first!, { address: clusters, bytes: clusterBytes }),
     clusters,
     locks,
     heap,

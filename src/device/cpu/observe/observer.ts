@@ -3,7 +3,7 @@ import type { KernelReflection } from '../../../air/index.ts';
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { Plan } from '../../../engine/codegen/plan.ts';
 import type { Kernel } from '../../../ir/index.ts';
-import type { LaunchRequest, SanitizeRequest } from '../../device.ts';
+import type { Dim3, LaunchRequest, SanitizeRequest } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
 import type { Allocations } from './allocations.ts';
 import type { Site } from './sites.ts';
@@ -55,6 +55,17 @@ export interface ObservedModule {
   readonly instrumented?: Instrumented | undefined;
 }
 
+/** Blocks of a cluster that run by turns, by their ranks. */
+export interface BlockTurns {
+  readonly cluster: Dim3;
+  readonly area: Pick<ObservedArea, 'shared' | 'records' | 'states'>;
+  readonly start: number;
+  /** Bytes of the area of a block. */
+  readonly bytes: number;
+  /** What a launch has for clusters. */
+  readonly service: { readonly address: number; readonly bytes: number };
+}
+
 /** A launch with its memory. */
 export interface ObservedLaunch {
   readonly memory: DeviceMemory;
@@ -63,6 +74,8 @@ export interface ObservedLaunch {
   readonly compiled: ObservedModule;
   readonly request: LaunchRequest;
   readonly area: ObservedArea;
+  /** Areas of the blocks of a cluster, which run by turns: how far each is behind the area of the launch, and where the launch has what they know. */
+  readonly turns?: BlockTurns | undefined;
   /** The address of the lock table; 0 for a kernel without it. */
   readonly locks: number;
   /** The heap of kernels. */

@@ -1,6 +1,7 @@
 /** The workers of this process, which all CPU devices share. They are started when a launch is worth it, and idle until the next one. */
+
+import { type SpawnedWorker, spawn } from '../../spawn.ts';
 import { type Control, end, isOver, noteEnding, noteWhy, revoke } from './control.ts';
-import { type SpawnedWorker, spawn } from './spawn.ts';
 import { type ForgetMemory, keptModules, type Task } from './task.ts';
 import { workerSource } from './worker-source.ts';
 

@@ -33,7 +33,12 @@ export interface Order {
 
 export interface OrderInputs {
   readonly memory: WebAssembly.Memory;
+  /** Threads of a block, or of a cluster whose blocks run by turns. */
   readonly threads: number;
+  /** The threads of the block that runs, by their numbers. */
+  readonly block: () => { readonly first: number; readonly count: number };
+  /** Whether barriers of a block are known by clocks alone. */
+  readonly isClustered: boolean;
   /** The address of the times of the first thread. */
   readonly times: () => number;
   readonly siteOf: (number: number) => Site | undefined;
@@ -77,6 +82,11 @@ function joined(a: Phases, b: Phases): Phases {
   return all;
 }
 
+/** The phases of mbarriers, of barriers for some of the threads, and of those of clusters, by their words (`src/lower/named-barriers.ts` and others). */
+const barrierPhase = (bits: bigint): number | undefined => barrierState(bits)?.parity;
+const hiddenPhase = (bits: bigint): number => Number((bits >> 16n) & 0xffffn);
+const clusterPhase = (bits: bigint): number => Number(bits >> 40n);
+
 const timeOf = (stamp: bigint): number => fieldOf(stamp, 'time');
 
 export function newOrder(inputs: OrderInputs): Order {
@@ -102,28 +112,37 @@ class ClockOrder implements Order {
   }
 
   began(): void {
+    // The blocks of a cluster begin together.
+    if (this.#in.block().first > 0) return;
     this.#clocks.length = 0;
     this.#phases = [];
     for (const each of [this.#words, this.#arrivals, this.#notes, this.#proxies, ...Object.values(this.#groups)]) each.clear();
   }
 
   crossed(): void {
+    const { first, count } = this.#in.block();
+    if (this.#in.isClustered) return this.#meet(Array.from({ length: count }, (_, i) => first + i));
     let all = none;
     for (const each of this.#phases) if (each) all = joined(all, each);
     if (all.size > 0) this.#phases = Array.from({ length: this.#in.threads }, () => all);
   }
 
   together(base: number, mask: number): void {
-    const lanes = Array.from({ length: 32 }, (_, lane) => base + lane).filter((_, lane) => (mask >>> lane) & 1);
+    const first = this.#in.block().first + base;
+    this.#meet(Array.from({ length: 32 }, (_, lane) => first + lane).filter((_, lane) => (mask >>> lane) & 1));
+  }
+
+  /** Threads learn what each of them knows. */
+  #meet(threads: readonly number[]): void {
     const [clock, now] = [new Uint32Array(this.#in.threads), this.#now()];
     let phases = none;
-    for (const thread of lanes) {
+    for (const thread of threads) {
       const known = this.#clocks[thread];
       if (known) join(clock, known);
       phases = joined(phases, this.#phases[thread] ?? none);
     }
-    for (const thread of lanes) clock[thread] = Math.max(0, now - 1);
-    for (const thread of lanes) {
+    for (const thread of threads) clock[thread] = Math.max(0, now - 1);
+    for (const thread of threads) {
       this.#clockOf(thread).set(clock);
       this.#phases[thread] = phases;
     }
@@ -131,14 +150,15 @@ class ClockOrder implements Order {
 
   synced(address: bigint, number: number): void {
     const site = this.#in.siteOf(number & maxSites);
-    const isHidden = isHiddenBarrier(site?.line);
     const role = site?.line && this.#in.roleOf?.(site.line);
+    const isOfCluster = role?.does === 'cluster';
+    const isHidden = isOfCluster || isHiddenBarrier(site?.line);
     const thread = this.#thread();
     if (role?.does === 'init' && !isHidden) {
       if (site!.isWrite) this.#words.delete(address);
       return;
     }
-    const word = this.#wordAt(address, isHidden);
+    const word = this.#wordAt(address, isOfCluster ? clusterPhase : isHidden ? hiddenPhase : barrierPhase);
     if (!word) return;
     if (isHidden ? !site!.isWrite : role?.does === 'test') return this.#take(word, thread);
     if (!site?.isWrite) return;
@@ -202,7 +222,7 @@ class ClockOrder implements Order {
   }
 
   #thread(): number {
-    return this.#in.global('thread').value as number;
+    return this.#in.block().first + (this.#in.global('thread').value as number);
   }
 
   #now(): number {
@@ -232,9 +252,8 @@ class ClockOrder implements Order {
   }
 
   /** The barrier at an address, with the phases that have ended since it was used. */
-  #wordAt(address: bigint, isHidden: boolean): Word | undefined {
-    const bits = new DataView(this.#in.memory.buffer).getBigUint64(Number(address), true);
-    const phase = isHidden ? Number((bits >> 16n) & 0xffffn) : barrierState(bits)?.parity;
+  #wordAt(address: bigint, phaseOf: (bits: bigint) => number | undefined): Word | undefined {
+    const phase = phaseOf(new DataView(this.#in.memory.buffer).getBigUint64(Number(address), true));
     if (phase === undefined) return undefined;
     const known = this.#words.get(address);
     const word = known ?? {

@@ -10,7 +10,7 @@ import type { Order } from './happens-before.ts';
 import { type Shadow, sinkBytes } from './shadow.ts';
 import { fieldOf, maxSites } from './stamp.ts';
 import type { SanitizerImport } from './state.ts';
-import { newSyncCheck } from './sync.ts';
+import { newSyncCheck, type SyncCheck } from './sync.ts';
 
 /** A sanitized launch while it runs. */
 export interface Run {
@@ -20,6 +20,8 @@ export interface Run {
   readonly findings: Findings;
   /** The order of threads by barriers in memory, and of asynchronous operations. */
   readonly order: Order;
+  /** The block that runs, among those of its cluster, and where its area is. */
+  block: { readonly rank: number; readonly start: number };
   /** The globals of the instance, once it has begun. */
   global: ((name: string) => WebAssembly.Global) | undefined;
 }
@@ -45,8 +47,24 @@ export const importsOf = (run: Run, about: AboutLaunch): Imports => ({
   ...orderImports(run),
 });
 
-function orderImports({ order }: Run): Pick<Imports, 'synced' | 'fenced' | 'together' | 'crossed' | 'began'> {
+/** Notes which block of a cluster runs. */
+function choose(run: Run): void {
+  const { turns, request } = run.launch;
+  if (!turns) return;
+  const [x, y, z] = (['x', 'y', 'z'] as const).map((axis, i) => wordOf(run, `ctaid.${axis}`) % turns.cluster[i]!) as [
+    number,
+    number,
+    number,
+  ];
+  const rank = x + turns.cluster[0] * (y + turns.cluster[1] * z);
+  run.block = { rank, start: turns.start + rank * turns.bytes };
+  run.global!('thread.base').value = rank * product(request.block);
+}
+
+function orderImports(run: Run): Pick<Imports, 'synced' | 'fenced' | 'together' | 'crossed' | 'began' | 'chosen'> {
+  const { order } = run;
   return {
+    chosen: (): void => choose(run),
     synced: (address: bigint, site: number): void => order.synced(BigInt.asUintN(64, address), site),
     fenced: (site: number): void => order.fenced(site),
     together: (base: number, mask: number): void => order.together(base, mask),
@@ -103,13 +121,16 @@ function reportRace(run: Run, before: bigint, address: bigint, now: bigint): voi
   const { launch, places, findings } = run;
   const [site, other] = [siteOf(run, fieldOf(now, 'site')), siteOf(run, fieldOf(before, 'site'))];
   const isInBlock = isOfBlock(run, before) && fieldOf(before, 'manyBlocks') === 0;
+  if (isOfService(run, address)) return;
   const verdict = isInBlock ? run.order.judge(BigInt.asUintN(64, before), BigInt.asUintN(64, now)) : 'race';
   if (verdict === 'ordered') return;
   const isFenceMissing = verdict === 'unfenced';
-  const code = !isInBlock ? 'CM6121' : fieldOf(before, 'async') ? 'CM6122' : isFenceMissing ? 'CM6123' : 'CM6120';
+  const threads = product(launch.request.block);
+  const isNear = isInBlock && Math.floor(fieldOf(before, 'thread') / threads) === run.block.rank;
+  const code = !isNear ? 'CM6121' : fieldOf(before, 'async') ? 'CM6122' : isFenceMissing ? 'CM6123' : 'CM6120';
   findings.add(`${code} ${site?.value} ${other?.value} ${regionAt(places, address)?.start}`, () => {
-    const thread = fieldOf(before, 'thread');
-    const isOwn = isInBlock && thread === wordOf(run, 'thread');
+    const thread = fieldOf(before, 'thread') % threads;
+    const isOwn = isNear && thread === wordOf(run, 'thread');
     const name =
       code === 'CM6122'
         ? 'a copy'
@@ -117,7 +138,7 @@ function reportRace(run: Run, before: bigint, address: bigint, now: bigint): voi
           ? 'the same thread'
           : isOwn
             ? 'another thread'
-            : isInBlock
+            : isNear
               ? describeOther(thread, launch.request.block)
               : 'a thread of another block';
     return {
@@ -133,33 +154,49 @@ function reportRace(run: Run, before: bigint, address: bigint, now: bigint): voi
 
 function syncImports(run: Run, about: AboutLaunch): Pick<Imports, 'left' | 'stuck' | 'released' | 'emptied'> {
   const { launch, shadow, findings } = run;
-  const { memory, request, compiled, area } = launch;
+  const { memory, request, compiled, area, turns } = launch;
   const { kinds } = request.sanitize;
   const threads = product(request.block);
-  const sync = newSyncCheck({
-    plan: compiled.instrumented!.plan,
-    findings,
-    about,
-    threadOf: (thread) => threadOf(run, thread),
-    siteOf: (value) => compiled.instrumented?.sites.find((each) => each.value === value),
-    memory: {
-      states: new Int32Array(memory.memory.buffer, area.start + area.states, threads),
-      exits: new Int32Array(memory.memory.buffer, shadow.exits, threads),
-      records: new Int32Array(memory.memory.buffer, area.start + area.records, (compiled.instrumented!.plan.recordBytes * threads) / 4),
-    },
-  });
+  // The area of the launch, or those of the blocks of a cluster.
+  const own = turns?.area ?? area;
+  const newSync = (): SyncCheck =>
+    newSyncCheck({
+      plan: compiled.instrumented!.plan,
+      findings,
+      about,
+      threadOf: (thread) => threadOf(run, thread),
+      siteOf: (value) => compiled.instrumented?.sites.find((each) => each.value === value),
+      memory: {
+        states: new Int32Array(memory.memory.buffer, run.block.start + own.states, threads),
+        exits: new Int32Array(memory.memory.buffer, shadow.exits + 4 * run.block.rank * threads, threads),
+        records: new Int32Array(
+          memory.memory.buffer,
+          run.block.start + own.records,
+          (compiled.instrumented!.plan.recordBytes * threads) / 4,
+        ),
+      },
+    });
+  const syncs: SyncCheck[] = [];
+  const sync = (): SyncCheck => {
+    syncs[run.block.rank] ??= newSync();
+    return syncs[run.block.rank]!;
+  };
   return {
-    left: (base: number, last: number, mask: number, members: number): void => sync.left({ base, last, mask, members }),
-    stuck: (): void => sync.stuck(threads, kinds.has('sync')),
-    released: (): void => sync.released(threads),
+    left: (base: number, last: number, mask: number, members: number): void => sync().left({ base, last, mask, members }),
+    stuck: (): void => sync().stuck(threads, kinds.has('sync')),
+    released: (): void => sync().released(threads),
     emptied(): void {
-      const from = area.start + area.shared;
+      const from = run.block.start + own.shared;
       const bytes = compiled.windows.shared + sharedParts(request).size;
       // Windows start at multiples of 16, so their bits are whole bytes.
       memory.view(shadow.written + from / 8, Math.ceil(bytes / 8)).fill(0);
     },
   };
 }
+
+/** Whether an address is of what a launch has for clusters, which the source does not know. */
+const isOfService = ({ launch: { turns } }: Run, address: bigint): boolean =>
+  turns !== undefined && address >= BigInt(turns.service.address) && address < BigInt(turns.service.address + turns.service.bytes);
 
 const verbOf = (site: Site | undefined): string =>
   !site?.isWrite ? 'reads' : site.what.startsWith('store') ? 'writes' : 'changes (atomically)';

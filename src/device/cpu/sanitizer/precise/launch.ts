@@ -14,7 +14,7 @@ import { newFindings } from './findings.ts';
 import { newOrder } from './happens-before.ts';
 import { importsOf, type Run, siteOf, threadOf, wordOf } from './imports.ts';
 import { newWriterQuery } from './last-writer.ts';
-import { allowArea, newShadow, type Shadow, storeWritten } from './shadow.ts';
+import { allowArea, blocksOf, newShadow, type Shadow, storeWritten } from './shadow.ts';
 import { fieldOf, maxSites } from './stamp.ts';
 import { paramBytesGlobal, type SanitizerGlobal } from './state.ts';
 import { isHiddenBarrier, rolesIn } from './sync-roles.ts';
@@ -35,13 +35,23 @@ export function startPreciseSanitizer(launch: SanitizedLaunch, diagnostics: Diag
   const about = { kernel: request.kernel, blockShape: request.block, source, limit };
   const order = newOrder({
     memory: memory.memory,
-    threads: product(request.block),
+    threads: product(request.block) * (launch.turns ? blocksOf(launch.turns) : 1),
+    block: () => ({ first: run.block.rank * product(request.block), count: product(request.block) }),
+    isClustered: launch.turns !== undefined,
     times: () => shadow.times,
     siteOf: (number) => siteOf(run, number),
     roleOf: source && rolesIn(source),
     global: (name) => run.global!(name),
   });
-  const run: Run = { launch, shadow, places: placesOf(launch), findings: newFindings(about), order, global: undefined };
+  const run: Run = {
+    launch,
+    shadow,
+    places: placesOf(launch),
+    findings: newFindings(about),
+    order,
+    block: { rank: 0, start: launch.area.start },
+    global: undefined,
+  };
   const writer = newWriterQuery(launch);
   return {
     imports: { ...importsOf(run, about), wrote: (site: number): void => writer.wrote(site, run.global!) },
@@ -72,6 +82,7 @@ function globalsOf({ compiled, request }: SanitizedLaunch, shadow: Shadow): Part
     'shadow.end': BigInt(shadow.end),
     'thread.times': shadow.times,
     'thread.exits': shadow.exits,
+    'thread.base': 0,
     'shared.bytes': BigInt(compiled.windows.shared + dynamicBytes),
     'dynamic.bytes': BigInt(dynamicBytes),
     progress: 0,
@@ -86,7 +97,7 @@ function globalsOf({ compiled, request }: SanitizedLaunch, shadow: Shadow): Part
 }
 
 /** Bytes that a parameter points to; 0 for values. */
-function bytesOfParam({ kernel, request, own, heap, launches }: SanitizedLaunch, slot: number, index: number): number {
+function bytesOfParam({ kernel, request, own, heap, launches, turns }: SanitizedLaunch, slot: number, index: number): number {
   const param = kernel.params[index]!;
   if (param.memory) return own.bytes;
   if (param.faults) return 4;
@@ -94,6 +105,7 @@ function bytesOfParam({ kernel, request, own, heap, launches }: SanitizedLaunch,
   if (param.locks) return lockTableBytes;
   if (param.service === 'grid') return gridWorkspaceBytes;
   if (param.service === 'stack') return 4;
+  if (param.service === 'cluster') return turns?.service.bytes ?? 0;
   if (param.service === 'heap') return heap.bytes;
   if (param.service === 'launches') return launches.bytes;
   if (param.kind !== 'pointer') return 0;
@@ -102,9 +114,13 @@ function bytesOfParam({ kernel, request, own, heap, launches }: SanitizedLaunch,
 }
 
 /** The lowest thread of the block that neither waits nor has exited: threads that poll take turns. */
-function lowestPolling({ launch }: Run): number | undefined {
+function lowestPolling({ launch, block }: Run): number | undefined {
   if (launch.compiled.instrumented?.plan.regions.schedule !== 'masks') return undefined;
-  const states = new Int32Array(launch.memory.memory.buffer, launch.area.start + launch.area.states, product(launch.request.block));
+  const states = new Int32Array(
+    launch.memory.memory.buffer,
+    block.start + (launch.turns?.area ?? launch.area).states,
+    product(launch.request.block),
+  );
   const found = states.findIndex((state) => state >= 0 && (state & (atBarrier | atRendezvous)) === 0);
   return found < 0 ? undefined : found;
 }
@@ -121,7 +137,7 @@ function reportPoll(run: Run, which: 'last' | 'other'): void {
   const notes = barrierNotes(run, site, address);
   if (which === 'other' && notes.length === 0) return;
   const holes = { address: hex(address), place: placeOf(run.places, address) };
-  const thread = notes.length > 0 ? fieldOf(long(`${name}.stamp`), 'thread') : lowestPolling(run);
+  const thread = notes.length > 0 ? fieldOf(long(`${name}.stamp`), 'thread') % product(run.launch.request.block) : lowestPolling(run);
   run.findings.add(`deadlock ${number & maxSites}`, () => ({ code: 'CM6135', holes, site, by: threadOf(run, thread), notes }));
 }
 
@@ -147,7 +163,9 @@ function newDeadlockCheck(run: Run): () => void {
   let [last, idleTicks, polls] = ['', 0, 0];
   return () => {
     if (!run.launch.request.sanitize.kinds.has('sync')) return;
-    const state = ['ctaid.x', 'ctaid.y', 'ctaid.z', 'progress'].map((name) => wordOf(run, name)).join();
+    // Blocks that run by turns change, whatever they do.
+    const where = run.launch.turns ? [] : ['ctaid.x', 'ctaid.y', 'ctaid.z'];
+    const state = [...where, 'progress'].map((name) => wordOf(run, name)).join();
     const isIdle = state === last && wordOf(run, 'polls') - polls >= minPolls;
     idleTicks = isIdle ? idleTicks + 1 : 0;
     last = state;

@@ -30,12 +30,18 @@ interface Checks {
   /** Plain reads that count as atomic for races. */
   readonly excused: ReadonlySet<Value>;
   readonly roleAt: RoleAt | undefined;
+  readonly isOwnAt: IsOwnAt | undefined;
   /** Whether threads are ordered by more than barriers and fences. */
   readonly hasOrder: boolean;
+  /** Whether the blocks of a cluster run by turns. */
+  readonly isClustered: boolean;
 }
 
 /** The role of the instruction at a line of the source in the order of threads. */
 export type RoleAt = (line: Line) => Role | undefined;
+
+/** Whether the instruction at a line of the source is of the shared memory of its own block. */
+export type IsOwnAt = (line: Line) => boolean;
 
 /** The checks of one compilation, with the instructions that reports name. */
 export interface Sanitizer extends SanitizerHooks {
@@ -43,13 +49,21 @@ export interface Sanitizer extends SanitizerHooks {
 }
 
 /** Declares imports and globals; before the first function of the module. */
-export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: ReadonlySet<SanitizeKind>, roleAt?: RoleAt): Sanitizer {
+export function newSanitizer(
+  plan: Plan,
+  module: WasmModule,
+  host: Host,
+  kinds: ReadonlySet<SanitizeKind>,
+  source?: { readonly roleAt: RoleAt; readonly isOwnAt: IsOwnAt },
+): Sanitizer {
   const { kernel } = plan;
+  const { roleAt, isOwnAt } = source ?? {};
   const state = declareState(module, kernel.params.length);
-  const hasOrder = kinds.has('race') && kernel.locs.some((loc) => isOrdering(lineOf(loc), roleAt));
+  const isClustered = kernel.params.some(({ service }) => service === 'cluster');
+  const hasOrder = kinds.has('race') && (isClustered || kernel.locs.some((loc) => isOrdering(lineOf(loc), roleAt)));
   const functions = accessFunctions(module, state, kinds, hasOrder);
   const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel, maxSites), readsBeforeAtomics(kernel)];
-  const checks: Checks = { plan, kernel, host, state, kinds, functions, roots, sites, excused, roleAt, hasOrder };
+  const checks: Checks = { plan, kernel, host, state, kinds, functions, roots, sites, excused, roleAt, isOwnAt, hasOrder, isClustered };
   const barriers = kernel.blocks.filter((block) => isBarrier(kernel, syncPointOf(kernel, block)));
   const behindBarrier = new Set(barriers.map((block) => continuation(block).id));
   for (const block of barriers) checks.sites.of(syncPointOf(kernel, block)!);
@@ -62,7 +76,11 @@ export function newSanitizer(plan: Plan, module: WasmModule, host: Host, kinds: 
     regionStart(code, region) {
       if (plan.regions.schedule === 'block' && behindBarrier.has(region.entry)) writeBarrier(checks, code);
     },
-    threadStart: (code, thread) => writeStamp(state, code, () => code.at('local.get', thread)),
+    threadStart: (code, thread) => writeStamp(state, code, () => pushNumber(checks, code, () => code.at('local.get', thread))),
+    isByTurns: isClustered,
+    turnStart(code) {
+      if (isClustered) code.at('call', state.functions.chosen);
+    },
     threadExits: (code, thread, block) => writeExit(checks, code, thread, block),
     blockStart: (code) => writeBlockStart(checks, code),
     release(code) {
@@ -79,6 +97,14 @@ const isOrdering = (line: Line | undefined, roleAt: RoleAt | undefined): boolean
   line !== undefined && (isHiddenBarrier(line) || roleAt?.(line) !== undefined);
 
 const isBarrier = (kernel: Kernel, stop: Value | undefined): boolean => stop !== undefined && kernel.insts[stop]!.op === 'barrier';
+
+/** Pushes the number of a thread that `push` pushes, among those of its cluster. */
+function pushNumber({ isClustered, state }: Checks, code: Code, push: () => void): void {
+  push();
+  if (!isClustered) return;
+  code.at('global.get', state.globals['thread.base']);
+  code.op('i32.add');
+}
 
 // ── accesses ──
 
@@ -118,6 +144,7 @@ function syncsOf({ roleAt, kernel, hasOrder }: Checks, inst: AccessInst, value: 
   if (isHiddenMemory(line)) return 'unchecked';
   if (isHiddenBarrier(line)) return 'hidden';
   const role = line && hasOrder && isStrongAccess(inst) ? roleAt?.(line) : undefined;
+  if (role?.does === 'cluster') return 'hidden';
   return role && (inst.op === 'cas' || inst.type === 'i64' || inst.op === 'store') && barrierRoles.has(role.does) ? 'yes' : 'no';
 }
 
@@ -136,12 +163,20 @@ function shapeOf(checks: Checks, inst: AccessInst, value: Value, lane: number): 
   const size = bytesOf(elementOf(moved));
   const given = inst.op === 'load' || inst.op === 'store' ? inst.align : size;
   const space = kernel.insts[pointer]!.type.slice('ptr.'.length) as AccessShape['space'];
-  const bounds = boundsOf({ kernel, roots, windows: checks.plan.windows }, pointer, value);
+  // Shared memory of other blocks is behind addresses that are computed.
+  const isAnywhere = checks.isClustered && space === 'shared' && !isOfOwn(checks, value);
+  const bounds = isAnywhere ? undefined : boundsOf({ kernel, roots, windows: checks.plan.windows }, pointer, value);
   const what = inst.op === 'load' || inst.op === 'store' ? inst.op : 'atomic';
   const isOfWord = what === 'atomic' || checks.excused.has(value);
   const align = lane > 0 ? 1 : Math.min(given, size * lanesOf(moved));
   const syncs = syncsOf(checks, inst, value);
   return { shape: { what, space, size, align, isBounded: bounds !== undefined, isOfWord, syncs }, bounds, pointer };
+}
+
+/** Whether an access is of the shared memory of its own block. */
+function isOfOwn({ kernel, isOwnAt }: Checks, value: Value): boolean {
+  const line = lineOf(kernel.locs[value]);
+  return line !== undefined && isOwnAt?.(line) === true;
 }
 
 /** Pushes start and size of the memory that an access may reach. */
@@ -195,8 +230,9 @@ function writeChanged(
 // ── order ──
 
 /** Stores the time as one of the times of the current thread. */
-function writeTime({ state, host }: Checks, code: Code, offset: number): void {
-  writeThreadTimes(state, code, () => code.at('global.get', host.globals.thread));
+function writeTime(checks: Checks, code: Code, offset: number): void {
+  const { state, host } = checks;
+  writeThreadTimes(state, code, () => pushNumber(checks, code, () => code.at('global.get', host.globals.thread)));
   code.at('global.get', state.times.now);
   code.access('i64.store', 8, offset);
 }
@@ -213,7 +249,7 @@ function writeFence(checks: Checks, code: Code, value: Value): void {
     code.i32(checks.sites.of(value));
     return code.at('call', state.functions.fenced);
   }
-  const pushThread = (): void => code.at('global.get', host.globals.thread);
+  const pushThread = (): void => pushNumber(checks, code, () => code.at('global.get', host.globals.thread));
   writeAdvance(state, code);
   writeStamp(state, code, pushThread);
   writeTime(checks, code, threadTimes.release);
@@ -230,9 +266,11 @@ function writeFence(checks: Checks, code: Code, value: Value): void {
   code.end();
 }
 
-function writeBarrier({ state, hasOrder }: Checks, code: Code): void {
+function writeBarrier({ state, hasOrder, isClustered }: Checks, code: Code): void {
   writeAdvance(state, code);
   if (hasOrder) code.at('call', state.functions.crossed);
+  // Of several blocks the times of threads say more than that of a barrier.
+  if (isClustered) return;
   code.at('global.get', state.times.now);
   code.at('global.set', state.times.barrier);
   code.at('global.get', state.times.now);
@@ -241,8 +279,9 @@ function writeBarrier({ state, hasOrder }: Checks, code: Code): void {
   code.at('global.set', state.times.span);
 }
 
-function writeBlockStart({ state, kinds, plan, kernel, hasOrder }: Checks, code: Code): void {
+function writeBlockStart({ state, kinds, plan, kernel, hasOrder, isClustered }: Checks, code: Code): void {
   const { times } = state;
+  if (isClustered) code.at('call', state.functions.chosen);
   writeAdvance(state, code);
   if (hasOrder) code.at('call', state.functions.began);
   for (const time of ['block', 'barrier'] as const) {
@@ -262,9 +301,10 @@ function writeBlockStart({ state, kinds, plan, kernel, hasOrder }: Checks, code:
 // ── warp collectives ──
 
 /** Stores the block in which a thread exits. */
-function writeExit({ state, kinds, plan }: Checks, code: Code, thread: number, { id }: Block): void {
+function writeExit(checks: Checks, code: Code, thread: number, { id }: Block): void {
+  const { state, kinds, plan } = checks;
   if (!kinds.has('sync') || plan.regions.rendezvous.length === 0) return;
-  code.at('local.get', thread);
+  pushNumber(checks, code, () => code.at('local.get', thread));
   code.i32(2);
   code.op('i32.shl');
   code.at('global.get', state.globals['thread.exits']);
@@ -294,14 +334,15 @@ function writeMet({ state, kinds }: Checks, code: Code, { base, last, mask }: Co
 }
 
 /** Each active thread has synchronized with the others. */
-function writeSynchronized({ state, hasOrder }: Checks, code: Code, locals: CollectiveLocals): void {
+function writeSynchronized(checks: Checks, code: Code, locals: CollectiveLocals): void {
+  const { state, hasOrder } = checks;
   writeAdvance(state, code);
   if (hasOrder) {
     for (const local of [locals.base, locals.mask]) code.at('local.get', local);
     code.at('call', state.functions.together);
   }
   eachParticipant(code, locals, () => {
-    writeThreadTimes(state, code, () => code.at('local.get', locals.thread));
+    writeThreadTimes(state, code, () => pushNumber(checks, code, () => code.at('local.get', locals.thread)));
     code.at('global.get', state.times.now);
     code.access('i64.store', 8, threadTimes.sync);
   });

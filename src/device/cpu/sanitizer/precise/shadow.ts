@@ -4,10 +4,14 @@
  */
 import { product } from '../../../../base/dim3.ts';
 import { gridWorkspaceBytes, lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
+import { sharedParts } from '../../../validate-launch.ts';
 import { type Allocations, setBits } from '../../observe/allocations.ts';
-import type { SanitizedLaunch } from '../../observe/observer.ts';
+import type { BlockTurns, SanitizedLaunch } from '../../observe/observer.ts';
 import { cellBytes } from './stamp.ts';
 import { threadTimesBytes } from './state.ts';
+
+/** Blocks that run by turns. */
+export const blocksOf = ({ cluster }: Pick<BlockTurns, 'cluster'>): number => product(cluster);
 
 /** Addresses of its parts. */
 export interface Shadow {
@@ -26,17 +30,19 @@ export interface Shadow {
 export const sinkBytes = 64;
 
 /** Allocates and fills the shadow of a launch; the number of bytes if the device has no more. */
-export function newShadow({ memory, allocations, request, area, heap, launches }: SanitizedLaunch): Shadow | number {
+export function newShadow({ memory, allocations, request, area, heap, launches, turns }: SanitizedLaunch): Shadow | number {
   const { kinds } = request.sanitize;
   const end = Math.max(
     area.start + area.bytes,
     heap.address + heap.bytes,
     launches.address + launches.bytes,
+    turns ? turns.start + blocksOf(turns) * turns.bytes : 0,
+    turns ? turns.service.address + turns.service.bytes : 0,
     ...[...allocations.list].map(({ address, size }) => address + size),
   );
   const mapBytes = Math.ceil(end / 64) * 8 + 8;
   const cellsBytes = kinds.has('race') ? (Math.ceil(end / 4) + 1) * cellBytes : 0;
-  const threads = product(request.block);
+  const threads = product(request.block) * (turns ? blocksOf(turns) : 1);
   const bytes = 2 * mapBytes + cellsBytes + threads * (threadTimesBytes + 8) + 2 * sinkBytes;
   const start = memory.take(bytes);
   if (start === undefined) return bytes;
@@ -65,11 +71,15 @@ function fillMaps({ allowed, written }: Maps, { list }: Allocations, isInit: boo
 }
 
 /** Allows access to the memory of the launch itself, and marks it as written: constants, values, fault word, print buffer, lock table. */
-export function allowArea({ memory, compiled, area, locks, heap, launches, kernel }: SanitizedLaunch, shadow: Shadow): void {
+export function allowArea(
+  { memory, compiled, area, locks, heap, launches, kernel, turns, request }: SanitizedLaunch,
+  shadow: Shadow,
+): void {
   const spans = [
     [locks - area.start, locks > 0 ? lockTableBytes : 0],
     [heap.address - area.start, heap.bytes],
     [launches.address - area.start, launches.bytes],
+    [(turns?.service.address ?? 0) - area.start, turns?.service.bytes ?? 0],
     [area.grid, gridWorkspaceBytes],
     [area.stack, 4],
     [area.constant, compiled.windows.constant],
@@ -80,6 +90,12 @@ export function allowArea({ memory, compiled, area, locks, heap, launches, kerne
   for (const [offset, bytes] of spans) {
     const from = area.start + offset;
     for (const map of [shadow.allowed, shadow.written]) setBits(memory.view(map, Math.ceil((from + bytes) / 8) + 1), from, bytes);
+  }
+  if (!turns) return;
+  const sharedBytes = compiled.windows.shared + sharedParts(request).size;
+  for (let rank = 0; rank < blocksOf(turns); rank++) {
+    const from = turns.start + rank * turns.bytes + turns.area.shared;
+    setBits(memory.view(shadow.allowed, Math.ceil((from + sharedBytes) / 8) + 1), from, sharedBytes);
   }
 }
 

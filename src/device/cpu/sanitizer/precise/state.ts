@@ -27,6 +27,8 @@ const imports = {
   /** All threads are at the barrier of the block; a block starts. */
   crossed: { params: [], results: [] },
   began: { params: [], results: [] },
+  /** A block of a cluster begins, or goes on. */
+  chosen: { params: [], results: [] },
   /** The site of a write to the place of a writer query. */
   wrote: { params: ['i32'], results: [] },
 } as const satisfies Record<string, Signature>;
@@ -44,6 +46,8 @@ const globals = {
   'thread.times': 'i32',
   /** For each thread: the block in which it has exited. */
   'thread.exits': 'i32',
+  /** In clusters: the number of the block's first thread among those of its cluster, which is that of stamps. */
+  'thread.base': 'i32',
   'shared.bytes': 'i64',
   'dynamic.bytes': 'i64',
   /** Accesses that changed memory, polls, and the site and address of the last poll. */

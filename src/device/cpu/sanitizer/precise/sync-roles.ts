@@ -19,7 +19,9 @@ export type Role =
   | { readonly does: 'commit'; readonly group: Group }
   /** A wait for all groups but some, also for what is in no group if `isAll`. */
   | { readonly does: 'wait'; readonly group: Group; readonly but: number; readonly isAll: boolean }
-  | { readonly does: 'proxy' };
+  | { readonly does: 'proxy' }
+  /** The barrier of the cluster. */
+  | { readonly does: 'cluster' };
 
 const copy = /\b(cp\.async\.bulk|cp\.reduce\.async\.bulk|st\.async|red\.async)\.(?!prefetch|commit|wait)/;
 const short = /\bcp\.async\.c[ag]\./;
@@ -56,6 +58,7 @@ export function roleOf(text: string): Role | undefined {
   if (short.test(text)) return { does: 'fill', group: 'cp' };
   if (/\bwgmma\.mma_async\b/.test(text)) return { does: 'drain', group: 'wgmma' };
   if (/\bfence\.proxy\.async\b/.test(text)) return { does: 'proxy' };
+  if (/\bbarrier\.cluster\./.test(text)) return { does: 'cluster' };
   return groupRole(text);
 }
 
@@ -91,8 +94,14 @@ export function rolesIn(source: SourceFile): (line: Line) => Role | undefined {
   };
 }
 
+/** Whether an instruction names shared memory of its own block, rather than that of any block of a cluster. */
+export const isOfOwnBlock = (source: SourceFile, line: Line): boolean => {
+  const text = instructionAt(source, line);
+  return /\.shared\b/.test(text) && !text.includes('::cluster');
+};
+
 const special =
-  /\b(mbarrier\.|cp\.async\b|cp\.reduce\.async\b|st\.async\b|red\.async\b|wgmma\.|bar(rier)?(\.cta)?\.(arrive|red)\b|bar(rier)?(\.cta)?\.sync(\.aligned)?\s+(?!\s|0\s*;))/;
+  /\b(mbarrier\.|cp\.async\b|cp\.reduce\.async\b|st\.async\b|red\.async\b|wgmma\.|barrier\.cluster\.|shared::cluster\b|mapa\b|bar(rier)?(\.cta)?\.(arrive|red)\b|bar(rier)?(\.cta)?\.sync(\.aligned)?\s+(?!\s|0\s*;))/;
 
 /** Whether threads of a kernel are ordered by more than barriers of the block, of the warp, and fences. Bodies of other kernels do not count. */
 export function hasSpecialOrder(source: SourceFile | undefined, kernel: string): boolean {

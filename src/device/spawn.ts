@@ -1,5 +1,7 @@
 /** Starts workers in Bun, in Node and in a page. */
-import type { WorkerSource } from './worker-source.ts';
+
+/** The program of a worker: the address of a module, or the text of a script. */
+export type WorkerSource = { readonly url: string } | { readonly text: string };
 
 /** A running worker. */
 export interface SpawnedWorker {

@@ -1,0 +1,141 @@
+/**
+ * Kernels as WGSL: what the text looks like, where barriers are, what is refused. `spec/browser/wgsl.spec.ts` has Chromium take the texts,
+ * `spec/device/webgpu.spec.ts` runs them.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { textOf } from '../../src/cli/build-text.ts';
+import { toIr } from '../../src/compile/index.ts';
+import { opNames } from '../../src/ir/index.ts';
+import { wgslKernel } from '../../src/text/index.ts';
+import { rulesOf } from '../../src/text/wgsl/rules.ts';
+import { portable } from '../../src/text/wgsl/types.ts';
+import { exampleNames, exampleText, root } from '../support/examples.ts';
+
+const test = suite('text/wgsl');
+
+const head = '.version 8.0\n.target sm_80\n.address_size 64\n';
+
+function print(ptx: string, isFast = false): { text: string; codes: string[]; diagnostics: Diagnostics } {
+  const source = new SourceFile('k.ptx', ptx.startsWith('.version') || ptx.startsWith('//') ? ptx : head + ptx);
+  const diagnostics = new Diagnostics(source);
+  const text = textOf(source, 'wgsl', {}, diagnostics, isFast) ?? '';
+  return { text, codes: diagnostics.list.map(({ code }) => code), diagnostics };
+}
+
+/** The lines from the first entry on. */
+const entryOf = (text: string): string => text.slice(text.indexOf('@compute'));
+
+/** A kernel whose block has a barrier behind these lines; `u` is a parameter, `x` is memory that threads write. */
+const around = (lines: string, rest = ''): string => `.visible .entry k(.param .u64 out, .param .u32 n)
+{
+  .reg .pred p, q; .reg .b32 t, u, x, i; .reg .b64 o;
+  ld.param.u64 o, [out]; ld.param.u32 u, [n]; mov.u32 t, %tid.x; ld.global.u32 x, [o]; mov.u32 i, 0;
+${lines}
+  bar.sync 0;
+${rest}
+  st.global.u32 [o+4], i;
+  ret;
+}`;
+const isScheduled = (ptx: string): boolean => /switch \(state\)/.test(print(ptx).text);
+
+test('saxpy reads as a person would write it', () => {
+  const { text, codes } = print(exampleText('saxpy'), true);
+  assert.equal(codes, []);
+  assert.is(
+    entryOf(text),
+    `@compute @workgroup_size(block_x, block_y, block_z)
+fn saxpy(@builtin(local_invocation_id) tid: vec3<u32>, @builtin(workgroup_id) group: vec3<u32>) {
+  let param_1 = u64(launch[10], launch[11]);
+  let param_2 = u64(launch[12], launch[13]);
+  let gid_x = (group.x + launch[3]) * block_x + tid.x;
+  let f1 = bitcast<f32>(launch[8u]);
+  if (gid_x >= launch[14u]) { return; }
+  let f4 = fma(bitcast<f32>(arena[(param_1.x >> 2u) + gid_x]), f1, bitcast<f32>(arena[(param_2.x >> 2u) + gid_x]));
+  arena[(param_2.x >> 2u) + gid_x] = bitcast<u32>(f4);
+  return;
+}
+`,
+  );
+  assert.match(print(exampleText('saxpy')).text, /let f4 = fma_f32\(/);
+});
+
+test('a barrier stays where WGSL can prove that all threads reach it', () => {
+  assert.not.ok(isScheduled(around('')));
+  // A choice by a parameter, a loop that a parameter ends, and a choice by a thread whose arms meet again.
+  assert.not.ok(isScheduled(around('  setp.eq.u32 p, u, 1; @p bra over; mov.u32 i, 1; bar.sync 0;\nover:')));
+  assert.not.ok(isScheduled(around('again: bar.sync 0; add.u32 i, i, 1; setp.lt.u32 p, i, u; @p bra again;')));
+  assert.not.ok(isScheduled(around('  setp.gt.u32 p, t, 7; @p bra over; st.global.u32 [o+8], i;\nover:')));
+});
+
+test('a barrier that WGSL cannot prove goes to the scheduler', () => {
+  // By a thread; by what memory has; behind a return of some threads; in a loop that memory ends.
+  assert.ok(isScheduled(around('  setp.gt.u32 p, t, 7; @p bra over; bar.sync 0;\nover:')));
+  assert.ok(isScheduled(around('  setp.gt.u32 p, x, 7; @p bra over; bar.sync 0; mov.u32 i, 1;\nover:')));
+  assert.ok(isScheduled(around('  setp.ge.u32 p, t, u; @p ret;')));
+  assert.ok(isScheduled(around('again: bar.sync 0; add.u32 i, i, 1; setp.lt.u32 p, i, x; @p bra again;')));
+});
+
+test('words are atomic where threads may write parts of them, and only there', () => {
+  const store = (type: string): string => `.visible .entry k(.param .u64 out)
+{ .reg .b32 t; .reg .b64 o; ld.param.u64 o, [out]; mov.u32 t, %tid.x; st.global.${type} [o+4], t; ret; }`;
+  assert.match(print(store('u32')).text, /arena\[\(out\.x >> 2u\) \+ 1u\] = /);
+  for (const type of ['u8', 'u16']) assert.match(print(store(type)).text, /atomicCompareExchangeWeak\(&arena_words/, type);
+});
+
+test('what a language lacks is refused at its line', () => {
+  const refused = (line: string): string[] => {
+    const { diagnostics, codes } = print(`.visible .entry k(.param .u64 out)
+{ .reg .b64 p, t, v; ld.param.u64 p, [out]; mov.u64 v, 5;
+  ${line}
+  st.global.u64 [p], v; ret; }`);
+    const [found] = diagnostics.list;
+    assert.ok(diagnostics.file!.text.slice(found?.labels[0]?.span.start).startsWith(line), line);
+    return codes;
+  };
+  assert.equal(refused('mov.u64 v, %clock64;'), ['CM2090']);
+  assert.equal(refused('atom.global.add.u64 v, [p], v;'), ['CM2090']);
+  assert.equal(refused('membar.gl;'), ['CM2090']);
+  // Without a result nothing sees what is between the two words.
+  assert.equal(
+    print(`.visible .entry k(.param .u64 out) { .reg .b64 p; ld.param.u64 p, [out]; red.global.add.u64 [p], 5; ret; }`).codes,
+    [],
+  );
+});
+
+test('a fence between blocks is possible in a grid of one block', () => {
+  const source = new SourceFile(
+    'k.ptx',
+    `${head}.visible .entry k(.param .u64 out) { .reg .b64 p; ld.param.u64 p, [out]; membar.gl; st.global.u64 [p], p; ret; }`,
+  );
+  const diagnostics = new Diagnostics(source);
+  const [kernel] = toIr(source, { target: 'cpu' }, diagnostics)!.kernels;
+  assert.match(wgslKernel(kernel!, diagnostics, { isOneBlock: true }).text, /block_barrier\(\);/);
+  assert.equal(diagnostics.list, []);
+});
+
+test('an invocation may run several threads, with what each keeps over a barrier', () => {
+  const source = new SourceFile('k.ptx', head + around('  add.u32 i, t, 1;'));
+  const diagnostics = new Diagnostics(source);
+  const [kernel] = toIr(source, { target: 'cpu' }, diagnostics)!.kernels;
+  const { text } = wgslKernel(kernel!, diagnostics, { threads: 4 });
+  assert.match(text, /var<private> saved_of_k: array<Thread_of_k, 4u>;/);
+  assert.match(text, /let thread_number = index \+ part \* group_threads;/);
+});
+
+test('every op has a rule, and every example a text', () => {
+  const store = { name: 'arena', isAtomic: false };
+  const stores = { global: store, shared: store, local: store, param: store, constant: store };
+  const rules = rulesOf({ exact: portable, stores, hasLocalStart: false, offsets: [], isUsed: () => true });
+  assert.equal(Object.keys(rules).sort(), [...opNames].sort());
+  for (const name of exampleNames) assert.equal(print(exampleText(name)).codes, [], name);
+  // Threads that wait in a loop let others run, and barriers in shared memory start at zero.
+  const { text } = print(readFileSync(join(root, 'fixtures/linking/barriers.ptx'), 'utf8'));
+  assert.match(text, /for \(var at = thread_number; at < \d+u; at \+= block_threads\) \{ atomicStore\(&shared_of_/);
+});
+
+test.run();

@@ -1,0 +1,175 @@
+/** One launch: validation, the words of the launch, its dispatches, the wait, and the results. */
+import type { Diagnostics } from '../../base/diagnostic.ts';
+import { product } from '../../base/dim3.ts';
+import { type KernelParam, printBufferBytes } from '../../ir/index.ts';
+import { launchHead, statusWords, type WgslText } from '../../text/index.ts';
+import { reportPrinted, reportStop } from '../completion.ts';
+import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
+import { emptyPrintBuffer } from '../printed.ts';
+import { sharedParts, validateLaunch, validatorOf } from '../validate-launch.ts';
+import { gpuBuffer, readBytes, writeBytes } from './buffer.ts';
+import type { Context, GpuKernel, GpuLibrary } from './context.ts';
+import type { Dispatch } from './worker/messages.ts';
+
+/** Runs a kernel to its end; undefined after reporting CM2090, CM50xx or CM60xx. */
+export function launchKernel(
+  context: Context,
+  library: GpuLibrary,
+  kernel: GpuKernel,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): LaunchResult | undefined {
+  const validator = validatorOf(context.info, (buffer) => gpuBuffer(context, buffer));
+  if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
+  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
+  if (context.lost !== undefined) {
+    diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });
+    return undefined;
+  }
+  const sharedBytes = sharedParts(request).size;
+  const isOneBlock = product(request.grid) === 1;
+  const built = library.build(
+    kernel,
+    { block: request.block, sharedBytes, isOneBlock, threads: threadsOf(context, request.block) },
+    diagnostics,
+  );
+  if (!built) return undefined;
+  const owned = new Map<KernelParam | 'status', Owned>();
+  const words = wordsOf(context, { library, kernel, text: built.text, request, owned }, diagnostics);
+  const result = words && run(context, built.program, words, request, diagnostics);
+  const isDone = result !== undefined && !reportCompletion(context, kernel, owned, request, diagnostics);
+  for (const { address } of owned.values()) if (context.lost === undefined) context.arena.give(address);
+  return isDone ? result : undefined;
+}
+
+/** Threads that an invocation runs: one, unless a block is larger than a workgroup may be. */
+function threadsOf({ connection }: Context, block: Dim3): number {
+  const { limits } = connection.opened;
+  const fits = ['X', 'Y', 'Z'].every((axis, i) => block[i]! <= limits[`maxComputeWorkgroupSize${axis}`]!);
+  const most = Math.min(limits.maxComputeInvocationsPerWorkgroup!, limits.maxComputeWorkgroupSizeX!);
+  return fits && product(block) <= most ? 1 : Math.max(2, Math.ceil(product(block) / most));
+}
+
+/** Memory of a launch. */
+interface Owned {
+  readonly address: number;
+  readonly bytes: number;
+}
+
+interface Binder {
+  readonly library: GpuLibrary;
+  readonly kernel: GpuKernel;
+  readonly text: WgslText;
+  readonly request: LaunchRequest;
+  readonly owned: Map<KernelParam | 'status', Owned>;
+}
+
+/** Bytes that a launch supplies for a hidden parameter; 0 for others. */
+const ownBytes = ({ faults, formats }: KernelParam): number => (faults ? 4 : formats ? printBufferBytes : 0);
+
+/** The words of the launch, without the place of a dispatch; undefined after reporting CM6012. */
+function wordsOf(context: Context, binder: Binder, diagnostics: Diagnostics): Uint8Array | undefined {
+  const { library, kernel, text, request, owned } = binder;
+  const bytes = new Uint8Array(text.launchBytes);
+  const view = new DataView(bytes.buffer);
+  for (const [axis, blocks] of request.grid.entries()) view.setUint32(4 * (launchHead.blocks + axis), blocks, true);
+  const own = (key: KernelParam | 'status', size: number, offset: number): boolean => {
+    const address = context.arena.take(size);
+    if (address === undefined) {
+      diagnostics.report('CM6012', { bytes: size, what: `a launch of \`${request.kernel}\`` });
+      return false;
+    }
+    owned.set(key, { address, bytes: size });
+    view.setUint32(offset, address, true);
+    if (key !== 'status' && key.formats) writeBytes(context, address, emptied(size));
+    return true;
+  };
+  for (const { kind, param: index, offset, size } of text.arguments) {
+    const param = kernel.kernel.params[index]!;
+    if (kind === 'value') {
+      writeValuesOfSlot(kernel.reflection, request.args, param.slot, bytes.subarray(offset, offset + size));
+      continue;
+    }
+    const needed = ownBytes(param);
+    if (needed > 0) {
+      if (!own(param, needed, offset)) return undefined;
+    } else if (param.memory) view.setUint32(offset, library.memory ?? 0, true);
+    else {
+      const given = bufferOfSlot(kernel.reflection, request.args, param.slot);
+      const buffer = given && gpuBuffer(context, given.buffer);
+      view.setUint32(offset, buffer ? buffer.address + (given.offset ?? 0) : 0, true);
+    }
+  }
+  return text.status === undefined || own('status', 4 * statusWords, text.status) ? bytes : undefined;
+}
+
+function emptied(size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  emptyPrintBuffer(bytes);
+  return bytes;
+}
+
+/** The parts of a grid that a device takes at once, each with its place. */
+export function dispatchesOf(grid: Dim3, most: number, words: Uint8Array): Dispatch[] {
+  const list: Dispatch[] = [];
+  const starts = (axis: number): number[] => Array.from({ length: Math.ceil(grid[axis]! / most) }, (_, i) => i * most);
+  for (const z of starts(2))
+    for (const y of starts(1))
+      for (const x of starts(0)) {
+        const own = words.slice();
+        const view = new DataView(own.buffer);
+        for (const [axis, at] of [x, y, z].entries()) view.setUint32(4 * (launchHead.first + axis), at, true);
+        const groups = [x, y, z].map((at, axis) => Math.min(most, grid[axis]! - at)) as [number, number, number];
+        list.push({ words: own, groups });
+      }
+  return list;
+}
+
+function run(
+  context: Context,
+  program: number,
+  words: Uint8Array,
+  { grid, kernel, timeoutMs }: LaunchRequest,
+  diagnostics: Diagnostics,
+): LaunchResult | undefined {
+  const { connection } = context;
+  const most = connection.opened.limits.maxComputeWorkgroupsPerDimension ?? 65_535;
+  const answer = connection.ask({ ask: 'launch', id: program, dispatches: dispatchesOf(grid, most, words) }, timeoutMs);
+  if (answer?.isGood) return { durationMs: answer.ms ?? 0 };
+  if (!answer) {
+    context.lost = `\`${kernel}\` has not ended after ${timeoutMs / 1000} s`;
+    diagnostics.report('CM6020', { kernel, seconds: timeoutMs / 1000 });
+    connection.close();
+    return undefined;
+  }
+  if (answer.isLost) context.lost = answer.why;
+  diagnostics.report('CM6053', { what: `a launch of \`${kernel}\``, why: answer.why.trim().split('\n')[0]! });
+  return undefined;
+}
+
+/** Reports what the kernel printed, and why it stopped; returns whether it did. */
+function reportCompletion(
+  context: Context,
+  { reflection }: GpuKernel,
+  owned: Binder['owned'],
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): boolean {
+  let hasStopped = false;
+  for (const [param, { address, bytes }] of owned) {
+    const contents = readBytes(context, address, bytes);
+    if (param === 'status') hasStopped = reportStuck(contents, request, diagnostics) || hasStopped;
+    else if (param.formats) reportPrinted(contents, reflection, request, diagnostics);
+    else if (param.faults) hasStopped = reportStop(contents, reflection, diagnostics) || hasStopped;
+  }
+  return hasStopped;
+}
+
+/** Reports CM6031 where threads waited for threads that never came. */
+function reportStuck(bytes: Uint8Array, { kernel }: LaunchRequest, diagnostics: Diagnostics): boolean {
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, statusWords);
+  if (words[0] === 0) return false;
+  diagnostics.report('CM6031', { kernel, block: words.subarray(1, 4).join(', '), thread: words.subarray(4, 7).join(', ') });
+  return true;
+}
