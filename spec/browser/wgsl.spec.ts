@@ -2,12 +2,18 @@
  * WGSL in Chromium, where it is installed, on the driver for Vulkan that comes with it, which takes subnormal numbers for zeros and does not
  * fuse: its compiler takes the texts of every example, and the helper functions of floats give what IEEE 754 demands.
  */
+
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { withoutLibraries } from '../../scripts/browser/build.ts';
+import { isolation } from '../../scripts/browser/serve.ts';
+import { embeddedWorker } from '../../scripts/worker.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { textOf } from '../../src/cli/build-text.ts';
 import { whileOpen } from '../support/browser/process.ts';
+import type { DeviceAnswer } from '../support/browser/webgpu-worker.ts';
 import { exampleNames, exampleText } from '../support/examples.ts';
 import { has } from '../support/need.ts';
 
@@ -108,7 +114,13 @@ try {
     encoder.copyBufferToBuffer(arena, 0, copy, 0, size);
     device.queue.submit([encoder.finish()]);
     await copy.mapAsync(1);
-    await tell({ taken, results: [...new Uint32Array(copy.getMappedRange(), end)] });
+    const results = [...new Uint32Array(copy.getMappedRange(), end)];
+    const worker = new Worker('/worker.js', { type: 'module' });
+    const answered = await new Promise((resolve) => {
+      worker.onmessage = ({ data }) => resolve(data);
+      worker.onerror = ({ message }) => resolve({ error: message });
+    });
+    await tell({ taken, results, device: answered });
   }
 } catch (error) { await tell({ error: String(error) }); }
 </script>`;
@@ -116,11 +128,24 @@ try {
 interface Told {
   readonly taken?: readonly (readonly [string, readonly string[]])[];
   readonly results?: readonly number[];
+  readonly device?: DeviceAnswer;
   readonly error?: string;
+}
+
+/** The worker of the page, which runs a kernel on the WebGPU device of the package. */
+async function workerText(): Promise<string> {
+  const { outputs } = await Bun.build({
+    entrypoints: [join(import.meta.dirname, '../support/browser/webgpu-worker.ts')],
+    target: 'browser',
+    format: 'esm',
+    plugins: [withoutLibraries, await embeddedWorker()],
+  });
+  return outputs[0]!.text();
 }
 
 async function visit(): Promise<Told> {
   const from = [...new Uint32Array(samples().buffer)];
+  const worker = await workerText();
   const work = { texts: exampleNames.map((name) => [name, print(name, exampleText(name))]), floats: print('floats', floatKernel), from };
   let told: (what: Told) => void = () => undefined;
   const finished = new Promise<Told>((resolve) => {
@@ -132,7 +157,8 @@ async function visit(): Promise<Told> {
       const { pathname } = new URL(request.url);
       if (pathname === '/work') return Response.json(work);
       if (pathname === '/told') told((await request.json()) as Told);
-      return new Response(page, { headers: { 'content-type': 'text/html' } });
+      const [body, type] = pathname === '/worker.js' ? [worker, 'text/javascript'] : [page, 'text/html'];
+      return new Response(body, { headers: { ...isolation, 'content-type': type } });
     },
   });
   try {
@@ -165,6 +191,11 @@ if (found?.taken) {
         if (!Object.is(result, of(a, b))) wrong.push(`${line} ${a}, ${b}: ${result} instead of ${of(a, b)}`);
       });
     assert.equal(wrong.slice(0, 5), []);
+  });
+
+  test('the device runs a kernel in a worker of the page', () => {
+    // Blocks of 300 threads, which two threads of an invocation run: the sum of 0 to 299, at an address that the kernel finds in memory.
+    assert.equal(found.device, { kind: 'webgpu', said: [], words: [44_850, 0, 44_850, 0] });
   });
 } else test.skip(`the texts in Chromium: ${found ? 'it has no WebGPU here' : 'it is not installed'}`);
 

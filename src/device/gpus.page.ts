@@ -1,7 +1,7 @@
 /** Replaces `gpus.ts` in a page, which has no access to system libraries: opening a GPU fails with the reason. */
 import type * as gpus from './gpus.ts';
 
-export { openWebgpuDevice } from './webgpu/index.ts';
+export { openWebgpuDevice, prepareWebgpu } from './webgpu/index.ts';
 
 const failures = ['a page has no access to Metal and CUDA: use the CPU device'];
 const none = { binding: undefined, info: undefined, failures };

@@ -2,4 +2,4 @@
 export { openCudaDevice, systemCuda } from './cuda/index.ts';
 export { openMetalDevice, systemMetal } from './metal/index.ts';
 export { openOpenclDevice, systemOpencl } from './opencl/index.ts';
-export { openWebgpuDevice } from './webgpu/index.ts';
+export { openWebgpuDevice, prepareWebgpu } from './webgpu/index.ts';

@@ -13,6 +13,7 @@ export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { defaultStackBytes } from '../ir/index.ts';
 export { openCpuDevice } from './cpu/index.ts';
 export type * from './device.ts';
+export { prepareWebgpu } from './gpus.ts';
 export type * from './profile.ts';
 export type * from './trace.ts';
 

@@ -12,7 +12,7 @@ import { type Connection, connect, connectLater } from './connection.ts';
 import type { Context } from './context.ts';
 import { loadModule } from './library.ts';
 import { measure } from './measure.ts';
-import { findPackage } from './package.ts';
+import { findPackage, isPage } from './package.ts';
 
 /** Threads of a warp, which the printed code forms itself. */
 const warpSize = 32;
@@ -38,8 +38,12 @@ const arenaLimit = (of: Readonly<Record<string, number>>): number =>
 /** The GPU of a page, once it is connected. */
 let ofPage: Connection | undefined;
 
-/** In a page: connects to its GPU, so that a device can be opened; a text if that fails. */
+/**
+ * Connects to the GPU of a page, so that a device can be opened: in a worker, whose thread may wait. A text if that fails. Elsewhere it does nothing,
+ * since a device is opened without it.
+ */
 export async function prepareWebgpu(): Promise<string | undefined> {
+  if (!isPage()) return undefined;
   const found = await connectLater(undefined);
   if (typeof found === 'string') return found;
   ofPage?.close();

@@ -17,12 +17,15 @@ interface Scope {
   };
 }
 
+/** Whether this is a page, which has WebGPU itself. */
+export const isPage = (): boolean => (globalThis as unknown as Scope).process?.getBuiltinModule === undefined;
+
 /** The address of the package; without one, a text that says what to do. */
 export function findPackage(): { readonly url: string } | { readonly why: string } {
   const { process } = globalThis as unknown as Scope;
   const createRequire = process?.getBuiltinModule?.('node:module')?.createRequire;
   const toUrl = process?.getBuiltinModule?.('node:url')?.pathToFileURL;
-  if (!process || !createRequire || !toUrl) return { why: 'there is no WebGPU here' };
+  if (!process || !createRequire || !toUrl) return { why: 'a page connects its GPU before, in a worker: `await prepareWebgpu()`' };
   const own = process.env.CUMETAL_WEBGPU;
   if (own) {
     const path = resolved(createRequire, `${process.cwd()}/here.js`, own);
