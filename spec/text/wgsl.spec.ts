@@ -105,6 +105,20 @@ test('a barrier that WGSL cannot prove goes to the scheduler', () => {
   for (const [what, ptx] of Object.entries(varying)) assert.equal([isSeen(ptx), isScheduled(ptx)], [false, true], what);
 });
 
+test('a loop without an end has one that no thread takes, as the language demands', () => {
+  const { text } = print(
+    '.visible .entry k(.param .u64 out) { .reg .b64 p; ld.param.u64 p, [out];\nagain: st.global.u64 [p], 5; bra again; }',
+  );
+  assert.match(entryOf(text), /loop \{\n(.*\n)+ {4}if \(launch\[6\] != 0u\) \{ break; \}\n {2}\}/);
+  assert.is(entryOf(print(exampleText('collatz')).text).includes('launch[6] != 0u'), false);
+});
+
+test('the largest float is a number of the language', () => {
+  const ptx =
+    '.visible .entry k(.param .u64 out) { .reg .b64 p; .reg .f32 x; ld.param.u64 p, [out]; ld.global.f32 x, [p]; max.f32 x, x, 0f7f7fffff; st.global.f32 [p], x; ret; }';
+  assert.match(print(ptx).text, /bitcast<f32>\(0x7f7fffffu\)/);
+});
+
 test('words are atomic where threads may write parts of them, and only there', () => {
   const store = (type: string): string => `.visible .entry k(.param .u64 out)
 { .reg .b32 t; .reg .b64 o; ld.param.u64 o, [out]; mov.u32 t, %tid.x; st.global.${type} [o+4], t; ret; }`;
