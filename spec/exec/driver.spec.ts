@@ -10,6 +10,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { Images } from '../../src/exec/fatbinary.ts';
 import { programFacts } from '../../src/exec/program-file.ts';
 import { fileOf } from '../../src/exec/session.ts';
+import { nativeFunctions } from '../../src/exec/shim/functions.ts';
 import type { HostMemory } from '../../src/program/index.ts';
 import { commandLine } from '../support/command-line.ts';
 import { fatbinaryOf } from '../support/hostile/container.ts';
@@ -62,6 +63,12 @@ native('launches in front of a driver are recorded, and run again', async () => 
   const { code, out } = await commandLine(['run', '--launch', file]);
   assert.is(code, 0, out);
   assert.match(out, /check 2 memory0: pass, 100 elements/);
+});
+
+test('calls have room for the arguments of every function', () => {
+  const room = /#define CM_MAX_ARGS (\d+)/.exec(readFileSync(join(import.meta.dirname, '../../src/exec/shim/shim.c'), 'utf8'));
+  const most = Math.max(...Object.values(nativeFunctions).map(({ args }) => args.length));
+  assert.ok(most <= Number(room![1]), `${most} arguments`);
 });
 
 test('the driver reads files of modules from the folder of the program', () => {

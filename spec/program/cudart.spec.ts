@@ -374,7 +374,8 @@ test('driver API: a module of PTX, its function and its variable', () => {
   assert.is(call.cuModuleGetFunction!(at(200), module, at(80)), 500);
   assert.is(call.cuMemAlloc_v2!(at(200), 16n), 0);
   const data = handle(one);
-  assert.is(call.cuMemsetD32_v2!(data, 5, 4n), 0);
+  assert.is(call.cuMemsetD32_v2!(data, 7, 4n), 0);
+  assert.is(call.cuMemsetD32Async!(data, 5, 4n, 0n), 0);
   put(one, 400, [data]);
   putWords(one, 408, [4, 3]);
   put(one, 424, [at(400), at(408), at(412)]);

@@ -83,7 +83,7 @@ const letters: Readonly<Record<string, string>> = { f: 'f32', u: 'u32', s: 's32'
 const float4 = '%f0, %f1, %f2, %f3';
 
 /** The instruction of a form. Coordinates of integers and layers are words, others floats. */
-function bodyOf(form: string): string {
+export function bodyOf(form: string): string {
   const [how = '', shape = ''] = form.split('_');
   const gathered = /^t(\d|[us])$/.exec(how)?.[1];
   const dtype = gathered ? (letters[gathered] ?? 'f32') : (letters[how[0]!] ?? 'f32');

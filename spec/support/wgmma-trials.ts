@@ -103,11 +103,11 @@ export function metallibOf(text: string): Uint8Array {
 export function check(trial: Trial, operands: Operands, metallib = metallibOf(kernelOf(trial)), times = 1): void {
   const args = [operands.image, operands.words, operands.before];
   const after = launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 128, shared: imageBytes, args })[2]!;
-  compare(trial, operands, new Uint32Array(after.buffer, after.byteOffset, after.byteLength / 4), JSON.stringify(trial), times);
+  compare(trial, operands, new Uint32Array(after.buffer, after.byteOffset, after.byteLength / 4), JSON.stringify(trial), { times });
 }
 
-/** Compares the registers of d of all threads with the model; `times`: how often the product is added. */
-export function compare(trial: Trial, operands: Operands, after: Uint32Array, what: string, times = 1): void {
+/** Compares the registers of d of all threads with the model; `times`: how often the product is added, `kept`: bits of sums behind the terms. */
+export function compare(trial: Trial, operands: Operands, after: Uint32Array, what: string, { times = 1, kept = 23 } = {}): void {
   const floats = new Float32Array(after.buffer, after.byteOffset, after.length);
   const count = registersOf(trial);
   const k = depthOf(trial);
@@ -125,7 +125,8 @@ export function compare(trial: Trial, operands: Operands, after: Uint32Array, wh
       : floats[thread * count + index]!;
     if (Number.isNaN(exact)) return assert.ok(Number.isNaN(got), `${at} is ${got}, not a NaN`);
     const size = terms.reduce((sum, each) => sum + Math.abs(each), Math.abs(c));
-    const tolerance = (times * k + 1) * 2 ** -23 * size + (isHalf ? Math.max(2 ** -24, Math.abs(exact) * 2 ** -11) : 0);
+    const tolerance =
+      Math.max((times * k + 1) * 2 ** -23, 2 ** -kept) * size + (isHalf ? Math.max(2 ** -24, Math.abs(exact) * 2 ** -11) : 0);
     assert.ok(Math.abs(got - exact) <= tolerance || (isHalf && Math.abs(exact) > 65000), `${at} is ${got}, not ${exact}`);
   });
 }

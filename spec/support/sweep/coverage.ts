@@ -12,6 +12,7 @@ import { randomProgram } from '../random-ptx.ts';
 import { randomWarps } from '../random-warps.ts';
 import { sweepForms } from './forms.ts';
 import { readSweep } from './run.ts';
+import { sampledKernels } from './samples.ts';
 
 const folder = join(import.meta.dirname, '../../../fixtures/h200');
 
@@ -48,6 +49,7 @@ function* recordedKernels(): Generator<string> {
   const forms = fuzzForms();
   for (let i = 0; i < 10_000; i += 40) yield randomProgram(i + ((i / 40) % 2), forms);
   for (let i = 0; i < 5000; i += 44) yield randomWarps(i).ptx;
+  yield* sampledKernels();
   const recorded = readSweep();
   for (const { name, ptx } of sweepForms()) if (recorded.has(name)) yield ptx;
 }

@@ -34,7 +34,7 @@ typedef struct { u64 pointer, pitch, xsize, ysize; } cm_pitched;
 typedef struct { int type, id; } cm_location;
 
 #define CM_EXPORT __attribute__((visibility("default")))
-#define CM_MAX_ARGS 12
+#define CM_MAX_ARGS 16
 
 // Errors of CUDA that this side returns by itself.
 enum { cm_success = 0, cm_invalid_value = 1, cm_initialization = 3, cm_invalid_configuration = 9, cm_devices_unavailable = 46, cm_not_ready = 600,

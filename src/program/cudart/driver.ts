@@ -4,7 +4,7 @@
 import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
 import type { Dim3 } from '../../device/index.ts';
 import { type LaunchConfig, launchAttributes } from './clusters.ts';
-import { copies, copy, fillWords, kinds } from './copies.ts';
+import { copy, fillWords, kinds } from './copies.ts';
 import { allocate, allocateManaged, allocatePinned, deviceMemory, free, totalBytes } from './device-memory.ts';
 import { attributeOf, cudaVersion, devices, keptText, propertiesOf } from './devices.ts';
 import { driverArrays } from './driver-arrays.ts';
@@ -195,17 +195,16 @@ const errorText = (textOf: (error: CudaError) => string): Row =>
     if (!error) fail('cudaErrorInvalidValue');
   });
 
-const memorySet = (size: 2 | 4): Row =>
-  inContext(['pointer', size === 2 ? 'int' : 'uint', 'size'], (state, pointer, value, count) => {
+const memorySet = (size: 1 | 2 | 4): Row =>
+  inContext(['pointer', size === 4 ? 'uint' : 'int', 'size'], (state, pointer, value, count) => {
     work(state, 0n, 'fill', () => fillWords(state, pointer, value, size, count));
   });
 
 /** The same in a stream, of bytes too. */
 const memorySetLater = (size: 1 | 2 | 4): Row =>
-  inContext(['pointer', size === 4 ? 'uint' : 'int', 'size', 'pointer'], (state, pointer, value, count, stream) => {
-    const fill = (): void => fillWords(state, pointer, value, size, count);
-    work(state, stream, 'fill', fill);
-  });
+  inContext(['pointer', size === 4 ? 'uint' : 'int', 'size', 'pointer'], (state, pointer, value, count, stream) =>
+    work(state, stream, 'fill', () => fillWords(state, pointer, value, size, count)),
+  );
 
 const copyTo = (kind: number): Row =>
   inContext(['pointer', 'pointer', 'size'], (state, to, from, bytes) => work(state, 0n, 'copy', () => copy(state, to, from, bytes, kind)));
@@ -339,10 +338,7 @@ const functions: Readonly<Record<string, Row>> = {
   cuMemcpyHtoDAsync: copyToLater(kinds.hostToDevice),
   cuMemcpyDtoHAsync: copyToLater(kinds.deviceToHost),
   cuMemcpyDtoDAsync: copyToLater(kinds.deviceToDevice),
-  cuMemsetD8: inContext(
-    ['pointer', 'int', 'size'],
-    (state, pointer, value, bytes) => void copies.cudaMemset!.run(state, ...([pointer, value, bytes] as never[])),
-  ),
+  cuMemsetD8: memorySet(1),
   cuMemsetD16: memorySet(2),
   cuMemsetD32: memorySet(4),
   cuMemsetD8Async: memorySetLater(1),

@@ -36,6 +36,16 @@ export const addHalf = (ir: RowBuilder, a: AddressOperand, b: Value, { type, sco
 export type HalfOperation = 'add' | 'min' | 'max';
 const operations = { add: 'fadd', min: 'fmin', max: 'fmax' } as const;
 
+/** The NaN of the manual, of halves and bfloats. Source: PTX ISA 9.0, 9.7.4. */
+const halfNaN = 0x7fff;
+
+/** Two halves or bfloats combined; a NaN is that of the manual. */
+export function joinHalves(ir: RowBuilder, op: HalfOperation, x: Value, y: Value): Value {
+  const joined = ir[operations[op]](x, y);
+  const type = ir.typeOf(joined) as 'f16' | 'bf16';
+  return ir.select(ir.fcmp(joined, joined, { pred: 'uno' }), ir.const(type, halfNaN), joined);
+}
+
 /** Combines one half, or each of two, with what memory has; gives what it had. */
 export function updateHalf(
   ir: RowBuilder,
@@ -43,7 +53,7 @@ export function updateHalf(
   b: Value,
   { op, type }: { readonly op: HalfOperation; readonly type: Words['type'] },
 ): Value {
-  const join = ir[operations[op]].bind(ir);
+  const join = (x: Value, y: Value): Value => joinHalves(ir, op, x, y);
   if (type === 'f16x2' || type === 'bf16x2')
     return ir.update(pointer, (old) => eachHalf(ir, type, [old, b], (x, y) => join(x!, y!)) as Value);
   const before = updateShort(ir, pointer, (old) => ir.bitcast('i16', join(ir.bitcast(type, old), b)));

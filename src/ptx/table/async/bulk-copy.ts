@@ -5,7 +5,7 @@
 import type { AtomicOp, ScalarType, Value } from '../../../ir/index.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import { isSignedType } from '../../model/types.ts';
-import { updateShort } from '../atomic-half.ts';
+import { type HalfOperation, joinHalves, updateShort } from '../atomic-half.ts';
 
 const byte = { align: 1, volatile: false } as const;
 
@@ -73,13 +73,22 @@ export function reduceBytes(ir: RowBuilder, [to, from, size]: readonly [Value, V
   eachPart(ir, size, bitsOf(type) / 8, (at) => reduceOne(ir, ir.ptradd(to, at), ir.ptradd(from, at), { op, type }));
 }
 
+/** The NaN of the manual. */
+const floatNaN = 0x7fff_ffff;
+
 /** Reduces the element at an address into the one at another. */
 export function reduceOne(ir: RowBuilder, to: Value, from: Value, { op, type }: { readonly op: Reduction; readonly type: string }): void {
   const held = registerOf(type);
   const value = ir.load(held, from, { align: bitsOf(type) / 8, volatile: false });
   if (type === 'f16' || type === 'bf16') {
-    const join = (x: Value): Value => (op === 'add' ? ir.fadd(x, value) : op === 'min' ? ir.fmin(x, value) : ir.fmax(x, value));
+    const join = (x: Value): Value => joinHalves(ir, op as HalfOperation, x, value);
     updateShort(ir, to, (old) => ir.bitcast('i16', join(ir.bitcast(type, old))));
+  } else if (type === 'f32') {
+    // Subnormal numbers stay, as atomics of instructions do not keep them. Source: recorded on an NVIDIA H200.
+    ir.update(to, (old) => {
+      const sum = ir.fadd(ir.bitcast('f32', old), value);
+      return ir.select(ir.fcmp(sum, sum, { pred: 'uno' }), ir.const('i32', floatNaN), ir.bitcast('i32', sum));
+    });
   } else ir.atomic(to, value, { rmw: rmwOf(op, type) });
 }
 
