@@ -5,7 +5,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Order } from '../../src/device/device.ts';
+import { readTexts } from '../support/producers.ts';
 import { runSanitized } from '../support/sanitized-launch.ts';
+import { randomBytes } from '../support/wgmma.ts';
 
 const test = suite('device/sanitizer-planted');
 
@@ -494,5 +496,19 @@ for (const kernel of [named, short, bulk, group, cluster]) {
       }
     });
 }
+
+test('no finding in a product by warp groups that Triton compiled', () => {
+  const args = [
+    randomBytes('s8', 4096, 1),
+    randomBytes('s8', 4096, 2),
+    new Uint8Array(16384),
+    64,
+    64,
+    new Uint8Array(4096),
+    new Uint8Array(4096),
+  ];
+  const shape = { kernel: 'matmul_split_k', grid: [1, 1, 1], block: [128, 1, 1], shared: 96 * 1024, args } as const;
+  assert.equal(runSanitized(readTexts('sm_90')['matmul_split_k.wide']!, shape, false).messages, []);
+});
 
 test.run();

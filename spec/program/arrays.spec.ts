@@ -209,6 +209,33 @@ test('surfaces: stores inside, and outside by the mode', () => {
   assert.is.not(textures.run(store('trap'), textures.surface(array), new Uint32Array(outside.slice(8, 12).buffer)).error, 0);
 });
 
+test('surfaces: reductions inside, and outside by the mode', () => {
+  const reduce = (form: string): string => `sured.b.${form} [%t, {%c0, %c1}], %c2;`;
+  const after = (form: string, [x, y, value]: readonly [number, number, number]): number[] => {
+    const textures = new Textures();
+    const array = textures.array(shape, cells);
+    const body = form.includes('64') ? `cvt.s64.s32 %w, %c2; ${reduce(form).replace('%c2;', '%w;')}` : reduce(form);
+    const given = new Uint32Array(Int32Array.of(x, y, value, 0).buffer);
+    assert.is(textures.run(form.includes('64') ? `{ .reg .b64 %w; ${body} }` : body, textures.surface(array), given).error, 0);
+    return [...new Int32Array(textures.read(array, shape).buffer)];
+  };
+  const wanted = (changes: Readonly<Record<number, number>>): number[] => Array.from({ length: 12 }, (_, i) => changes[i] ?? 10 + i);
+  assert.equal(after('add.2d.u32.clamp', [4, 1, 7]), wanted({ 5: 22 }));
+  assert.equal(after('add.2d.s32.zero', [8, 2, -30]), wanted({ 10: -10 }));
+  assert.equal(after('min.2d.s32.clamp', [0, 0, -3]), wanted({ 0: -3 }));
+  assert.equal(after('min.2d.u32.clamp', [0, 0, -3]), wanted({}));
+  assert.equal(after('max.2d.u32.trap', [12, 0, -3]), wanted({ 3: -3 }));
+  assert.equal(after('and.2d.b32.clamp', [99, 99, 12]), wanted({ 11: 21 & 12 }));
+  assert.equal(after('or.2d.b32.zero', [4, 0, 32]), wanted({ 1: 11 | 32 }));
+  assert.equal(after('or.2d.b32.zero', [16, 0, 32]), wanted({}));
+  // Two words are a number of 64 bits.
+  assert.equal(after('add.2d.u64.clamp', [8, 1, -17]), wanted({ 6: -1, 7: 16 }));
+  assert.equal(after('min.2d.s64.clamp', [8, 1, -5]), wanted({ 6: -5, 7: -1 }));
+  const trapping = new Textures();
+  const outsideOf = new Uint32Array(Int32Array.of(16, 0, 1, 0).buffer);
+  assert.is.not(trapping.run(reduce('add.2d.u32.trap'), trapping.surface(trapping.array(shape, cells)), outsideOf).error, 0);
+});
+
 test('surfaces: vectors of bytes, boxes and layers', () => {
   const textures = new Textures();
   const quads = { format: [8, 4, kinds.unsigned], extent: [3, 2, 2], flags: 3 } as const;

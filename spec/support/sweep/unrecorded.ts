@@ -18,6 +18,10 @@ export const reasons: readonly { readonly applies: (row: Row) => boolean; readon
     why: 'of textures and surfaces, of which there are samples in spec/h200/textures.spec.ts: the manual’s formulas in spec/program/textures.spec.ts and arrays.spec.ts',
   },
   {
+    applies: ({ name }) => name === 'sured',
+    why: 'of surfaces in a kernel of its own, of which there is no recording: words computed in spec/program/arrays.spec.ts',
+  },
+  {
     applies: ({ syntax }) => syntax.includes('.arrive') && !syntax.includes('mbarrier'),
     why: 'it has no result, and needs threads that wait: a program of an H200 in spec/device/named-barriers.spec.ts',
   },

@@ -54,6 +54,7 @@ import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
 import { stackRows } from './stack.ts';
 import { tensorMemoryRows } from './tensor-memory/rows.ts';
+import { surfaceReductionRows } from './texture/reduction.ts';
 import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
@@ -109,7 +110,7 @@ export const chapters: readonly Chapter[] = [
   eager(smallFloatRows),
   eager(blackwellFloatRows()),
   lazy(lazyOpcodes.textures, textureRows),
-  lazy(lazyOpcodes.surfaces, surfaceRows),
+  lazy(lazyOpcodes.surfaces, () => [...surfaceRows(), ...surfaceReductionRows()]),
   eager(controlRows),
   eager(clusterBarrierRows),
   eager(stackRows),

@@ -19,7 +19,7 @@ export const lazyOpcodes = {
   fences: 'membar fence',
   barriers: 'mbarrier',
   textures: 'tex tld4 txq',
-  surfaces: 'suld sust suq',
+  surfaces: 'suld sust sured suq',
   clusters: 'mapa getctarank',
   multimem: 'multimem',
   launchControl: 'clusterlaunchcontrol',

@@ -7,8 +7,8 @@ const noConversion: Refusal = {
   instead: 'store bytes with `sust.b`, as the functions of CUDA do',
 };
 const noReductions: Refusal = {
-  refused: 'reductions of surfaces are not implemented',
-  instead: 'use a buffer with `red.global`',
+  refused: 'reductions of texels by the format of the surface are not implemented',
+  instead: 'reduce bytes with `sured.b`',
 };
 const noQueries: Refusal = { refused: 'the layout of a surface is not that of the GPU', instead: 'copy the array to linear memory' };
 
@@ -28,27 +28,6 @@ export const refusedSurfaceRows = (): readonly Row[] => [
     vectors: { b: 'some', c: 'elements' },
     source: '9.7.11.2',
     doc: 'Stores a texel of a surface, converted to its format.',
-  }),
-  reduction({
-    syntax: 'sured.b.op.geom.ctype.mode [a, b], c',
-    values: { op: ['add', 'min', 'max'], geom: ['1d', '2d', '3d'], ctype: ['u32', 's32', 'u64'], mode: modes },
-    types: { ...handle, c: '.ctype' },
-    vectors: { b: 'some' },
-    doc: 'Combines bytes of a surface with a number, atomically.',
-  }),
-  reduction({
-    syntax: 'sured.b.op.geom.ctype.mode [a, b], c',
-    values: { op: ['min', 'max'], geom: ['1d', '2d', '3d'], ctype: ['s64'], mode: modes },
-    types: { ...handle, c: '.ctype' },
-    vectors: { b: 'some' },
-    doc: 'Combines bytes of a surface with a signed number, atomically.',
-  }),
-  reduction({
-    syntax: 'sured.b.op.geom.b32.mode [a, b], c',
-    values: { op: ['and', 'or'], geom: ['1d', '2d', '3d'], mode: modes },
-    types: { ...handle, c: 'b32' },
-    vectors: { b: 'some' },
-    doc: 'Combines bytes of a surface with bits, atomically.',
   }),
   reduction({
     syntax: 'sured.p.op.geom.b32.mode [a, b], c',

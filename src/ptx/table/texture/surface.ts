@@ -12,7 +12,7 @@ const words = ['b8', 'b16', 'b32', 'b64'] as const;
 const vectors = ['v2', 'v4'] as const;
 const since = { ptx: 1.5, sm: 20 } as const;
 
-type Mode = (typeof modes)[number];
+export type Mode = (typeof modes)[number];
 
 interface Access {
   readonly geometry: Geometry;
@@ -28,7 +28,7 @@ interface Place {
 }
 
 /** Where an access is: clamped to the surface, with whether it is inside of it. The first coordinate counts bytes, the others texels. */
-function placeOf(ir: RowBuilder, surface: Descriptor, { geometry, coordinates, bytes }: Access): Place {
+export function placeOf(ir: RowBuilder, surface: Descriptor, { geometry, coordinates, bytes }: Access): Place {
   const image = imageOf(ir, surface);
   const isLayered = geometry.startsWith('a');
   const [layer, ...inLayer] = isLayered ? (coordinates as [Value, ...Value[]]) : [undefined, ...coordinates];
@@ -56,7 +56,7 @@ function layerOf(ir: RowBuilder, surface: Descriptor, number: Value): { readonly
   return { clamped, isInside: ir.icmp(layer, clamped, { pred: 'eq' }) };
 }
 
-const stopOutside = (ir: RowBuilder, { isInside }: Place): void =>
+export const stopOutside = (ir: RowBuilder, { isInside }: Place): void =>
   ir.when(ir.xor(isInside, ir.const('i1', 1)), () => ir.stop('an access outside of a surface'));
 
 interface Elements {
