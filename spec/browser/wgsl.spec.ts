@@ -28,8 +28,10 @@ const print = (name: string, ptx: string): string => {
 
 /** Pairs of floats: subnormal ones, zeros, infinities and NaN, and numbers of small and usual size. */
 function samples(): Float32Array {
+  // The last row makes ties: halves of odd numbers, and products next to 1.
   const special = [
-    0, 0x80000000, 1, 0x807fffff, 0x400000, 0x800000, 0x80ffffff, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x3f800000,
+    ...[0, 0x80000000, 1, 0x807fffff, 0x400000, 0x800000, 0x80ffffff, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x3f800000],
+    ...[0x3f000000, 0x3fc00000, 0x39800000, 0x3a400000, 0xba400000, 0x00800003, 0x3f800001],
   ];
   const words: number[] = special.flatMap((a) => special.flatMap((b) => [a, b]));
   for (let state = 1; words.length < 4096; ) {

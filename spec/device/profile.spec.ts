@@ -13,6 +13,7 @@ import { openCpuDevice } from '../../src/device/index.ts';
 import type { Profile, ProfileLine } from '../../src/device/profile.ts';
 import type { Trace } from '../../src/device/trace.ts';
 import { checkOutput, launch } from '../../src/runtime/index.ts';
+import { commandLine } from '../support/command-line.ts';
 import { assertQuiet, diskIo, exampleNames, exampleText, recordedLaunch, root } from '../support/examples.ts';
 import { profiledLaunches, profileOf } from '../support/profiled.ts';
 
@@ -440,6 +441,14 @@ for (const name of exampleNames)
 test('every kernel of the fixture has a test', () => {
   assert.ok(profiledLaunches.length >= 46);
   for (const { kernel, grid, block } of profiledLaunches) assert.is(profileOf(kernel).warps, (grid * block) / 32);
+});
+
+test('CM6034: a kernel that writes over the record of the profiler', async () => {
+  // Buffers are side by side, and the record follows them: 4000 threads write a buffer of ten words.
+  const text = exampleText('saxpy').replace('--arg f32:4000=iota', '--arg f32:10=iota');
+  const { code, err } = await commandLine(['run', 'outside.ptx', '--profile', '--device', 'cpu'], { 'outside.ptx': text });
+  assert.is(code, 1);
+  assert.match(err, /^error\[CM6034\]: the profile of kernel `saxpy` is of no use/);
 });
 
 test.run();

@@ -61,6 +61,7 @@ const rooms: Record<string, readonly string[]> = {
     'runtime',
     'editor',
     'cli/build-text.ts',
+    'cli/build-wat.ts',
     'cli/run/command.ts',
     'cli/run/own-launch.ts',
     'cli/run/report.ts',

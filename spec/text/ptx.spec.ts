@@ -99,6 +99,17 @@ test('shifts, quotients and warp operations, in loops of shuffles where there is
   assert.equal(words(printed(ptxAgain('arms', arms)), 64), armsExpected());
 });
 
+test('an address that is added to in a loop is the old one behind it', () => {
+  const body = `mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 64; ld.param.u64 %rd1, [out]; add.s64 %rd1, %rd1, %rd2; mov.u32 %r2, 0; mov.u32 %r5, %r1;
+$again: add.s64 %rd3, %rd1, 4; cvt.u64.u32 %rd4, %r5; st.global.u32 [%rd1], %r2; add.s64 %rd1, %rd1, 8; add.u32 %r5, %r5, 3; add.u32 %r2, %r2, 1;
+setp.lt.u32 %p1, %r2, 4; @%p1 bra $again; mul.lo.u64 %rd5, %rd4, 5; cvt.u32.u64 %r6, %rd5; st.global.u32 [%rd3], %r6;`;
+  const expected = Array.from({ length: 512 }, (_, at) => {
+    const [thread, word] = [at >> 4, at & 15];
+    return word === 7 ? 5 * (thread + 9) : word < 8 && word % 2 === 0 ? word / 2 : 0;
+  });
+  for (const ptx of [kernel(body), printed(ptxAgain('k', kernel(body)))]) assert.equal(words(ptx, 512), expected);
+});
+
 test('moves happen together', () => {
   let seed = 7;
   const next = (below: number): number => {

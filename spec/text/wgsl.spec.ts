@@ -10,10 +10,12 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { textOf } from '../../src/cli/build-text.ts';
 import { toIr } from '../../src/compile/index.ts';
-import { opNames } from '../../src/ir/index.ts';
+import { cfgOf, dominatorsOf, loopsOf, opNames } from '../../src/ir/index.ts';
 import { wgslKernel } from '../../src/text/index.ts';
+import { structure } from '../../src/text/structure.ts';
 import { rulesOf } from '../../src/text/wgsl/rules.ts';
 import { portable } from '../../src/text/wgsl/types.ts';
+import { isProvablyUniform } from '../../src/text/wgsl/uniform.ts';
 import { exampleNames, exampleText, root } from '../support/examples.ts';
 
 const test = suite('text/wgsl');
@@ -64,20 +66,57 @@ fn saxpy(@builtin(local_invocation_id) tid: vec3<u32>, @builtin(workgroup_id) gr
   assert.match(print(exampleText('saxpy')).text, /let f4 = fma_f32\(/);
 });
 
+/** Whether WGSL sees that all threads reach the barriers, whatever the IR knows of them. */
+function isSeen(ptx: string): boolean {
+  const source = new SourceFile('k.ptx', head + ptx);
+  const [kernel] = toIr(source, { target: 'cpu' }, new Diagnostics(source))!.kernels;
+  const cfg = cfgOf(kernel!);
+  const dominators = dominatorsOf(cfg);
+  const graph = { cfg, dominators, entry: 0, isReducible: loopsOf(cfg, dominators).isReducible, isLast: () => false };
+  return isProvablyUniform(kernel!, structure(kernel!, graph));
+}
+
+const uniform: Readonly<Record<string, string>> = {
+  'no choice': around(''),
+  'a choice by a parameter': around('  setp.eq.u32 p, u, 1; @p bra over; mov.u32 i, 1; bar.sync 0;\nover:'),
+  'a loop that a parameter ends': around('again: bar.sync 0; add.u32 i, i, 1; setp.lt.u32 p, i, u; @p bra again;'),
+  'a choice by a thread whose arms meet again': around('  setp.gt.u32 p, t, 7; @p bra over; st.global.u32 [o+8], i;\nover:'),
+  'a loop of each thread in front': around('again: st.global.u32 [o+8], i; add.u32 i, i, 1; setp.lt.u32 p, i, t; @p bra again;'),
+};
+
+const varying: Readonly<Record<string, string>> = {
+  'a choice by a thread': around('  setp.gt.u32 p, t, 7; @p bra over; bar.sync 0;\nover:'),
+  'a choice by what memory has': around('  setp.gt.u32 p, x, 7; @p bra over; bar.sync 0; mov.u32 i, 1;\nover:'),
+  'a return of some threads': around('  setp.ge.u32 p, t, u; @p ret;'),
+  'a loop that memory ends': around('again: bar.sync 0; add.u32 i, i, 1; setp.lt.u32 p, i, x; @p bra again;'),
+  'a number that a choice by a thread has set': around(
+    '  setp.gt.u32 p, t, 7; @p bra over; st.global.u32 [o+8], i; mov.u32 i, 3;\nover: setp.eq.u32 q, i, 3; @q bra more; bar.sync 0;\nmore:',
+  ),
+  'turns of a loop that each thread counts': around(
+    'again: st.global.u32 [o+8], i; add.u32 i, i, 1; setp.lt.u32 p, i, t; @p bra again; setp.gt.u32 q, i, 3; @q bra over; bar.sync 0;\nover:',
+  ),
+};
+
 test('a barrier stays where WGSL can prove that all threads reach it', () => {
-  assert.not.ok(isScheduled(around('')));
-  // A choice by a parameter, a loop that a parameter ends, and a choice by a thread whose arms meet again.
-  assert.not.ok(isScheduled(around('  setp.eq.u32 p, u, 1; @p bra over; mov.u32 i, 1; bar.sync 0;\nover:')));
-  assert.not.ok(isScheduled(around('again: bar.sync 0; add.u32 i, i, 1; setp.lt.u32 p, i, u; @p bra again;')));
-  assert.not.ok(isScheduled(around('  setp.gt.u32 p, t, 7; @p bra over; st.global.u32 [o+8], i;\nover:')));
+  for (const [what, ptx] of Object.entries(uniform)) assert.equal([isSeen(ptx), isScheduled(ptx)], [true, false], what);
 });
 
 test('a barrier that WGSL cannot prove goes to the scheduler', () => {
-  // By a thread; by what memory has; behind a return of some threads; in a loop that memory ends.
-  assert.ok(isScheduled(around('  setp.gt.u32 p, t, 7; @p bra over; bar.sync 0;\nover:')));
-  assert.ok(isScheduled(around('  setp.gt.u32 p, x, 7; @p bra over; bar.sync 0; mov.u32 i, 1;\nover:')));
-  assert.ok(isScheduled(around('  setp.ge.u32 p, t, u; @p ret;')));
-  assert.ok(isScheduled(around('again: bar.sync 0; add.u32 i, i, 1; setp.lt.u32 p, i, x; @p bra again;')));
+  for (const [what, ptx] of Object.entries(varying)) assert.equal([isSeen(ptx), isScheduled(ptx)], [false, true], what);
+});
+
+test('a loop without an end has one that no thread takes, as the language demands', () => {
+  const { text } = print(
+    '.visible .entry k(.param .u64 out) { .reg .b64 p; ld.param.u64 p, [out];\nagain: st.global.u64 [p], 5; bra again; }',
+  );
+  assert.match(entryOf(text), /loop \{\n(.*\n)+ {4}if \(launch\[6\] != 0u\) \{ break; \}\n {2}\}/);
+  assert.is(entryOf(print(exampleText('collatz')).text).includes('launch[6] != 0u'), false);
+});
+
+test('the largest float is a number of the language', () => {
+  const ptx =
+    '.visible .entry k(.param .u64 out) { .reg .b64 p; .reg .f32 x; ld.param.u64 p, [out]; ld.global.f32 x, [p]; max.f32 x, x, 0f7f7fffff; st.global.f32 [p], x; ret; }';
+  assert.match(print(ptx).text, /bitcast<f32>\(0x7f7fffffu\)/);
 });
 
 test('words are atomic where threads may write parts of them, and only there', () => {

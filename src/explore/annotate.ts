@@ -6,11 +6,18 @@ import type { Module, Statement } from '../ptx/index.ts';
 const file = 7777;
 const name = '@';
 
+/** A text that was made of another one. */
+export interface Annotated {
+  readonly text: string;
+  /** The offset in the other text of an offset in this one. */
+  readonly origin: (offset: number) => number;
+}
+
 /** The text with a `.loc` before each instruction. Its own `.file` and `.loc` lines are blank. */
-export function withOwnLines(module: Module): string {
+export function withOwnLines(module: Module): Annotated {
   const { text } = module.file;
   const first = module.items.find((item) => item.kind === 'function');
-  if (!first) return text;
+  if (!first) return { text, origin: (offset) => offset };
   const cuts: { readonly at: number; readonly end: number; readonly text: string }[] = [
     { at: first.span.start, end: first.span.start, text: `.file ${file} "${name}"\n` },
   ];
@@ -32,12 +39,16 @@ export function withOwnLines(module: Module): string {
     if (item.kind === 'function') visit(item.body ?? []);
   }
   cuts.sort((a, b) => a.at - b.at);
-  let [out, at] = ['', 0];
+  const [parts, shifts]: [string[], { readonly from: number; readonly by: number }[]] = [[], []];
+  let [length, at] = [0, 0];
   for (const cut of cuts) {
-    out += text.slice(at, cut.at) + cut.text;
+    parts.push(text.slice(at, cut.at), cut.text);
+    length += cut.at - at + cut.text.length;
     at = cut.end;
+    shifts.push({ from: length, by: length - at });
   }
-  return out + text.slice(at);
+  parts.push(text.slice(at));
+  return { text: parts.join(''), origin: (offset) => offset - (shifts.filter(({ from }) => from <= offset).at(-1)?.by ?? 0) };
 }
 
 /** A text and, for each of its lines, the line of PTX that it comes from; 0 for none. */

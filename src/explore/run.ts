@@ -58,7 +58,8 @@ function launched(
   const take = (found: Profile): void => {
     profile = found;
   };
-  if (outcome) once({ profile: { source, take } }, () => undefined);
+  // What writes outside of its buffers would write into the counts.
+  if (outcome && !diagnostics.hasErrors) once({ profile: { source, take } }, () => undefined);
   const decoder = new TextDecoder();
   const text = printed.map((bytes) => decoder.decode(bytes, { stream: true })).join('');
   return { output: outcome ? text + reportOf(outcome, own, { device, compileMs, diagnostics }) : text, profile };

@@ -1,7 +1,8 @@
 /** What a kernel becomes, in one table: the choices of the page, and how each text is made. */
-import { Diagnostics } from '../base/diagnostic.ts';
+import { Diagnostics, type Label } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
 import { ptxOf, textOf } from '../cli/build-text.ts';
+import { watOf } from '../cli/build-wat.ts';
 import { type CompileOptions, emit, toIr, toLegalIr } from '../compile/index.ts';
 import { printModule } from '../ir/index.ts';
 import { parse } from '../ptx/index.ts';
@@ -17,9 +18,18 @@ export interface View {
 const apple: CompileOptions = { target: 'macos15' };
 const cpu: CompileOptions = { target: 'cpu' };
 
-/** The source whose printers name its lines. */
-function annotated(source: SourceFile): SourceFile {
-  return new SourceFile(source.path, withOwnLines(parse(source, new Diagnostics(source))));
+/** The text of a printer whose comments name the lines of the source. What it reports is at the places of the source. */
+function annotated(
+  source: SourceFile,
+  diagnostics: Diagnostics,
+  print: (annotated: SourceFile, own: Diagnostics) => string | undefined,
+): string | undefined {
+  const { text, origin } = withOwnLines(parse(source, new Diagnostics(source)));
+  const own = new Diagnostics();
+  const printed = print(new SourceFile(source.path, text), own);
+  const placed = ({ span, text: words }: Label): Label => ({ span: { start: origin(span.start), end: origin(span.end) }, text: words });
+  diagnostics.addAll(own.list.map((each) => ({ ...each, file: source, labels: each.labels.map(placed) })));
+  return printed;
 }
 
 const withoutLines = (text: string): Matched => ({ text, lines: [] });
@@ -54,7 +64,7 @@ export const views: readonly View[] = [
     name: 'msl',
     title: 'Metal',
     make(source, diagnostics) {
-      const text = textOf(annotated(source), 'msl', apple, diagnostics);
+      const text = annotated(source, diagnostics, (own, to) => textOf(own, 'msl', apple, to));
       return text === undefined ? undefined : ofComments(text);
     },
   },
@@ -62,7 +72,7 @@ export const views: readonly View[] = [
     name: 'opencl',
     title: 'OpenCL C',
     make(source, diagnostics) {
-      const text = textOf(annotated(source), 'opencl', cpu, diagnostics);
+      const text = annotated(source, diagnostics, (own, to) => textOf(own, 'opencl', cpu, to));
       return text === undefined ? undefined : ofComments(text);
     },
   },
@@ -70,8 +80,16 @@ export const views: readonly View[] = [
     name: 'ptx',
     title: 'PTX again',
     make(source, diagnostics) {
-      const text = ptxOf(annotated(source), 'sm_90', cpu, diagnostics);
+      const text = annotated(source, diagnostics, (own, to) => ptxOf(own, 'sm_90', cpu, to));
       return text === undefined ? undefined : ofLocs(text);
+    },
+  },
+  {
+    name: 'wat',
+    title: 'WebAssembly',
+    make(source, diagnostics) {
+      const text = watOf(source, true, cpu, diagnostics);
+      return text === undefined ? undefined : withoutLines(text);
     },
   },
 ];
@@ -85,12 +103,5 @@ export function viewOf(
   const source = new SourceFile(path, text);
   const diagnostics = new Diagnostics(source);
   const view = views.find((each) => each.name === name)?.make(source, diagnostics);
-  if (view && !diagnostics.hasErrors) return { view, diagnostics };
-  // The lines of the annotated text are others: the text itself says what is wrong at its own places.
-  const own = new Diagnostics(source);
-  toIr(source, name === 'air' || name === 'msl' || name === 'ir-apple' ? apple : cpu, own);
-  const placeless = diagnostics.list.map(({ labels: _, ...each }) => ({ ...each, labels: [] }));
-  if (own.hasErrors) return { view: undefined, diagnostics: own };
-  diagnostics.list.splice(0, diagnostics.list.length, ...placeless);
-  return { view: undefined, diagnostics };
+  return { view: diagnostics.hasErrors ? undefined : view, diagnostics };
 }

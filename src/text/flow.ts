@@ -16,6 +16,8 @@ interface Construct {
   readonly behind: ReadonlySet<Label>;
   /** The labels of jumps from within it to constructs further out. */
   readonly crossing: Set<Label>;
+  /** Whether something leaves it. */
+  hasExit?: true;
 }
 
 /** What writes the tree. */
@@ -124,6 +126,7 @@ function writeStatement(f: Frame, s: Statement, falls: ReadonlySet<Label>, isReg
       return writer.transfer(s.edge);
     case 'return':
       writer.returns();
+      for (const construct of f.stack) construct.hasExit = true;
       return isRegion ? writeJump(f, regionEnd, falls) : writer.add('return;');
     case 'leave':
       writer.leave(s.block, s.edge);
@@ -204,6 +207,8 @@ function writeLoop(f: Frame, s: Extract<Statement, { kind: 'loop' }>, falls: Rea
   f.stack.push(construct);
   const lines = writer.capture(() => writer.indent(() => writeList(f, s.body, new Set([s.label]), isRegion)));
   f.stack.pop();
+  const { wayOut } = writer.syntax;
+  if (!construct.hasExit && wayOut !== undefined) lines.push(...writer.capture(() => writer.indent(() => writer.add(wayOut))));
   writeLoopLines(writer, lines);
   writeCrossings(f, construct, falls);
 }
@@ -279,6 +284,7 @@ function writeJump(f: Frame, label: Label, falls: ReadonlySet<Label>): void {
   const { writer, stack } = f;
   const exit = exitOf(stack, label, falls);
   if (exit === 'fall') return;
+  if (exit !== 'continue' && stack.length > 0) stack.at(-1)!.hasExit = true;
   if (exit !== 'far') return writer.add(`${exit};`);
   if (!isLoopLabel(label) && label !== regionEnd && !f.real.has(label)) f.wanted.add(label);
   // A scope that is wanted is a construct at the next trial.
@@ -307,6 +313,7 @@ function writeOnwards(f: Frame, label: Label, falls: ReadonlySet<Label>): void {
   const { writer, stack } = f;
   const far = writer.far();
   const exit = exitOf(stack, label, falls);
+  if ((exit === 'break' || exit === 'far') && stack.length > 0) stack.at(-1)!.hasExit = true;
   const isHere = `${far} == ${farCode(label)}`;
   if (exit === 'far') {
     if (!isLoopLabel(label) && label !== regionEnd && !f.real.has(label)) f.wanted.add(label);

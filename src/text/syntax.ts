@@ -22,6 +22,8 @@ export interface Syntax {
   /** Its end, behind a jump or not. */
   scopeEnd(isBehindJump: boolean): readonly string[];
   readonly forever: string;
+  /** A way out of a loop without one, which no thread takes, where the language demands one. */
+  readonly wayOut?: string;
   /** Whether a loop may have its condition at its end. */
   readonly hasDoWhile: boolean;
   case(number: number): string;
@@ -69,6 +71,8 @@ export const wgslSyntax: Syntax = {
   scope: 'loop {',
   scopeEnd: (isBehindJump) => (isBehindJump ? ['}'] : ['  break;', '}']),
   forever: 'loop {',
+  // The word is zero.
+  wayOut: 'if (launch[6] != 0u) { break; }',
   hasDoWhile: false,
   case: (number) => `case ${number}u: {`,
   otherwise: ['default: {', '}'],

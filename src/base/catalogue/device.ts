@@ -174,6 +174,14 @@ export const device = entries({
     help: '`--via source` compiles source from the start, `--via metallib` makes it an error',
     page: 'The driver of this system does not take the metallib. Its kernels are printed in the Metal Shading Language, which every driver compiles when a program runs, with the same results. Compiling takes longer than loading. Please report the message and the version of the system.',
   },
+  CM6034: {
+    severity: 'error',
+    title: 'counts of the profiler are overwritten',
+    message:
+      'the profile of kernel `{kernel}` is of no use: the kernel writes outside of its buffers, into what the profiler records, in block ({block})',
+    help: 'find the write with `--sanitize`',
+    page: 'The profiler records what threads execute in memory behind the buffers of the launch. A kernel that writes far outside of a buffer may change that record, which then has an order of instructions that the kernel cannot execute.',
+  },
   CM6040: {
     severity: 'error',
     title: 'metallib on a CUDA device',

@@ -95,8 +95,36 @@ function wordOf(p: Printer, { base, offset }: Place): Place | undefined {
   return fits(sum) ? { base: word, offset: sum } : undefined;
 }
 
+/** The values that are added to the address of a variable of the module, where variables are apart and some are no constants. */
+function addedToSymbol({ kernel }: Printer, pointer: Value): { readonly terms: readonly Value[]; readonly offset: bigint } | undefined {
+  if (!rootSymbol(kernel, pointer)) return undefined;
+  const terms: Value[] = [];
+  let [base, offset] = [pointer, 0n];
+  for (let inst = kernel.insts[base]!; inst.op === 'ptradd'; inst = kernel.insts[base]!) {
+    const by = constantOf(kernel, inst.b);
+    if (by === undefined) terms.push(inst.b);
+    else offset += BigInt.asIntN(64, by);
+    base = inst.a;
+  }
+  return terms.length > 0 ? { terms, offset } : undefined;
+}
+
+/** Puts the address of a variable of the module and what is added to it into a register; gives the constant that is left. */
+function addToSymbol(p: Printer, pointer: Value, register: string): bigint | undefined {
+  const added = addedToSymbol(p, pointer);
+  if (!added) return undefined;
+  const symbol = rootSymbol(p.kernel, pointer)!;
+  p.line(`mov.b64 ${register}, ${symbol.name};`);
+  for (const term of added.terms) p.line(`add.s64 ${register}, ${register}, ${p.reg(term)};`);
+  return added.offset - BigInt(symbol.offset);
+}
+
 /** The text in the brackets of an access. */
 export function addressText(p: Printer, pointer: Value, more = 0): string {
+  if (addedToSymbol(p, pointer)) {
+    const made = p.temp('i64');
+    return sum(made, addToSymbol(p, pointer, made)! + BigInt(more));
+  }
   const place = placeOf(p, pointer);
   const symbol = symbolAt(p, place);
   const offset = BigInt(more);
@@ -108,6 +136,11 @@ export function addressText(p: Printer, pointer: Value, more = 0): string {
 
 /** Gives the register of a pointer that is a sum. */
 export function addPointer(p: Printer, value: Value): void {
+  const left = addToSymbol(p, value, p.reg(value));
+  if (left !== undefined) {
+    if (left !== 0n) p.line(`add.s64 ${p.reg(value)}, ${p.reg(value)}, ${left};`);
+    return;
+  }
   const place = placeOf(p, value);
   const symbol = symbolAt(p, place);
   if (symbol) {

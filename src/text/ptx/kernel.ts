@@ -8,10 +8,9 @@ import {
   convergenceOf,
   copyOf,
   type Edge,
+  edgesOf,
   isVector,
   type Kernel,
-  type Liveness,
-  livenessOf,
   printListBytes,
   printListName,
   renumber,
@@ -147,9 +146,9 @@ function newSheet(kernel: Kernel): Sheet {
 
 function writeBlocks(p: Printer, sheet: Sheet, loc: LocPlaces | undefined): void {
   const { kernel } = p;
-  const { liveIn } = livenessOf(kernel, cfgOf(kernel));
-  kernel.blocks.forEach((block, id) => {
+  const parts = kernel.blocks.map((block, id): { readonly body: readonly Unit[]; readonly end: Unit } => {
     p.block = id;
+    const from = sheet.units.length;
     sheet.begin(undefined);
     p.line(`${labelOf(block)}:`);
     for (const value of block.body) {
@@ -163,8 +162,24 @@ function writeBlocks(p: Printer, sheet: Sheet, loc: LocPlaces | undefined): void
       if (sheet.unit.lines.length === before) sheet.unit.lines.length = 0;
     }
     sheet.begin(undefined);
-    writeEnd(p, block, kernel.blocks[id + 1], liveIn);
+    return { body: sheet.units.slice(from, -1), end: sheet.unit };
   });
+  // Ends follow when it is known which registers each block names.
+  const named = parts.map(({ body }, id) => namedRegisters(p, kernel.blocks[id]!, body));
+  parts.forEach(({ end }, id) => {
+    p.block = id;
+    sheet.unit = end;
+    writeEnd(p, kernel.blocks[id]!, kernel.blocks[id + 1], named);
+  });
+}
+
+/** The registers that the lines of a block name, and that its end reads. */
+function namedRegisters(p: Printer, { end }: Block, units: readonly Unit[]): Set<string> {
+  const found = new Set(units.flatMap(({ lines }) => lines.flatMap((line) => line.match(/%[a-z]+\d+/g) ?? [])));
+  const read = end.op === 'ret' ? [] : end.op === 'br' ? end.to.args : [end.cond, ...end.then.args, ...end.else.args];
+  const inst = end.op === 'condbr' ? p.kernel.insts[end.cond]! : undefined;
+  for (const value of inst?.op === 'xor' ? [...read, inst.a] : read) for (const register of p.held(value)) found.add(register);
+  return found;
 }
 
 /** Lines without those `.loc` that name the place once more. */
@@ -180,8 +195,8 @@ function withoutRepeats(lines: readonly string[]): string[] {
 
 const labelOf = ({ id }: Block): string => `$L_B${id}`;
 
-/** Writes the end of a block. `liveIn` are the values that blocks read, by block. */
-function writeEnd(p: Printer, { end }: Block, next: Block | undefined, liveIn: Liveness['liveIn']): void {
+/** Writes the end of a block. `named` are the registers that blocks name, by block. */
+function writeEnd(p: Printer, { end }: Block, next: Block | undefined, named: readonly ReadonlySet<string>[]): void {
   if (end.op === 'ret') return p.line('ret;');
   if (end.op === 'br') return writeEdge(p, end.to, next);
   const { cond, then, else: otherwise } = end;
@@ -198,7 +213,7 @@ function writeEnd(p: Printer, { end }: Block, next: Block | undefined, liveIn: L
     [otherwise, then, true],
   ] as const) {
     if (movesOf(against).length > 0 && against.block !== next) continue;
-    if (edge.block === next || !isHarmless(p, edge, against, isInverted ? (inst as { a: Value }).a : cond, liveIn)) continue;
+    if (edge.block === next || !isHarmless(p, edge, against, isInverted ? (inst as { a: Value }).a : cond, named)) continue;
     writeMoves(p, edge);
     p.line(`${guard(negated)} bra ${labelOf(edge.block)};`);
     return writeEdge(p, against, next);
@@ -218,10 +233,28 @@ function writeEnd(p: Printer, { end }: Block, next: Block | undefined, liveIn: L
 const movesOf = ({ block, args }: Edge): (readonly [to: Value, from: Value])[] =>
   block.params.flatMap((param, i) => (args[i] === param ? [] : [[param, args[i]!] as const]));
 
-/** Whether the moves of an edge change no register that the other way reads, or the condition. */
-function isHarmless(p: Printer, edge: Edge, other: Edge, cond: Value, liveIn: Liveness['liveIn']): boolean {
-  const read = new Set([cond, ...other.args, ...liveIn[other.block.id]!].flatMap((value) => (p.isConstant(value) ? [] : p.lanes(value))));
-  return movesOf(edge).every(([to]) => p.lanes(to).every((register) => !read.has(register)));
+/** Blocks that are searched for a register at most; beyond that it may be anywhere. */
+const maxSearchedBlocks = 4000;
+
+/**
+ * Whether the moves of an edge change no register that the other way reads, or the condition. On the other way registers of the edge's block count until
+ * it is entered again, which sets them; a line may read the register that a value was computed from.
+ */
+function isHarmless(p: Printer, edge: Edge, other: Edge, cond: Value, named: readonly ReadonlySet<string>[]): boolean {
+  const targets = movesOf(edge).flatMap(([to]) => p.lanes(to));
+  const isChanged = (registers: Iterable<string>): boolean => {
+    const all = new Set(registers);
+    return targets.some((register) => all.has(register));
+  };
+  if (isChanged([cond, ...other.args].flatMap((value) => p.held(value)))) return false;
+  const reached = new Set([other.block]);
+  for (const block of reached) {
+    if (block === edge.block) continue;
+    if (reached.size > maxSearchedBlocks || isChanged(named[block.id]!)) return false;
+    for (const { block: next } of edgesOf(block.end)) reached.add(next);
+  }
+  // It would be entered with the registers changed.
+  return other.block !== edge.block;
 }
 
 /** Moves the values of an edge, and jumps unless its block is the next one. */

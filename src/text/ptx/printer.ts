@@ -71,7 +71,8 @@ export interface Printer {
   written(value: Value): string | undefined;
   /** Whether anything uses a value. */
   isUsed(value: Value): boolean;
-  isConstant(value: Value): boolean;
+  /** The registers that a value has so far, without reading them. */
+  held(value: Value): readonly string[];
 }
 
 /** A number as an operand; undefined for types that have none. */
@@ -157,7 +158,7 @@ export function newPrinter(given: PrinterParts, sheet: Lines): Printer {
       return source && span && span.end <= source.text.length ? source.text.slice(span.start, span.end) : undefined;
     },
     isUsed: (value) => used.has(value),
-    isConstant: (value) => kernel.insts[value]!.op === 'const',
+    held: (value) => known.get(value) ?? [],
   };
   return p;
 }

@@ -91,6 +91,12 @@ function writeResult(
   { slot, takesPart }: Exchange,
 ): void {
   const { lines } = p;
+  if ((inst as Inst).op === 'mma')
+    return void p.refuse(
+      value,
+      'a product of matrices by a warp (`mma.sync`, `wmma`)',
+      'it was compiled for the CPU device; other targets expand it',
+    );
   if (inst.op === 'warpsync') return;
   const name = p.variable(value);
   if (inst.op === 'shuffle')

@@ -116,6 +116,9 @@ export function constant(type: ScalarType, bits: bigint): Expression {
   const text = decimal(type, bits);
   const isSubnormal = (bits & 0x7f80_0000n) === 0n && (bits & 0x7fff_ffffn) !== 0n;
   if (text === undefined || isSubnormal || bits === 0x8000_0000n) return atom(`f32_of(${integer(bits, 'u')})`);
+  // A short number may be above the largest float that it stands for.
+  const isLarge = (bits & 0x7f80_0000n) >= 0x7f00_0000n;
+  if (isLarge) return { ...atom(`bitcast<f32>(${integer(bits, 'u')})`), strength: strength.primary };
   return { ...atom(`${text}f`), strength: text.startsWith('-') ? strength.unary : strength.primary };
 }
 

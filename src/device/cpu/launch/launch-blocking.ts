@@ -5,6 +5,7 @@
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { Stuck } from '../../../engine/codegen/host.ts';
 import type { LaunchRequest, LaunchResult } from '../../device.ts';
+import { Overwritten } from '../instrument/profile/replay.ts';
 import { TooLong } from '../instrument/profile/run.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { BlockTimeout } from '../sanitizer/fast/launch.ts';
@@ -148,6 +149,7 @@ function runShare(state: RunningShare, at: number, diagnostics: Diagnostics): 's
     if (prepared.fallBack && (isTrap || error instanceof BlockTimeout)) return 'suspicious';
     const where = { ...currentPlace(instance), first: share.first };
     if (error instanceof TooLong) diagnostics.report('CM6018', describePlace(where, prepared.request));
+    else if (error instanceof Overwritten) diagnostics.report('CM6034', describePlace(where, prepared.request));
     else if (error instanceof Stopped) noteEnding(control, 0, 'stopped', where);
     else if (error instanceof Stuck) noteEnding(control, 0, 'stuck', where);
     else if (error instanceof Waiting) noteEnding(control, 0, 'waiting', where);

@@ -1,4 +1,4 @@
-/** The memory of a launch paddingBytess its buffers: its layout, its initial contents, and the globals that hold its addresses. */
+/** The memory of a launch beside its buffers: its layout, its initial contents, and the globals that hold its addresses. */
 import { alignUp } from '../../../base/bytes.ts';
 import { product } from '../../../base/dim3.ts';
 import { clusterBytes, clusterHead, endedAt, gridWorkspaceBytes, printBufferBytes } from '../../../ir/index.ts';

@@ -3,7 +3,6 @@
  * Where threads diverge, each side runs by itself up to the immediate post-dominator of the branch, where they reconverge. Source: Fung et al., "Dynamic Warp Formation and Scheduling for Efficient GPU Control Flow"
  * (MICRO 2007), the scheme they start from.
  */
-import { bug } from '../../../../base/bug.ts';
 import { cfgOf, type Kernel, postDominatorsOf } from '../../../../ir/index.ts';
 import { profiledAccesses } from './record.ts';
 import type { Stream } from './stream.ts';
@@ -41,6 +40,9 @@ export function pathsOf(kernel: Kernel): Paths {
     reconvergence: Int32Array.from(postDominatorsOf(cfg).parent),
   };
 }
+
+/** Thrown if a record is none of the kernel. */
+export class Overwritten extends Error {}
 
 /** Threads at one block, and the block where they wait for others. */
 interface Group {
@@ -100,7 +102,8 @@ function step(paths: Paths, top: Group, streams: readonly Stream[], stack: Group
     const stream = streams[lanes[i]!]!;
     stream.head += paths.words[block]!;
     const word = stream.words[stream.head - 1]!;
-    if (word >>> 1 !== block) bug(`a thread is at block ${word >>> 1}, and its warp at ${block}`);
+    // The code records the blocks in an order that the graph has, so that the kernel itself has changed the record.
+    if (word >>> 1 !== block) throw new Overwritten();
     holds |= (word & 1) << lanes[i]!;
   }
   const [first, second] = [paths.first[block]!, paths.second[block]!];

@@ -146,10 +146,10 @@ function barrierNotes(run: Run, site: Site | undefined, address: bigint): string
   const { memory, request } = run.launch;
   const { line } = site ?? {};
   const source = request.sanitize.source;
-  if (isHiddenBarrier(line))
-    return [
-      `threads that have arrived at the barrier, and still are missed by others: ${memory.view(Number(address), 2)[0]! + 256 * memory.view(Number(address), 2)[1]!}`,
-    ];
+  if (isHiddenBarrier(line)) {
+    const arrived = new DataView(memory.memory.buffer).getUint16(Number(address), true);
+    return [`${arrived} threads have arrived at the barrier, which waits for more`];
+  }
   if (!line || !source || !/\bmbarrier\./.test(instructionAt(source, line))) return [];
   const state = barrierState(new DataView(memory.memory.buffer).getBigUint64(Number(address), true));
   if (!state) return ['there is no initialized mbarrier'];
