@@ -234,7 +234,7 @@ const movesOf = ({ block, args }: Edge): (readonly [to: Value, from: Value])[] =
   block.params.flatMap((param, i) => (args[i] === param ? [] : [[param, args[i]!] as const]));
 
 /** Blocks that are searched for a register at most; beyond that it may be anywhere. */
-const mostSearched = 4000;
+const maxSearchedBlocks = 4000;
 
 /**
  * Whether the moves of an edge change no register that the other way reads, or the condition. On the other way registers of the edge's block count until
@@ -250,7 +250,7 @@ function isHarmless(p: Printer, edge: Edge, other: Edge, cond: Value, named: rea
   const reached = new Set([other.block]);
   for (const block of reached) {
     if (block === edge.block) continue;
-    if (reached.size > mostSearched || isChanged(named[block.id]!)) return false;
+    if (reached.size > maxSearchedBlocks || isChanged(named[block.id]!)) return false;
     for (const { block: next } of edgesOf(block.end)) reached.add(next);
   }
   // It would be entered with the registers changed.
