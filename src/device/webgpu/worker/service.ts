@@ -1,5 +1,5 @@
 /** The GPU of a worker, and what it does for each message. */
-import { computeStage, type Gpu, type GpuBuffer, type GpuDevice, mapRead, usage } from './gpu.ts';
+import { computeStage, type Gpu, type GpuAdapter, type GpuBuffer, type GpuDevice, type GpuShader, mapRead, usage } from './gpu.ts';
 import type { Answer, Ask, Dispatch, Opened } from './messages.ts';
 
 interface Program {
@@ -56,13 +56,26 @@ async function findGpu(from: string | undefined): Promise<Gpu | string> {
   return (globalThis as { readonly navigator?: { readonly gpu?: Gpu } }).navigator?.gpu ?? `${from} gives no WebGPU`;
 }
 
+/** A device with the best limits that are wanted. */
+async function requestDevice(gpu: Gpu, adapter: GpuAdapter): Promise<GpuDevice> {
+  try {
+    return await adapter.requestDevice({ requiredLimits: Object.fromEntries(wanted.map((name) => [name, adapter.limits[name]!])) });
+  } catch (error) {
+    // `bun-webgpu` takes either all limits or none.
+    const other = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+    const all: Record<string, number> = {};
+    for (const name in other?.limits) all[name] = other!.limits[name]!;
+    if (!other) throw error;
+    return other.requestDevice({ requiredLimits: all });
+  }
+}
+
 async function open(from: string | undefined): Promise<{ service: Service; opened: Opened } | string> {
   const gpu = await findGpu(from);
   if (typeof gpu === 'string') return gpu;
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) return 'WebGPU finds no adapter: there is no driver for Vulkan, Metal or Direct3D 12';
-  const requiredLimits = Object.fromEntries(wanted.map((name) => [name, adapter.limits[name]!]));
-  const device = await adapter.requestDevice({ requiredLimits });
+  const device = await requestDevice(gpu, adapter);
   const entries = [
     { binding: 0, type: 'storage' },
     { binding: 1, type: 'read-only-storage' },
@@ -126,19 +139,27 @@ async function read({ device, arena }: Service, offset: number, into: SharedArra
   return { isGood: true };
 }
 
+/** The errors of a compiler; none where the package does not tell. */
+async function messagesOf(module: GpuShader): Promise<string[]> {
+  try {
+    const { messages } = await module.getCompilationInfo();
+    return messages.filter(({ type }) => type === 'error').map(({ lineNum, message }) => `line ${lineNum}: ${message}`);
+  } catch {
+    return [];
+  }
+}
+
 async function makeProgram(service: Service, { id, code, entry, constants, table }: Extract<Ask, { ask: 'program' }>): Promise<Answer> {
   const { device, layout, programs } = service;
-  const module = device.createShaderModule({ code });
-  const { messages } = await module.getCompilationInfo();
-  const errors = messages.filter(({ type }) => type === 'error');
-  const notes = errors.map(({ lineNum, message }) => `line ${lineNum}: ${message}`);
-  if (errors.length > 0) return { isGood: false, why: errors[0]!.message, notes };
   const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
-  const compute = { module, entryPoint: entry, constants };
-  const { result, error } = await guarded(service, () =>
-    device.createComputePipelineAsync({ layout: pipelineLayout, compute }).catch((why: Error) => why.message),
-  );
-  if (typeof result === 'string' || error !== undefined) return { isGood: false, why: typeof result === 'string' ? result : error! };
+  let module: GpuShader | undefined;
+  const { result, error } = await guarded(service, () => {
+    module = device.createShaderModule({ code });
+    const compute = { module, entryPoint: entry, constants };
+    return device.createComputePipelineAsync({ layout: pipelineLayout, compute }).catch((why: Error) => why.message);
+  });
+  if (typeof result === 'string' || error !== undefined)
+    return { isGood: false, why: error ?? (result as string), notes: await messagesOf(module!) };
   const bytes = new Uint8Array(Math.max(16, Math.ceil((table?.length ?? 0) / 4) * 4));
   if (table) bytes.set(table);
   const own = device.createBuffer({ size: bytes.length, usage: usage.storage | usage.copyTarget });
