@@ -77,6 +77,14 @@ export const views: readonly View[] = [
     },
   },
   {
+    name: 'wgsl',
+    title: 'WGSL',
+    make(source, diagnostics) {
+      const text = annotated(source, diagnostics, (own, to) => textOf(own, 'wgsl', cpu, to));
+      return text === undefined ? undefined : ofComments(text);
+    },
+  },
+  {
     name: 'ptx',
     title: 'PTX again',
     make(source, diagnostics) {
