@@ -15,15 +15,15 @@ import { examplesFolder } from '../support/examples.ts';
 const test = suite('explore/views');
 
 const text = (name: string): string => readFileSync(join(examplesFolder, `${name}.ptx`), 'utf8');
-const shown = (source: string, view: string): Answer & { kind: 'shown' } => {
-  const answer = answerTo({ kind: 'show', number: 1, text: source, view });
+const shown = async (source: string, view: string): Promise<Answer & { kind: 'shown' }> => {
+  const answer = await answerTo({ kind: 'show', number: 1, text: source, view });
   assert.is(answer.kind, 'shown', JSON.stringify(answer));
   return answer as Answer & { kind: 'shown' };
 };
 
 for (const { name } of views)
-  test(`${name} of an example is a text without the marks of its lines`, () => {
-    const { view, findings } = shown(text('saxpy'), name);
+  test(`${name} of an example is a text without the marks of its lines`, async () => {
+    const { view, findings } = await shown(text('saxpy'), name);
     assert.equal(findings, []);
     assert.match(view!.text, /saxpy/);
     assert.not.match(view!.text, /7777|\/\/ @:/);
@@ -31,19 +31,19 @@ for (const { name } of views)
   });
 
 /** Lines of a view that come from the line of the text with a part. */
-function linesFrom(source: string, view: string, part: string): string[] {
+async function linesFrom(source: string, view: string, part: string): Promise<string[]> {
   const line = source.split('\n').findIndex((each) => each.includes(part)) + 1;
-  const made = shown(source, view).view!;
+  const made = (await shown(source, view)).view!;
   return made.text.split('\n').filter((_, i) => made.lines[i] === line);
 }
 
-test('lines belong to the instruction that they come from', () => {
+test('lines belong to the instruction that they come from', async () => {
   const source = text('saxpy');
-  assert.match(linesFrom(source, 'ptx', 'fma.rn.f32').join(), /^\tfma\.rn\.f32 /);
-  assert.match(linesFrom(source, 'ir', 'fma.rn.f32').join(), /^ {2}%\d+ = fma f32 /);
-  assert.match(linesFrom(source, 'msl', 'st.global.f32').join(), /= .*fma\(/);
-  assert.match(linesFrom(source, 'opencl', 'st.global.f32').join(), /= .*fma\(/);
-  assert.equal(linesFrom(source, 'ptx', '.visible .entry'), []);
+  assert.match((await linesFrom(source, 'ptx', 'fma.rn.f32')).join(), /^\tfma\.rn\.f32 /);
+  assert.match((await linesFrom(source, 'ir', 'fma.rn.f32')).join(), /^ {2}%\d+ = fma f32 /);
+  assert.match((await linesFrom(source, 'msl', 'st.global.f32')).join(), /= .*fma\(/);
+  assert.match((await linesFrom(source, 'opencl', 'st.global.f32')).join(), /= .*fma\(/);
+  assert.equal(await linesFrom(source, 'ptx', '.visible .entry'), []);
 });
 
 test('the annotated text is the same program, with its own lines instead of those of a compiler', () => {
@@ -76,16 +76,16 @@ test('the annotated text is the same program, with its own lines instead of thos
   for (const part of ['ld.param', 'mov.u32', '[%rd1], %r1', 'ret;']) assert.is(origin(annotated.indexOf(part)), source.indexOf(part));
 });
 
-test('what is wrong is said at the lines of the text, whatever the view', () => {
+test('what is wrong is said at the lines of the text, whatever the view', async () => {
   const source = text('saxpy').replace('fma.rn.f32', 'fma.rn.f99');
   for (const { name } of views) {
-    const { view, findings } = shown(source, name);
+    const { view, findings } = await shown(source, name);
     assert.is(view, undefined);
     assert.is(findings[0]?.line, source.split('\n').findIndex((line) => line.includes('f99')) + 1);
   }
 });
 
-test('what a target lacks is said for its views alone', () => {
+test('what a target lacks is said for its views alone', async () => {
   const source = `.version 8.0
 .target sm_80
 .address_size 64
@@ -98,8 +98,8 @@ test('what a target lacks is said for its views alone', () => {
   ret;
 }
 `;
-  assert.ok(shown(source, 'ir').view);
-  const { view, findings } = shown(source, 'msl');
+  assert.ok((await shown(source, 'ir')).view);
+  const { view, findings } = await shown(source, 'msl');
   assert.is(view, undefined);
   assert.ok(
     findings.some(({ line, severity }) => line === 8 && severity === 'error'),
@@ -107,8 +107,8 @@ test('what a target lacks is said for its views alone', () => {
   );
 });
 
-test('a launch prints what the command line prints, and counts lines', () => {
-  const answer = answerTo({ kind: 'run', number: 2, text: text('reduce') }) as Answer & { kind: 'ran' };
+test('a launch prints what the command line prints, and counts lines', async () => {
+  const answer = (await answerTo({ kind: 'run', number: 2, text: text('reduce') })) as Answer & { kind: 'ran' };
   assert.is(answer.kind, 'ran', JSON.stringify(answer));
   assert.ok(answer.isFine);
   // Eight blocks of 512 numbers each: the sum of 512 b + i for i below 512.
@@ -125,18 +125,20 @@ test('a launch prints what the command line prints, and counts lines', () => {
   );
 });
 
-test('a fault of a launch is a finding at its line; files and what is no launch are errors', () => {
+test('a fault of a launch is a finding at its line; files and what is no launch are errors', async () => {
   const outside = text('saxpy').replace('--arg f32:4000=iota', '--arg f32:10=iota');
-  const { findings, isFine } = answerTo({ kind: 'run', number: 3, text: outside }) as Answer & { kind: 'ran' };
+  const { findings, isFine } = (await answerTo({ kind: 'run', number: 3, text: outside })) as Answer & { kind: 'ran' };
   assert.is(isFine, false);
   assert.ok(
     findings.some(({ line, code }) => line > 0 && /^CM61/.test(code)),
     JSON.stringify(findings),
   );
-  const file = answerTo({ kind: 'run', number: 4, text: text('saxpy').replace('rand(7)', '@/etc/passwd') }) as Answer & { kind: 'ran' };
+  const file = (await answerTo({ kind: 'run', number: 4, text: text('saxpy').replace('rand(7)', '@/etc/passwd') })) as Answer & {
+    kind: 'ran';
+  };
   assert.is(file.isFine, false);
   assert.not.match(file.output, /root/);
-  const none = answerTo({ kind: 'run', number: 5, text: 'nonsense' }) as Answer & { kind: 'ran' };
+  const none = (await answerTo({ kind: 'run', number: 5, text: 'nonsense' })) as Answer & { kind: 'ran' };
   assert.is(none.isFine, false);
 });
 

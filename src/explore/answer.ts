@@ -5,19 +5,20 @@ import type { Diagnostic } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
 import { hoverAt, PtxDocument } from '../editor/index.ts';
 import type { Answer, Finding, Order } from './messages.ts';
-import { runText } from './run.ts';
+import { compareWithGpu, type RanKernel, runText } from './run.ts';
 import { viewOf } from './views.ts';
 
 /** The name in messages. */
 const path = 'kernel.ptx';
 
 /** The answer to an order. */
-export function answerTo(order: Order): Answer {
+export async function answerTo(order: Order): Promise<Answer> {
   const { number } = order;
   try {
     if (order.kind === 'hover')
       return { kind: 'hovered', number, markdown: hoverAt(new PtxDocument(path, order.text), order.offset)?.markdown };
-    return order.kind === 'show' ? shown(order) : ran(order);
+    if (order.kind === 'show') return shown(order);
+    return ran(order, order.kind === 'run' ? runText(path, order.text) : await compareWithGpu(path, order.text));
   } catch (error) {
     return { kind: 'failed', number, why: (error as Error).message };
   }
@@ -35,9 +36,8 @@ function shown({ number, text, view: name }: Order & { kind: 'show' }): Answer {
   return { kind: 'shown', number, findings, view, milliseconds: performance.now() - start };
 }
 
-function ran({ number, text }: Order & { kind: 'run' }): Answer {
+function ran({ number, text }: Order & { kind: 'run' | 'compare' }, { output, diagnostics, profile }: RanKernel): Answer {
   const source = new SourceFile(path, text);
-  const { output, diagnostics, profile } = runText(path, text);
   const findings = diagnostics.map((each) => findingOf(each, source));
   const heat = profile?.lines.flatMap(({ line, executed }) => (line > 0 ? [[line, executed.warps] as const] : [])) ?? [];
   return { kind: 'ran', number, output, findings, heat, isFine: !findings.some(({ severity }) => severity === 'error') };

@@ -16,6 +16,7 @@ const tip = byId('tip');
 const status = byId('status');
 const chooser = byId<HTMLSelectElement>('examples');
 const runButton = byId<HTMLButtonElement>('run');
+const compareButton = byId<HTMLButtonElement>('compare');
 
 const storageKey = 'cumetal-explore';
 /** Milliseconds without a key before the text is compiled. */
@@ -27,7 +28,13 @@ const bands = new Bands({ text, view, left: byId('left-bands'), right: byId('rig
 let chosen = 'msl';
 let number = 0;
 /** The newest orders: answers to older ones are out of date. */
-const newest = { show: 0, hover: 0, run: 0 };
+const newest = { show: 0, hover: 0, run: 0, compare: 0 };
+
+/** Buttons that wait for a launch. */
+function setBusy(isBusy: boolean): void {
+  runButton.disabled = isBusy;
+  compareButton.disabled = isBusy;
+}
 
 type WithoutNumber<O> = O extends Order ? Omit<O, 'number'> : never;
 function send(order: WithoutNumber<Order>): void {
@@ -73,9 +80,10 @@ worker.onerror = ({ message }) => say(message, true);
 worker.onmessage = ({ data }: MessageEvent<Answer>) => {
   if (data.kind === 'shown' && data.number === newest.show) shown(data);
   else if (data.kind === 'hovered' && data.number === newest.hover) showTip(data.markdown);
-  else if (data.kind === 'ran' && data.number === newest.run) ran(data);
+  else if (data.kind === 'ran' && data.number === newest.run) ran(data, true);
+  else if (data.kind === 'ran' && data.number === newest.compare) ran(data, false);
   else if (data.kind === 'failed') {
-    runButton.disabled = false;
+    setBusy(false);
     say(data.why, true);
   }
 };
@@ -95,13 +103,14 @@ function shown({ findings, view: made, milliseconds }: Answer & { kind: 'shown' 
   document.documentElement.dataset.ready = String(newest.show);
 }
 
-function ran({ output, findings, heat, isFine }: Answer & { kind: 'ran' }): void {
-  runButton.disabled = false;
+function ran({ output, findings, heat, isFine, number: which }: Answer & { kind: 'ran' }, isObserved: boolean): void {
+  setBusy(false);
   margin.mark(findings);
   margin.heat(heat);
   listFindings(findings, output);
-  say(isFine ? 'The sanitizer found nothing. The margin shows how often lines ran.' : 'The launch has findings.', !isFine);
-  document.documentElement.dataset.ran = String(newest.run);
+  const fine = isObserved ? 'The sanitizer found nothing. The margin shows how often lines ran.' : '';
+  say(isFine ? fine : 'The launch has findings.', !isFine);
+  document.documentElement.dataset.ran = String(which);
 }
 
 function listFindings(findings: readonly Finding[], output: string): void {
@@ -199,11 +208,15 @@ text.addEventListener('input', () => {
   margin.clearHeat();
   changed();
 });
-runButton.addEventListener('click', () => {
-  runButton.disabled = true;
-  say('running …');
-  send({ kind: 'run', text: text.value });
-});
+for (const [button, kind] of [
+  [runButton, 'run'],
+  [compareButton, 'compare'],
+] as const)
+  button.addEventListener('click', () => {
+    setBusy(true);
+    say('running …');
+    send({ kind, text: text.value });
+  });
 byId('share').addEventListener('click', async () => {
   const hash = await linkOf(text.value, chosen);
   history.replaceState(undefined, '', hash);

@@ -7,7 +7,9 @@ export type Order =
   /** What is known of the word at an offset. */
   | { readonly kind: 'hover'; readonly number: number; readonly text: string; readonly offset: number }
   /** Launch the kernel as its comment lines say, on the CPU device. */
-  | { readonly kind: 'run'; readonly number: number; readonly text: string };
+  | { readonly kind: 'run'; readonly number: number; readonly text: string }
+  /** Launch it on the GPU of the page too, and compare. */
+  | { readonly kind: 'compare'; readonly number: number; readonly text: string };
 
 /** A diagnostic for the margin and the list. Lines are from 1 on; 0 without a place. */
 export interface Finding {

@@ -6,8 +6,8 @@ import { type OwnLaunch, readOwnLaunch } from '../cli/run/own-launch.ts';
 import { finishLaunch, reportHuman } from '../cli/run/report.ts';
 import { compile } from '../compile/index.ts';
 import { sanitizeKinds } from '../device/device.ts';
-import { type Device, openDevice, type Profile } from '../device/index.ts';
-import { type Io, type LaunchOptions, type LaunchOutcome, launch } from '../runtime/index.ts';
+import { type Device, openDevice, type Profile, prepareWebgpu } from '../device/index.ts';
+import { compareOutcomes, type Io, type LaunchOptions, type LaunchOutcome, launch } from '../runtime/index.ts';
 
 /** What a launch printed and showed, what was found, and the counts of its lines. */
 export interface RanKernel {
@@ -63,6 +63,41 @@ function launched(
   const decoder = new TextDecoder();
   const text = printed.map((bytes) => decoder.decode(bytes, { stream: true })).join('');
   return { output: outcome ? text + reportOf(outcome, own, { device, compileMs, diagnostics }) : text, profile };
+}
+
+/** Runs of a comparison, of which the fastest counts: the first one compiles. */
+const repeat = 3;
+
+/** Launches the kernel of a text on the GPU of the page and on the CPU device, and compares every buffer. */
+export async function compareWithGpu(path: string, text: string): Promise<RanKernel> {
+  const source = new SourceFile(path, text);
+  const diagnostics = new Diagnostics(source);
+  const done = (output: string): RanKernel => ({ output, diagnostics: diagnostics.list, profile: undefined });
+  const own = readOwnLaunch(source, runCommand, { io, allowsOutside: false }, diagnostics);
+  const compiled = diagnostics.hasErrors ? undefined : compile(source, { target: 'cpu', expandsMma: true }, diagnostics);
+  const why = compiled && (await prepareWebgpu());
+  if (!compiled || why !== undefined) return done(why === undefined ? '' : `This page has no GPU: ${why}\n`);
+  const outcomes = (['cpu', 'webgpu'] as const).map((kind) => {
+    const device = openDevice(kind, diagnostics, kind === 'cpu' ? { threads: 1 } : {});
+    const module = device?.load(compiled.metallib, diagnostics);
+    const options = { repeat, timeoutMs, print: () => undefined };
+    const outcome = device && module && launch(device, module, own?.plan ?? { constants: [] }, options, { io, diagnostics });
+    device?.close();
+    return outcome && { name: device!.info.name, outcome };
+  });
+  const [cpu, gpu] = outcomes;
+  if (!cpu || !gpu) return done('');
+  const times = [cpu, gpu].map(
+    ({ name, outcome }) =>
+      `${Math.min(...outcome.durationsMs)
+        .toFixed(3)
+        .padStart(10)} ms  ${name}\n`,
+  );
+  const buffers = compareOutcomes(cpu.outcome, gpu.outcome).map(({ index, name, element, mismatch }) => {
+    const where = mismatch && `differs first at ${mismatch.at}: ${mismatch.other} instead of ${mismatch.reference}`;
+    return `${index} ${name}: ${element}, ${where ?? 'the same on both'}\n`;
+  });
+  return done([...times, '\n', ...buffers].join(''));
 }
 
 interface Setting {

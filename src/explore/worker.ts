@@ -2,4 +2,4 @@
 import { answerTo } from './answer.ts';
 import type { Order } from './messages.ts';
 
-self.onmessage = ({ data }: MessageEvent<Order>): void => void postMessage(answerTo(data));
+self.onmessage = async ({ data }: MessageEvent<Order>): Promise<void> => postMessage(await answerTo(data));
