@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { explorePage } from '../../scripts/browser/explore-page.ts';
+import { isolation } from '../../scripts/browser/serve.ts';
 import { linked, linkOf } from '../../src/explore/link.ts';
 import { whileOpen } from '../support/browser/process.ts';
 import { examplesFolder } from '../support/examples.ts';
@@ -60,7 +61,7 @@ try {
     if (step.view) await after(() => all('#views button').find((each) => each.dataset.view === step.view).click());
     if (step.type !== undefined) await after(() => type(step.type));
     if (step.point) point(step.point);
-    if (step.run) { delete page().documentElement.dataset.ran; byId('run').click(); await until(() => page().documentElement.dataset.ran); }
+    if (step.run) { delete page().documentElement.dataset.ran; byId(step.run).click(); await until(() => page().documentElement.dataset.ran); }
     if (step.follow) page().querySelector('#list [data-line]').click();
     if (step.share) { byId('share').click(); await until(() => frame.contentWindow.location.hash.includes('ptx=')); }
     await pause(60);
@@ -70,7 +71,8 @@ try {
 } catch (error) { await report({ error: String(error && error.stack || error) }); }
 `;
 
-const example = readFileSync(join(examplesFolder, 'saxpy.ptx'), 'utf8');
+const text = (name: string): string => readFileSync(join(examplesFolder, `${name}.ptx`), 'utf8');
+const example = text('saxpy');
 const lines = example.split('\n');
 const lineOf = (part: string): number => lines.findIndex((each) => each.includes(part)) + 1;
 const racing = `//! cumetal: --grid 1 --block 64 --arg f32:64
@@ -91,7 +93,7 @@ const racing = `//! cumetal: --grid 1 --block 64 --arg f32:64
 }
 `;
 
-async function drive(hash: string, steps: readonly object[]): Promise<Seen[]> {
+async function drive(hash: string, steps: readonly object[], hasGpu = false): Promise<Seen[]> {
   const files = await explorePage();
   const byPath = new Map(files.map(({ path, bytes }) => [path, bytes as Uint8Array<ArrayBuffer>]));
   const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', json: 'application/json' };
@@ -118,11 +120,14 @@ async function drive(hash: string, steps: readonly object[]): Promise<Seen[]> {
       };
       const body = own[path] ?? byPath.get(path);
       if (body === undefined) return new Response('', { status: 404 });
-      return new Response(body, { headers: { 'content-type': types[path.split('.').at(-1)!] ?? 'application/octet-stream' } });
+      // A worker waits for the GPU on shared memory, which only isolated pages have.
+      const headers = hasGpu ? isolation : {};
+      return new Response(body, { headers: { ...headers, 'content-type': types[path.split('.').at(-1)!] ?? 'application/octet-stream' } });
     },
   });
   const { results, error } = await whileOpen('chromium', `http://localhost:${server.port}/driver.html`, finished, {
     limitMs: 120_000,
+    hasGpu,
     state: () => 'has not reported',
   });
   assert.is(error, undefined);
@@ -137,9 +142,9 @@ need(test, ['chromium'], 'a text is shown as what it becomes, with the lines tha
     { view: 'ptx', point: fma },
     { type: example.replace('fma.rn.f32', 'fma.rn.f99') },
     { follow: true },
-    { type: example, run: true },
+    { type: example, run: 'run' },
     { share: true },
-    { type: racing, run: true },
+    { type: racing, run: 'run' },
   ];
   const [first, pointed, asPtx, wrong, followed, ran, shared, raced] = (await drive(link, steps)) as Required<Seen[]>;
   assert.is(first!.text, example, 'the link carries the text');
@@ -157,6 +162,15 @@ need(test, ['chromium'], 'a text is shown as what it becomes, with the lines tha
   assert.equal(await linked(shared!.hash), { text: example, view: 'ptx' });
   assert.match(raced!.list, /12:\d+ error\[CM61\d\d\]/);
   assert.ok(raced!.errors.split(' ').includes('12'));
+});
+
+need(test, ['chromium'], 'a launch on the GPU of the page is compared with the CPU device; without one the page says why', async () => {
+  const compare = [{ run: 'compare' }];
+  const [, compared] = (await drive(await linkOf(text('reduce'), 'wgsl'), compare, true)) as Required<Seen[]>;
+  assert.match(compared!.list, /\d ms {2}CPU \(WebAssembly\)\n +[\d.]+ ms {2}.*\(WebGPU\)/);
+  assert.match(compared!.list, /1 reduce_param_1: f32, the same on both/);
+  const [, without] = (await drive(await linkOf(text('reduce'), 'wgsl'), compare)) as Required<Seen[]>;
+  assert.match(without!.list, /^This page has no GPU: \w/);
 });
 
 test('a link that is damaged, or becomes too long a text, carries none', async () => {

@@ -2,7 +2,7 @@
  * The OpenCL device: it runs metallibs on a device of an OpenCL driver, as OpenCL C that `src/text` prints. Buffers are shared virtual memory, so
  * that their addresses may be in memory. Start at `library.ts`, then `launch.ts`.
  */
-import type { OpenclBinding } from '../../ffi/index.ts';
+import type { ClHandle, OpenclBinding } from '../../ffi/index.ts';
 import type { Device } from '../device.ts';
 import { allocate } from './buffer.ts';
 import type { Context } from './context.ts';
@@ -12,7 +12,7 @@ import { loadModule } from './library.ts';
 export { systemOpencl } from './info.ts';
 
 /** Opens an OpenCL device, the first usable one by default; a text if that fails. */
-export function openOpenclDevice(binding: OpenclBinding, device = systemOpencl().device): Device | string {
+export function openOpenclDevice(binding: OpenclBinding, device: ClHandle | undefined = systemOpencl().device): Device | string {
   const made = device === undefined ? undefined : binding.context(device);
   const queue = made === undefined ? undefined : binding.queue(made, device!);
   if (device === undefined || made === undefined || queue === undefined) {
