@@ -114,7 +114,7 @@ export const refusals = entries({
   CM2091: {
     severity: 'error',
     title: 'f64 not supported by the target',
-    message: '`{what}` of f64 cannot be compiled for {target}: Apple GPUs have no double precision',
+    message: '`{what}` of f64 cannot be compiled for {target}, which has no double precision: it has no exact form in integers',
     help: '`--fp64=native` emits double-precision instructions, which the CPU device runs and no known Apple GPU loads',
     page: 'Pipeline creation fails on every known Apple GPU if a kernel contains a double-precision operation. Arithmetic, comparisons and conversions of doubles are compiled to integer operations with bit-identical results. Atomics of doubles use the locks of 64-bit atomics, which kernels for instruments do not have; approximate functions of doubles have no exact form. A double is never computed as a float.',
   },
