@@ -73,7 +73,7 @@ need(test, ['nvcc'], 'nvcc compiles with lines, which the sanitizer and the chec
   assert.ok(err.startsWith('error[CM6101]: kernel `scale(float*)` writes 4 bytes at '), err);
   assert.ok(err.includes(` --> ${path}:2:3\n`), err);
   const texture = join(folder, 'trap.cu');
-  writeFileSync(texture, '__global__ void t(int *p) {\n  asm("tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;");\n}\n');
+  writeFileSync(texture, '__global__ void t(int *p) {\n  asm("tcgen05.shift.cta_group::1.down [%0];" :: "r"(*p));\n}\n');
   const checked = await commandLine(['check', texture, '--json']);
   assert.is(checked.code, 3);
   const [error] = JSON.parse(checked.out).diagnostics.filter((d: { severity: string }) => d.severity === 'error');

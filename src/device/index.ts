@@ -7,15 +7,29 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
 import type { Device, DeviceInfo, DeviceKind, OpenOptions } from './device.ts';
 import { areEngineOptions, isKind } from './engine-options.ts';
-import { openCudaDevice, openMetalDevice, openOpenclDevice, openWebgpuDevice, systemCuda, systemMetal, systemOpencl } from './gpus.ts';
+import {
+  openCudaDevice,
+  openMetalDevice,
+  openOpenclDevice,
+  openWebgpuDevice,
+  prepareWebgpu as prepare,
+  systemCuda,
+  systemMetal,
+  systemOpencl,
+} from './gpus.ts';
 
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { defaultStackBytes } from '../ir/index.ts';
 export { openCpuDevice } from './cpu/index.ts';
 export type * from './device.ts';
-export { prepareWebgpu } from './gpus.ts';
 export type * from './profile.ts';
 export type * from './trace.ts';
+
+/**
+ * Connects to the GPU of a page, so that a device can be opened: in a worker, whose thread may wait. A text if that fails. Elsewhere it does nothing,
+ * since a device is opened without it. The types of the package end here: those of GPUs name what only Bun has.
+ */
+export const prepareWebgpu = (): Promise<string | undefined> => prepare();
 
 /** The devices of this machine, the preferred one first. */
 export function devices(): DeviceInfo[] {
