@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import type { Device } from '../../src/device/index.ts';
 import type { Connection } from '../../src/device/webgpu/connection.ts';
-import { deviceOf, openWebgpuDevice } from '../../src/device/webgpu/index.ts';
+import { deviceOf, openWebgpuDevice, working } from '../../src/device/webgpu/index.ts';
 import type { Answer, Ask } from '../../src/device/webgpu/worker/messages.ts';
 import { contract, libraryOf } from '../support/device-contract.ts';
 
@@ -129,6 +129,27 @@ test('failures are diagnostics: of the compiler, of a launch, and of one that do
     diagnostics.list.map(({ code }) => code),
     ['CM6012'],
   );
+});
+
+test('an adapter that takes every command and does nothing is no device', () => {
+  let isClosed = false;
+  const memory = new Uint8Array(2 ** 21);
+  const connection = (isKept: boolean): Connection => ({
+    opened: { name: 'null-backend', limits },
+    send(ask) {
+      if (isKept && ask.ask === 'write') memory.set(ask.bytes, ask.offset);
+    },
+    ask(ask) {
+      if (ask.ask === 'read') new Uint8Array(ask.into).set(memory.subarray(ask.offset, ask.offset + ask.into.byteLength));
+      return { isGood: true };
+    },
+    close() {
+      isClosed = true;
+    },
+  });
+  assert.match(working(connection(false)) as string, /^`null-backend` does not keep what is written/);
+  assert.ok(isClosed);
+  assert.is((working(connection(true)) as Device).info.name, 'null-backend (WebGPU)');
 });
 
 test.run();

@@ -2,6 +2,7 @@
  * The WebGPU device: it runs metallibs on a GPU by WebGPU, as WGSL that `src/text` prints. All memory is one buffer, the arena, so that pointers
  * are offsets. WebGPU answers by promises, so that a worker has the GPU and the calling thread waits for it. Start at `library.ts`, then `launch.ts`.
  */
+import { Diagnostics } from '../../base/diagnostic.ts';
 import { maxBlockThreads } from '../../ir/index.ts';
 import type { Exactness } from '../../text/index.ts';
 import type { Device, DeviceInfo } from '../device.ts';
@@ -56,12 +57,26 @@ export function openWebgpuDevice(): Device | string {
   if (ofPage) {
     const own = ofPage;
     ofPage = undefined;
-    return deviceOf(own);
+    return working(own);
   }
   const found = findPackage();
   if ('why' in found) return found.why;
   const connection = connect(found.url);
-  return typeof connection === 'string' ? connection : deviceOf(connection);
+  return typeof connection === 'string' ? connection : working(connection);
+}
+
+/** The device of a connection, or a text if its memory does not keep what is written: Dawn's null back end takes every command and does nothing. */
+export function working(connection: Connection): Device | string {
+  const device = deviceOf(connection);
+  const diagnostics = new Diagnostics();
+  const written = Uint8Array.from({ length: 1024 }, (_, i) => (i * 167 + 13) & 255);
+  const buffer = device.allocate(written.length, diagnostics);
+  buffer?.write(written);
+  const read = buffer?.read();
+  buffer?.free();
+  if (read && !diagnostics.hasErrors && read.every((byte, i) => byte === written[i])) return device;
+  device.close();
+  return `\`${connection.opened.name}\` does not keep what is written to its memory: it is no GPU, or there is no driver for Vulkan, Metal or Direct3D 12`;
 }
 
 /** The device of a connection. */
