@@ -18,12 +18,10 @@ export interface View {
 const apple: CompileOptions = { target: 'macos15' };
 const cpu: CompileOptions = { target: 'cpu' };
 
+type Print = (annotated: SourceFile, own: Diagnostics) => string | undefined;
+
 /** The text of a printer whose comments name the lines of the source. What it reports is at the places of the source. */
-function annotated(
-  source: SourceFile,
-  diagnostics: Diagnostics,
-  print: (annotated: SourceFile, own: Diagnostics) => string | undefined,
-): string | undefined {
+function annotated(source: SourceFile, diagnostics: Diagnostics, print: Print): string | undefined {
   const { text, origin } = withOwnLines(parse(source, new Diagnostics(source)));
   const own = new Diagnostics();
   const printed = print(new SourceFile(source.path, text), own);
@@ -32,26 +30,32 @@ function annotated(
   return printed;
 }
 
+/** A view by a printer that names lines; `match` takes them out of its text. */
+const printedView = (name: string, title: string, match: (text: string) => Matched, print: Print): View => ({
+  name,
+  title,
+  make(source, diagnostics) {
+    const text = annotated(source, diagnostics, print);
+    return text === undefined ? undefined : match(text);
+  },
+});
+
+/** A view of IR, which has places of the source. */
+const irView = (name: string, title: string, toModule: typeof toIr, options: CompileOptions): View => ({
+  name,
+  title,
+  make(source, diagnostics) {
+    const module = toModule(source, options, diagnostics);
+    return module && ofPlaces(printModule(module), source);
+  },
+});
+
 const withoutLines = (text: string): Matched => ({ text, lines: [] });
 
 /** The texts, in the order of the page. */
 export const views: readonly View[] = [
-  {
-    name: 'ir',
-    title: 'IR',
-    make(source, diagnostics) {
-      const module = toIr(source, cpu, diagnostics);
-      return module && ofPlaces(printModule(module), source);
-    },
-  },
-  {
-    name: 'ir-apple',
-    title: 'IR for Apple GPUs',
-    make(source, diagnostics) {
-      const module = toLegalIr(source, apple, diagnostics);
-      return module && ofPlaces(printModule(module), source);
-    },
-  },
+  irView('ir', 'IR', toIr, cpu),
+  irView('ir-apple', 'IR for Apple GPUs', toLegalIr, apple),
   {
     name: 'air',
     title: 'AIR (LLVM)',
@@ -60,38 +64,10 @@ export const views: readonly View[] = [
       return text === undefined ? undefined : withoutLines(typeof text === 'string' ? text : new TextDecoder().decode(text as Uint8Array));
     },
   },
-  {
-    name: 'msl',
-    title: 'Metal',
-    make(source, diagnostics) {
-      const text = annotated(source, diagnostics, (own, to) => textOf(own, 'msl', apple, to));
-      return text === undefined ? undefined : ofComments(text);
-    },
-  },
-  {
-    name: 'opencl',
-    title: 'OpenCL C',
-    make(source, diagnostics) {
-      const text = annotated(source, diagnostics, (own, to) => textOf(own, 'opencl', cpu, to));
-      return text === undefined ? undefined : ofComments(text);
-    },
-  },
-  {
-    name: 'wgsl',
-    title: 'WGSL',
-    make(source, diagnostics) {
-      const text = annotated(source, diagnostics, (own, to) => textOf(own, 'wgsl', cpu, to));
-      return text === undefined ? undefined : ofComments(text);
-    },
-  },
-  {
-    name: 'ptx',
-    title: 'PTX again',
-    make(source, diagnostics) {
-      const text = annotated(source, diagnostics, (own, to) => ptxOf(own, 'sm_90', cpu, to));
-      return text === undefined ? undefined : ofLocs(text);
-    },
-  },
+  printedView('msl', 'Metal', ofComments, (own, to) => textOf(own, 'msl', apple, to)),
+  printedView('opencl', 'OpenCL C', ofComments, (own, to) => textOf(own, 'opencl', cpu, to)),
+  printedView('wgsl', 'WGSL', ofComments, (own, to) => textOf(own, 'wgsl', cpu, to)),
+  printedView('ptx', 'PTX again', ofLocs, (own, to) => ptxOf(own, 'sm_90', cpu, to)),
   {
     name: 'wat',
     title: 'WebAssembly',

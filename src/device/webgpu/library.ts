@@ -1,11 +1,10 @@
 /** Loads a metallib: each kernel is raised to IR and printed as WGSL, which the driver compiles for each shape of blocks that it is launched with. */
-import { raiseModule, type SymbolReflection } from '../../air/index.ts';
+import type { SymbolReflection } from '../../air/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import { readModule } from '../../bitcode/index.ts';
-import { readMetallib } from '../../metallib/index.ts';
 import { type WgslText, wgslFile, wgslKernel } from '../../text/index.ts';
 import type { DeviceModule, DeviceSymbol, LoadOptions } from '../device.ts';
-import { fillModuleMemory, findModuleMemory, reportClosed } from '../module-memory.ts';
+import { fillModuleMemory, findModuleMemory } from '../module-memory.ts';
+import { type Describer, describeKernels, moduleOf } from '../raised-module.ts';
 import { copies, writeBytes } from './buffer.ts';
 import type { Build, BuildOptions, BuiltKernel, Context, GpuKernel } from './context.ts';
 import { launchKernel } from './launch.ts';
@@ -17,7 +16,7 @@ export function loadModule(
   options: LoadOptions,
   diagnostics: Diagnostics,
 ): DeviceModule | undefined {
-  const described = describe(metallib, options, diagnostics);
+  const described = describeKernels(metallib, options, describer, diagnostics);
   const memory = described && findModuleMemory(described.kernels.map(paramsOf), diagnostics);
   if (!described || memory === 'fault') return undefined;
   const own = memory && context.arena.take(memory.size);
@@ -30,29 +29,16 @@ export function loadModule(
     fillModuleMemory(bytes, memory, BigInt(own));
     writeBytes(context, own, bytes);
   }
-  const { kernels, refused } = described;
   const made = builder(context);
-  let isClosed = false;
-  return {
-    kernels: kernels.map(({ reflection }) => reflection),
-    refused,
+  return moduleOf({
+    described,
     symbols: own !== undefined ? memory!.symbols.map((symbol) => symbolOf(context, own, symbol)) : [],
-    launch(request, to) {
-      if (isClosed) return reportClosed(to);
-      const kernel = kernels.find(({ reflection }) => reflection.name === request.kernel);
-      if (kernel) return launchKernel(context, { memory: own, build: made.build }, kernel, request, to);
-      const why = refused.get(request.kernel);
-      if (why) to.addAll(why.list);
-      else to.report('CM5001', { name: request.kernel });
-      return undefined;
-    },
+    launch: (kernel, request, to) => launchKernel(context, { memory: own, build: made.build }, kernel, request, to),
     close() {
-      if (isClosed) return;
-      isClosed = true;
       if (own !== undefined) context.arena.give(own);
       made.close();
     },
-  };
+  });
 }
 
 const paramsOf = ({ reflection, kernel }: GpuKernel) => ({ reflection, params: kernel.params });
@@ -63,35 +49,14 @@ const symbolOf = (context: Context, start: number, { name, offset, size }: Symbo
   ...copies(context, start + offset, size),
 });
 
-interface Described {
-  readonly kernels: readonly GpuKernel[];
-  /** The diagnostics of kernels that the device cannot run, by name. */
-  readonly refused: ReadonlyMap<string, Diagnostics>;
-}
-
-/** The kernels of a library; undefined after reporting what cannot be read, or why no kernel can be run. */
-function describe(metallib: Uint8Array, { constants = [], kernels: names }: LoadOptions, diagnostics: Diagnostics): Described | undefined {
-  const library = readMetallib(metallib, diagnostics);
-  if (!library) return undefined;
-  const all = library.functions.filter(({ type }) => type === 'kernel');
-  const wanted = all.filter(({ name }) => names?.includes(name));
-  const kernels: GpuKernel[] = [];
-  const refused = new Map<string, Diagnostics>();
-  for (const { bitcode, name } of wanted.length > 0 ? wanted : all) {
-    const own = new Diagnostics();
-    const module = readModule(bitcode, own);
-    const raised = module && raiseModule(module, own, constants).find(({ reflection }) => reflection.name === name);
-    const isOne = (raised?.reflection.sharedArguments ?? 1) === 1;
-    if (raised && !isOne) own.report('CM4053', { kernel: name, why: 'several threadgroup arguments on a WebGPU device' });
+const describer: Describer<GpuKernel> = {
+  device: 'a WebGPU device',
+  describe({ reflection, kernel }, diagnostics) {
     // What no grid can be launched of is known here; the text itself depends on the grid.
-    if (raised && isOne) wgslKernel(raised.kernel, own, { isOneBlock: true });
-    if (own.hasErrors || !raised || !isOne) refused.set(name, own);
-    else kernels.push({ reflection: raised.reflection, kernel: raised.kernel });
-  }
-  if (kernels.length > 0 || refused.size === 0) return { kernels, refused };
-  for (const own of refused.values()) diagnostics.addAll(own.list);
-  return undefined;
-}
+    wgslKernel(kernel, diagnostics, { isOneBlock: true });
+    return { reflection, kernel };
+  },
+};
 
 /** The built kernels of a library. */
 interface Builder {
