@@ -1,5 +1,6 @@
 /** Buffers in shared virtual memory, whose addresses are the same for host and device; the host reads and writes by copies. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { bufferAt } from '../address-buffer.ts';
 import type { DeviceBuffer } from '../device.ts';
 import type { ClBuffer, Context } from './context.ts';
 
@@ -61,28 +62,15 @@ export function allocate(context: Context, size: number, diagnostics: Diagnostic
     diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
     return undefined;
   }
-  let isFree = false;
-  const { write, read } = copies(context, address, size);
-  return {
+  return bufferAt({
     context,
     address,
     size,
-    get isFree() {
-      return isFree;
-    },
-    write: (bytes, offset) => {
-      if (!isFree) write(bytes, offset);
-    },
-    read: () => (isFree ? new Uint8Array(0) : read()),
-    deviceAddress() {
-      context.addressed.add(address);
-      return BigInt(address);
-    },
-    free() {
-      if (isFree) return;
-      isFree = true;
+    copies: copies(context, address, size),
+    seen: () => void context.addressed.add(address),
+    give() {
       context.addressed.delete(address);
       give(context, address);
     },
-  };
+  });
 }

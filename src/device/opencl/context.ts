@@ -4,7 +4,8 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { ClHandle, OpenclBinding } from '../../ffi/index.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { KernelText } from '../../text/index.ts';
-import type { DeviceBuffer, DeviceInfo } from '../device.ts';
+import type { AddressBuffer } from '../address-buffer.ts';
+import type { DeviceInfo } from '../device.ts';
 
 export interface Context {
   readonly binding: OpenclBinding;
@@ -22,11 +23,7 @@ export interface Context {
   lost: string | undefined;
 }
 
-export interface ClBuffer extends DeviceBuffer {
-  readonly context: Context;
-  readonly address: number;
-  readonly isFree: boolean;
-}
+export type ClBuffer = AddressBuffer<Context>;
 
 /** A kernel that is built at its first launch. */
 export interface ClKernel {

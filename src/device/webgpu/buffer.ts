@@ -1,6 +1,7 @@
 /** Buffers in the arena, which the host reads and writes by copies of whole words. */
 import { alignUp } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
+import { bufferAt } from '../address-buffer.ts';
 import type { DeviceBuffer } from '../device.ts';
 import { type Context, type GpuBuffer, needOpen } from './context.ts';
 
@@ -57,24 +58,5 @@ export function allocate(context: Context, size: number, diagnostics: Diagnostic
     diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
     return undefined;
   }
-  let isFree = false;
-  const { write, read } = copies(context, address, size);
-  return {
-    context,
-    address,
-    size,
-    get isFree() {
-      return isFree;
-    },
-    write: (bytes, offset) => {
-      if (!isFree) write(bytes, offset);
-    },
-    read: () => (isFree ? new Uint8Array(0) : read()),
-    deviceAddress: () => BigInt(address),
-    free() {
-      if (isFree) return;
-      isFree = true;
-      context.arena.give(address);
-    },
-  };
+  return bufferAt({ context, address, size, copies: copies(context, address, size), give: () => context.arena.give(address) });
 }

@@ -3,7 +3,8 @@ import type { KernelReflection } from '../../air/abi.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Kernel } from '../../ir/index.ts';
 import type { Exactness, WgslText } from '../../text/index.ts';
-import type { DeviceBuffer, DeviceInfo } from '../device.ts';
+import type { AddressBuffer } from '../address-buffer.ts';
+import type { DeviceInfo } from '../device.ts';
 import type { Arena } from './arena.ts';
 import type { Connection } from './connection.ts';
 
@@ -19,11 +20,7 @@ export interface Context {
   lost: string | undefined;
 }
 
-export interface GpuBuffer extends DeviceBuffer {
-  readonly context: Context;
-  readonly address: number;
-  readonly isFree: boolean;
-}
+export type GpuBuffer = AddressBuffer<Context>;
 
 /** A kernel, which is printed for the grids that it is launched with. */
 export interface GpuKernel {
