@@ -43,7 +43,8 @@ export function made(text: string, binding: number, parts: readonly Expression[]
 /** The text of an expression as an operand that must bind at least as strongly as `least`. */
 export const operand = ({ text, strength: own }: Expression, least: number): string => (own < least ? `(${text})` : text);
 
-const operators: Readonly<Record<string, number>> = {
+/** How strongly each operator binds. */
+export const operators: Readonly<Record<string, number>> = {
   '*': strength.product,
   '/': strength.product,
   '%': strength.product,

@@ -3,27 +3,15 @@ import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
 import { expandMatmul, insertYields, type Regions, regionsOf, splitAtSyncPoints, syncPointsOf } from '../../engine/index.ts';
-import {
-  bytesOf,
-  cfgOf,
-  copyOf,
-  dominatorsOf,
-  type Kernel,
-  loopsOf,
-  runPasses,
-  type ScalarType,
-  specOf,
-  standardPasses,
-  type Value,
-} from '../../ir/index.ts';
+import { bytesOf, copyOf, type Kernel, runPasses, type ScalarType, specOf, standardPasses, type Value } from '../../ir/index.ts';
 import { isScalarParam } from '../addresses.ts';
-import { type Body, newBody, type Part } from '../body.ts';
+import { type Body, newBody } from '../body.ts';
 import type { Printer } from '../language.ts';
 import { scalarParamType } from '../memory.ts';
 import { resolveOffsets } from '../offsets.ts';
+import { regionParts, wholePart } from '../parts.ts';
 import { polished } from '../polish.ts';
 import { functionName, type NewPrinter, newPrinter } from '../printer.ts';
-import { structure } from '../structure.ts';
 import { helperName, helperOf } from './helpers.ts';
 import { language, memoryName, typeName } from './rules.ts';
 import { type Scheduled, slotsOf, writeLeave, writeRounds } from './schedule.ts';
@@ -116,21 +104,6 @@ const uniformRules = Object.fromEntries(
   ]),
 );
 Object.assign(uniformRules, { barrier: (p: Printer) => p.lines.add(barrierLine) });
-
-function wholePart(kernel: Kernel): Part {
-  const cfg = cfgOf(kernel);
-  const dominators = dominatorsOf(cfg);
-  const { isReducible } = loopsOf(cfg, dominators);
-  return { tree: structure(kernel, { cfg, dominators, entry: 0, isReducible, isLast: () => false }), isRegion: false };
-}
-
-const regionParts = (kernel: Kernel, regions: Regions): Map<number, Part> =>
-  new Map(
-    regions.list.map((region) => [
-      region.id,
-      { tree: structure(kernel, { ...region, isLast: (block) => syncPointsOf(kernel, block).length > 0 }), isRegion: true },
-    ]),
-  );
 
 interface Texts extends NewPrinter {
   readonly regions: Regions;

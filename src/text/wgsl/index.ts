@@ -10,13 +10,10 @@ import { expandMatmul, insertYields, type Regions, regionsOf, splitAtSyncPoints,
 import {
   addressOf,
   bytesOf,
-  cfgOf,
   copyOf,
-  dominatorsOf,
   elementOf,
   type Inst,
   type Kernel,
-  loopsOf,
   operandsOf,
   type PointerType,
   type PureFunction,
@@ -27,13 +24,13 @@ import {
   type Value,
 } from '../../ir/index.ts';
 import { movedType } from '../addresses.ts';
-import { type Body, newBody, type Part } from '../body.ts';
+import { type Body, newBody } from '../body.ts';
 import type { Printer } from '../language.ts';
 import { identifier } from '../names.ts';
 import { resolveOffsets } from '../offsets.ts';
+import { regionParts, wholePart } from '../parts.ts';
 import { polished } from '../polish.ts';
 import { functionName, type NewPrinter, newPrinter } from '../printer.ts';
-import { structure } from '../structure.ts';
 import { helperName, helperTexts } from './helpers/index.ts';
 import { layoutOf, type WgslArgument, writeKernel, writeStatus } from './kernel-text.ts';
 import { languageOf } from './rules.ts';
@@ -205,21 +202,6 @@ const uniformRules = (sync: Sync) =>
     (['barrier', 'fence', 'shuffle', 'ballot', 'reduce', 'syncwarp'] as const).map((op) => [
       op,
       (p: Printer, inst: Inst, value: Value) => writeUniform(p, sync, inst, value),
-    ]),
-  );
-
-function wholePart(kernel: Kernel): Part {
-  const cfg = cfgOf(kernel);
-  const dominators = dominatorsOf(cfg);
-  const { isReducible } = loopsOf(cfg, dominators);
-  return { tree: structure(kernel, { cfg, dominators, entry: 0, isReducible, isLast: () => false }), isRegion: false };
-}
-
-const regionParts = (kernel: Kernel, regions: Regions): Map<number, Part> =>
-  new Map(
-    regions.list.map((region) => [
-      region.id,
-      { tree: structure(kernel, { ...region, isLast: (block) => syncPointsOf(kernel, block).length > 0 }), isRegion: true },
     ]),
   );
 

@@ -1,6 +1,6 @@
 /** Types, constants and what a backend does exactly, in WGSL. */
 import { bitsOf, elementOf, isPointer, isVector, lanesOf, type ScalarType, type Type } from '../../ir/index.ts';
-import { atom, type Expression, made, strength } from '../expression.ts';
+import { atom, type Expression, made, operators, strength } from '../expression.ts';
 import { decimal, integer } from '../rules.ts';
 import type { Store } from './helpers/memory.ts';
 
@@ -66,30 +66,9 @@ export function call(name: string, ...parts: Expression[]): Expression {
 }
 
 const chains = new Set(['+', '*', '&', '|', '^', '&&', '||']);
-const strengths: Readonly<Record<string, number>> = {
-  '*': strength.product,
-  '/': strength.product,
-  '%': strength.product,
-  '+': strength.sum,
-  '-': strength.sum,
-  '<<': strength.shift,
-  '>>': strength.shift,
-  '<': strength.less,
-  '<=': strength.less,
-  '>': strength.less,
-  '>=': strength.less,
-  '==': strength.equal,
-  '!=': strength.equal,
-  '&': strength.and,
-  '^': strength.xor,
-  '|': strength.or,
-  '&&': strength.andAlso,
-  '||': strength.orElse,
-};
-
 /** `a operator b`, with the parentheses that the grammar demands: operators of different kinds do not mix, but for sums of products and comparisons of sums. */
 export function infix(operator: string, a: Expression, b: Expression): Expression {
-  const own = strengths[operator]!;
+  const own = operators[operator]!;
   const isPlain = own === strength.product || own === strength.sum;
   const isComparison = own === strength.less || own === strength.equal;
   const fits = (part: Expression, isLeft: boolean): boolean => {
