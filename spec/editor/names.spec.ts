@@ -226,6 +226,22 @@ test('the outline has functions with their labels, and variables', () => {
   );
 });
 
+test('the functions of the device runtime, which are behind the text, are not in its outline', () => {
+  const heap = text
+    .replace('.func (.reg .b32 %result)', '.extern .func (.param .b64 r) malloc(.param .b64 size);\n.func (.reg .b32 %result)')
+    .replace('DONE:', '{ .param .b64 s; .param .b64 r; st.param.b64 [s], 8; call (r), malloc, (s); ld.param.b64 %rd2, [r]; }\nDONE:');
+  const own = new PtxDocument('a.ptx', heap);
+  assert.equal(
+    own.checkAll().filter(({ severity }) => severity === 'error'),
+    [],
+  );
+  assert.equal(
+    outlineOf(own).map(({ name }) => name),
+    ['counter', 'malloc', '_Z5twicei', 'scopes'],
+  );
+  assert.ok(outlineOf(own).every(({ span }) => span.end <= heap.length));
+});
+
 test('the cost of an instruction is what it becomes', () => {
   // Rounding down has no instruction on an Apple GPU, and an addition is one.
   const plain = text.replace(

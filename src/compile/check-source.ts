@@ -8,21 +8,33 @@ import type { CompileOptions } from './options.ts';
 
 /** Parses and checks a source, with lints if requested; returns nothing after reporting errors. */
 export function checkSource(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics, hasHeap = true): Checked | undefined {
-  const whole = hasHeap ? withHeap(withDeviceRuntime(source)) : source;
-  const ast = parse(whole, diagnostics);
+  const whole = hasHeap ? withRuntime(source) : source;
   // A module with syntax errors is checked too, so that all errors are reported at once; its lints would be about missing parts.
-  const checked = check(ast, checkOptions(diagnostics.hasErrors ? { ...options, lints: false } : options), diagnostics);
-  if (whole !== source) removeBehind(diagnostics, source.text.length);
+  const optionsFor = (isFaulty: boolean): CheckOptions => checkOptions(isFaulty ? { ...options, lints: false } : options);
+  const { checked } = parseAndCheckWhole(source, whole, optionsFor, diagnostics);
   return diagnostics.hasErrors ? undefined : checked;
 }
 
 /** Parses and checks a source; lints also run in a text with syntax errors. After errors the result has what could be parsed and matched. */
-export function parseAndCheck(source: SourceFile, options: CheckOptions, diagnostics: Diagnostics): Parsed {
-  const whole = withHeap(withDeviceRuntime(source));
-  const ast = parse(whole, diagnostics);
-  const checked = check(ast, options, diagnostics);
-  if (whole !== source) removeBehind(diagnostics, source.text.length);
-  return { ast, checked };
+export const parseAndCheck = (source: SourceFile, options: CheckOptions, diagnostics: Diagnostics): Parsed =>
+  parseAndCheckWhole(source, withRuntime(source), () => options, diagnostics);
+
+/** A source with the functions of the device runtime behind it that it declares. */
+const withRuntime = (source: SourceFile): SourceFile => withHeap(withDeviceRuntime(source));
+
+/** `whole` is the source, or the source and more text behind it, of which nothing is said and which is not in the tree. */
+function parseAndCheckWhole(
+  source: SourceFile,
+  whole: SourceFile,
+  optionsFor: (isFaulty: boolean) => CheckOptions,
+  diagnostics: Diagnostics,
+): Parsed {
+  const { length } = source.text;
+  const all = parse(whole, diagnostics);
+  const checked = check(all, optionsFor(diagnostics.hasErrors), diagnostics);
+  if (whole === source) return { ast: all, checked };
+  removeBehind(diagnostics, length);
+  return { ast: { ...all, items: all.items.filter(({ span }) => span.start < length) }, checked };
 }
 
 /** A source as a tree, and with the rows of its instructions. */

@@ -4,8 +4,8 @@
  */
 import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile, type Span } from '../base/source.ts';
-import { type Parsed, parseAndCheck } from '../compile/index.ts';
-import type { CheckOptions, Module, PtxFunction } from '../ptx/index.ts';
+import { parseAndCheck } from '../compile/index.ts';
+import { type Module, type PtxFunction, parse } from '../ptx/index.ts';
 import { calledIn, type FunctionPlace, isAtPlaces, placesOf, withEmptyBodies } from './places.ts';
 
 /** A change of a text: offsets in the text before it. */
@@ -77,11 +77,11 @@ export class PtxDocument {
   /** All errors and lints of the text. */
   checkAll(): readonly Diagnostic[] {
     const diagnostics = new Diagnostics(this.source);
-    const { ast, checked } = this.#read(this.source, { lints: true, functions: 'faults' }, diagnostics);
+    const { ast, checked } = parseAndCheck(this.source, { lints: true, functions: 'faults' }, diagnostics);
     const reached = new Set([...checked.entries.map(({ fn }) => fn), ...checked.functions.keys()]);
     // The tree of a text with unbalanced braces has functions where there are none.
     const isWhole = !diagnostics.list.some(({ code }) => /^CM10(0[567]|1[45])$/.test(code));
-    this.#places = isWhole ? placesOf(ast, this.#text.length, (fn) => reached.has(fn)) : undefined;
+    this.#places = isWhole ? placesOf(ast, (fn) => reached.has(fn)) : undefined;
     this.#module = ast;
     this.#changed = undefined;
     this.#found = withoutLintsOfFaulty(diagnostics.list, this.#places ?? [{ start: 0, end: this.#text.length }]);
@@ -103,14 +103,14 @@ export class PtxDocument {
       this.path,
       withEmptyBodies(this.#text, this.#places, (each) => each === place),
     );
-    const { ast } = this.#read(source, { lints: true, functions: place.isReached ? true : 'faults' }, diagnostics);
+    const { ast } = parseAndCheck(source, { lints: true, functions: place.isReached ? true : 'faults' }, diagnostics);
     const own = withoutLintsOfFaulty(
       diagnostics.list.filter((each) => !isElsewhere(each)),
       [place],
     );
     const isOnce = [...own, ...this.#found].some(({ code }) => oncePerModule.has(code));
     const fn = ast.items.find((item): item is PtxFunction => item.kind === 'function' && item.span.start === place.start);
-    if (!fn || !isAtPlaces(ast, this.#text.length, this.#places) || isOnce || calledIn(this.#text, place, this.#places) !== place.calls) {
+    if (!fn || !isAtPlaces(ast, this.#places) || isOnce || calledIn(this.#text, place, this.#places) !== place.calls) {
       this.#places = undefined;
       return undefined;
     }
@@ -132,7 +132,7 @@ export class PtxDocument {
       this.path,
       withEmptyBodies(this.#text, this.#places, (each) => each === place),
     );
-    const module = this.#read(source, {}, new Diagnostics(source)).ast;
+    const module = parse(source, new Diagnostics(source));
     const focus = wholeFocus(module, offset);
     if (focus) this.#focus = { index, focus };
     return focus;
@@ -140,7 +140,7 @@ export class PtxDocument {
 
   /** The tree of the whole text. */
   module(): Module {
-    this.#module ??= this.#read(this.source, {}, new Diagnostics(this.source)).ast;
+    this.#module ??= parse(this.source, new Diagnostics(this.source));
     return this.#module;
   }
 
@@ -148,10 +148,6 @@ export class PtxDocument {
   places(): readonly FunctionPlace[] {
     if (!this.#places) this.checkAll();
     return this.#places ?? [];
-  }
-
-  #read(source: SourceFile, options: CheckOptions, diagnostics: Diagnostics): Parsed {
-    return parseAndCheck(source, options, diagnostics);
   }
 }
 

@@ -17,10 +17,10 @@ export interface FunctionPlace {
   readonly calls: string;
 }
 
-/** The functions with a body in the first characters of a text, in order; undefined where a body has no brace that could be found. */
-export function placesOf(module: Module, length: number, isReached: (fn: PtxFunction) => boolean): FunctionPlace[] | undefined {
+/** The functions with a body, in order; undefined where a body has no brace that could be found. */
+export function placesOf(module: Module, isReached: (fn: PtxFunction) => boolean): FunctionPlace[] | undefined {
   const places: Omit<FunctionPlace, 'calls'>[] = [];
-  for (const item of bodiesOf(module, length)) {
+  for (const item of bodiesOf(module)) {
     const open = braceOf(item, module.file);
     if (open === undefined) return undefined;
     places.push({ name: item.name, isEntry: item.isEntry, isReached: isReached(item), start: item.span.start, open, end: item.span.end });
@@ -61,14 +61,13 @@ export function withEmptyBodies(text: string, places: readonly FunctionPlace[], 
 }
 
 /** Whether the functions of a module are at these places. */
-export function isAtPlaces(module: Module, length: number, places: readonly FunctionPlace[]): boolean {
-  const found = bodiesOf(module, length);
+export function isAtPlaces(module: Module, places: readonly FunctionPlace[]): boolean {
+  const found = bodiesOf(module);
   return (
     found.length === places.length &&
     found.every(({ name, span }, i) => name === places[i]!.name && span.start === places[i]!.start && span.end === places[i]!.end)
   );
 }
 
-/** The functions with a body. Those of the device runtime are behind the text. */
-const bodiesOf = ({ items }: Module, length: number): PtxFunction[] =>
-  items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined && item.span.start < length);
+const bodiesOf = ({ items }: Module): PtxFunction[] =>
+  items.filter((item): item is PtxFunction => item.kind === 'function' && item.body !== undefined);

@@ -2,12 +2,15 @@
 import type { TextDocumentContentChangeEvent } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Diagnostic } from '../../base/diagnostic.ts';
-import { PtxDocument } from '../../editor/index.ts';
+import type { CompileOptions } from '../../compile/index.ts';
+import { type Cost, costsAt, PtxDocument } from '../../editor/index.ts';
 import { suppress } from '../check/allow.ts';
 
 export class OpenDocument {
   #text: TextDocument;
   readonly ptx: PtxDocument;
+  /** By the start of an entry. Editors ask at every scroll, and an answer compiles the entry. */
+  readonly #costs = new Map<number, readonly Cost[]>();
 
   constructor(uri: string, languageId: string, version: number, text: string) {
     this.#text = TextDocument.create(uri, languageId, version, text);
@@ -21,6 +24,7 @@ export class OpenDocument {
 
   /** Changes of a client, in order; each is about the text that the one before left. */
   change(changes: readonly TextDocumentContentChangeEvent[], version: number): void {
+    this.#costs.clear();
     for (const change of changes) {
       const before = this.#text;
       const range =
@@ -28,6 +32,15 @@ export class OpenDocument {
       this.ptx.edit({ start: before.offsetAt(range.start), end: before.offsetAt(range.end), text: change.text });
       this.#text = TextDocument.update(before, [change], version);
     }
+  }
+
+  /** The costs of the instructions of an entry that starts at an offset. */
+  costsAt(start: number, options: CompileOptions): readonly Cost[] {
+    const known = this.#costs.get(start);
+    if (known) return known;
+    const costs = costsAt(this.ptx, start, options);
+    this.#costs.set(start, costs);
+    return costs;
   }
 
   /** What is wrong with the text; undefined if only a look at all of it can tell. */

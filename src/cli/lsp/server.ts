@@ -18,7 +18,6 @@ import type { Span } from '../../base/source.ts';
 import type { CompileOptions } from '../../compile/index.ts';
 import {
   completionsAt,
-  costsAt,
   definitionOf,
   type Found,
   hoverAt,
@@ -187,13 +186,14 @@ function answerAboutTexts(connection: Connection, documents: Documents, compile:
 const spanOf = (text: TextDocument, { start, end }: Range): Span => ({ start: text.offsetAt(start), end: text.offsetAt(end) });
 
 /** The number of operations behind instructions that become many. */
-function hintsIn({ ptx, text }: OpenDocument, range: Range, compile: CompileOptions): InlayHint[] {
+function hintsIn(document: OpenDocument, range: Range, compile: CompileOptions): InlayHint[] {
+  const { ptx, text } = document;
   const shown = spanOf(text, range);
   const isShown = ({ start, end }: Span): boolean => start < shown.end && shown.start < end;
   return ptx
     .places()
     .filter(isShown)
-    .flatMap((place) => costsAt(ptx, place.start, compile))
+    .flatMap((place) => document.costsAt(place.start, compile))
     .filter(({ span, count }) => count >= shownCost && isShown(span))
     .map(({ span, count }) => ({ position: text.positionAt(span.end), label: `${count} operations`, paddingLeft: true }));
 }
