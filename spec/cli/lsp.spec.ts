@@ -86,6 +86,17 @@ const changed = (contentChanges: readonly object[]): Promise<PublishDiagnosticsP
     client.connection.sendNotification('textDocument/didChange', { textDocument: { uri, version: ++version }, contentChanges }),
   );
 
+/** The quick fixes of diagnostics: titles and edits. */
+async function actionsFor(diagnostics: readonly Diagnostic[]): Promise<(readonly [title: string, edit: object])[]> {
+  interface Action {
+    readonly title: string;
+    readonly edit: { readonly changes: Readonly<Record<string, readonly object[]>> };
+  }
+  const [first] = diagnostics;
+  const actions = await request<readonly Action[]>('codeAction', { textDocument, range: first!.range, context: { diagnostics } });
+  return actions.map(({ title, edit }) => [title, edit.changes[uri]![0]!]);
+}
+
 /** The place of a part of the text; `by` characters behind its start. */
 function place(part: string, by = 1): { line: number; character: number } {
   const line = lines.findIndex((each) => each.includes(part));
@@ -105,14 +116,23 @@ test('a text without faults has no diagnostics, one with faults has them at UTF-
   assert.equal(found.range, { start: place(part, 8), end: place(part, 11) });
   // The digit is two units long, so that the column is one more than the number of characters.
   assert.is(place(part, 0).character, [...lines[10]!.slice(0, lines[10]!.indexOf(part))].length + 1);
-  const actions = await request<{ title: string; edit: { changes: Record<string, { newText: string }[]> } }[]>('codeAction', {
-    textDocument,
-    range: found.range,
-    context: { diagnostics },
-  });
-  assert.is(actions.length, found.message.toString().includes('did you mean') ? 1 : 0);
+  assert.equal(await actionsFor(diagnostics), [], 'no register is meant for sure');
   const back = await changed([{ range: { start: place(part, 8), end: place(part, 11) }, text: '%r1' }]);
   assert.equal(back.diagnostics, []);
+});
+
+test('a suggested word and a comment for a lint are quick fixes', async () => {
+  const wrong = await changed([{ range: { start: place('mov.u32', 0), end: place('mov.u32', 3) }, text: 'movv' }]);
+  const at = { start: place('mov.u32', 0), end: place('mov.u32', 4) };
+  assert.equal(await actionsFor(wrong.diagnostics), [['Replace with `mov`', { range: at, newText: 'mov' }]]);
+  const unused = await changed([{ text: text.replace('.param .u64 out)', '.param .u64 out, .param .u32 other)') }]);
+  const line = place('.visible', 0);
+  assert.equal(await actionsFor(unused.diagnostics), [
+    ['Allow CM2204 on this line', { range: { start: line, end: line }, newText: '// cumetal: allow CM2204\n' }],
+  ]);
+  const allowed = await changed([{ range: { start: line, end: line }, text: '// cumetal: allow CM2204\n' }]);
+  assert.equal(allowed.diagnostics, []);
+  assert.equal((await changed([{ text }])).diagnostics, []);
 });
 
 test('several changes of one message are applied in order', async () => {
