@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { explorePage } from '../../scripts/browser/explore-page.ts';
-import { isolation } from '../../scripts/browser/serve.ts';
 import { linked, linkOf } from '../../src/explore/link.ts';
-import { whileOpen } from '../support/browser/process.ts';
+import { driven } from '../support/browser/driven.ts';
 import { examplesFolder } from '../support/examples.ts';
 import { need } from '../support/need.ts';
 
@@ -94,41 +93,14 @@ const racing = `//! cumetal: --grid 1 --block 64 --arg f32:64
 `;
 
 async function drive(hash: string, steps: readonly object[], hasGpu = false): Promise<Seen[]> {
-  const files = await explorePage();
-  const byPath = new Map(files.map(({ path, bytes }) => [path, bytes as Uint8Array<ArrayBuffer>]));
-  const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', json: 'application/json' };
-  interface Report {
-    readonly results: Seen[];
-    readonly error?: string;
-  }
-  let finish: (report: Report) => void;
-  const finished = new Promise<Report>((resolve) => {
-    finish = resolve;
-  });
-  using server = Bun.serve({
-    port: 0,
-    hostname: 'localhost',
-    async fetch(request) {
-      const path = new URL(request.url).pathname.slice(1);
-      if (path === 'report') finish((await request.json()) as Report);
-      if (path === 'report') return new Response('');
-      if (path === 'steps') return Response.json(steps);
-      if (path === 'hash') return new Response(hash);
-      const own: Record<string, string> = {
-        'driver.html': '<!doctype html><body><script type="module" src="driver.js"></script>',
-        'driver.js': driver,
-      };
-      const body = own[path] ?? byPath.get(path);
-      if (body === undefined) return new Response('', { status: 404 });
-      // A worker waits for the GPU on shared memory, which only isolated pages have.
-      const headers = hasGpu ? isolation : {};
-      return new Response(body, { headers: { ...headers, 'content-type': types[path.split('.').at(-1)!] ?? 'application/octet-stream' } });
-    },
-  });
-  const { results, error } = await whileOpen('chromium', `http://localhost:${server.port}/driver.html`, finished, {
-    limitMs: 120_000,
+  const { results, error } = await driven<{ readonly results: Seen[]; readonly error?: string }>({
+    files: await explorePage(),
+    driver,
+    given: { hash, steps: JSON.stringify(steps) },
+    // A worker waits for the GPU on shared memory, which only isolated pages have.
+    isIsolated: hasGpu,
     hasGpu,
-    state: () => 'has not reported',
+    limitMs: 120_000,
   });
   assert.is(error, undefined);
   return results;

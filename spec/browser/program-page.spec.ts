@@ -2,8 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { programPage } from '../../scripts/browser/program-page.ts';
-import { isolation } from '../../scripts/browser/serve.ts';
-import { whileOpen } from '../support/browser/process.ts';
+import { driven } from '../support/browser/driven.ts';
 import { need } from '../support/need.ts';
 
 const test = suite('browser/program-page');
@@ -102,33 +101,13 @@ int main(int argc, char **argv) {
 async function drive(isIsolated: boolean): Promise<Seen[]> {
   const files = await programPage();
   if (typeof files === 'string') throw new Error(files);
-  const byPath = new Map(files.map(({ path, bytes }) => [path, bytes as Uint8Array<ArrayBuffer>]));
-  const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', json: 'application/json' };
-  const headers = isIsolated ? isolation : {};
-  let finish: (report: { all: Seen[]; error?: string }) => void;
-  const finished = new Promise<{ all: Seen[]; error?: string }>((resolve) => {
-    finish = resolve;
-  });
-  using server = Bun.serve({
-    port: 0,
-    hostname: 'localhost',
-    async fetch(request) {
-      const path = new URL(request.url).pathname.slice(1);
-      if (path === 'report') finish((await request.json()) as { all: Seen[] });
-      if (path === 'report') return new Response('');
-      if (path === 'steps') return Response.json(isIsolated ? steps : steps.slice(0, 2), { headers });
-      const own: Record<string, string> = {
-        'driver.html': '<!doctype html><body><script type="module" src="driver.js"></script>',
-        'driver.js': driver,
-      };
-      const body = own[path] ?? byPath.get(path);
-      if (body === undefined) return new Response('', { status: 404 });
-      return new Response(body, { headers: { ...headers, 'content-type': types[path.split('.').at(-1)!] ?? 'application/octet-stream' } });
-    },
-  });
-  const { all, error } = await whileOpen('chromium', `http://localhost:${server.port}/driver.html`, finished, {
+  const given = { steps: JSON.stringify(isIsolated ? steps : steps.slice(0, 2)) };
+  const { all, error } = await driven<{ readonly all: Seen[]; readonly error?: string }>({
+    files,
+    driver,
+    given,
+    isIsolated,
     limitMs: 300_000,
-    state: () => 'has not reported',
   });
   assert.is(error, undefined);
   console.log(all.map(({ milliseconds }) => `${milliseconds} ms`).join(', '));
