@@ -6,15 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-typedef unsigned int u;
-typedef unsigned long long u64;
-
-__host__ __device__ inline u mix(u x) {
-  x ^= x >> 16; x *= 0x7feb352dU; x ^= x >> 15; x *= 0x846ca68bU; x ^= x >> 16;
-  return x;
-}
-
-struct Args { u64 handle; const u *coords; u *out; int n; int words; };
+#include "args.h"
 
 
 // Each form is a kernel: c = coordinates of the fetch, r = the four words of the result.
