@@ -38,7 +38,10 @@ test('errors of a stage are given for every kernel, and none of the stages behin
   const names = ['a', 'b', 'c'];
   const { said } = compiled(`${entry('first', large)}${names.map((name) => entry(name, refused)).join('')}`, warnings);
   assert.is(said.length, names.length);
-  assert.ok(said.every((code) => /^CM20[45]/.test(code)), said.join());
+  assert.ok(
+    said.every((code) => /^CM20[45]/.test(code)),
+    said.join(),
+  );
   assert.equal(compiled(names.map((name) => entry(name, large)).join(''), warnings).said, ['CM2093', 'CM2093', 'CM2093']);
 });
 
