@@ -10,6 +10,7 @@ import { codeSize } from './code-size.ts';
 import { compile } from './compile.ts';
 import { cpu } from './cpu.ts';
 import { launching } from './launch.ts';
+import { opencl } from './opencl.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
 import { sanitizing } from './sanitize.ts';
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, (words: readonly string[]) => Bench | und
   compile,
   cpu,
   launch: launching,
+  opencl,
   parse: parsing,
   sanitize: sanitizing,
 };
