@@ -28,7 +28,7 @@ export const reasons: readonly { readonly applies: (row: Row) => boolean; readon
   {
     applies: ({ name, syntax }) =>
       name === 'mbarrier' || name === 'tensormap' || /\.tensormap \[|\.mbarrier|async\.bulk|fence\.proxy|membar\.proxy/.test(syntax),
-    why: 'of the asynchronous machine, of which there is no recording yet: the manual’s rules in spec/device/mbarrier.spec.ts, bulk-copies.spec.ts and tensor-copies.spec.ts',
+    why: 'of the asynchronous machine, of which there are samples in spec/h200/async.spec.ts: the manual’s rules in spec/device/mbarrier.spec.ts, bulk-copies.spec.ts and tensor-copies.spec.ts',
   },
   {
     applies: ({ name, syntax }) => name === 'wgmma' || syntax.startsWith('mma.variant'),
