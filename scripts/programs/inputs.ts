@@ -273,7 +273,6 @@ export const withoutInputs: ReadonlySet<string> = new Set([
     'meanshift',
     'minibude',
     'minimap2',
-    'multimaterial',
     'prna',
   ],
   ...['resnet-kernels', 'rsmt', 'snake', 'snicit', 'testSNAP', 'tgvnn', 'tpacf', 'tsne', 'voxelization'],

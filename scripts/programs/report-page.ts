@@ -66,9 +66,9 @@ const isPlain = ({ checks, needs }: Result): boolean => checks !== 'nothing' && 
 
 /** Why programs end on a GPU as they do not on the CPU device. */
 const reasonsOnGpu: Readonly<Record<string, string>> = {
-  bscan: 'votes whose masks lack the thread that votes, which stops the GPU',
-  extend2: 'its input, which was not there',
-  mixbench: 'its own check wants more repetitions',
+  bscan: 'votes whose masks lack the thread that votes; compiled by nvcc, it fails as well',
+  threadcpy: 'an access behind the end of its memory',
+  atomicCost: 'one allocation of more than 4 GiB',
 };
 
 /** Markdown. `elsewhere` says how programs end on an H200; those that it lacks were not run there. */
