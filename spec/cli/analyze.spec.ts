@@ -49,7 +49,6 @@ test('the launch is that of the command line, of the file, of a launch file, or 
   const given = await analyzed(['k.ptx', '--grid', '1', '--block', '64', '--arg', 'u32:1024'], { 'k.ptx': text() });
   assert.equal(requestOf(given), { certainty: 'exact', sectors: 32, least: 4, efficiency: 0.125 });
   const file = JSON.stringify({
-    version: 1,
     module: 'k.ptx',
     kernel: 'wide',
     grid: [1, 1, 1],
