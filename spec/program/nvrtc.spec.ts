@@ -2,9 +2,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readNvrtcOptions } from '../../src/program/cudart/nvrtc-options.ts';
+import { staticVariables } from '../../src/program/cudart/static-variables.ts';
 import type { RuntimeSource } from '../../src/program/index.ts';
 import { cBytes } from '../../src/program/memory.ts';
-import { staticVariables } from '../../src/program/cudart/static-variables.ts';
 import { at, type Cuda, cuda } from '../support/program-runtime.ts';
 
 const test = suite('program/nvrtc');
