@@ -13,12 +13,12 @@ import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
 import { loadLibrary } from '../src/device/cpu/launch/library.ts';
-import type { Dim3, EngineOptions, Fma, LaunchArgument, LaunchRequest } from '../src/device/device.ts';
+import type { Device, Dim3, EngineOptions, Fma, LaunchArgument, LaunchRequest } from '../src/device/device.ts';
 import { openCpuDevice } from '../src/device/index.ts';
 import { type Bar, type Bench, geomean, type Row } from './report.ts';
 
-const folder = join(import.meta.dirname, 'kernels/cpu');
-const rounds = 5;
+export const folder = join(import.meta.dirname, 'kernels/cpu');
+export const rounds = 5;
 /** Milliseconds of launches before the engine has compiled what is hot. */
 const warmingMs = 750;
 /** Sizes of lane groups. */
@@ -95,9 +95,12 @@ export const kernels: readonly Kernel[] = [
   },
 ];
 
+/** Gives, each time, how many units a second the best of some launches on the CPU device does. */
+export const ours = (kernel: Kernel, metallib: Uint8Array, options: EngineOptions): (() => number) =>
+  rater(kernel, launcher(kernel, metallib, openCpuDevice(options)));
+
 /** Gives, each time, how many units a second the best of some launches does. */
-export function ours(kernel: Kernel, metallib: Uint8Array, options: EngineOptions): () => number {
-  const launch = launcher(kernel, metallib, options);
+export function rater(kernel: Kernel, launch: () => number): () => number {
   let isWarm = false;
   return () => {
     let least = Number.POSITIVE_INFINITY;
@@ -110,15 +113,9 @@ export function ours(kernel: Kernel, metallib: Uint8Array, options: EngineOption
   };
 }
 
-/** Launches a kernel as often as is timed together each time, with its arguments on a device of its own; the milliseconds that the kernel took. */
-export function launcher(
-  kernel: Kernel,
-  metallib: Uint8Array,
-  options: EngineOptions,
-  watch: Pick<LaunchRequest, 'sanitize'> = {},
-): () => number {
+/** Launches a kernel as often as is timed together each time, with arguments of its own; the milliseconds that the kernel took. */
+export function launcher(kernel: Kernel, metallib: Uint8Array, device: Device, watch: Pick<LaunchRequest, 'sanitize'> = {}): () => number {
   const diagnostics = new Diagnostics();
-  const device = openCpuDevice(options);
   const module = device.load(metallib, diagnostics);
   const args = kernel.args.map((arg): LaunchArgument => {
     if (arg[0] === 'int') return { kind: 'bytes', bytes: new Uint8Array(Int32Array.of(arg[1]).buffer) };
@@ -182,7 +179,7 @@ async function inNode(node: string, at: string, metallib: Uint8Array): Promise<r
 }
 
 /** Builds the peers; nothing, said on the way, where one is not on this machine. */
-function peersIn(at: string): Omit<Peers, 'node'> | undefined {
+export function peersIn(at: string): Omit<Peers, 'node'> | undefined {
   const build = (out: string, ...options: string[]): string | undefined => {
     const command = ['g++', '-march=native', ...options, join(folder, 'peer.cpp'), '-o', join(at, out)];
     const { exitCode } = Bun.spawnSync(out === 'opencl' ? [...command, '-lOpenCL'] : command, { stderr: 'ignore' });
@@ -201,7 +198,7 @@ function peersIn(at: string): Omit<Peers, 'node'> | undefined {
   return { native, opencl };
 }
 
-function rateOf(command: readonly string[], method: string): number | undefined {
+export function rateOf(command: readonly string[], method: string): number | undefined {
   const env = { ...process.env, POCL_DEVICES: 'basic', ...(method === '' ? {} : { POCL_WORK_GROUP_METHOD: method }) };
   const { exitCode, stdout } = Bun.spawnSync([...command], { env, stderr: 'ignore', timeout: 20_000 });
   const rate = Number(stdout.toString());

@@ -1,14 +1,17 @@
 /**
  * `npm run bench -- NAME [--json]`: one benchmark, ours and a named peer side by side in one run. A ratio above 1 is better
  * for us, but for what `sanitize` costs. With `--json` the last line is one object.  `air --prepare FOLDER` and `math --prepare FOLDER` make what runs on another machine.
- * Exit code 4: the peer is not on this machine.
+ * Exit code 4: the peer is not on this machine. `all --against COMMIT` compares with other sources, and `code-size` with recorded sizes.
  */
+import { compareWith } from './against.ts';
 import { air, prepare } from './air.ts';
 import { bitcode } from './bitcode.ts';
+import { codeSize } from './code-size.ts';
 import { compile } from './compile.ts';
 import { cpu } from './cpu.ts';
 import { launching } from './launch.ts';
 import { math, prepareMath } from './math.ts';
+import { opencl } from './opencl.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
 import { sanitizing } from './sanitize.ts';
@@ -20,14 +23,18 @@ const benches: Readonly<Record<string, (words: readonly string[]) => Bench | und
   cpu,
   launch: launching,
   math,
+  opencl,
   parse: parsing,
   sanitize: sanitizing,
 };
 
 const [name = '', ...words] = process.argv.slice(2);
+if (name === 'code-size') process.exit(codeSize(words) ? 0 : 1);
+const commit = words[words.indexOf('--against') + 1];
+if (name === 'all' && words.includes('--against') && commit !== undefined) process.exit(compareWith(commit, words) ? 0 : 1);
 const bench = benches[name];
 if (!bench) {
-  const names = Object.keys(benches).join(', ');
+  const names = [...Object.keys(benches), 'code-size', 'all --against COMMIT'].join(', ');
   console.error(`usage: npm run bench -- NAME [--json]; NAME is ${names}`);
   process.exit(2);
 }

@@ -10,6 +10,7 @@ import { ptxOfMetallib } from '../spec/support/ptx-again.ts';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile, emit } from '../src/compile/index.ts';
+import { openCpuDevice } from '../src/device/index.ts';
 import { launcher } from './cpu.ts';
 import type { Bench, Row } from './report.ts';
 
@@ -175,7 +176,7 @@ function cpuTime({ name }: MathFunction, ptx: string): number {
     ['int', n],
   ] as const;
   const kernel = { name: `m_${name}`, grid: [n / 256, 1, 1], block: [256, 1, 1], args, units: n * turns, unit: 'results' } as const;
-  const launch = launcher(kernel, compiled.metallib, { threads: 1 });
+  const launch = launcher(kernel, compiled.metallib, openCpuDevice({ threads: 1 }));
   let least = Number.POSITIVE_INFINITY;
   for (const start = performance.now(); performance.now() - start < 400; ) least = Math.min(least, launch());
   return (least * 1e6) / (n * turns);

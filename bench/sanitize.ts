@@ -8,6 +8,7 @@ import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
 import { type SanitizeKind, type SanitizeRequest, sanitizeKinds } from '../src/device/device.ts';
+import { openCpuDevice } from '../src/device/index.ts';
 import { type Kernel, kernels, launcher } from './cpu.ts';
 import { type Bench, geomean, type Row } from './report.ts';
 
@@ -28,9 +29,10 @@ export function sanitizing(given: readonly string[] = []): Bench {
   const sanitize: SanitizeRequest = { kinds: new Set(kinds as readonly SanitizeKind[]), source };
   const rows = kernels
     .filter(({ name }) => only === undefined || name === only)
-    .map((kernel) =>
-      costOf(kernel, [launcher(kernel, metallibs[0]!, { threads: 1 }), launcher(kernel, metallibs[1]!, { threads: 1 }, { sanitize })]),
-    );
+    .map((kernel) => {
+      const of = (metallib: Uint8Array, watch = {}) => launcher(kernel, metallib, openCpuDevice({ threads: 1 }), watch);
+      return costOf(kernel, [of(metallibs[0]!), of(metallibs[1]!, { sanitize })]);
+    });
   const cost = geomean(rows.map(({ ratio }) => ratio));
   const about = `launches with the sanitizer for ${kinds.join(', ')} (ours) and without (other), one thread, best of ${rounds} rounds`;
   return { bench: 'sanitize', about, rows, bars: [{ name: 'cost, geometric mean', value: cost, bar: 10, isMost: true }] };

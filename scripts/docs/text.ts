@@ -83,7 +83,9 @@ Exponentials, logarithms, sines and the like are approximations of PTX as well, 
 A barrier has to be where WGSL can prove that all threads of the workgroup reach it (\`src/text/wgsl/uniform.ts\` follows its rules).
 Other kernels, and fences in divergent code, go to the scheduler that OpenCL C has.
 Subgroups are not used.
-Memory is ordered within a workgroup alone: fences between blocks, and 64-bit atomics but for sums and bitwise operations without a result, are refused.
+Memory is ordered within a workgroup alone, and between dispatches: each block of a kernel with fences for other blocks is a dispatch of its own (\`isAlone\` of a text), in the order of the blocks.
+A block may then wait for one before it, and is stopped if it waits for one behind it (CM6035).
+So it is with 64-bit atomics and volatile accesses, but for sums and bitwise operations without a result, which go word by word: the threads of a block take turns at them (\`src/text/wgsl/turns.ts\`).
 
 ## PTX
 

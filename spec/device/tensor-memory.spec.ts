@@ -19,6 +19,7 @@ import {
   random,
   randomImage,
   smem,
+  zeroMask,
 } from '../support/tensor-memory.ts';
 
 const test = suite('device/tensor-memory');
@@ -73,7 +74,15 @@ function check(choice: Choice): void {
   for (let part = 0; part < parts; part++) encode.tensorPart(choice, before, part, columns);
   const image = new Uint8Array(parts * imageBytes);
   for (const [part, each] of images.entries()) image.set(each, part * imageBytes);
-  const args = [image, new Uint8Array(before.slice().buffer), smem(choice.a), smem(choice.b), instruction(choice), ...choice.masks];
+  const args = [
+    image,
+    new Uint8Array(before.slice().buffer),
+    smem(choice.a),
+    smem(choice.b),
+    instruction(choice),
+    ...choice.masks,
+    ...zeroMask(choice),
+  ];
   const found = launch(kernelOf(choice, columns), parts, args);
   assert.ok(typeof found !== 'string', `${found}`);
   const after = wordsOf(found[1]!);

@@ -8,6 +8,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import type { Device } from '../../src/device/index.ts';
 import type { Connection } from '../../src/device/webgpu/connection.ts';
 import { deviceOf, openWebgpuDevice, working } from '../../src/device/webgpu/index.ts';
+import { dispatchesOf } from '../../src/device/webgpu/worker/dispatches.ts';
 import type { Answer, Ask } from '../../src/device/webgpu/worker/messages.ts';
 import { contract, libraryOf } from '../support/device-contract.ts';
 
@@ -22,7 +23,59 @@ if (typeof opened !== 'string') {
     if (typeof device === 'string') throw new Error(device);
     return device;
   };
-  contract(test, { name: 'webgpu', open, launches: 100, lacksWideAtomics: true });
+  contract(test, { name: 'webgpu', open, launches: 100 });
+
+  const run = (body: string, words: number, grid: number, block: number): { codes: string[]; out: BigUint64Array } => {
+    const device = open();
+    const diagnostics = new Diagnostics();
+    const module = device.load(libraryOf(`.visible .entry k(.param .u64 to) { ${registers} ${body} ret; }`), diagnostics)!;
+    const buffer = device.allocate(8 * words, diagnostics)!;
+    buffer.write(new Uint8Array(8 * words));
+    const shape = { grid: [grid, 1, 1], block: [block, 1, 1], dynamicSharedBytes: 0, timeoutMs: 60_000 } as const;
+    module.launch({ kernel: 'k', ...shape, args: [{ kind: 'buffer', buffer }] }, diagnostics);
+    const out = new BigUint64Array(buffer.read().slice().buffer);
+    device.close();
+    return { codes: diagnostics.list.map(({ code }) => code), out };
+  };
+  const registers = `.reg .b64 p, q, v, w, a; .reg .b32 t, b, n, i; .reg .pred c; .reg .f64 d;
+    ld.param.u64 p, [to]; mov.u32 t, %tid.x; mov.u32 b, %ctaid.x; mov.u32 n, %ntid.x; mad.lo.u32 i, b, n, t;
+    mul.wide.u32 a, i, 8; add.u64 a, a, p;`;
+
+  test('an exchange of 64 bits gives every value to one other thread, whole', () => {
+    const [blocks, threads] = [3, 70];
+    const count = blocks * threads;
+    // The first word is the place; a thread brings its number in both halves, and keeps what it finds behind it.
+    const body = `cvt.u64.u32 v, i; add.u64 v, v, 1; mul.lo.u64 v, v, 0x0101010101010101; atom.global.exch.b64 w, [p], v; st.global.u64 [a+8], w;`;
+    const { codes, out } = run(body, count + 1, blocks, threads);
+    assert.equal(codes, []);
+    const expected = Array.from({ length: count + 1 }, (_, i) => BigInt(i) * 0x0101_0101_0101_0101n).map((n) => BigInt.asUintN(64, n));
+    const inOrder = (list: Iterable<bigint>): bigint[] => [...list].sort((a, b) => (a < b ? -1 : 1));
+    assert.equal(inOrder(out), inOrder(expected));
+  });
+
+  test('sums of doubles by threads in divergent code are whole', () => {
+    // Odd threads add 2^-20 and even ones of the second half nothing: every sum is exact.
+    const body = `and.b32 t, i, 1; setp.eq.u32 c, t, 1; @!c bra DONE; mov.f64 d, 0d3EB0000000000000; atom.global.add.f64 d, [p], d; DONE:`;
+    const { codes, out } = run(body, 1, 2, 96);
+    assert.equal(codes, []);
+    assert.is(new Float64Array(out.buffer)[0], 96 * 2 ** -20);
+  });
+
+  test('a block may wait for the blocks before it, and is stopped when it waits for one behind it', () => {
+    // Each block waits for the word in front of its own, which the one before it sets, and sets its own to one more.
+    const wait = (first: string, address: string): string => `mul.wide.u32 a, b, 8; add.u64 a, a, p; ${first}
+      W: ld.volatile.global.u32 n, [${address}]; setp.eq.u32 c, n, 0; @c bra W;
+      membar.gl; add.u32 n, n, 1; st.volatile.global.u32 [a], n; membar.gl;`;
+    const before = run(wait('setp.eq.u32 c, b, 0; @c st.global.u32 [a], 7; @c bra E;', 'a-8').replace(/$/, ' E:'), 40, 40, 1);
+    assert.equal(before.codes, []);
+    assert.equal(
+      [...before.out].map((word) => Number(word & 0xffff_ffffn)),
+      Array.from({ length: 40 }, (_, i) => 7 + i),
+    );
+    assert.equal(run(wait('setp.eq.u32 c, b, 1; @c st.global.u32 [a], 7; @c bra E;', 'a+8').replace(/$/, ' E:'), 3, 2, 1).codes, [
+      'CM6035',
+    ]);
+  });
 } else {
   test.skip(`the contract on a GPU: ${opened}`);
   test('without a package the message says how to install one', () => {
@@ -95,8 +148,10 @@ test('addresses are places in the arena, which grows, and no address is null', (
 test('a grid that is too large for a dispatch is launched in parts, each with its place', () => {
   const { device, asked } = told({});
   assert.equal(launch(device, [250, 1, 101], [32, 1, 1]), []);
-  const { dispatches } = of(asked, 'launch').at(-1)!;
-  const parts = dispatches.map(({ groups, words }) => [...groups, ...new Uint32Array(words.buffer, 0, 6)]);
+  const parts = [...dispatchesOf(of(asked, 'launch').at(-1)!)].map(({ groups, words }) => [
+    ...groups,
+    ...new Uint32Array(words.buffer, 0, 6),
+  ]);
   assert.equal(parts, [
     [100, 1, 100, 250, 1, 101, 0, 0, 0],
     [100, 1, 100, 250, 1, 101, 100, 0, 0],

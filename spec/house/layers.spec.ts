@@ -44,6 +44,8 @@ const rooms: Record<string, readonly string[]> = {
   // What is thrown there is worded below; CUDA's names are a thin layer over it.
   api: ['base', 'compile', 'device', 'runtime'],
   cudart: ['base', 'api'],
+  // A kernel of the builder is launched by the API.
+  build: ['base', 'ptx', 'compile', 'api'],
   // The host half of a program calls the devices themselves, because its calls are done when they return.
   program: ['base', 'wasm', 'device', 'api'],
   // Programs of the machine have their own containers of PTX.

@@ -4,6 +4,8 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { f32Bits } from '../../src/base/float.ts';
+import { convertFloat, floatFormats } from '../../src/base/float-exact.ts';
 import { bytesOf, floats, kinds, modes, ramp, type Sampler, Textures } from '../support/textures.ts';
 
 const test = suite('program/textures');
@@ -356,6 +358,34 @@ test('a handle that is of no texture stops the kernel', () => {
   const textures = new Textures();
   const surface = textures.surface(textures.array({ format: floats, extent: [4, 0, 0], flags: 2 }, ramp(4)));
   assert.is.not(textures.run(body, surface, new Uint32Array(4)).error, 0, 'a surface');
+});
+
+test('halves are floats rounded to the nearest', () => {
+  const textures = new Textures();
+  // Numbers between halves, subnormal ones and one that is too large.
+  const numbers = Float32Array.of(0.1, 1 / 3, 1e-7, -2.5e-5, 65519, 65520, -1e9, 1 + 2 ** -11);
+  const array = textures.array({ format: [32, 4, kinds.float], extent: [2, 0, 0] }, bytesOf(numbers));
+  const texture = textures.texture(textures.resource(array));
+  const places = new Uint32Array(Float32Array.of(0.5, 0, 0, 0, 1.5, 0, 0, 0).buffer);
+  const wanted = [...numbers].map((number) => Number(convertFloat(floatFormats.f32, floatFormats.f16, BigInt(f32Bits(number)))));
+  const four =
+    '{ .reg .b16 %q<4>; tex.1d.v4.f16.f32 {%q0, %q1, %q2, %q3}, [%t, {%f0}]; mov.b32 %r0, {%q0, %q1}; mov.b32 %r1, {%q2, %q3}; }';
+  for (const body of [four, 'tex.1d.v2.f16x2.f32 {%r0, %r1}, [%t, {%f0}];', 'tex.level.1d.v2.f16x2.f32 {%r0, %r1}, [%t, {%f0}], %f1;']) {
+    const { error, words } = textures.run(body, texture, places);
+    assert.is(error, 0);
+    const found = [0, 1, 4, 5].flatMap((i) => [words[i]! & 0xffff, words[i]! >>> 16]);
+    assert.equal(found, wanted, body);
+  }
+});
+
+test('the extent of a level, and a level that there is not', () => {
+  const textures = new Textures();
+  const array = textures.array({ format: floats, extent: [8, 3, 0] }, ramp(24));
+  const texture = textures.texture(textures.resource(array));
+  const query = (level: number): ReturnType<Textures['run']> =>
+    textures.run(`txq.level.width.b32 %r0, [%t], ${level}; txq.level.height.b32 %r1, [%t], ${level};`, texture, new Uint32Array(4));
+  assert.equal([...query(0).words].slice(0, 2), [8, 3]);
+  assert.is.not(query(1).error, 0);
 });
 
 test.run();

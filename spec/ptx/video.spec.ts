@@ -1,4 +1,7 @@
-/** Video instructions with words that pick parts, against the manual's pseudo-code in integers of any size. Source: PTX ISA 9.0, 9.7.18. */
+/**
+ * Video instructions with words that pick parts, in integers of any size: by the manual's pseudo-code, and scalar ones that saturate, combine or merge
+ * by the rules of the code that NVIDIA's compiler makes of them. Source: PTX ISA 9.0, 9.7.18.
+ */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
@@ -32,8 +35,8 @@ const edges = [
   0xffffffffn,
   0x80ff7f01n,
 ];
-const word = (): bigint => (draw(2) === 0 ? pick(edges) : random() & 0xffffffffn);
-const rows = Array.from({ length: 60 }, () => [word(), word(), word()] as const);
+const drawnWord = (): bigint => (draw(2) === 0 ? pick(edges) : random() & 0xffffffffn);
+const rows = Array.from({ length: 60 }, () => [drawnWord(), drawnWord(), drawnWord()] as const);
 
 type Model = (a: bigint, b: bigint, c: bigint) => bigint;
 interface Form {
@@ -112,29 +115,110 @@ function anyLanewise(): Form {
   return { text, model };
 }
 
-// ── shifts ──
+// ── one part ──
 
 const partOf = (): string => pick(['', '', '.b0', '.b1', '.b2', '.b3', '.h0', '.h1']);
+const bitsOf = (part: string): number => (part === '' ? 32 : part[1] === 'b' ? 8 : 16);
 
 /** A part that a selector names, or all bits. */
-function chosen(value: bigint, part: string, type: string): bigint {
-  const bits = part === '' ? 32 : part[1] === 'b' ? 8 : 16;
-  return field(value, bits * Number(part[2] ?? 0), bits, type);
+const chosen = (value: bigint, part: string, type: string): bigint => field(value, bitsOf(part) * Number(part[2] ?? 0), bitsOf(part), type);
+
+const word = (value: bigint): bigint => BigInt.asIntN(32, value);
+const clampAsUnsigned = (value: bigint, type: string, bits: number): bigint =>
+  least(BigInt.asUintN(64, value), (1n << BigInt(isSigned(type) ? bits - 1 : bits)) - 1n);
+
+interface Scalar {
+  readonly name: string;
+  /** What the sign of the result is taken from. */
+  readonly type: string;
+  readonly sat: boolean;
 }
 
-function anyShift(): Form {
-  const [name, mode, atype] = [pick(['vshl', 'vshr']), pick(['clamp', 'wrap']), types()];
-  const [aPart, bPart, adds] = [partOf(), partOf(), draw(2) === 0];
-  const text = `${name}.${types()}.${atype}.u32.${mode}${adds ? '.add' : ''} d, a${aPart}, b${bPart}${adds ? ', c' : ''}`;
+/** Saturation: of words by the manual, except that nothing limits an unsigned word from above; of parts without a sign. */
+function saturated(value: bigint, part: string, { name, type, sat }: Scalar): bigint {
+  if (!sat) return value;
+  if (part !== '' && name !== 'vshr') return clampAsUnsigned(value, type, bitsOf(part));
+  return isSigned(type) ? clamp(value, type, 32) : most(value, 0n);
+}
+
+/** The result combined with c: sums are compared as signed words, which keep their sign before a comparison without one. */
+function combined(value: bigint, op: string, c: bigint, { name, type, sat }: Scalar): bigint {
+  if (op === 'add') return value + c;
+  const wraps = (name === 'vadd' || name === 'vsub') && !(sat && isSigned(type));
+  const [x, y] = [wraps ? word(value) : value, isSigned(type) ? word(c) : c];
+  const [a, b] = isSigned(type) ? [BigInt.asIntN(64, x), y] : [BigInt.asUintN(64, x), y];
+  return op === 'min' ? least(a, b) : most(a, b);
+}
+
+/** The part of c that is replaced; of the upper half by the upper half of the result. */
+function merged(value: bigint, part: string, c: bigint): bigint {
+  if (part === '.h1') return (BigInt.asUintN(32, value) & 0xffff0000n) | (c & 0xffffn);
+  const from = BigInt(bitsOf(part) * Number(part[2] ?? 0));
+  const mask = ((1n << BigInt(bitsOf(part))) - 1n) << from;
+  return (c & ~mask) | ((value << from) & mask);
+}
+
+/** Opcode, types and further words, and the exact result of both operands. */
+function scalarOf(): {
+  readonly words: string;
+  readonly scalar: Scalar;
+  readonly atype: string;
+  readonly btype: string;
+  readonly exact: Model;
+} {
+  const name = pick(['vadd', 'vsub', 'vabsdiff', 'vmin', 'vmax', 'vshl', 'vshr', 'vset']);
+  const [dtype, atype, btype] = [types(), types(), name.startsWith('vsh') ? 'u32' : types()];
+  const sat = name !== 'vshl' && name !== 'vset' && draw(2) === 0;
+  if (name === 'vset') {
+    const cmp = pick(Object.keys(comparisons));
+    const exact: Model = (a, b) => (comparisons[cmp]!(a, b) ? 1n : 0n);
+    return { words: `vset.${atype}.${btype}.${cmp}`, scalar: { name, type: atype, sat }, atype, btype, exact };
+  }
+  const mode = pick(['clamp', 'wrap']);
+  const shift: Model = (a, b) => {
+    const count = mode === 'wrap' ? b & 31n : least(b, 32n);
+    return name === 'vshl' ? a << count : a >> count;
+  };
+  const words = `${name}.${dtype}.${atype}.${btype}${sat ? '.sat' : ''}${name.startsWith('vsh') ? `.${mode}` : ''}`;
+  return { words, scalar: { name, type: dtype, sat }, atype, btype, exact: operations[name] ?? shift };
+}
+
+function anyScalar(): Form {
+  const { words, scalar, atype, btype, exact } = scalarOf();
+  const [aPart, bPart] = [partOf(), partOf()];
+  const op = pick(['', 'add', 'min', 'max']);
+  const dPart = op === '' ? partOf() : '';
+  const text = `${words}${op && `.${op}`} d${dPart}, a${aPart}, b${bPart}${op || dPart ? ', c' : ''}`;
   const model: Model = (a, b, c) => {
-    const [value, amount] = [chosen(a, aPart, atype), chosen(b, bPart, 'u32')];
-    const count = mode === 'wrap' ? amount & 31n : least(amount, 32n);
-    return (name === 'vshl' ? value << count : value >> count) + (adds ? c : 0n);
+    const value = saturated(exact(chosen(a, aPart, atype), chosen(b, bPart, btype), c), dPart, scalar);
+    if (op !== '') return combined(value, op, c, scalar);
+    return dPart === '' ? value : merged(value, dPart, c);
   };
   return { text, model };
 }
 
-const forms = [...Array.from({ length: 200 }, anyLanewise), ...Array.from({ length: 40 }, anyShift)];
+/** Products of words with a sign, whatever their types; the sign of the sum counts where a type has one, or a term is negated. */
+function anyProduct(): Form {
+  const [dtype, atype, btype] = [types(), types(), types()];
+  const [aPart, bPart] = [partOf(), partOf()];
+  const [shift, sat, sign] = [pick([0, 7, 15]), draw(2) === 0, pick(['', 'a', 'b', 'c', 'po'])];
+  const of = (name: string, part: string): string => `${sign === name ? '-' : ''}${name}${part}`;
+  const words = `vmad.${dtype}.${atype}.${btype}${sign === 'po' ? '.po' : ''}${sat ? '.sat' : ''}${shift ? `.shr${shift}` : ''}`;
+  const model: Model = (a, b, c) => {
+    const product = word(chosen(a, aPart, atype)) * word(chosen(b, bPart, btype));
+    const sum = (sign === 'a' || sign === 'b' ? -product : product) + (sign === 'c' ? -word(c) : word(c)) + (sign === 'po' ? 1n : 0n);
+    const hasSign = isSigned(atype) || isSigned(btype) || ['a', 'b', 'c'].includes(sign);
+    const value = shift === 0 ? sum : (hasSign ? sum : BigInt.asUintN(64, sum)) >> BigInt(shift);
+    return sat ? clamp(value, hasSign ? 's32' : 'u32', 32) : value;
+  };
+  return { text: `${words} d, ${of('a', aPart)}, ${of('b', bPart)}, ${of('c', '')}`, model };
+}
+
+const forms = [
+  ...Array.from({ length: 120 }, anyLanewise),
+  ...Array.from({ length: 110 }, anyScalar),
+  ...Array.from({ length: 20 }, anyProduct),
+];
 
 for (const { text, model } of forms)
   test(text, () => {
@@ -160,7 +244,13 @@ const faults = [
   'vadd4.s32.s32.s32 d, a.b8000, b, c',
   'vadd2.s32.s32.s32 d.h01, a, b, c',
   'add.s32 d, a.b0, b',
+  'vadd.s32.s32.s32 d, a.b4, b',
+  'vadd.s32.s32.s32.add d.b0, a, b, c',
+  'vmad.s32.s32.s32 d.b0, a, b, c',
+  'vmad.s32.s32.s32.po d, -a, b, c',
 ];
+/** What is found where code is made of it. */
+const laterFaults = ['vadd.s32.s32.s32 d.h0, a, b', 'vmad.s32.s32.s32 d, -a, -b, c', 'vmad.s32.s32.s32 d, -a, b, -c'];
 
 test('other words are faults', () => {
   for (const line of faults) {
@@ -168,6 +258,14 @@ test('other words are faults', () => {
     const diagnostics = new Diagnostics(file);
     check(parse(file, diagnostics), {}, diagnostics);
     assert.ok(diagnostics.hasErrors, line);
+  }
+});
+
+test('selectors and signs that do not fit together are refused', () => {
+  const sources = ['a', 'b', 'c'].map((name) => ({ name, kind: 'b32' as const }));
+  for (const text of laterFaults) {
+    const outcome = runInstruction({ text, sources, results: [{ name: 'd', kind: 'b32' }] }, [[1n], [2n], [3n]]);
+    assert.is(outcome.kind, 'refused', text);
   }
 });
 

@@ -26,8 +26,6 @@ export interface Candidate {
   /** Codes for a kernel that never ends and for an invalid address; undefined for a GPU shared with others. */
   readonly overdue?: 'CM6010' | 'CM6020';
   readonly outside?: 'CM6011' | 'CM6021';
-  /** Whether the device refuses atomics of 64 bits whose results are used. */
-  readonly lacksWideAtomics?: true;
   /** The code for a kernel that stops itself, where nothing can be launched afterwards. */
   readonly stopped?: 'CM6042';
 }
@@ -416,7 +414,7 @@ export function contract(test: Register, candidate: Candidate): void {
   });
 
   // Locks need fences.
-  if (!/^macos1[34]$/.test(hostTarget() ?? '') && !candidate.lacksWideAtomics)
+  if (!/^macos1[34]$/.test(hostTarget() ?? ''))
     on('sums of 64 bits', kernels.sums, (rig) => {
       const count = 4 * 64;
       const [olds, sum] = [rig.words(...new Uint32Array(2 * count)), rig.words(7, 0)];

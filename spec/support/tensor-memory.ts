@@ -39,6 +39,13 @@ export interface Choice {
   readonly divided: number | undefined;
   /** Lanes that are not written. */
   readonly masks: readonly number[];
+  /** Columns of b that count as zeros: where spans begin in each part, whether with zeros, and the lengths of spans. */
+  readonly zeros?: {
+    readonly starts: readonly number[];
+    readonly areFirst: readonly boolean[];
+    readonly used: number;
+    readonly zero: number;
+  };
   /** Of scale factors: the bytes of the first ones, elements that share one, and whether they are powers of two. */
   readonly scales:
     | { readonly a: number; readonly b: number; readonly block: 16 | 32; readonly arePowers: boolean; readonly word: string }
@@ -189,6 +196,26 @@ function placeOf({ by, m, n }: Choice, row: number, column: number): [number, nu
   return [part, inside + own * Math.floor(column / each), column % each];
 }
 
+/** Which columns of b count as zeros: spans take turns, from the first that is not skipped. Source: PTX ISA 9.0, 9.7.16.4.3. */
+function zeroColumns({ m, n, zeros }: Choice): boolean[] {
+  if (!zeros) return new Array<boolean>(n).fill(false);
+  const parts = 128 / m;
+  return Array.from({ length: parts }, (_, part) => {
+    const turns: boolean[] = [];
+    for (let isZero = zeros.areFirst[part]!; turns.length < 256 + n; isZero = !isZero)
+      turns.push(...new Array<boolean>(isZero ? zeros.zero : zeros.used).fill(isZero));
+    return turns.slice(zeros.starts[part]!, zeros.starts[part]! + n / parts);
+  }).flat();
+}
+
+/** The descriptor of columns that count as zeros, as two words. */
+export function zeroMask({ zeros }: Choice): number[] {
+  if (!zeros) return [];
+  const starts = zeros.starts.reduce((word, start, i) => word + start * 256 ** i, 0);
+  const first = zeros.areFirst.reduce((word, is, i) => word + (is ? 2 ** i : 0), 0);
+  return [starts, first + 0x80 + (zeros.used - 1) * 2 ** 8 + (zeros.zero - 1) * 2 ** 16];
+}
+
 /** What the product makes of words of tensor memory, by their numbers. */
 export function expectedSums(choice: Choice, images: readonly Uint8Array[], before: Uint32Array, columns: number): Map<number, number> {
   const { kind, m, n, scales } = choice;
@@ -217,6 +244,7 @@ export function expectedSums(choice: Choice, images: readonly Uint8Array[], befo
   const numbers = Array.from({ length: depth[kind] }, (_, k) => k);
   const left = Array.from({ length: m }, (_, row) => numbers.map((k) => element('a', row, k)));
   const right = Array.from({ length: n }, (_, row) => numbers.map((k) => element('b', row, k)));
+  for (const [column, isZero] of zeroColumns(choice).entries()) if (isZero) right[column]!.fill(0);
   const found = new Map<number, number>();
   for (let row = 0; row < m; row++)
     for (let column = 0; column < n; column++) {
@@ -282,22 +310,23 @@ ${body}
 bar.sync 0;`;
 
 /** The kernel of a product. */
-export function kernelOf({ kind, by, isInTensor, isAdded, divided, masks, scales }: Choice, columns: number): string {
+export function kernelOf({ kind, by, isInTensor, isAdded, divided, masks, scales, zeros }: Choice, columns: number): string {
   const group = `cta_group::${by === 'pair' ? 2 : 1}`;
   const name = `tcgen05.mma${by === 'stationary' ? '.ws' : ''}.${group}.kind::${kind}${scales ? `.block_scale${scales.word}` : ''}`;
   const left = isInTensor ? `[left]` : 'desc';
   const lanes = masks.length > 0 ? `, {${masks.map((_, i) => `mask${i}`).join(', ')}}` : '';
   const more = scales ? ', [sa], [sb]' : lanes;
-  const z = divided === undefined ? '' : `, ${divided}`;
+  const z = zeros ? ', zeros' : divided === undefined ? '' : `, ${divided}`;
   const sync = by === 'pair' ? 'barrier.cluster.arrive; barrier.cluster.wait;' : 'bar.sync 0;';
   const leader = by === 'pair' ? 'setp.eq.and.u32 first, rank, 0, first;' : '';
   const commit =
     by === 'pair'
       ? `tcgen05.commit.${group}.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], both;`
       : `tcgen05.commit.${group}.mbarrier::arrive::one.shared::cluster.b64 [bar];`;
-  const body = shared(`{ .reg .b32 i, d, left, sa, sb, mask<8>; .reg .b64 right; .reg .pred e; .reg .b16 both;
+  const body = shared(`{ .reg .b32 i, d, left, sa, sb, mask<8>; .reg .b64 right, zeros; .reg .pred e; .reg .b16 both;
 ld.param.u64 right, [p3]; add.u64 right, right, %w; ld.param.u32 i, [p4];
 ${masks.map((_, n) => `ld.param.u32 mask${n}, [p${5 + n}];`).join(' ')}
+{ .reg .b32 low, high; ld.param.u32 low, [p5]; ld.param.u32 high, [p6]; mov.b64 zeros, {low, high}; }
 mov.u32 d, 0; mov.u32 left, ${leftColumn}; mov.u32 sa, ${leftScales}; mov.u32 sb, ${rightScales}; mov.b16 both, 3;
 setp.eq.u32 e, t, ${isAdded ? 't' : '1000'};
 @first mbarrier.init.shared.b64 [bar], 1;
@@ -336,9 +365,17 @@ function choice(kind: Kind, by: Choice['by'], isInTensor: boolean): Choice {
     isAdded: random(4) > 0,
     isSaturated: kind === 'i8' && random(2) === 1,
     divided: (kind === 'f16' || kind === 'tf32') && by !== 'stationary' && random(2) ? random(4) : undefined,
+    ...(by === 'stationary' && random(2) ? { zeros: chosenZeros() } : {}),
     masks: by !== 'stationary' && !isScaled && random(2) ? Array.from({ length: by === 'pair' ? 8 : 4 }, () => random(2 ** 32)) : [],
   };
 }
+
+const chosenZeros = (): NonNullable<Choice['zeros']> => ({
+  starts: Array.from({ length: 4 }, () => random(256)),
+  areFirst: Array.from({ length: 4 }, () => random(2) === 1),
+  used: 1 + random(20),
+  zero: 1 + random(20),
+});
 
 function chosenScales(kind: Kind): NonNullable<Choice['scales']> {
   if (kind === 'mxf8f6f4')

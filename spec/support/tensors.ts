@@ -1,6 +1,6 @@
 /** Kernels of one tensor copy, on a CPU device of their own: maps have addresses of the device. */
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { type Device, type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
+import { type Device, type DeviceModule, type LaunchArgument, openCpuDevice } from '../../src/device/index.ts';
 import { compiled, ptx } from './async.ts';
 
 export interface Copy {
@@ -19,8 +19,22 @@ const list = (numbers: readonly number[]): string => `{${numbers.join(', ')}}`;
 export class TensorKernels {
   readonly device: Device = openCpuDevice({ threads: 1 });
 
+  readonly #modules = new Map<string, DeviceModule>();
+
   close(): void {
+    for (const module of this.#modules.values()) module.close();
     this.device.close();
+  }
+
+  /** The kernel with a body, compiled once. */
+  #module(body: string): DeviceModule {
+    const known = this.#modules.get(body);
+    if (known) return known;
+    const { metallib, diagnostics } = compiled(ptx(body, params));
+    if (!metallib) throw new Error(diagnostics.list.map(({ message, labels }) => `${message} ${labels[0]?.text}`).join('; '));
+    const module = this.device.load(metallib, diagnostics)!;
+    this.#modules.set(body, module);
+    return module;
   }
 
   /** Launches a body: buffers are `out` and `in`, the second one the tensor. Returns both and what is reported. */
@@ -29,8 +43,7 @@ export class TensorKernels {
     out: Uint8Array,
     { memory, map }: Pick<Copy, 'memory' | 'map'>,
   ): { out: Uint8Array; memory: Uint8Array; said: string } {
-    const { metallib, diagnostics } = compiled(ptx(body, params));
-    if (!metallib) throw new Error(diagnostics.list.map(({ message, labels }) => `${message} ${labels[0]?.text}`).join('; '));
+    const diagnostics = new Diagnostics();
     const buffers = [out, memory].map((bytes) => {
       const buffer = this.device.allocate(bytes.length, diagnostics)!;
       buffer.write(bytes);
@@ -38,12 +51,10 @@ export class TensorKernels {
     });
     const [first, tensor] = buffers.map((buffer): LaunchArgument => ({ kind: 'buffer', buffer }));
     const bytes = map(buffers[1]!.deviceAddress()!);
-    const module = this.device.load(metallib, diagnostics)!;
     const own = new Diagnostics();
     const shape = { grid: [1, 1, 1], block: [1, 1, 1], dynamicSharedBytes: 0, timeoutMs: 10_000 } as const;
-    module.launch({ kernel: 'k', ...shape, args: [first!, { kind: 'bytes', bytes }, tensor!] }, own);
+    this.#module(body).launch({ kernel: 'k', ...shape, args: [first!, { kind: 'bytes', bytes }, tensor!] }, own);
     const [a, b] = buffers.map((buffer) => buffer.read());
-    module.close();
     for (const buffer of buffers) buffer.free();
     return { out: a!, memory: b!, said: own.list.map(({ message }) => message).join('; ') };
   }

@@ -137,24 +137,68 @@ test('what a language lacks is refused at its line', () => {
     return codes;
   };
   assert.equal(refused('mov.u64 v, %clock64;'), ['CM2090']);
-  assert.equal(refused('atom.global.add.u64 v, [p], v;'), ['CM2090']);
-  assert.equal(refused('membar.gl;'), ['CM2090']);
-  // Without a result nothing sees what is between the two words.
-  assert.equal(
-    print(`.visible .entry k(.param .u64 out) { .reg .b64 p; ld.param.u64 p, [out]; red.global.add.u64 [p], 5; ret; }`).codes,
-    [],
-  );
 });
 
-test('a fence between blocks is possible in a grid of one block', () => {
+/** Whether a block of a kernel with these instructions runs without the others, and whether the threads of a block take turns. */
+function orderOf(lines: string): { isAlone: boolean; takesTurns: boolean } {
   const source = new SourceFile(
     'k.ptx',
-    `${head}.visible .entry k(.param .u64 out) { .reg .b64 p; ld.param.u64 p, [out]; membar.gl; st.global.u64 [p], p; ret; }`,
+    `${head}.visible .entry k(.param .u64 out) { .shared .align 8 .b8 s[64]; .reg .b64 p, v; .reg .b32 w; ld.param.u64 p, [out]; mov.u64 v, 5;
+  ${lines}
+  st.global.u64 [p+8], v; ret; }`,
   );
   const diagnostics = new Diagnostics(source);
   const [kernel] = toIr(source, { target: 'cpu' }, diagnostics)!.kernels;
-  assert.match(wgslKernel(kernel!, diagnostics, { isOneBlock: true }).text, /block_barrier\(\);/);
+  const { text, isAlone } = wgslKernel(kernel!, diagnostics);
   assert.equal(diagnostics.list, []);
+  return { isAlone, takesTurns: hasTurns(text) };
+}
+
+/** Whether the text lets one thread at a time be in a state, which then reads or writes both words of something. */
+function hasTurns(text: string): boolean {
+  const states = [...(/has_turn = !\((.*)\);/.exec(text)?.[1]?.matchAll(/of_other == (\d+)u/g) ?? [])].map(([, id]) => id!);
+  for (const id of states) {
+    const [, step] = text.split(`case ${id}u: {`);
+    assert.match(step!.split(' state = ')[0]!, /\[(?:\w+ \+ )?1u\]/, `state ${id}`);
+  }
+  assert.is(/if \(state == lowest && has_turn\)/.test(text), states.length > 0);
+  return states.length > 0;
+}
+
+test('what only the CPU device has is refused, also where an access reaches it without a value of its own', () => {
+  for (const file of ['clusters/clusters', 'linking/grid']) {
+    const path = join(root, 'fixtures', `${file}.ptx`);
+    const source = new SourceFile(file, readFileSync(path, 'utf8'));
+    for (const entry of file === 'linking/grid' ? ['_Z6roundsPjS_ii'] : ['neighbours', 'accesses', 'early', 'fixed4']) {
+      const diagnostics = new Diagnostics(source);
+      const [kernel] = toIr(source, { target: 'cpu', entries: [entry] }, diagnostics)!.kernels;
+      wgslKernel(kernel!, diagnostics);
+      assert.ok(
+        diagnostics.list.every(({ code }) => code === 'CM2090'),
+        entry,
+      );
+      assert.ok(diagnostics.hasErrors, entry);
+    }
+  }
+});
+
+test('blocks that order memory for each other run alone', () => {
+  assert.equal(orderOf('membar.cta;'), { isAlone: false, takesTurns: false });
+  assert.equal(orderOf('membar.gl;'), { isAlone: true, takesTurns: false });
+  assert.equal(orderOf('fence.acq_rel.gpu;'), { isAlone: true, takesTurns: false });
+  assert.equal(orderOf('atom.global.add.u32 w, [p], 1;'), { isAlone: false, takesTurns: false });
+});
+
+test('threads take turns at words of 64 bits, unless their halves may be updated one after the other', () => {
+  // Without a result nothing sees what is between the two halves.
+  assert.equal(orderOf('red.global.add.u64 [p], 5;'), { isAlone: false, takesTurns: false });
+  assert.equal(orderOf('atom.global.add.u64 v, [p], v;'), { isAlone: true, takesTurns: true });
+  // A sum between the halves of another operation would be lost.
+  assert.equal(orderOf('red.global.add.u64 [p], 5; red.global.xor.b64 [p], 5;'), { isAlone: true, takesTurns: true });
+  assert.equal(orderOf('red.global.add.u64 [p], 5; ld.volatile.global.u64 v, [p];'), { isAlone: true, takesTurns: true });
+  assert.equal(orderOf('atom.shared.exch.b64 v, [s], 5;'), { isAlone: false, takesTurns: true });
+  assert.equal(orderOf('ld.volatile.shared.u64 v, [s];'), { isAlone: false, takesTurns: true });
+  assert.equal(orderOf('red.shared.add.u64 [s], 5; atom.global.max.u64 v, [p], 5;'), { isAlone: true, takesTurns: true });
 });
 
 test('an invocation may run several threads, with what each keeps over a barrier', () => {
@@ -169,7 +213,7 @@ test('an invocation may run several threads, with what each keeps over a barrier
 test('every op has a rule, and every example a text', () => {
   const store = { name: 'arena', isAtomic: false };
   const stores = { global: store, shared: store, local: store, param: store, constant: store };
-  const rules = rulesOf({ exact: portable, stores, hasLocalStart: false, offsets: [], isUsed: () => true });
+  const rules = rulesOf({ exact: portable, stores, hasLocalStart: false, offsets: [] });
   assert.equal(Object.keys(rules).sort(), [...opNames].sort());
   for (const name of exampleNames) assert.equal(print(exampleText(name)).codes, [], name);
   // Threads that wait in a loop let others run, and barriers in shared memory start at zero.

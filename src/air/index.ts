@@ -10,7 +10,7 @@ export { legalize, legalPasses } from './emit/legalize.ts';
 export { intrinsicOf } from './intrinsics.ts';
 export { emulatedDoubles, keepExactDoubles } from './legalize/emulate-f64.ts';
 export { computedDoubles, legalizeF64 } from './legalize/soft-f64.ts';
-export { expandWideAtomics } from './legalize/wide-atomics.ts';
+export { expandWideAtomics, replacement, strongAccesses, type WideAtomic, wideForms } from './legalize/wide-atomics.ts';
 export { type Line, lineOf, type Reach } from './lines.ts';
 export { type ConstantValue, type GivenConstant, givenFor, readFunctionConstants } from './raise/function-constants.ts';
 export { describeModule, type RaisedKernel, raiseModule, reflectModule } from './raise/index.ts';

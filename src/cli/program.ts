@@ -25,6 +25,8 @@ const engine = {
   BUN_JSC_thresholdForJITAfterWarmUp: '500',
   BUN_JSC_useFTLJIT: '0',
   BUN_JSC_useConcurrentGC: '0',
+  // Bytes that are allocated before garbage is collected: otherwise as many as are in use, which is twice the memory.
+  BUN_JSC_gcMaxHeapSize: '134217728',
 };
 
 /** Whether an argument names a large file. A pipe has no known size and a restart would lose its contents, so its presence gives false. */

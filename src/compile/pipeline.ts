@@ -6,6 +6,7 @@
 import {
   defaultTarget,
   emitKernel,
+  emulatedDoubles,
   type KernelReflection,
   legalize,
   type Reflection,
@@ -22,6 +23,7 @@ import { disassemble, type Module as LlvmModule, writeModule } from '../bitcode/
 import {
   type AfterPass,
   type Module as IrModule,
+  type Kernel,
   type ModuleMemory,
   observers,
   printModule,
@@ -30,12 +32,11 @@ import {
   standardPasses,
   verifyAfterPass,
 } from '../ir/index.ts';
-import { fitSlots, lowerModule, memoryOf, promoteLocals, staticSharedBytes } from '../lower/index.ts';
-import { type PtxFunction, parse, printAst, printVariable } from '../ptx/index.ts';
+import { fitSlots, type LowerChoices, lowerEntries, lowerModule, memoryOf, promoteLocals, staticSharedBytes } from '../lower/index.ts';
+import { forgetBody, type PtxFunction, parse, printAst, printVariable } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
-import { libraryOf } from './library.ts';
+import { type KernelBitcode, libraryOf } from './library.ts';
 import { lintBarriers } from './lint.ts';
-import type { CheckedMasks } from './masks.ts';
 import type { Compiled, CompileOptions, Emit } from './options.ts';
 import { expandAtomics, optimizeLowered, type PassChoices } from './passes.ts';
 import { refuseForeign } from './refuse-foreign.ts';
@@ -43,10 +44,8 @@ import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 
 /** PTX text to a metallib with its reflection; returns nothing after reporting errors. */
 export function compile(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Compiled | undefined {
-  const modules = toAir(source, options, diagnostics);
-  if (!modules) return undefined;
-  const target = targetOf(options);
-  return { metallib: pack(modules.air, target, options, diagnostics), reflection: modules.reflection };
+  const modules = toAir(source, options, diagnostics, bitcodeFor(options));
+  return modules && { metallib: pack(modules.made, options, diagnostics), reflection: modules.reflection };
 }
 
 /** The bindings of each entry, independent of a target, for devices that take the PTX itself; nothing after reporting errors. */
@@ -57,25 +56,21 @@ export function reflect(source: SourceFile, options: CompileOptions, diagnostics
 
 /** Whether a text compiles: runs every stage that can report an error, and reports what `compile` reports. */
 export function verifies(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): boolean {
-  return toAir(source, options, diagnostics) !== undefined;
+  return toAir(source, options, diagnostics, () => undefined) !== undefined;
 }
 
 /** The text or bytes of one stage; several kernels follow one another in `air-ll`, and `air` takes one kernel only. */
 export function emit(source: SourceFile, what: Emit, options: CompileOptions, diagnostics: Diagnostics): Uint8Array | string | undefined {
   if (what === 'ast') return emitAst(source, diagnostics);
   if (what === 'ir') return emitIr(source, options, diagnostics);
-  const modules = toAir(source, options, diagnostics);
-  if (!modules) return undefined;
-  switch (what) {
-    case 'metallib':
-      return pack(modules.air, targetOf(options), options, diagnostics);
-    case 'air':
-      return oneModule(modules.air, targetOf(options), diagnostics);
-    case 'air-ll':
-      return modules.air.map(disassemble).join('\n');
-    case 'reflection':
-      return `${JSON.stringify(modules.reflection, undefined, 2)}\n`;
+  if (what === 'air-ll') return toAir(source, options, diagnostics, disassemble)?.made.join('\n');
+  if (what === 'reflection') {
+    const modules = toAir(source, options, diagnostics, () => undefined);
+    return modules && `${JSON.stringify(modules.reflection, undefined, 2)}\n`;
   }
+  const kernels = toAir(source, options, diagnostics, bitcodeFor(options))?.made;
+  if (!kernels) return undefined;
+  return what === 'air' ? oneModule(kernels, diagnostics) : pack(kernels, options, diagnostics);
 }
 
 function emitAst(source: SourceFile, diagnostics: Diagnostics): string | undefined {
@@ -88,8 +83,8 @@ function emitIr(source: SourceFile, options: CompileOptions, diagnostics: Diagno
   return ir && printModule(ir);
 }
 
-function oneModule(modules: readonly LlvmModule[], target: Target, diagnostics: Diagnostics): Uint8Array | undefined {
-  if (modules.length === 1) return writeModule(modules[0]!, target.dialect);
+function oneModule(modules: readonly KernelBitcode[], diagnostics: Diagnostics): Uint8Array | undefined {
+  if (modules.length === 1) return modules[0]!.bitcode;
   diagnostics.report('CM5090', { count: modules.length });
   return undefined;
 }
@@ -180,74 +175,138 @@ interface FrontEnd {
   readonly ir: IrModule;
   /** The span of each entry's name. */
   readonly places: ReadonlyMap<string, Span>;
-  /** The static shared memory of each entry as `ptxas` counts it. */
-  readonly sharedBytes: ReadonlyMap<string, number>;
-  /** By kernel: how its masks are checked at run time. */
-  readonly checkedMasks: ReadonlyMap<string, CheckedMasks>;
 }
 
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
   const checked = checkSource(source, options, diagnostics, targetOf(options).allowsCpuOnly);
   if (!checked) return undefined;
-  const ir = lowerModule(checked, diagnostics, {
+  const ir = lowerModule(checked, diagnostics, lowerChoicesOf(options));
+  if (diagnostics.hasErrors) return undefined;
+  const choices = passChoicesOf(source, options);
+  for (const kernel of ir.kernels) optimizeLowered(kernel, choices, diagnostics);
+  if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
+  return { ir, places: new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan])) };
+}
+
+function lowerChoicesOf(options: CompileOptions): LowerChoices {
+  const { allowsCpuOnly } = targetOf(options);
+  return {
     isMmaFast: options.mma === 'fast',
-    hasMma: targetOf(options).allowsCpuOnly && !options.expandsMma,
+    hasMma: allowsCpuOnly && !options.expandsMma,
     hasMarks: options.marks ?? false,
     isSanitized: options.sanitize ?? false,
-    hasNamedBarriers: targetOf(options).allowsCpuOnly,
-    hasClusters: targetOf(options).allowsCpuOnly,
-    hasStack: targetOf(options).allowsCpuOnly,
+    hasNamedBarriers: allowsCpuOnly,
+    hasClusters: allowsCpuOnly,
+    hasStack: allowsCpuOnly,
     afterPass: afterPassOf(options),
-  });
-  if (diagnostics.hasErrors) return undefined;
-  const target = targetOf(options);
-  const { allowsCpuOnly, emulatesDoubles } = target;
-  const choices: PassChoices = {
+  };
+}
+
+function passChoicesOf(source: SourceFile, options: CompileOptions): PassChoices {
+  const { allowsCpuOnly, emulatesDoubles, name } = targetOf(options);
+  return {
     file: source,
     masks: options.sanitize ? 'keep' : allowsCpuOnly ? 'keep-divergent' : 'check',
-    target: target.name,
+    target: name,
     emulatesDoubles: emulatesDoubles === true && !allowsCpuOnly,
     isMmaFast: options.mma === 'fast',
     isInstrumented: isInstrumented(options),
     afterPass: afterPassOf(options),
   };
-  const checkedMasks = new Map(ir.kernels.map((kernel) => [kernel.name, optimizeLowered(kernel, choices, diagnostics)]));
-  if (options.lints) for (const kernel of ir.kernels) lintBarriers(kernel, diagnostics);
-  const places = new Map(checked.entries.map(({ fn }) => [fn.name, fn.nameSpan]));
-  const sharedBytes = new Map(checked.entries.map((entry) => [entry.fn.name, staticSharedBytes(checked, entry)]));
-  return { ir, checkedMasks, places, sharedBytes };
 }
 
-interface AirModules {
-  readonly air: LlvmModule[];
+interface AirModules<T> {
+  /** What became of the AIR of each kernel. */
+  readonly made: T[];
   readonly reflection: Reflection;
 }
 
-function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): AirModules | undefined {
-  const front = frontEnd(source, options, diagnostics);
-  if (!front) return undefined;
-  const { ir, places, sharedBytes, checkedMasks } = front;
-  const target = targetOf(options);
-  if (!expandsAtomics(front, target, options, diagnostics)) return undefined;
-  const kernels: KernelReflection[] = ir.kernels.map((kernel) => {
-    const checked = checkedMasks.get(kernel.name);
-    return { ...reflectKernel(kernel, target), ...(checked ? { checkedMasks: checked } : {}) };
-  });
-  for (const kernel of kernels)
-    refuseTooMuchShared(kernel, { target, declared: sharedBytes.get(kernel.name)!, span: places.get(kernel.name) }, diagnostics);
+/**
+ * PTX to AIR, one kernel after the other: `finish` is given the module of each, of which nothing else is kept. What is said does not depend on
+ * that order, for each stage has its own list. Undefined after reporting errors.
+ */
+function toAir<T>(
+  source: SourceFile,
+  options: CompileOptions,
+  diagnostics: Diagnostics,
+  finish: (module: LlvmModule) => T,
+): AirModules<T> | undefined {
+  const checked = checkSource(source, options, diagnostics, targetOf(options).allowsCpuOnly);
+  if (!checked) return undefined;
+  const stages = newStages(source);
+  const work: Work = { source, options, target: targetOf(options), choices: passChoicesOf(source, options), stages, doubles: [] };
+  const made: T[] = [];
+  const kernels: KernelReflection[] = [];
+  for (const [kernel, entry] of lowerEntries(checked, diagnostics, lowerChoicesOf(options))) {
+    if (diagnostics.hasErrors) continue;
+    const finished = finishKernel(kernel, { span: entry.fn.nameSpan, declared: staticSharedBytes(checked, entry) }, work);
+    forgetBody(entry);
+    if (!finished) continue;
+    made.push(finish(finished.module));
+    kernels.push(finished.reflection);
+  }
   if (diagnostics.hasErrors) return undefined;
-  if (options.fp64 === 'warn' && !target.allowsCpuOnly)
-    for (const kernel of ir.kernels) warnOfDoubles(kernel, source, target.name, diagnostics);
-  if (target.emulatesDoubles && !target.allowsCpuOnly) noteEmulation(ir.kernels, target.name, diagnostics);
-  const said = new Diagnostics(diagnostics.file);
+  if (work.target.emulatesDoubles && !work.target.allowsCpuOnly) noteEmulation(work.doubles, work.target.name, stages.doubles);
+  for (const [stage, { list }] of Object.entries(stages)) {
+    if (stage === 'emission') diagnostics.addNew(list);
+    else diagnostics.addAll(list);
+    if (lastStages.has(stage) && diagnostics.hasErrors) return undefined;
+  }
+  return { made, reflection: { abi: 1, target: targetNameOf(options), kernels } };
+}
+
+/** What the stages behind lowering report, in their order. */
+type Stages = Readonly<Record<'passes' | 'lints' | 'atomics' | 'shared' | 'doubles' | 'emission', Diagnostics>>;
+
+const newStages = (source: SourceFile): Stages => {
+  const list = (): Diagnostics => new Diagnostics(source);
+  return { passes: list(), lints: list(), atomics: list(), shared: list(), doubles: list(), emission: list() };
+};
+
+/** The stages behind which compilation ends if any kernel has errors. */
+const lastStages: ReadonlySet<string> = new Set(['atomics', 'shared', 'emission']);
+
+interface Work {
+  readonly source: SourceFile;
+  readonly options: CompileOptions;
+  readonly target: Target;
+  readonly choices: PassChoices;
+  readonly stages: Stages;
+  /** The instructions of all kernels whose doubles are emulated. */
+  readonly doubles: Span[];
+}
+
+/** An entry: the span of its name, and its static shared memory as `ptxas` counts it. */
+interface Declared {
+  readonly span: Span;
+  readonly declared: number;
+}
+
+interface FinishedKernel {
+  readonly module: LlvmModule;
+  readonly reflection: KernelReflection;
+}
+
+/** A kernel as lowered, to AIR. Undefined after errors, of this kernel or another; then it passes the stages up to the last that is reported. */
+function finishKernel(kernel: Kernel, { span, declared }: Declared, work: Work): FinishedKernel | undefined {
+  const { options, target, choices, stages, source } = work;
+  const isForGpu = !target.allowsCpuOnly && !isInstrumented(options);
+  const checkedMasks = optimizeLowered(kernel, choices, stages.passes);
+  if (options.lints) lintBarriers(kernel, stages.lints);
+  if (isForGpu) expandKernelAtomics(kernel, span, { target, afterPass: choices.afterPass }, stages.atomics);
+  if (stages.passes.hasErrors || stages.lints.hasErrors || stages.atomics.hasErrors) return undefined;
+  const reflection = { ...reflectKernel(kernel, target), ...(checkedMasks ? { checkedMasks } : {}) };
+  refuseTooMuchShared(reflection, { target, declared, span }, stages.shared);
+  if (stages.shared.hasErrors) return undefined;
+  if (options.fp64 === 'warn' && !target.allowsCpuOnly) warnOfDoubles(kernel, source, target.name, stages.doubles);
+  if (target.emulatesDoubles && !target.allowsCpuOnly) for (const place of emulatedDoubles(kernel)) work.doubles.push(place);
   const lines = isInstrumented(options) ? source : undefined;
-  const air = ir.kernels.map((kernel) => emitKernel(kernel, target, said, { lines, afterPass: afterPassOf(options) }));
-  diagnostics.addNew(said.list);
-  if (diagnostics.hasErrors) return undefined;
+  const module = emitKernel(kernel, target, stages.emission, { lines, afterPass: choices.afterPass });
+  if (stages.emission.hasErrors) return undefined;
+  const broken = new Diagnostics(source);
   // Instrumented modules call functions that Apple GPUs do not have.
-  if (!target.allowsCpuOnly && !isInstrumented(options) && !air.every((module) => validateAir(module, diagnostics)))
-    bug(`emitted AIR breaks a rule: ${diagnostics.list.map((d) => d.message).join('; ')}`);
-  return { air, reflection: { abi: 1, target: targetNameOf(options), kernels } };
+  if (isForGpu && !validateAir(module, broken)) bug(`emitted AIR breaks a rule: ${broken.list.map((d) => d.message).join('; ')}`);
+  return { module, reflection };
 }
 
 /**
@@ -256,11 +315,19 @@ function toAir(source: SourceFile, options: CompileOptions, diagnostics: Diagnos
  */
 function expandsAtomics({ ir, places }: FrontEnd, target: Target, options: CompileOptions, diagnostics: Diagnostics): boolean {
   if (target.allowsCpuOnly || isInstrumented(options)) return true;
-  for (const kernel of ir.kernels) {
-    expandAtomics(kernel, target, diagnostics, afterPassOf(options));
-    fitSlots(kernel, places.get(kernel.name), diagnostics);
-  }
+  const how = { target, afterPass: afterPassOf(options) };
+  for (const kernel of ir.kernels) expandKernelAtomics(kernel, places.get(kernel.name), how, diagnostics);
   return !diagnostics.hasErrors;
+}
+
+interface Expansion {
+  readonly target: Target;
+  readonly afterPass: AfterPass | undefined;
+}
+
+function expandKernelAtomics(kernel: Kernel, span: Span | undefined, { target, afterPass }: Expansion, diagnostics: Diagnostics): void {
+  expandAtomics(kernel, target, diagnostics, afterPass);
+  fitSlots(kernel, span, diagnostics);
 }
 
 /** What an entry declares, and where it is. */
@@ -290,9 +357,14 @@ function refuseTooMuchShared(
   }
 }
 
+/** The bitcode of a kernel's module for the target that options choose. */
+const bitcodeFor = (options: CompileOptions): ((module: LlvmModule) => KernelBitcode) => {
+  const { dialect } = targetOf(options);
+  return (module) => ({ name: module.functions[0]!.name, bitcode: writeModule(module, dialect) });
+};
+
 /** The container; reports CM5092 for one without kernels. */
-function pack(modules: readonly LlvmModule[], target: Target, options: CompileOptions, diagnostics: Diagnostics): Uint8Array {
-  if (modules.length === 0) diagnostics.report('CM5092', {});
-  const kernels = modules.map((module) => ({ name: module.functions[0]!.name, bitcode: writeModule(module, target.dialect) }));
-  return libraryOf(kernels, target, options);
+function pack(kernels: readonly KernelBitcode[], options: CompileOptions, diagnostics: Diagnostics): Uint8Array {
+  if (kernels.length === 0) diagnostics.report('CM5092', {});
+  return libraryOf(kernels, targetOf(options), options);
 }

@@ -1,5 +1,5 @@
 /** `--fp64=warn` and `--fp64=emulate`: warnings about double-precision instructions on targets without doubles. */
-import { computedDoubles, emulatedDoubles } from '../air/index.ts';
+import { computedDoubles } from '../air/index.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { addTo } from '../base/group.ts';
 import type { SourceFile, Span } from '../base/source.ts';
@@ -28,9 +28,8 @@ export function isExactDouble(text: string, span: Span): boolean {
   return !words.includes('f64') || words.some((word) => ['rz', 'rm', 'rp', 'approx'].includes(word));
 }
 
-/** Reports CM2098 once for all double-precision instructions of all kernels. Runs before doubles are replaced. */
-export function noteEmulation(kernels: readonly Kernel[], target: string, diagnostics: Diagnostics): void {
-  const [first, ...others] = kernels.flatMap(emulatedDoubles);
+/** Reports CM2098 once for all double-precision instructions of all kernels, by their spans. */
+export function noteEmulation([first, ...others]: readonly Span[], target: string, diagnostics: Diagnostics): void {
   if (!first) return;
   const places = others.length === 0 ? '1 place' : `${others.length + 1} places`;
   diagnostics.report('CM2098', { target, places }, { span: first });

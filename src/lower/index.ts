@@ -3,8 +3,8 @@
  * of an instruction is in its row in `src/ptx/table`; this room gives rows their operands. Start at `entry.ts`.
  */
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type AfterPass, emptyKernel, type Module, type ModuleMemory } from '../ir/index.ts';
-import { type Checked, functionNumbers } from '../ptx/index.ts';
+import { type AfterPass, emptyKernel, type Kernel, type Module, type ModuleMemory } from '../ir/index.ts';
+import { type Checked, type CheckedFunction, functionNumbers } from '../ptx/index.ts';
 import { inFunctions, inlinedSizes, reportRecursion, reportTooLarge } from './called.ts';
 import { lowerEntry } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
@@ -48,10 +48,15 @@ export interface LowerChoices {
 
 /** The kernels of a checked module. Reports CM20xx for code without an exact form; then the kernels are not to be used. */
 export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices: LowerChoices = {}): Module {
+  return { kernels: [...lowerEntries(checked, diagnostics, choices)].map(([kernel]) => kernel) };
+}
+
+/** The kernels of a checked module as `lowerModule` makes them, each when it is asked for, with its entry. */
+export function* lowerEntries(checked: Checked, diagnostics: Diagnostics, choices: LowerChoices): Generator<[Kernel, CheckedFunction]> {
   if (checked.module.addressSize === 32) {
     const span = checked.module.version?.span ?? checked.entries[0]?.fn.nameSpan;
     diagnostics.report('CM2047', {}, span ? { span } : {});
-    return { kernels: [] };
+    return;
   }
   const sizes = inlinedSizes(checked);
   const numbers = functionNumbers(checked.module);
@@ -70,12 +75,11 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
     kept: keptInstructions(checked.module, choices.ptx ?? 0),
     afterPass: choices.afterPass,
   };
-  const kernels = checked.entries.map((entry) => {
+  for (const entry of checked.entries) {
     const own = new Diagnostics(diagnostics.file);
     const isRefused = (!choices.hasStack && reportRecursion(entry, checked, own)) || reportTooLarge(entry, sizes, own);
     const kernel = isRefused ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);
-    diagnostics.addNew(inFunctions(entry, checked, own.list));
-    return kernel;
-  });
-  return { kernels };
+    if (own.list.length > 0) diagnostics.addNew(inFunctions(entry, checked, own.list));
+    yield [kernel, entry];
+  }
 }

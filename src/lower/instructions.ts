@@ -80,7 +80,9 @@ const isAligned = ({ row }: Match): boolean => row.isCollective && row.slots.som
 /** Accesses of signed types decide how a buffer is displayed. */
 function noteSigns(c: Context, match: Match, from: number): void {
   if (!isSignedType(String(match.modifiers.type))) return;
-  for (const value of c.ir.block.body.slice(from)) {
+  const { body } = c.ir.block;
+  for (let at = from; at < body.length; at++) {
+    const value = body[at]!;
     if (addressOf(instOf(c.kernel, value)) !== undefined) c.evidence.signed.add(value);
   }
 }

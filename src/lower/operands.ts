@@ -27,8 +27,10 @@ import { reinterpret } from './ssa/convert.ts';
 /** The sources of an instruction by the names in its row. */
 export function readSources(c: Context, match: Match): AnySources {
   const sources: Record<string, Value | readonly Value[] | AddressOperand> = {};
-  for (const operand of match.operands.flatMap((each) => [each, ...(each.inBrackets ?? [])]))
+  for (const operand of match.operands) {
     if (!operand.slot.isDestination) sources[operand.slot.name] = readSource(c, operand);
+    for (const inside of operand.inBrackets ?? []) if (!inside.slot.isDestination) sources[inside.slot.name] = readSource(c, inside);
+  }
   return sources;
 }
 

@@ -12,8 +12,8 @@ export function staticSharedBytes({ module, functions }: Checked, entry: Checked
   const own = module.items.filter((item): item is Variable => item.kind === 'variable' && isStaticShared(item));
   const bodies = reachedBodies(entry, functions).map(({ body = [] }) => body);
   const declared = bodies.flatMap((body) => variablesIn(body).filter(isStaticShared));
-  const names = new Set(own.length > 0 ? bodies.flatMap((body) => namesIn(body)) : []);
-  return sizeOf([...own.filter(({ name }) => names.has(name)), ...declared]);
+  const isNamed = (name: string): boolean => bodies.some((body) => namesOf(body).has(name));
+  return sizeOf([...own.filter(({ name }) => isNamed(name)), ...declared]);
 }
 
 const isStaticShared = ({ space, linkage }: Variable): boolean => space === 'shared' && linkage !== 'extern';
@@ -43,7 +43,15 @@ const variablesIn = (body: readonly Statement[]): Variable[] =>
     statement.kind === 'variable' ? [statement] : statement.kind === 'block' ? variablesIn(statement.body) : [],
   );
 
-/** The names that instructions have among their operands. */
+const known = new WeakMap<readonly Statement[], ReadonlySet<string>>();
+
+/** The names that a body has among its operands, found once: many entries may call a function. */
+function namesOf(body: readonly Statement[]): ReadonlySet<string> {
+  const names = known.get(body) ?? new Set(namesIn(body));
+  known.set(body, names);
+  return names;
+}
+
 function namesIn(body: readonly Statement[]): string[] {
   const found: string[] = [];
   const see = (node: unknown): void => {

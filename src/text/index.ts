@@ -10,4 +10,4 @@ export { type KernelText, openclFile, openclKernel, statusWords, type TextArgume
 export { openclOptions } from './opencl/options.ts';
 export { type Declared, type PtxOptions, ptxArchitectures, ptxFile } from './ptx/index.ts';
 export { type TargetProfile, targetProfiles } from './targets.ts';
-export { type Exactness, fast, launchHead, portable, type WgslArgument, type WgslText, wgslFile, wgslKernel } from './wgsl/index.ts';
+export { type Exactness, fast, launchHead, portable, stops, type WgslArgument, type WgslText, wgslFile, wgslKernel } from './wgsl/index.ts';

@@ -27,7 +27,7 @@ static void fill(int bytes, int mode) {
 }
 static void show(const char *name, int bytes) {
   cudaError_t e = cudaDeviceSynchronize();
-  if (e) { printf("%s error %d\n", name, (int)e); cudaGetLastError(); return; }
+  if (e) { printf("%s error %d\n", name, (int)e); cudaGetLastError(); cudaDeviceReset(); cudaMalloc(&dIn, kIn); cudaMalloc(&dOut, kOut); return; }
   cudaMemcpy(hOut, dOut, bytes, cudaMemcpyDeviceToHost);
   printf("%s ", name); for (int i = 0; i < bytes; i++) printf("%02x", hOut[i]); printf("\n");
 }
@@ -156,16 +156,22 @@ int main(int argc, char **argv) {
 #define RUN(NAME, FORM) for (int mode = 0; mode < 3; mode++) { fill(1024, mode); cudaMemcpy(dOut, dIn, 512, cudaMemcpyDeviceToDevice); NAME<<<1, 1>>>(dOut, dIn + 512, 512); char name[60]; snprintf(name, 60, "reduce " FORM " %d", mode); show(name, 512); }
   if (is(2)) { ALL(RUN) }
   // All types, ranks and swizzles; the ends of tensors, steps, fills.
-  if (is(3)) for (int swizzle = 0; swizzle <= 6; swizzle++) for (int rank = 1; rank <= 5; rank++) for (int k = 0; k < 3; k++) {
+  if (is(3)) for (int swizzle = 0; swizzle <= 6; swizzle++) for (int rank = 1; rank <= 5; rank++) for (int k = 0; k < 4; k++) {
     Shape s = {}; s.rank = rank; s.type = rnd() % 10; s.swizzle = swizzle; s.fill = (s.type >= 6) && (rnd() & 1);
     int width = swizzle == 0 ? 16 * (1 + rnd() % 6) : swizzle == 1 ? 32 : swizzle == 2 ? 64 : 128; dims(s, width, k > 0);
-    int c[5] = {}; for (int i = 0; i < rank; i++) c[i] = k == 0 ? 0 : (int)(rnd() % (s.dims[i] + 3)) - 2;
+    int c[5] = {}; for (int i = 0; i < rank; i++) c[i] = k == 0 ? 0 : (int)(rnd() % (s.dims[i] + 3)) - 2; { int per = 16 / sizes[s.type]; c[0] = (c[0] + 64 * per) / per * per - 64 * per; }
     fill(1 << 15, 0); loadOne("load", s, c, 0);
   }
   // Rows that are narrower than the swizzle, shared memory that is read as it is.
   for (int swizzle = 1, k = 20; swizzle <= 3; swizzle++) for (int width = 16; width < 16 << swizzle; width *= 2) if (is(k++)) { Shape s = {}; s.rank = 2; s.type = 0; s.swizzle = swizzle; dims(s, width, 0); s.box[1] = 16; s.dims[1] = 16; int c[5] = {}; fill(1 << 15, 0); loadOne("narrow", s, c, 0); }
   // NaN fill of each type, and types that convert.
   if (is(4)) for (int type = 6; type <= 12; type++) for (int f = 0; f < 2; f++) { Shape s = {}; s.rank = 2; s.type = type; s.fill = f; dims(s, 64, 0); s.dims[0] = s.box[0]; s.dims[1] = s.box[1]; s.strides[0] = 64; int c[5] = {(int)s.box[0] / 2, -1}; fill(1 << 15, 2); loadOne("fill", s, c, 2); int d[5] = {}; loadOne("convert", s, d, 2); }
+  if (is(10)) for (int type = 10; type <= 12; type++) for (int t = 0; t < 3; t++) { Shape s = {}; s.rank = 2; s.type = type; s.box[0] = s.dims[0] = 64; s.box[1] = s.dims[1] = 16; s.steps[0] = s.steps[1] = 1; s.strides[0] = 256; for (int i = 0; i < 1024; i++) { uint32_t v = rnd() << 8 ^ rnd(); if (t == 0) v = (v & 0x807fffffu) | (i & 1 ? 0x7f800000u : 0u); if (t == 1) v = (v & 0xffffe000u) | (0x1000 + (int)(rnd() % 3) - 1); memcpy(hIn + 4 * i, &v, 4); } cudaMemcpy(dIn, hIn, 4096, cudaMemcpyHostToDevice); int c[5] = {}; printf("in "); for (int i = 0; i < 4096; i++) printf("%02x", hIn[i]); printf("\n"); loadOne("convert", s, c, 2); }
+  // Stores and reductions through maps that convert.
+#define CONV(NAME) for (int type = 10; type <= 12; type++) { Shape s = {}; s.rank = 2; s.type = type; s.box[0] = s.dims[0] = 16; s.box[1] = s.dims[1] = 8; s.steps[0] = s.steps[1] = 1; s.strides[0] = 64; CUtensorMap m; int e = encode(&m, s, dOut); fill(4096, 2); cudaMemcpy(dOut, dIn + 2048, 640, cudaMemcpyDeviceToDevice); char name[60]; snprintf(name, 60, "tensor " #NAME " type=%d", type); if (e) { printf("%s encode %d\n", name, e); continue; } NAME<<<1, 1, 32768>>>(m, dIn, 512, 0, 0); show(name, 640); }
+  if (is(11)) { CONV(store2) CONV(sadd) CONV(smin) CONV(smax) }
+  // An innermost coordinate that is not at a multiple of 16 bytes; a tensor whose rows end within 16 bytes.
+  if (is(12)) for (int k = 0; k < 6; k++) { Shape s = {}; s.rank = 2; s.type = 1; s.box[0] = 32; s.box[1] = 4; s.dims[0] = 37; s.dims[1] = 6; s.steps[0] = s.steps[1] = 1; s.strides[0] = 80; int c[5] = {k == 0 ? 0 : k == 1 ? 8 : k == 2 ? 4 : k == 3 ? -8 : k == 4 ? 1 : -3, 1}; fill(4096, 0); loadOne("edge", s, c, 0); }
   // Interleaved layouts.
   for (int il = 1, k = 30; il <= 2; il++) for (int rank = 3; rank <= 5; rank++) for (int sw = 0; sw <= (il == 2 ? 1 : 0); sw++) if (is(k++)) { Shape s = {}; s.rank = rank; s.type = 1; s.interleave = il; s.swizzle = sw; int slice = 16 * il; s.box[0] = slice / 2; s.dims[0] = slice / 2 * 3; long pitch = slice; for (int i = 0; i < rank; i++) { s.steps[i] = 1; if (i) { s.box[i] = 2 + i % 2; s.dims[i] = 3 + i; s.strides[i - 1] = pitch * (i == 1 ? 1 : 1); pitch *= (long)s.dims[i]; } } int c[5] = {0, 1, 1, 0, 0}; fill(1 << 15, 0); loadOne("interleave", s, c, 0); int d[5] = {slice / 2, 0, 2, 0, 0}; loadOne("interleave", s, d, 0); }
   // Columns.
@@ -185,9 +191,9 @@ int main(int argc, char **argv) {
     show(name, bytes);
   }
   // Stores and reductions of each type.
-#define ST(NAME) for (int type = 0; type <= 9; type++) { Shape s = {}; s.rank = 2; s.type = type; dims(s, 64, 0); s.box[1] = 5; s.dims[1] = 4; s.dims[0] = s.box[0] + 3; s.strides[0] = 160; CUtensorMap m; int e = encode(&m, s, dOut); fill(4096, type == 7 ? 2 : type >= 6 ? 1 : 0); cudaMemcpy(dOut, dIn + 2048, 640, cudaMemcpyDeviceToDevice); char name[60]; snprintf(name, 60, "tensor " #NAME " type=%d", type); if (e) { printf("%s encode %d\n", name, e); continue; } NAME<<<1, 1, 32768>>>(m, dIn, 320, 5, -1); show(name, 640); }
+#define ST(NAME) for (int type = 0; type <= 9; type++) { Shape s = {}; s.rank = 2; s.type = type; dims(s, 64, 0); s.box[1] = 5; s.dims[1] = 4; s.dims[0] = s.box[0] + 3; s.strides[0] = 160; CUtensorMap m; int e = encode(&m, s, dOut); fill(4096, type == 7 ? 2 : type >= 6 ? 1 : 0); cudaMemcpy(dOut, dIn + 2048, 640, cudaMemcpyDeviceToDevice); char name[60]; snprintf(name, 60, "tensor " #NAME " type=%d", type); if (e) { printf("%s encode %d\n", name, e); continue; } NAME<<<1, 1, 32768>>>(m, dIn, 320, 32 / sizes[s.type], -1); show(name, 640); }
   if (is(6)) { ST(store2) }
-#define NUMBERS(NAME, ...) { static const int types[] = {__VA_ARGS__}; for (int type : types) { Shape s = {}; s.rank = 2; s.type = type; dims(s, 64, 0); s.box[1] = 5; s.dims[1] = 4; s.dims[0] = s.box[0] + 3; s.strides[0] = 160; CUtensorMap m; int e = encode(&m, s, dOut); fill(4096, type == 7 ? 2 : type >= 6 ? 1 : 0); cudaMemcpy(dOut, dIn + 2048, 640, cudaMemcpyDeviceToDevice); char name[60]; snprintf(name, 60, "tensor " #NAME " type=%d", type); if (e) { printf("%s encode %d\n", name, e); continue; } NAME<<<1, 1, 32768>>>(m, dIn, 320, 5, -1); show(name, 640); } }
+#define NUMBERS(NAME, ...) { static const int types[] = {__VA_ARGS__}; for (int type : types) { Shape s = {}; s.rank = 2; s.type = type; dims(s, 64, 0); s.box[1] = 5; s.dims[1] = 4; s.dims[0] = s.box[0] + 3; s.strides[0] = 160; CUtensorMap m; int e = encode(&m, s, dOut); fill(4096, type == 7 ? 2 : type >= 6 ? 1 : 0); cudaMemcpy(dOut, dIn + 2048, 640, cudaMemcpyDeviceToDevice); char name[60]; snprintf(name, 60, "tensor " #NAME " type=%d", type); if (e) { printf("%s encode %d\n", name, e); continue; } NAME<<<1, 1, 32768>>>(m, dIn, 320, 32 / sizes[s.type], -1); show(name, 640); } }
   if (is(7)) { NUMBERS(sadd, 2, 3, 4, 6, 7, 9) NUMBERS(smin, 2, 3, 4, 5, 6, 9) NUMBERS(smax, 2, 3, 4, 5, 6, 9) NUMBERS(sinc, 2) NUMBERS(sdec, 2) NUMBERS(sand_, 2, 3, 4, 5) NUMBERS(sor_, 2, 4) NUMBERS(sxor_, 2, 4) }
   // Results of the functions of the host for arguments that are at fault.
   if (is(8)) for (int k = 0; k < 24; k++) {

@@ -30,7 +30,8 @@ import {
 } from '../../ir/index.ts';
 import { hasFences, type Target } from '../targets.ts';
 
-type Atomic = InstOf<'atomic'> | InstOf<'cas'>;
+/** An atomic of 64 bits. */
+export type WideAtomic = InstOf<'atomic'> | InstOf<'cas'>;
 type AtomicSpace = 'ptr.global' | 'ptr.shared';
 
 /** How an atomic is expanded. */
@@ -41,8 +42,7 @@ type Form = 'halves' | 'lock';
  * none, and for a volatile access that could see half of an update.
  */
 export function expandWideAtomics(kernel: Kernel, target: Target, diagnostics: Diagnostics): boolean {
-  const forms = new Map<Value, Form>();
-  for (const space of ['ptr.global', 'ptr.shared'] as const) chooseForms(kernel, space, forms);
+  const forms = wideForms(kernel);
   if (forms.size === 0) return false;
   if (!canExpand(kernel, forms, target, diagnostics)) return false;
   const table = [...forms.values()].includes('lock') ? tableOf(kernel) : -1;
@@ -65,10 +65,17 @@ const tableOf = (kernel: Kernel): number => addHiddenParam(kernel, { name: lockT
 
 // ── the choice of a form ──
 
+/** The form of each 64-bit atomic of a kernel. */
+export function wideForms(kernel: Kernel): Map<Value, Form> {
+  const forms = new Map<Value, Form>();
+  for (const space of ['ptr.global', 'ptr.shared'] as const) chooseForms(kernel, space, forms);
+  return forms;
+}
+
 const isAtomic = (kernel: Kernel, value: Value): boolean => kernel.insts[value]!.op === 'atomic' || kernel.insts[value]!.op === 'cas';
 
 /** The atomics and volatile accesses of 64 bits in a state space. */
-function strongAccesses(kernel: Kernel, space: AtomicSpace): Value[] {
+export function strongAccesses(kernel: Kernel, space: AtomicSpace): Value[] {
   return kernel.blocks.flatMap(({ body }) =>
     body.filter((value) => {
       const inst = kernel.insts[value]!;
@@ -117,7 +124,7 @@ function canExpand(kernel: Kernel, forms: ReadonlyMap<Value, Form>, target: Targ
   let isExact = true;
   for (const [value, form] of forms) {
     if (form === 'halves' || hasFences(target)) continue;
-    const inst = kernel.insts[value] as Atomic;
+    const inst = kernel.insts[value] as WideAtomic;
     const what = `an atomic \`${inst.op === 'cas' ? 'cas' : inst.rmw}\` of ${inst.type}`;
     report(value, what, 'Apple GPUs have 32-bit atomics only, and a lock needs fences', 'compile with `--target macos15`');
     isExact = false;
@@ -133,7 +140,7 @@ function canExpand(kernel: Kernel, forms: ReadonlyMap<Value, Form>, target: Targ
 }
 
 const isLockedIn = (kernel: Kernel, forms: ReadonlyMap<Value, Form>, space: AtomicSpace): boolean =>
-  [...forms.keys()].some((value) => kernel.insts[(kernel.insts[value] as Atomic).a]!.type === space);
+  [...forms.keys()].some((value) => kernel.insts[(kernel.insts[value] as WideAtomic).a]!.type === space);
 
 // ── halves ──
 
@@ -184,7 +191,7 @@ const halfAccess = { align: 4, volatile: true } as const;
  */
 function updateLocked(kernel: Kernel, block: Block, at: number, table: number): void {
   const value = block.body[at]!;
-  const inst = kernel.insts[value] as Atomic;
+  const inst = kernel.insts[value] as WideAtomic;
   const [attempt, update, after] = [addBlock(kernel), addBlock(kernel), addBlock(kernel)];
   const rest = splitBlock(kernel, block, at + 1);
   block.body.pop();
@@ -231,8 +238,8 @@ function lockOf(b: Builder, pointer: Value, table: number): Value {
   return b.ptradd(b.param('ptr.global', { index: table }), b.shl(b.zext('i64', index), b.const('i64', 2)));
 }
 
-/** The new value as an i64. */
-function replacement(b: Builder, inst: Atomic, before: Value): Value {
+/** The value that an atomic leaves where `before` was, both as an i64. */
+export function replacement(b: Builder, inst: WideAtomic, before: Value): Value {
   if (inst.op === 'cas') return b.select(b.icmp(before, inst.b, { pred: 'eq' }), inst.c, before);
   switch (inst.rmw) {
     case 'exch':

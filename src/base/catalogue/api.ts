@@ -155,4 +155,43 @@ export const api = entries({
     help: '`--trace-launch KERNEL:N` names the N-th launch of a kernel, from 1 on',
     page: '`--trace-thread` of a whole program traces a thread of its first launch, or of the launch that `--trace-launch` names.',
   },
+  CM5084: {
+    severity: 'error',
+    title: 'no kernel under construction',
+    message: '{what} is called outside of the body of a kernel',
+    help: 'call it in the function that `kernel` is given',
+    page: 'The operations of `cumetal/build` add instructions to the kernel whose body is running. The body is called once, by `kernel`, and must not be asynchronous.',
+  },
+  CM5085: {
+    severity: 'error',
+    title: 'constant outside of the type',
+    message: '{value} is not a value of {type}',
+    page: 'An integer constant has to be a whole number in the range of its type. Constants of floats are rounded to the nearest value of the type.',
+  },
+  CM5086: {
+    severity: 'error',
+    title: 'operand of another type',
+    message: 'the operand is {given}, and {wanted} is needed',
+    help: 'convert it with `to`, or take its bits with `as`',
+    page: 'Operations of the builder do not convert their operands. TypeScript reports most operands of another type; this error is for those that it does not know.',
+  },
+  CM5087: {
+    severity: 'error',
+    title: 'value out of its scope',
+    message: 'a value of {type} is used outside of the branch, loop or kernel in which it was computed',
+    help: 'carry it in a `local` variable that is declared before',
+    page: 'What a branch or a loop computes exists only where the branch was taken, or the loop ran. A variable that is declared before has a value in any case.',
+  },
+  CM5088: {
+    severity: 'error',
+    title: 'invalid use of the builder',
+    message: '{what}: {why}',
+    page: 'An argument of a function of `cumetal/build` that no kernel can have: an extent of 0, a name that PTX does not allow, a place of `printf` without a value.',
+  },
+  CM5089: {
+    severity: 'error',
+    title: 'invalid inline PTX',
+    message: '`{text}`: {why}',
+    page: 'The text of `inline` has to be instructions of PTX, each with its semicolon.',
+  },
 });

@@ -182,6 +182,14 @@ export const device = entries({
     help: 'find the write with `--sanitize`',
     page: 'The profiler records what threads execute in memory behind the buffers of the launch. A kernel that writes far outside of a buffer may change that record, which then has an order of instructions that the kernel cannot execute.',
   },
+  CM6035: {
+    severity: 'error',
+    title: 'a block waits for another block',
+    message:
+      'kernel `{kernel}` was stopped: block ({block}) waits at thread ({thread}) for what no thread of it writes, and blocks run one after the other here',
+    help: '`--device cpu` runs blocks that wait for each other',
+    page: 'WebGPU orders memory within a workgroup and between dispatches. The blocks of a kernel with fences for other blocks, or with 64-bit atomics that need more than two halves, are therefore dispatches of their own, in the order of the blocks: a block can wait for one before it, which has ended, and not for one behind it. The block is stopped when its threads have done nothing but wait for 65,536 rounds of 64 turns of a loop.',
+  },
   CM6040: {
     severity: 'error',
     title: 'metallib on a CUDA device',

@@ -22,7 +22,7 @@ export interface Context {
 
 export type GpuBuffer = AddressBuffer<Context>;
 
-/** A kernel, which is printed for the grids that it is launched with. */
+/** A kernel, which is printed for the blocks that it is launched with. */
 export interface GpuKernel {
   readonly reflection: KernelReflection;
   readonly kernel: Kernel;
@@ -38,7 +38,6 @@ export interface BuiltKernel {
 export interface BuildOptions {
   readonly block: readonly [number, number, number];
   readonly sharedBytes: number;
-  readonly isOneBlock: boolean;
   /** Threads that an invocation runs. */
   readonly threads: number;
 }

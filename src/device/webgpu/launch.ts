@@ -1,16 +1,15 @@
 /** One launch: validation, the words of the launch, its dispatches, the wait, and the results. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
-import { type KernelParam, printBufferBytes } from '../../ir/index.ts';
-import { launchHead, statusWords, type WgslText } from '../../text/index.ts';
+import { type KernelParam, lockTableBytes, printBufferBytes } from '../../ir/index.ts';
+import { launchHead, statusWords, stops, type WgslText } from '../../text/index.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
 import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { sharedParts, validateLaunch, validatorOf } from '../validate-launch.ts';
 import { gpuBuffer, readBytes, writeBytes } from './buffer.ts';
-import type { Context, GpuKernel, GpuLibrary } from './context.ts';
-import type { Dispatch } from './worker/messages.ts';
+import type { BuiltKernel, Context, GpuKernel, GpuLibrary } from './context.ts';
 
 /** Runs a kernel to its end; undefined after reporting CM2090, CM50xx or CM60xx. */
 export function launchKernel(
@@ -28,16 +27,11 @@ export function launchKernel(
     return undefined;
   }
   const sharedBytes = sharedParts(request).size;
-  const isOneBlock = product(request.grid) === 1;
-  const built = library.build(
-    kernel,
-    { block: request.block, sharedBytes, isOneBlock, threads: threadsOf(context, request.block) },
-    diagnostics,
-  );
+  const built = library.build(kernel, { block: request.block, sharedBytes, threads: threadsOf(context, request.block) }, diagnostics);
   if (!built) return undefined;
   const owned = new Map<KernelParam | 'status', Owned>();
   const words = wordsOf(context, { library, kernel, text: built.text, request, owned }, diagnostics);
-  const result = words && run(context, built.program, words, request, diagnostics);
+  const result = words && run(context, built, words, request, diagnostics);
   const isDone = result !== undefined && !reportCompletion(context, kernel, owned, request, diagnostics);
   for (const { address } of owned.values()) if (context.lost === undefined) context.arena.give(address);
   return isDone ? result : undefined;
@@ -66,7 +60,8 @@ interface Binder {
 }
 
 /** Bytes that a launch supplies for a hidden parameter; 0 for others. */
-const ownBytes = ({ faults, formats }: KernelParam): number => (faults ? 4 : formats ? printBufferBytes : 0);
+const ownBytes = ({ faults, formats, locks }: KernelParam): number =>
+  faults ? 4 : formats ? printBufferBytes : locks ? lockTableBytes : 0;
 
 /** The words of the launch, without the place of a dispatch; undefined after reporting CM6012. */
 function wordsOf(context: Context, binder: Binder, diagnostics: Diagnostics): Uint8Array | undefined {
@@ -110,32 +105,17 @@ function emptied(size: number): Uint8Array {
   return bytes;
 }
 
-/** The parts of a grid that a device takes at once, each with its place. */
-export function dispatchesOf(grid: Dim3, most: number, words: Uint8Array): Dispatch[] {
-  const list: Dispatch[] = [];
-  const starts = (axis: number): number[] => Array.from({ length: Math.ceil(grid[axis]! / most) }, (_, i) => i * most);
-  for (const z of starts(2))
-    for (const y of starts(1))
-      for (const x of starts(0)) {
-        const own = words.slice();
-        const view = new DataView(own.buffer);
-        for (const [axis, at] of [x, y, z].entries()) view.setUint32(4 * (launchHead.first + axis), at, true);
-        const groups = [x, y, z].map((at, axis) => Math.min(most, grid[axis]! - at)) as [number, number, number];
-        list.push({ words: own, groups });
-      }
-  return list;
-}
-
 function run(
   context: Context,
-  program: number,
+  { program, text }: BuiltKernel,
   words: Uint8Array,
   { grid, kernel, timeoutMs }: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
   const { connection } = context;
-  const most = connection.opened.limits.maxComputeWorkgroupsPerDimension ?? 65_535;
-  const answer = connection.ask({ ask: 'launch', id: program, dispatches: dispatchesOf(grid, most, words) }, timeoutMs);
+  const most = text.isAlone ? 1 : (connection.opened.limits.maxComputeWorkgroupsPerDimension ?? 65_535);
+  const placeAt = 4 * launchHead.first;
+  const answer = connection.ask({ ask: 'launch', id: program, words, placeAt, grid, most }, timeoutMs);
   if (answer?.isGood) return { durationMs: answer.ms ?? 0 };
   if (!answer) {
     context.lost = `\`${kernel}\` has not ended after ${timeoutMs / 1000} s`;
@@ -166,10 +146,14 @@ function reportCompletion(
   return hasStopped;
 }
 
-/** Reports CM6031 where threads waited for threads that never came. */
+/** Reports CM6031 where threads waited for threads that never came, and CM6035 where they waited for another block. */
 function reportStuck(bytes: Uint8Array, { kernel }: LaunchRequest, diagnostics: Diagnostics): boolean {
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset, statusWords);
   if (words[0] === 0) return false;
-  diagnostics.report('CM6031', { kernel, block: words.subarray(1, 4).join(', '), thread: words.subarray(4, 7).join(', ') });
+  diagnostics.report(words[0] === stops.otherBlock ? 'CM6035' : 'CM6031', {
+    kernel,
+    block: words.subarray(1, 4).join(', '),
+    thread: words.subarray(4, 7).join(', '),
+  });
   return true;
 }

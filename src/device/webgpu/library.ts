@@ -52,8 +52,8 @@ const symbolOf = (context: Context, start: number, { name, offset, size }: Symbo
 const describer: Describer<GpuKernel> = {
   device: 'a WebGPU device',
   describe({ reflection, kernel }, diagnostics) {
-    // What no grid can be launched of is known here; the text itself depends on the grid.
-    wgslKernel(kernel, diagnostics, { isOneBlock: true });
+    // What cannot be launched is known here; the text itself depends on the size of blocks.
+    wgslKernel(kernel, diagnostics);
     return { reflection, kernel };
   },
 };
@@ -64,27 +64,24 @@ interface Builder {
   close(): void;
 }
 
-const usesBlocks = ({ kernel }: GpuKernel): boolean => kernel.insts.some((inst) => inst.op === 'fence' && inst.scope !== 'block');
-
 /** Builds each kernel once for each shape of its blocks. */
 function builder(context: Context): Builder {
   const { connection } = context;
   const texts = new Map<string, WgslText>();
   const made = new Map<string, BuiltKernel>();
-  const print = (kernel: GpuKernel, isOneBlock: boolean, threads: number, key: string, diagnostics: Diagnostics): WgslText | undefined => {
+  const print = (kernel: GpuKernel, threads: number, key: string, diagnostics: Diagnostics): WgslText | undefined => {
     const known = texts.get(key);
     if (known) return known;
     const own = new Diagnostics();
-    const text = wgslKernel(kernel.kernel, own, { exact: context.exact(), isOneBlock, threads });
+    const text = wgslKernel(kernel.kernel, own, { exact: context.exact(), threads });
     diagnostics.addAll(own.list);
     if (own.hasErrors) return undefined;
     texts.set(key, text);
     return text;
   };
-  const build: Build = (kernel, { block, sharedBytes, isOneBlock, threads }: BuildOptions, diagnostics) => {
-    const isAlone = isOneBlock && usesBlocks(kernel);
-    const key = `${kernel.reflection.name} ${isAlone} ${threads}`;
-    const text = print(kernel, isAlone, threads, key, diagnostics);
+  const build: Build = (kernel, { block, sharedBytes, threads }: BuildOptions, diagnostics) => {
+    const key = `${kernel.reflection.name} ${threads}`;
+    const text = print(kernel, threads, key, diagnostics);
     if (!text) return undefined;
     const sharedWords = text.shared.isDynamic ? Math.max(1, Math.ceil((text.shared.bytes + sharedBytes) / 4)) : 0;
     const whole = `${key} ${block.join(' ')} ${sharedWords}`;

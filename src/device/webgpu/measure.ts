@@ -108,7 +108,8 @@ export function measure(connection: Connection, arena: Arena, program: number): 
 function run(connection: Connection, address: number, words: Uint32Array, program: number): Float32Array | undefined {
   connection.send({ ask: 'write', offset: address, bytes: new Uint8Array(words.buffer) });
   const launch = new Uint8Array(Uint32Array.of(address, 0, 0, 0).buffer);
-  const isDone = connection.ask({ ask: 'launch', id: program, dispatches: [{ words: launch, groups: [count / 64, 1, 1] }] })?.isGood;
+  const grid = [count / 64, 1, 1] as const;
+  const isDone = connection.ask({ ask: 'launch', id: program, words: launch, placeAt: 4, grid, most: grid[0] })?.isGood;
   const into = new SharedArrayBuffer(4 * count * results.length);
   if (!isDone || !connection.ask({ ask: 'read', offset: address + 8 * count, into })?.isGood) return undefined;
   return new Float32Array(new Uint8Array(into).slice().buffer);

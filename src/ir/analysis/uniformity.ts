@@ -5,7 +5,7 @@
  * Source: Karrenberg and Hack, "Improving Performance of OpenCL on CPUs" (2012), for joins and temporal divergence.
  */
 import { type Block, edgesOf, type Inst, type Kernel, type Terminator, type Value } from '../kernel.ts';
-import { operandsOf } from '../operands.ts';
+import { argsOf } from '../operands.ts';
 import { specOf } from '../ops.ts';
 import { isPointer, spaceOf } from '../types.ts';
 import { type Cfg, cfgOf } from './cfg.ts';
@@ -124,7 +124,9 @@ function levelOf(state: State, value: Value, block: number): number {
   if (level < 2 && (inst.op === 'ballotsync' || inst.op === 'reducesync')) return Math.max(1, seenFrom(state, inst.members, block));
   if (level < 2 && inst.op === 'shuffle' && seenFrom(state, inst.b, block) < 2) return 1;
   if (inst.op === 'mma') return 2;
-  for (const operand of operandsOf(inst)) level = Math.max(level, seenFrom(state, operand, block));
+  if (level === 2) return level;
+  const fields = inst as unknown as Record<string, Value>;
+  for (const name of argsOf(inst.op)) level = Math.max(level, seenFrom(state, fields[name]!, block));
   return level;
 }
 
@@ -165,9 +167,15 @@ function fixedValues({ blocks, insts }: Kernel, cfg: Cfg): Set<Value> {
   for (const id of cfg.order)
     for (const value of blocks[id]!.body) {
       const inst = insts[value]!;
-      if (specOf(inst.op).effect === 'pure' && operandsOf(inst).every((operand) => fixed.has(operand))) fixed.add(value);
+      if (specOf(inst.op).effect === 'pure' && areFixed(inst, fixed)) fixed.add(value);
     }
   return fixed;
+}
+
+function areFixed(inst: Inst, fixed: ReadonlySet<Value>): boolean {
+  const fields = inst as unknown as Record<string, Value>;
+  for (const name of argsOf(inst.op)) if (!fixed.has(fields[name]!)) return false;
+  return true;
 }
 
 function seenFrom(state: State, value: Value, block: number): number {

@@ -32,10 +32,10 @@ function liveValues(kernel: Kernel): Uint8Array {
     for (const value of body) if (hasEffect(kernel.insts[value]!)) need(value);
     if (end.op === 'condbr') need(end.cond);
   }
-  const incoming = incomingOf(kernel);
+  const { first, next, args } = incomingOf(kernel);
   for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
     eachOperand(kernel.insts[value]!, need);
-    for (const arg of incoming.get(value) ?? []) need(arg);
+    for (let at = first[value]!; at !== 0; at = next[at]!) need(args[at]!);
   }
   return isLive;
 }
@@ -46,14 +46,21 @@ function hasEffect(inst: Inst): boolean {
   return inst.op !== 'shuffle' && inst.op !== 'matmul' && inst.op !== 'mma' && specOf(inst.op).effect !== 'pure';
 }
 
-/** The arguments that edges pass for each block parameter. */
-function incomingOf(kernel: Kernel): Map<Value, Value[]> {
-  const incoming = new Map<Value, Value[]>();
-  for (const { params } of kernel.blocks) for (const param of params) incoming.set(param, []);
+/** The arguments that edges pass for each block parameter, in linked lists: the first by parameter, and the one after each; 0 is none. */
+interface Incoming {
+  readonly first: Int32Array;
+  readonly next: number[];
+  readonly args: Value[];
+}
+
+function incomingOf(kernel: Kernel): Incoming {
+  const incoming: Incoming = { first: new Int32Array(kernel.insts.length), next: [0], args: [0 as Value] };
   for (const { end } of kernel.blocks)
     for (const { block, args } of edgesOf(end))
-      args.forEach((arg, i) => {
-        incoming.get(block.params[i]!)!.push(arg);
-      });
+      for (let i = 0; i < args.length; i++) {
+        const param = block.params[i]!;
+        incoming.next.push(incoming.first[param]!);
+        incoming.first[param] = incoming.args.push(args[i]!) - 1;
+      }
   return incoming;
 }

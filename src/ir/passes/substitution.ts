@@ -14,24 +14,38 @@ export interface Substitution {
 
 /** A substitution that replaces nothing yet. */
 export function substitution(): Substitution {
-  const targets = new Map<Value, Value>();
+  // By value, one more than its replacement: every pass asks for every operand, and most values have none.
+  let targets = new Int32Array(0);
+  let count = 0;
   const of = (value: Value): Value => {
-    let end = value;
-    for (let next = targets.get(end); next !== undefined; next = targets.get(end)) end = next;
+    if (value >= targets.length || targets[value] === 0) return value;
+    let end: number = value;
+    for (let next = targets[end]; next !== undefined && next > 0; next = targets[end]) end = next - 1;
     // Shortens the chain, so that long ones are walked once.
-    for (let at = value; at !== end; ) {
-      const next = targets.get(at)!;
-      targets.set(at, end);
+    for (let at: number = value; at !== end; ) {
+      const next = targets[at]! - 1;
+      targets[at] = end + 1;
       at = next;
     }
-    return end;
+    return end as Value;
   };
   return {
-    replace: (from, to) => void targets.set(from, to),
+    replace(from, to) {
+      if (from >= targets.length) targets = longer(targets, from + 1);
+      if (targets[from] === 0) count++;
+      targets[from] = to + 1;
+    },
     of,
-    has: (value) => targets.has(value),
-    count: () => targets.size,
+    has: (value) => value < targets.length && targets[value] !== 0,
+    count: () => count,
   };
+}
+
+/** The same numbers in an array of at least a length, with zeros behind them. */
+function longer(numbers: Int32Array<ArrayBuffer>, length: number): Int32Array<ArrayBuffer> {
+  const result = new Int32Array(Math.max(64, length, 2 * numbers.length));
+  result.set(numbers);
+  return result;
 }
 
 /** Writes a substitution into every use of a kernel. */

@@ -29,9 +29,15 @@ interface Seen {
 export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMap<Value, number>, signed: ReadonlySet<Value>): void {
   const masks = paramMasks(graph, bases);
   const seen = kernel.params.map((): Seen => ({ types: new Map(), reads: false, writes: false, signs: 0 }));
+  const among = new Map<bigint, readonly Seen[]>();
+  const seenBy = (mask: bigint): readonly Seen[] => {
+    const found = among.get(mask) ?? seen.filter((_, index) => (mask >> BigInt(index)) & 1n);
+    among.set(mask, found);
+    return found;
+  };
   const note = (value: Value, act: (seen: Seen) => void): void => {
     const mask = masks.get(value) ?? 0n;
-    if (mask !== 0n) for (const [index, each] of seen.entries()) if ((mask >> BigInt(index)) & 1n) act(each);
+    if (mask !== 0n) for (const each of seenBy(mask)) act(each);
   };
   for (const value of graph.order) {
     const inst = instOf(kernel, value);

@@ -1,5 +1,4 @@
 /** Where the values of parameters flow as addresses: through sums, differences, selections, casts and block parameters. */
-import { addTo } from '../../base/group.ts';
 import { edgesOf, type Inst, instOf, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
 
 /** The uses of a kernel's values, made once. */
@@ -7,35 +6,59 @@ export interface Graph {
   /** All values of all blocks, parameters of a block before its body. */
   readonly order: readonly Value[];
   /** Instructions that use a value. */
-  readonly users: ReadonlyMap<Value, readonly Value[]>;
+  readonly users: Lists;
   /** Values that a jump hands to a block parameter. */
   readonly onEdges: ReadonlySet<Value>;
   /** The operands whose address the result may be, or be based on. */
   readonly sourcesOf: (value: Value) => readonly Value[];
   /** The reverse: the values that may be, or be based on, the address that a value is. */
-  readonly targets: ReadonlyMap<Value, readonly Value[]>;
+  readonly targets: Lists;
+}
+
+/** Lists by value. */
+interface Lists {
+  get(value: Value): readonly Value[] | undefined;
+}
+
+/** Lists in an array, which are found faster than in a map: every operand of a kernel is in one. */
+class ListsByValue implements Lists {
+  readonly #lists: (Value[] | undefined)[] = [];
+
+  get(value: Value): Value[] | undefined {
+    return this.#lists[value];
+  }
+
+  add(value: Value, member: Value): void {
+    const list = this.#lists[value];
+    if (list) list.push(member);
+    else this.#lists[value] = [member];
+  }
+
+  constructor(length: number) {
+    this.#lists.length = length;
+  }
 }
 
 /** Reads a kernel's uses. */
 export function useGraph(kernel: Kernel): Graph {
   const order: Value[] = [];
-  const users = new Map<Value, Value[]>();
-  const incoming = new Map<Value, Value[]>();
-  const targets = new Map<Value, Value[]>();
+  const users = new ListsByValue(kernel.insts.length);
+  const incoming = new ListsByValue(kernel.insts.length);
+  const targets = new ListsByValue(kernel.insts.length);
   const onEdges = new Set<Value>();
   for (const block of kernel.blocks) {
     for (const param of block.params) order.push(param);
     for (const value of block.body) {
       order.push(value);
       const inst = instOf(kernel, value);
-      for (const operand of operandsOf(inst)) if (users.get(operand)?.at(-1) !== value) addTo(users, operand, value);
-      for (const operand of addressOperands(inst)) addTo(targets, operand, value);
+      for (const operand of operandsOf(inst)) if (users.get(operand)?.at(-1) !== value) users.add(operand, value);
+      for (const operand of addressOperands(inst)) targets.add(operand, value);
     }
     for (const edge of edgesOf(block.end))
       edge.args.forEach((arg, i) => {
         onEdges.add(arg);
-        addTo(targets, arg, edge.block.params[i]!);
-        addTo(incoming, edge.block.params[i]!, arg);
+        targets.add(arg, edge.block.params[i]!);
+        incoming.add(edge.block.params[i]!, arg);
       });
   }
   const sourcesOf = (value: Value): readonly Value[] => incoming.get(value) ?? addressOperands(instOf(kernel, value));

@@ -61,6 +61,9 @@ export function link(from: Flow, to: Flow): Edge {
 /** Nesting of blocks with several edges to which a value is searched for. */
 const maxAsked = 32;
 
+/** Blocks of a line between two that note what a read through them found: each would take memory for every register that is read far below. */
+const noteEvery = 8;
+
 /** An empty register file; `entry` is the flow without predecessors, in which registers without a value become 0. */
 export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
   const pending: Pending[] = [];
@@ -103,18 +106,23 @@ export function registerFile(kernel: Kernel, entry: Flow): RegisterFile {
   }
 
   function read(flow: Flow, register: Register): Value {
-    const passed: Flow[] = [];
+    let value = flow.defs.get(register);
+    if (value !== undefined) return value;
+    const noted: Flow[] = [];
+    const start = starts.size > 0 ? starts.get(register) : undefined;
     let at = flow;
-    let value = at.defs.get(register);
-    while (value === undefined) {
-      passed.push(at);
-      if (at.edgeCount !== 1 || starts.get(register) === at) value = find(at, register);
-      else {
-        at = at.edges[0]?.from ?? bug(`block ${at.block.label ?? at.block.id} is read before its predecessor is filled`);
-        value = at.defs.get(register);
-      }
+    for (let steps = 1; at.edgeCount === 1 && at !== start; steps++) {
+      at = at.edges[0]?.from ?? bug(`block ${at.block.label ?? at.block.id} is read before its predecessor is filled`);
+      value = at.defs.get(register);
+      if (value !== undefined) break;
+      if (steps % noteEvery === 0) noted.push(at);
     }
-    for (const between of passed) between.defs.set(register, value);
+    if (value === undefined) {
+      value = find(at, register);
+      at.defs.set(register, value);
+    }
+    flow.defs.set(register, value);
+    for (const between of noted) between.defs.set(register, value);
     return value;
   }
 

@@ -2,7 +2,7 @@
 import type { Span } from '../../base/source.ts';
 import type { Match } from '../model/row.ts';
 import type { Register } from '../model/types.ts';
-import type { Module, Operand, PtxFunction } from '../syntax/ast.ts';
+import type { Module, Operand, PtxFunction, Statement } from '../syntax/ast.ts';
 import type { LabelPlace, Scope } from './scope.ts';
 
 /** An instruction with its row of the table and its operands. */
@@ -74,4 +74,10 @@ export interface Checked {
   readonly functions: ReadonlyMap<PtxFunction, CheckedFunction>;
   /** By each of them that may come to call itself. */
   readonly recursions: ReadonlyMap<PtxFunction, Recursion>;
+}
+
+/** Gives up the instructions of a function that nothing will ask for again: those of all functions are most of the memory of a large module. */
+export function forgetBody({ fn, items }: CheckedFunction): void {
+  (items as CheckedItem[]).length = 0;
+  ((fn.body ?? []) as Statement[]).length = 0;
 }

@@ -7,7 +7,7 @@ import type { Register } from '../model/types.ts';
 import { bitsOfType, isCompatible, isFloatType, kindOfType, registerTypes } from '../model/types.ts';
 import { type Instruction, instructionName, type Operand, type Variable } from '../syntax/ast.ts';
 import { constantValue, integerConstant } from '../syntax/constant.ts';
-import { partsOf } from '../syntax/operand-parts.ts';
+import { partsOf, selectedPart } from '../syntax/operand-parts.ts';
 import { printOperand } from '../syntax/print.ts';
 import { spaceOf, wrongAccess, wrongBase } from './address.ts';
 import { immediateBits } from './immediate.ts';
@@ -58,9 +58,10 @@ export function checkOperands(
 }
 
 function checkOperand(place: Place, slot: OperandSlot, node: Operand): MatchedOperand | undefined {
-  if (slot.parts && node.kind === 'element' && slot.parts.test(node.element)) {
-    const whole = checkOperand(place, slot, { kind: 'name', name: node.name, span: node.span });
-    return whole && { ...whole, part: node.element };
+  const selected = slot.parts && selectedPart(slot.parts, node);
+  if (selected) {
+    const whole = checkOperand(place, slot, selected.node);
+    return whole && { ...whole, part: selected.part };
   }
   const type = typeOfSlot(slot, place.form);
   const whole = { slot, node, type, lanes: undefined };

@@ -35,7 +35,7 @@ export interface RowBuilder extends Builder {
   threadMemory(bytes: number): Value;
   /** The threads of a warp group, four warps, wait for each other. */
   groupBarrier(): void;
-  /** The selector after an operand (`h1` of `a.h1`), by the operand's name in the row. */
+  /** The selector after an operand, with the sign before it (`h1` of `a.h1`, `-` of `-a`), by the operand's name in the row. */
   part(operand: string): string | undefined;
   /** An address operand as an IR pointer, with its offset applied. `generic` if the instruction names no state space. */
   pointer(address: AddressOperand, space: AccessSpace): Value;

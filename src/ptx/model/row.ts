@@ -162,7 +162,7 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly spaces?: { readonly [O in Addresses<S>]?: 'global' | 'shared' };
   /** Destinations that may be the sink `_`, which discards the result. */
   readonly sinks?: readonly Operands<S>[];
-  /** Operands that accept a selector of parts (`a.h1`), which `RowBuilder.part` returns; the register is then the whole. */
+  /** Operands that accept a selector of parts (`a.h1`) or a sign (`-a.h1`), which `RowBuilder.part` returns; the register is then the whole. */
   readonly parts?: { readonly [O in Operands<S>]?: RegExp };
   /** Operands that are present exactly if a slot has a word: `policy` with `.L2::cache_hint`. */
   readonly onlyWith?: { readonly [O in Omissible<S>]?: SlotNames<S> };

@@ -31,3 +31,12 @@ export function partsOf(operand: Operand): readonly Operand[] {
       return none;
   }
 }
+
+/** A selector of parts after an operand, behind the sign before it (`-a.h1`), and the operand without them. */
+export function selectedPart(parts: RegExp, node: Operand): { readonly part: string; readonly node: Operand } | undefined {
+  const isNegated = node.kind === 'unary' && node.operator === '-';
+  const inner = isNegated ? node.operand : node;
+  const part = `${isNegated ? '-' : ''}${inner.kind === 'element' ? inner.element : ''}`;
+  if (part === '' || !parts.test(part)) return undefined;
+  return { part, node: inner.kind === 'element' ? { kind: 'name', name: inner.name, span: inner.span } : inner };
+}

@@ -53,11 +53,13 @@ import { policyRows } from './policies.ts';
 import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
 import { stackRows } from './stack.ts';
+import { stochasticRows } from './stochastic.ts';
 import { tensorMemoryRows } from './tensor-memory/rows.ts';
 import { surfaceReductionRows } from './texture/reduction.ts';
 import { surfaceRows } from './texture/surface.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
+import { scalarVideoRows } from './video-scalar.ts';
 import { warpRows } from './warp.ts';
 import { wholeAtomicRows, wholeRows } from './whole.ts';
 import { wideAccessRows } from './wide-access.ts';
@@ -109,6 +111,7 @@ export const chapters: readonly Chapter[] = [
   eager(convertHalfRows),
   eager(smallFloatRows),
   eager(blackwellFloatRows()),
+  eager(stochasticRows()),
   lazy(lazyOpcodes.textures, textureRows),
   lazy(lazyOpcodes.surfaces, () => [...surfaceRows(), ...surfaceReductionRows()]),
   eager(controlRows),
@@ -123,6 +126,7 @@ export const chapters: readonly Chapter[] = [
   lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),
   lazy(lazyOpcodes.barriers, mbarrierRows),
   eager(miscRows),
+  lazy(lazyOpcodes.scalarVideo, scalarVideoRows),
   lazy(lazyOpcodes.video, videoRows),
 ];
 

@@ -23,5 +23,6 @@ export const lazyOpcodes = {
   clusters: 'mapa getctarank',
   multimem: 'multimem',
   launchControl: 'clusterlaunchcontrol',
-  video: `${packedVideo} vshl vshr`,
+  scalarVideo: 'vadd vsub vabsdiff vmin vmax vshl vshr vmad vset',
+  video: packedVideo,
 } as const satisfies Record<string, string>;

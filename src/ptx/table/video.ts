@@ -1,7 +1,6 @@
 /**
  * Packed video instructions, on two or four integers in a register. A selector after an operand may reorder them (`a.h31`). Results are
- * exact, and `.sat` saturates them. Of the scalar video instructions there are shifts, alone or with a sum; the others are refused.
- * Source: PTX ISA 9.0, 9.7.18.
+ * exact, and `.sat` saturates them. Source: PTX ISA 9.0, 9.7.18.
  */
 import type { IcmpPredicate, Value } from '../../ir/index.ts';
 import { type Row, type RowBuilder, row } from '../model/row.ts';
@@ -9,14 +8,13 @@ import { isSignedType } from '../model/types.ts';
 import { saturateInt } from './compose.ts';
 
 const words = ['u32', 's32'] as const;
-const comparisons = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'] as const;
-const fermi = { ptx: 2, sm: 20 } as const;
+export const comparisons = ['eq', 'ne', 'lt', 'le', 'gt', 'ge'] as const;
 const kepler = { ptx: 3, sm: 30 } as const;
 
 const i64 = (ir: RowBuilder, value: number): Value => ir.const('i64', value);
 
 /** A part of a 32-bit value, extended to i64 by the sign of a type. */
-function extended(ir: RowBuilder, a: Value, type: string, { bits, from }: { readonly bits: number; readonly from: number }): Value {
+export function extended(ir: RowBuilder, a: Value, type: string, { bits, from }: { readonly bits: number; readonly from: number }): Value {
   const top = ir.shl(ir.zext('i64', a), i64(ir, 64 - bits - from));
   return isSignedType(type) ? ir.ashr(top, i64(ir, 64 - bits)) : ir.lshr(top, i64(ir, 64 - bits));
 }
@@ -27,9 +25,9 @@ function limited(ir: RowBuilder, value: Value, type: string, bits: number, sat: 
 }
 
 /** The exact result of two extended operands. */
-type Compute = (ir: RowBuilder, a: Value, b: Value) => Value;
+export type Compute = (ir: RowBuilder, a: Value, b: Value) => Value;
 
-const absolute: Compute = (ir, a, b) => {
+export const absolute: Compute = (ir, a, b) => {
   const difference = ir.sub(a, b);
   return ir.smax(difference, ir.sub(i64(ir, 0), difference));
 };
@@ -39,7 +37,7 @@ const average: Compute = (ir, a, b) => {
   const isNegative = ir.icmp(sum, i64(ir, 0), { pred: 'slt' });
   return ir.ashr(ir.add(sum, ir.select(isNegative, i64(ir, 0), i64(ir, 1))), i64(ir, 1));
 };
-const compared =
+export const compared =
   (cmp: (typeof comparisons)[number]): Compute =>
   (ir, a, b) =>
     ir.zext('i64', ir.icmp(a, b, { pred: (cmp === 'eq' || cmp === 'ne' ? cmp : `s${cmp}`) as IcmpPredicate }));
@@ -219,71 +217,4 @@ const lanewiseRows = shapes.flatMap((shape) => {
   ];
 });
 
-// ── shifts of one value ──
-
-/** The byte (`b0`) or half (`h1`) of an operand. */
-const onePart = /^(b[0-3]|h[01])$/;
-
-/** The part of an operand that its selector names, or all of it, extended to i64. */
-function chosen(ir: RowBuilder, name: 'a' | 'b', a: Value, type: string): Value {
-  const [kind, index] = ir.part(name) ?? '';
-  const bits = kind === undefined ? 32 : kind === 'b' ? 8 : 16;
-  return extended(ir, a, type, { bits, from: bits * Number(index ?? 0) });
-}
-
-const shiftRows = (
-  [
-    ['vshl', 'left', 0x1e],
-    ['vshr', 'right', 0x07],
-  ] as const
-).flatMap(([name, way, result]) => {
-  const modes = ['clamp', 'wrap'] as const;
-  const shifted = (ir: RowBuilder, a: Value, b: Value, atype: string, mode: (typeof modes)[number]): Value => {
-    const [value, amount] = [chosen(ir, 'a', a, atype), chosen(ir, 'b', b, 'u32')];
-    const count = mode === 'clamp' ? ir.umin(amount, i64(ir, 32)) : ir.and(amount, i64(ir, 31));
-    return ir.trunc('i32', name === 'vshl' ? ir.shl(value, count) : ir.ashr(value, count));
-  };
-  return [
-    row({
-      syntax: `${name as 'vshl'}.dtype.atype.u32.mode d, a, b`,
-      values: { dtype: words, atype: words, mode: modes },
-      types: { d: '.dtype', a: '.atype', b: 'u32' },
-      parts: { a: onePart, b: onePart },
-      since: fermi,
-      doc: `Shifts a 32-bit value, byte or half to the ${way}.`,
-      source: '9.7.18.2',
-      status: 'exact',
-      lower: ({ a, b }, m, ir) => shifted(ir, a, b, m.atype, m.mode),
-      cases: () => [
-        { form: `${name}.u32.u32.u32.clamp`, a: 0x0f, b: 1, d: result, why: 'by one bit' },
-        { form: `${name}.u32.u32.u32.clamp`, a: 0xffffffff, b: 40, d: 0, why: 'by more than all bits' },
-        {
-          form: `${name}.s32.s32.u32.wrap`,
-          a: 0x80000000,
-          b: 32,
-          d: 0x80000000,
-          why: 'the amount modulo 32',
-        },
-      ],
-    }),
-    row({
-      syntax: `${name as 'vshl'}.dtype.atype.u32.mode.add d, a, b, c`,
-      values: { dtype: words, atype: words, mode: modes },
-      types: { d: '.dtype', a: '.atype', b: 'u32', c: 'b32' },
-      parts: { a: onePart, b: onePart },
-      since: fermi,
-      doc: `Shifts a 32-bit value, byte or half to the ${way}, and adds c.`,
-      source: '9.7.18.2',
-      status: 'exact',
-      lower: ({ a, b, c }, m, ir) => ir.add(shifted(ir, a, b, m.atype, m.mode), c),
-      cases: () => [
-        { form: `${name}.u32.u32.u32.clamp.add`, a: 0x0f, b: 1, c: 100, d: result + 100, why: 'plus a hundred' },
-        { form: `${name}.u32.u32.u32.clamp.add`, a: 7, b: 0, c: 0xffffffff, d: 6, why: 'the sum wraps' },
-        { form: `${name}.s32.s32.u32.clamp.add`, a: 0x80000000, b: 33, c: 5, d: name === 'vshl' ? 5 : 4, why: 'all bits are the sign' },
-      ],
-    }),
-  ];
-});
-
-/** In the order of the manual. */
-export const videoRows = (): readonly Row[] => [...shiftRows, ...lanewiseRows];
+export const videoRows = (): readonly Row[] => lanewiseRows;

@@ -14,13 +14,11 @@ import {
   elementOf,
   type Inst,
   type Kernel,
-  operandsOf,
   type PointerType,
   type PureFunction,
   runPasses,
   spaceOf,
   standardPasses,
-  terminatorOperands,
   type Value,
 } from '../../ir/index.ts';
 import { movedType } from '../addresses.ts';
@@ -33,12 +31,15 @@ import { polished } from '../polish.ts';
 import { functionName, type NewPrinter, newPrinter } from '../printer.ts';
 import { helperName, helperTexts } from './helpers/index.ts';
 import { layoutOf, type WgslArgument, writeKernel, writeStatus } from './kernel-text.ts';
+import { mayStop, writeRounds } from './rounds.ts';
 import { languageOf } from './rules.ts';
-import { type Sync, writeLeave, writeRounds, writeUniform } from './sync.ts';
+import { type Sync, writeLeave, writeUniform } from './sync.ts';
+import { type Turns, takeTurns } from './turns.ts';
 import { type Exactness, portable, typeName, type WgslState } from './types.ts';
 import { isProvablyUniform } from './uniform.ts';
 
 export { launchHead, type WgslArgument } from './kernel-text.ts';
+export { stops } from './rounds.ts';
 export { type Exactness, fast, portable } from './types.ts';
 
 /** A kernel as text. */
@@ -46,7 +47,7 @@ export interface WgslText {
   readonly name: string;
   readonly text: string;
   readonly arguments: readonly WgslArgument[];
-  /** Where the address of seven words of zeros is, in bytes: 1 if threads wait for threads that never come, and then the block and the thread of one of them. */
+  /** Where the address of seven words of zeros is, in bytes: why the block was stopped (`stops`), and then the block and a thread that waits. */
   readonly status: number | undefined;
   /** Bytes of the launch. */
   readonly launchBytes: number;
@@ -54,6 +55,11 @@ export interface WgslText {
   readonly shared: { readonly bytes: number; readonly isDynamic: boolean };
   /** Contents of the binding `constants`. */
   readonly constants: Uint8Array | undefined;
+  /**
+   * Whether a block runs without the others: WGSL orders memory within a workgroup alone, WebGPU between dispatches. Each block of a kernel that orders
+   * memory for other blocks is a dispatch of its own, in the order of the blocks.
+   */
+  readonly isAlone: boolean;
   readonly helpers: ReadonlySet<string>;
   readonly functions: ReadonlyMap<string, string>;
 }
@@ -62,32 +68,23 @@ export interface WgslOptions {
   /** The PTX, for names and places. */
   readonly source?: SourceFile | undefined;
   readonly exact?: Exactness;
-  /** Whether the grid is one block: then fences of the device order what those of a block do. */
-  readonly isOneBlock?: boolean;
   /** Threads that an invocation runs, for blocks that are larger than a workgroup may be. */
   readonly threads?: number;
 }
 
 /** Prints a kernel, which is not changed; what cannot be expressed is reported (CM2090, CM2091), and the text is then of no use. */
 export function wgslKernel(original: Kernel, diagnostics: Diagnostics, options: WgslOptions = {}): WgslText {
-  const { source, exact = portable, isOneBlock = false, threads = 1 } = options;
-  const kernel = copyOf(original);
-  expandMatmul(kernel);
-  legalizeF64(kernel, 'wgsl', diagnostics);
-  resolveOffsets(kernel);
-  runPasses(kernel, standardPasses, undefined);
-  if (!isOneBlock) refuseFences(kernel, diagnostics);
-  insertYields(kernel);
-  splitAtSyncPoints(kernel);
+  const { source, exact = portable, threads = 1 } = options;
+  const { kernel, turns, isAlone } = prepared(original, diagnostics);
   const { regions, isScheduled } = scheduleOf(kernel, threads);
-  const layout = layoutOf(kernel, regions, isScheduled);
+  const waits = { regions, turns: isScheduled ? turnStates(kernel, regions, turns.yields) : [], isAlone };
+  const layout = layoutOf(kernel, isScheduled && mayStop(waits));
   const functions = new Map<string, string>();
   const helpers = new Set<string>();
   const state: WgslState = {
     exact,
     offsets: layout.offsets,
     stores: storesOf(kernel, layout.hasStatus),
-    isUsed: usesOf(kernel),
     hasLocalStart: isScheduled && threads > 1,
   };
   const made = newBodyPrinter(kernel, diagnostics, { source, state, helpers, functions });
@@ -100,7 +97,7 @@ export function wgslKernel(original: Kernel, diagnostics: Diagnostics, options: 
   const sync: Sync = {
     p,
     body: () => body ?? bug('a kernel without a body'),
-    regions,
+    ...waits,
     parts,
     threads,
     sharedStore: state.stores.shared,
@@ -117,7 +114,7 @@ export function wgslKernel(original: Kernel, diagnostics: Diagnostics, options: 
   });
   made.attach(body);
   const written = body;
-  const fail = (): void => writeStatus(p, layout.status, state);
+  const fail = (stop: number): void => writeStatus(p, layout.status, state, stop);
   const code = p.lines.capture(() => p.lines.indent(() => (isScheduled ? writeRounds(sync, fail) : written.write(parts.get(0)!))));
   writeKernel({ ...made, regions, isScheduled, threads, points, declarations: body.declarations(), layout, state, own, code });
   const shared = p.addresses.windows.get('shared');
@@ -129,22 +126,34 @@ export function wgslKernel(original: Kernel, diagnostics: Diagnostics, options: 
     launchBytes: layout.bytes,
     shared: { bytes: shared?.dynamicOffset ?? shared?.size ?? 0, isDynamic: shared?.dynamicOffset !== undefined },
     constants: p.addresses.windows.get('constant')?.init,
+    isAlone,
     helpers,
     functions,
   };
 }
 
-/** Reports fences that order memory for other blocks. */
-function refuseFences({ blocks, insts, locs }: Kernel, diagnostics: Diagnostics): void {
-  for (const { body } of blocks)
-    for (const value of body) {
-      const inst = insts[value]!;
-      if (inst.op !== 'fence' || inst.scope === 'block') continue;
-      const what = 'a fence between blocks (`membar.gl`, `fence` of the device, `atom.acq_rel`)';
-      const why = 'WGSL orders memory within a workgroup alone; a grid of one block can be launched';
-      diagnostics.report('CM2090', { what, target: 'wgsl', why }, locs[value] ? { span: locs[value] } : {});
-    }
+/** A copy of a kernel that has a form in WGSL, split where threads wait. */
+function prepared(original: Kernel, diagnostics: Diagnostics): { kernel: Kernel; turns: Turns; isAlone: boolean } {
+  const kernel = copyOf(original);
+  expandMatmul(kernel);
+  const turns = takeTurns(kernel);
+  legalizeF64(kernel, 'wgsl', diagnostics);
+  resolveOffsets(kernel);
+  runPasses(kernel, standardPasses, undefined);
+  insertYields(kernel);
+  splitAtSyncPoints(kernel);
+  return { kernel, turns, isAlone: turns.ofGlobal || hasFencesOfDevice(kernel) };
 }
+
+/** Whether a kernel has fences that order memory for other blocks. */
+const hasFencesOfDevice = ({ insts }: Kernel): boolean => insts.some((inst) => inst.op === 'fence' && inst.scope !== 'block');
+
+/** The states behind the yields at which a turn starts. */
+const turnStates = (kernel: Kernel, { byEntry }: Regions, yields: ReadonlySet<Value>): number[] =>
+  kernel.blocks.flatMap((block) => {
+    const [last] = syncPointsOf(kernel, block);
+    return last !== undefined && yields.has(last) && block.end.op === 'br' ? [byEntry.get(block.end.to.block.id)!.id] : [];
+  });
 
 /** How threads wait: in place where that is uniform, else by a scheduler, in which a fence lets the other threads run. */
 function scheduleOf(kernel: Kernel, threads: number): { regions: Regions; isScheduled: boolean } {
@@ -186,15 +195,6 @@ function touchesParts(kernel: Kernel, inst: Inst): boolean {
   if (inst.op === 'load') return inst.volatile;
   if (inst.op === 'store') return inst.volatile || inst.align < 4 || bytesOf(elementOf(movedType(kernel, inst))) < 4;
   return inst.op === 'atomic' || inst.op === 'cas';
-}
-
-function usesOf(kernel: Kernel): (value: number) => boolean {
-  const used = new Set<number>();
-  for (const block of kernel.blocks) {
-    for (const value of block.body) for (const operand of operandsOf(kernel.insts[value]!)) used.add(operand);
-    for (const value of terminatorOperands(block.end)) used.add(value);
-  }
-  return (value) => used.has(value);
 }
 
 const uniformRules = (sync: Sync) =>

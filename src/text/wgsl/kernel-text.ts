@@ -6,7 +6,7 @@ import type { Printer } from '../language.ts';
 import { slotsOf } from '../opencl/schedule.ts';
 import { polished } from '../polish.ts';
 import { functionName, type NewPrinter } from '../printer.ts';
-import { marks } from './sync.ts';
+import { marks } from './rounds.ts';
 import type { WgslState } from './types.ts';
 
 /** Words of a launch before the parameters: blocks of the grid, the first block of this dispatch, and zeros. */
@@ -30,8 +30,8 @@ export interface Layout {
   readonly bytes: number;
 }
 
-/** Where the parameters are in the words of the launch. */
-export function layoutOf({ params }: Kernel, { rendezvous }: Regions, isScheduled: boolean): Layout {
+/** Where the parameters are in the words of the launch, and the address of the status behind them. */
+export function layoutOf({ params }: Kernel, hasStatus: boolean): Layout {
   const offsets: number[] = [];
   const list: WgslArgument[] = [];
   let at = 4 * launchHead.words;
@@ -44,7 +44,7 @@ export function layoutOf({ params }: Kernel, { rendezvous }: Regions, isSchedule
     at += alignUp(isValue ? size : 8, 4);
   });
   const status = alignUp(at, 8);
-  return { list, offsets, hasStatus: isScheduled && rendezvous.length > 0, status, bytes: alignUp(status + 8, 16) };
+  return { list, offsets, hasStatus, status, bytes: alignUp(status + 8, 16) };
 }
 
 /** The special registers. */
@@ -214,10 +214,10 @@ function writeMemory({ p, regions, isScheduled, threads, state, own }: Texts, ha
   lines.add(`var<workgroup> ${own('kinds')}: array<u32, block_threads>;`);
 }
 
-/** Writes which thread waits for threads that never come, unless another one has. */
-export function writeStatus(p: Printer, status: number, { stores }: WgslState): void {
+/** Writes which thread waits for what never comes, unless another one has. */
+export function writeStatus(p: Printer, status: number, { stores }: WgslState, stop: number): void {
   const at = `(launch[${status / 4}] >> 2u)`;
-  p.lines.add(`if (atomicExchange(&${stores.global.name}[${at}], 1u) == 0u) {`);
+  p.lines.add(`if (atomicExchange(&${stores.global.name}[${at}], ${stop}u) == 0u) {`);
   p.lines.indent(() => {
     for (const [i, axis] of ['x', 'y', 'z'].entries()) {
       p.lines.add(`atomicStore(&${stores.global.name}[${at} + ${1 + i}u], group.${axis} + launch[${launchHead.first + i}]);`);

@@ -20,6 +20,7 @@ import { atom, type Expression, made, strength } from '../expression.ts';
 import type { Printer, Rules } from '../language.ts';
 import { bitcast } from './floats.ts';
 import { readWord, type Store, storeKey, writeWord } from './helpers/memory.ts';
+import { refusedParam } from './services.ts';
 import { call, infix, isWide, part, typeName, type WgslState, word } from './types.ts';
 
 /** A place: its memory, and its address in bytes as a sum. */
@@ -30,7 +31,13 @@ interface Address extends Terms {
 }
 
 /** What an address through a parameter is added to: a parameter by value has its place in the words of the launch. */
-function ofParam(p: Printer, { stores, offsets }: WgslState, index: number): Pick<Address, 'store' | 'base'> & { readonly start: bigint } {
+function ofParam(
+  p: Printer,
+  { stores, offsets }: WgslState,
+  index: number,
+  value: Value,
+): Pick<Address, 'store' | 'base'> & { readonly start: bigint } {
+  refusedParam(p, index, value);
   if (p.kernel.params[index]!.kind === 'value') return { store: stores.param, base: undefined, start: BigInt(offsets[index]!) };
   return { store: stores.global, base: part(atom(p.parameter(index)), 'x'), start: 0n };
 }
@@ -41,13 +48,13 @@ function addressOfAccess(p: Printer, state: WgslState, value: Value): Address {
   const place = p.addresses.places.get(value)!;
   switch (place.kind) {
     case 'scalar': {
-      const { start, ...of } = ofParam(p, state, place.param);
+      const { start, ...of } = ofParam(p, state, place.param, value);
       return { ...of, terms: [], constant: start };
     }
     case 'element': {
       const size = BigInt(bytesOf(p.addresses.elements.get(place.param)!));
       const terms = place.terms.map((term) => ({ value: term.value, scale: term.scale * size }));
-      const { start, ...of } = ofParam(p, state, place.param);
+      const { start, ...of } = ofParam(p, state, place.param, value);
       return { ...of, terms, constant: start + place.constant * size };
     }
     case 'window': {
@@ -57,7 +64,7 @@ function addressOfAccess(p: Printer, state: WgslState, value: Value): Address {
     case 'pointer': {
       const root = p.kernel.insts[place.pointer]!;
       if (root.op === 'param' && p.kernel.params[root.index]!.kind !== 'threadgroup') {
-        const { start, ...of } = ofParam(p, state, root.index);
+        const { start, ...of } = ofParam(p, state, root.index, value);
         return { ...of, terms: place.terms, constant: start + place.constant };
       }
       const space = spaceOf(p.typeOf(place.pointer) as PointerType);
@@ -124,10 +131,9 @@ function elementWord(p: Printer, store: Store, at: Expression, element: ScalarTy
 }
 
 function load(p: Printer, state: WgslState, inst: InstOf<'load'>, value: Value): Expression {
-  const { type, align, volatile: isVolatile } = inst;
+  const { type, align } = inst;
   if (isPointer(type)) return p.refuse(value, 'a load of a pointer', 'pointers are loaded as integers');
   const element = elementOf(type);
-  if (isVolatile && bitsOf(element) > 32) return refuseWide(p, value);
   if (bitsOf(type) > 128) return p.refuse(value, 'an access of 256 bits', 'WGSL has vectors of four words');
   const address = addressOfAccess(p, state, value);
   const reads = (expression: Expression): Expression => ({ ...expression, reads: address.store.name !== 'launch' });
@@ -151,7 +157,6 @@ function load(p: Printer, state: WgslState, inst: InstOf<'load'>, value: Value):
 function store(p: Printer, state: WgslState, inst: InstOf<'store'>, value: Value): undefined {
   const type = p.typeOf(inst.value);
   const element = elementOf(type);
-  if (inst.volatile && bitsOf(element) > 32) return void refuseWide(p, value);
   const address = addressOfAccess(p, state, value);
   const count = lanesOf(type) * Math.max(1, bitsOf(element) / 32);
   const from = count > 1 ? named(p, 'from', p.use(inst.value)) : p.use(inst.value);
@@ -180,7 +185,7 @@ function atomic(p: Printer, state: WgslState, inst: InstOf<'atomic'>, value: Val
   const address = addressOfAccess(p, state, value);
   if (!address.store.isAtomic) return p.refuse(value, 'an atomic in local or constant memory', 'WGSL has none there');
   if (bits === 8) return p.refuse(value, 'an atomic of 8 bits', 'WGSL has atomics of 32 bits');
-  if (bits === 64) return wideAtomic(p, state, inst, value, address);
+  if (bits === 64) return wideAtomic(p, inst, address);
   const given = bitcast(type, bits === 16 ? 'i16' : 'i32', p.use(inst.b));
   const back = (result: Expression): Expression => bitcast(bits === 16 ? 'i16' : 'i32', type, { ...result, reads: true });
   const native = bits === 32 ? natives[rmw] : undefined;
@@ -191,16 +196,10 @@ function atomic(p: Printer, state: WgslState, inst: InstOf<'atomic'>, value: Val
   return back(helped(p, address.store, `atomic_${update}${bits === 16 ? '_16' : ''}`, byteAddress(p, address), given));
 }
 
-/** Both words for themselves, where nothing sees what is in between. */
-function wideAtomic(p: Printer, state: WgslState, inst: InstOf<'atomic'>, value: Value, address: Address): Expression | undefined {
+/** Both words for themselves: a sum or a bitwise operation without a result, where the kernel has no other of 64 bits (`turns.ts`). */
+function wideAtomic(p: Printer, inst: InstOf<'atomic'>, address: Address): undefined {
   const native = natives[inst.rmw];
   const isSum = inst.rmw === 'add';
-  if (state.isUsed(value) || !native || !(isSum || ['and', 'or', 'xor'].includes(inst.rmw)))
-    return p.refuse(
-      value,
-      'an atomic of 64 bits',
-      'WGSL has atomics of 32 bits; sums and bitwise operations without a result are possible',
-    );
   const given = named(p, 'from', p.use(inst.b));
   const at = named(p, 'at', wordIndex(p, address));
   const place = (i: number): string => `&${address.store.name}[${at.text}${i === 0 ? '' : ' + 1u'}]`;
@@ -232,9 +231,6 @@ export const memoryRules = (state: WgslState) =>
     atomic: (p, inst, value) => atomic(p, state, inst, value),
     cas: (p, inst, value) => cas(p, state, inst, value),
   }) satisfies Partial<Rules>;
-
-const refuseWide = (p: Printer, value: Value): Expression =>
-  p.refuse(value, 'an access of 64 bits that is atomic', 'WGSL has atomics of 32 bits');
 
 const natives: Partial<Record<AtomicOp, string>> = {
   add: 'atomicAdd',

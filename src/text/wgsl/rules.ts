@@ -1,6 +1,6 @@
 /** The rule of each op in WGSL: a total record, for what a backend does exactly and how a kernel has memory. */
 import { bug } from '../../base/bug.ts';
-import type { InstOf, PointerType, ScalarType, Service, Value } from '../../ir/index.ts';
+import type { InstOf, PointerType, ScalarType, Value } from '../../ir/index.ts';
 import { spaceOf } from '../../ir/index.ts';
 import { atom, type Expression } from '../expression.ts';
 import type { Language, Printer, Rules } from '../language.ts';
@@ -9,24 +9,13 @@ import { wgslSyntax } from '../syntax.ts';
 import { bitcast, bitcastRule, floatRules } from './floats.ts';
 import { integerRules } from './integers.ts';
 import { memoryRules } from './memory.ts';
+import { refusedParam } from './services.ts';
 import { call, constant, typeName, type WgslState, words } from './types.ts';
 
-const services: Readonly<Record<Service, readonly [string, string]>> = {
-  grid: [
-    'a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)',
-    'WebGPU does not promise that all workgroups run at the same time',
-  ],
-  alone: ['an access of 128 bits that is atomic', 'WGSL has none'],
-  heap: ['the heap of kernels (`malloc`, `free`, `%envreg30`)', 'WGSL has none'],
-  cluster: ['a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)', 'WebGPU has no clusters of blocks'],
-  stack: ['a stack (recursive functions, `alloca`)', 'WGSL has none'],
-  launches: ['launches by kernels (dynamic parallelism)', 'WGSL has none'],
-};
-
 function param(p: Printer, { offsets }: WgslState, { index }: InstOf<'param'>, value: Value): Expression {
-  const { kind, service, locks } = p.kernel.params[index]!;
-  if (service) return p.refuse(value, ...services[service]);
-  if (locks) return p.refuse(value, 'a lock around an atomic of 64 bits', 'WGSL orders no memory between workgroups');
+  const { kind } = p.kernel.params[index]!;
+  const refused = refusedParam(p, index, value);
+  if (refused) return refused;
   if (kind === 'threadgroup') return constant('i64', BigInt(p.addresses.windows.get('shared')!.dynamicOffset ?? 0));
   return kind === 'value' ? constant('i64', BigInt(offsets[index]!)) : atom(p.parameter(index));
 }

@@ -32,8 +32,6 @@ export interface WgslState {
   readonly hasLocalStart: boolean;
   /** By parameter: where it is in the words of the launch, in bytes. */
   readonly offsets: readonly number[];
-  /** Whether something uses a value. */
-  isUsed(value: number): boolean;
 }
 
 const names: Readonly<Record<ScalarType, string>> = {

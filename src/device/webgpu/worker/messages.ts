@@ -22,13 +22,16 @@ export type Ask =
       readonly table: Uint8Array | undefined;
     }
   | { readonly ask: 'forget'; readonly id: number }
-  | { readonly ask: 'launch'; readonly id: number; readonly dispatches: readonly Dispatch[] };
-
-/** A part of a grid: the words of its launch, and its workgroups. */
-export interface Dispatch {
-  readonly words: Uint8Array;
-  readonly groups: readonly [number, number, number];
-}
+  | {
+      readonly ask: 'launch';
+      readonly id: number;
+      /** The words of the launch, without the first block of a dispatch, which is at `placeAt`, in bytes. */
+      readonly words: Uint8Array;
+      readonly placeAt: number;
+      readonly grid: readonly [number, number, number];
+      /** Blocks of a dispatch along an axis. */
+      readonly most: number;
+    };
 
 /** A message to the worker; `number` of one that wants an answer. */
 export type Message = Ask & { readonly number?: number | undefined };

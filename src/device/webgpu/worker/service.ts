@@ -1,6 +1,8 @@
 /** The GPU of a worker, and what it does for each message. */
+
+import { type Dispatch, dispatchesOf } from './dispatches.ts';
 import { computeStage, type Gpu, type GpuAdapter, type GpuBuffer, type GpuDevice, type GpuShader, mapRead, usage } from './gpu.ts';
-import type { Answer, Ask, Dispatch, Opened } from './messages.ts';
+import type { Answer, Ask, Opened } from './messages.ts';
 
 interface Program {
   readonly pipeline: object;
@@ -177,27 +179,42 @@ function wordsOf({ device, words }: Service, at: number, bytes: Uint8Array): Gpu
   return words[power][at]!;
 }
 
-async function launch(service: Service, id: number, dispatches: readonly Dispatch[]): Promise<Answer> {
-  const { device, arena, layout, programs } = service;
-  const { pipeline, table } = programs.get(id)!;
+/** Dispatches that a command buffer has at most: each has a buffer of its own for its words. */
+const dispatchesAtOnce = 256;
+
+/** Dispatches, in order: WebGPU lets each see what those before it have written. */
+async function launch(service: Service, ask: Extract<Ask, { ask: 'launch' }>): Promise<Answer> {
+  const { device } = service;
+  const program = service.programs.get(ask.id)!;
   const { result, error } = await guarded(service, async () => {
-    const encoder = device.createCommandEncoder();
-    const pass = encoder.beginComputePass();
-    pass.setPipeline(pipeline);
-    for (const [i, { words, groups }] of dispatches.entries()) {
-      const buffers = [arena, wordsOf(service, i, words), table];
-      const entries = buffers.map((buffer, binding) => ({ binding, resource: { buffer } }));
-      pass.setBindGroup(0, device.createBindGroup({ layout, entries }));
-      pass.dispatchWorkgroups(...groups);
-    }
-    pass.end();
-    const commands = encoder.finish();
     const start = performance.now();
-    device.queue.submit([commands]);
+    let batch: Dispatch[] = [];
+    for (const dispatch of dispatchesOf(ask)) {
+      batch.push(dispatch);
+      if (batch.length < dispatchesAtOnce) continue;
+      submit(service, program, batch);
+      batch = [];
+    }
+    if (batch.length > 0) submit(service, program, batch);
     await device.queue.onSubmittedWorkDone();
     return performance.now() - start;
   });
   return error === undefined ? { isGood: true, ms: result } : { isGood: false, why: error };
+}
+
+function submit(service: Service, { pipeline, table }: Program, batch: readonly Dispatch[]): void {
+  const { device, arena, layout } = service;
+  const encoder = device.createCommandEncoder();
+  const pass = encoder.beginComputePass();
+  pass.setPipeline(pipeline);
+  for (const [i, { words, groups }] of batch.entries()) {
+    const buffers = [arena, wordsOf(service, i, words), table];
+    const entries = buffers.map((buffer, binding) => ({ binding, resource: { buffer } }));
+    pass.setBindGroup(0, device.createBindGroup({ layout, entries }));
+    pass.dispatchWorkgroups(...groups);
+  }
+  pass.end();
+  device.queue.submit([encoder.finish()]);
 }
 
 /** Answers messages, one after the other. */
@@ -233,7 +250,7 @@ export function newServer(): (ask: Ask) => Promise<Answer> {
         programs.delete(ask.id);
         return { isGood: true };
       case 'launch':
-        return launch(service, ask.id, ask.dispatches);
+        return launch(service, ask);
     }
   };
   return async (ask) => {

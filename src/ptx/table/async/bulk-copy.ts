@@ -6,6 +6,7 @@ import type { AtomicOp, ScalarType, Value } from '../../../ir/index.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import { isSignedType } from '../../model/types.ts';
 import { type HalfOperation, joinHalves, updateShort } from '../atomic-half.ts';
+import { flush } from '../compose.ts';
 
 const byte = { align: 1, volatile: false } as const;
 
@@ -76,8 +77,15 @@ export function reduceBytes(ir: RowBuilder, [to, from, size]: readonly [Value, V
 /** The NaN of the manual. */
 const floatNaN = 0x7fff_ffff;
 
+interface Element {
+  readonly op: Reduction;
+  readonly type: string;
+  /** Whether subnormal numbers of `f32` become zeros with their signs. */
+  readonly ftz?: true | undefined;
+}
+
 /** Reduces the element at an address into the one at another. */
-export function reduceOne(ir: RowBuilder, to: Value, from: Value, { op, type }: { readonly op: Reduction; readonly type: string }): void {
+export function reduceOne(ir: RowBuilder, to: Value, from: Value, { op, type, ftz }: Element): void {
   const held = registerOf(type);
   const value = ir.load(held, from, { align: bitsOf(type) / 8, volatile: false });
   if (type === 'f16' || type === 'bf16') {
@@ -86,7 +94,7 @@ export function reduceOne(ir: RowBuilder, to: Value, from: Value, { op, type }: 
   } else if (type === 'f32') {
     // Subnormal numbers stay, as atomics of instructions do not keep them. Source: recorded on an NVIDIA H200.
     ir.update(to, (old) => {
-      const sum = ir.fadd(ir.bitcast('f32', old), value);
+      const sum = flush(ir, ir.fadd(flush(ir, ir.bitcast('f32', old), ftz), flush(ir, value, ftz)), ftz);
       return ir.select(ir.fcmp(sum, sum, { pred: 'uno' }), ir.const('i32', floatNaN), ir.bitcast('i32', sum));
     });
   } else ir.atomic(to, value, { rmw: rmwOf(op, type) });

@@ -160,9 +160,16 @@ export function storePart(ir: RowBuilder, part: Part, from: AddressOperand): voi
   visitPart(ir, part, ir.pointer(from, 'shared'), store(ir));
 }
 
+/** Types that are reduced as another one: nothing is rounded to `tf32`. Source: recorded on an NVIDIA H200. */
+const reducedAs: Readonly<Record<string, { readonly type: string; readonly ftz?: true }>> = {
+  'f32.ftz': { type: 'f32', ftz: true },
+  tf32: { type: 'f32' },
+  'tf32.ftz': { type: 'f32', ftz: true },
+};
+
 /** Types that an operation can reduce. Source: PTX ISA 9.0, 9.7.9.25.5.3. */
 const reducible: Readonly<Record<string, readonly string[]>> = {
-  add: ['u32', 's32', 'u64', 'f16', 'bf16', 'f32'],
+  add: ['u32', 's32', 'u64', 'f16', 'bf16', 'f32', ...Object.keys(reducedAs)],
   min: ['u32', 's32', 'u64', 's64', 'f16', 'bf16'],
   inc: ['u32'],
   and: ['u32', 's32', 'u64', 's64'],
@@ -190,7 +197,7 @@ export function reducePart(ir: RowBuilder, part: Part, from: AddressOperand, op:
           ir.repeat(int(ir, 16 / bytes), [], (i) => {
             const at = ir.mul(ir.zext('i64', i), ir.const('i64', bytes));
             ir.when(isWithin(ir, ir.add(chunk.first, i), map.dims[0]!), () =>
-              reduceOne(ir, ir.ptradd(to, at), ir.ptradd(chunk.place, at), { op, type: bitsOnly(op) ? `b${8 * bytes}` : name }),
+              reduceOne(ir, ir.ptradd(to, at), ir.ptradd(chunk.place, at), { op, ...elementOf(op, name, bytes) }),
             );
             return [];
           });
@@ -199,4 +206,5 @@ export function reducePart(ir: RowBuilder, part: Part, from: AddressOperand, op:
   });
 }
 
-const bitsOnly = (op: Reduction): boolean => op === 'and' || op === 'or' || op === 'xor';
+const elementOf = (op: Reduction, name: string, bytes: number): { readonly type: string; readonly ftz?: true } =>
+  op === 'and' || op === 'or' || op === 'xor' ? { type: `b${8 * bytes}` } : (reducedAs[name] ?? { type: name });

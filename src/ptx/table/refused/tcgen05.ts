@@ -27,12 +27,7 @@ const shift = refusedGroup({
 const sparse = refusedGroup({
   since,
   source: '9.7.16.10',
-  status: because('sparse products in tensor memory are not implemented', 'multiply dense matrices'),
-});
-const masked = refusedGroup({
-  since,
-  source: '9.7.16.10',
-  status: because('masks of columns of products are not implemented', instead),
+  status: because('where the metadata of a sparse matrix lie in tensor memory is documented in figures alone', 'multiply dense matrices'),
 });
 const shifting = refusedGroup({
   since,
@@ -184,18 +179,6 @@ const sparseProducts = [
 ];
 
 const weightProducts = [
-  masked({
-    syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [d], a, b, i, e, o',
-    values: { kind: [...floats, 'kind::i8'], collector: stationary },
-    types: shared,
-    doc: 'Multiplies matrices in shared memory and keeps the second one for later products.',
-  }),
-  masked({
-    syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [d], [a], b, i, e, o',
-    values: { kind: [...floats, 'kind::i8'], collector: stationary },
-    types: tensor,
-    doc: 'Multiplies a matrix in tensor memory by one in shared memory and keeps the latter for later products.',
-  }),
   sparse({
     syntax: 'tcgen05.mma.ws.sp.cta_group::1.kind{.collector} [d], a, b, [m], i, e{, o}',
     values: { kind: [...floats, 'kind::i8'], collector: stationary },

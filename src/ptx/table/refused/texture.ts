@@ -8,35 +8,32 @@ const noSamples = because(
   'textures of several samples are of graphics, and CUDA has no function that makes one',
   'use a texture of one sample',
 );
-const noHalves = because('half results are not implemented', 'fetch `.f32` results and convert them with `cvt.rn.f16.f32`');
 const noCubes = because('gradients and gathers of cubes are not implemented', 'use `tex.level.cube`');
 const noSamplerQueries = because(
   'a handle is of a texture with its sampler, of which these queries are not implemented',
   'pass the value as a kernel parameter',
 );
 
-const sampled = ['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube'] as const;
 const cubes = ['cube', 'acube'] as const;
-const integerCoordinates = ['1d', '2d', '3d', 'a1d', 'a2d'] as const;
 const texels = { vec: ['v4'], dtype: ['u32', 's32', 'f32'] } as const;
-const halves = { vec: ['v2'], dtype: ['f16x2'] } as const;
-const half = { vec: ['v4'], dtype: ['f16'] } as const;
 
-const texture = refusedGroup({ since: { ptx: 4.2, sm: 53 }, source: '9.7.10.3', status: noHalves });
+const texture = refusedGroup({ since: { ptx: 4.2, sm: 53 }, source: '9.7.10.3', status: noComparison });
 const query = refusedGroup({ since: { ptx: 1.5, sm: 10 }, source: '9.7.10.5', status: noSamplerQueries });
 
 const operands = { d: '.dtype', p: 'pred', a: 'u64', b: 'u64', e: 's32', f: 'f32' } as const;
-const packed = { ...operands, d: 'b32' } as const;
 const vectors = { d: 'elements', c: 'some', e: 'some' } as const;
 
 const lookups = [
   texture({
     syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c], e, f',
-    values: { geom: ['2d', 'a2d'], vec: ['v4'], dtype: ['f32'], ctype: ['f32'] },
+    values: { geom: ['2d', 'a2d'], vec: ['v4', 'v2'], dtype: ['f32', 'f16', 'f16x2'], ctype: ['f32'] },
+    excludes: [
+      { vec: ['v4'], dtype: ['f16x2'] },
+      { vec: ['v2'], dtype: ['f32', 'f16'] },
+    ],
     types: { ...operands, c: '.ctype' },
     vectors,
     since: { ptx: 3.1, sm: 20 },
-    status: noComparison,
     doc: 'Samples a texture and compares with a depth `f`.',
   }),
   texture({
@@ -48,65 +45,9 @@ const lookups = [
     status: noSamples,
     doc: 'Loads a sample of a multisampled texture.',
   }),
-  texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
-    values: { geom: sampled, ...halves, ctype: ['f32'] },
-    types: { ...packed, c: '.ctype' },
-    vectors,
-    doc: 'Samples a texture with packed half results.',
-  }),
-  texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
-    values: { geom: integerCoordinates, ...halves, ctype: ['s32'] },
-    types: { ...packed, c: '.ctype' },
-    vectors,
-    doc: 'Loads a texel at integer coordinates with packed half results.',
-  }),
-  texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
-    values: { geom: sampled, ...half, ctype: ['f32'] },
-    types: { ...operands, c: '.ctype' },
-    vectors,
-    doc: 'Samples a texture with half results.',
-  }),
-  texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
-    values: { geom: integerCoordinates, ...half, ctype: ['s32'] },
-    types: { ...operands, c: '.ctype' },
-    vectors,
-    doc: 'Loads a texel at integer coordinates with half results.',
-  }),
 ];
 
 const levels = [
-  texture({
-    syntax: 'tex.base.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
-    values: { geom: sampled, ...half, ctype: ['f32'] },
-    types: { ...operands, c: '.ctype' },
-    vectors,
-    doc: 'Samples the finest level of a texture with half results.',
-  }),
-  texture({
-    syntax: 'tex.base.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
-    values: { geom: sampled, ...halves, ctype: ['f32'] },
-    types: { ...packed, c: '.ctype' },
-    vectors,
-    doc: 'Samples the finest level of a texture with packed half results.',
-  }),
-  texture({
-    syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a, c], lod{, e}{, f}',
-    values: { geom: sampled, ...half, ctype: ['f32'] },
-    types: { ...operands, c: '.ctype', lod: '.ctype' },
-    vectors,
-    doc: 'Samples the given level of a texture with half results.',
-  }),
-  texture({
-    syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a, c], lod{, e}{, f}',
-    values: { geom: sampled, ...halves, ctype: ['f32'] },
-    types: { ...packed, c: '.ctype', lod: '.ctype' },
-    vectors,
-    doc: 'Samples the given level of a texture with packed half results.',
-  }),
   texture({
     syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}{, f}',
     values: { geom: cubes, ...texels, ctype: ['f32'] },
@@ -115,20 +56,6 @@ const levels = [
     since: { ptx: 3.1, sm: 20 },
     status: noCubes,
     doc: 'Samples a cube at the level of the given gradients.',
-  }),
-  texture({
-    syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}{, f}',
-    values: { geom: sampled, ...half, ctype: ['f32'] },
-    types: { ...operands, c: '.ctype', x: '.ctype', y: '.ctype' },
-    vectors: { ...vectors, x: 'some', y: 'some' },
-    doc: 'Samples a texture at the level of the given gradients with half results.',
-  }),
-  texture({
-    syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}{, f}',
-    values: { geom: sampled, ...halves, ctype: ['f32'] },
-    types: { ...packed, c: '.ctype', x: '.ctype', y: '.ctype' },
-    vectors: { ...vectors, x: 'some', y: 'some' },
-    doc: 'Samples a texture at the level of the given gradients with packed half results.',
   }),
 ];
 
@@ -150,14 +77,6 @@ export const refusedTextureRows = (): readonly Row[] => [
     types: { d: 'b32', a: 'u64' },
     status: noSamples,
     doc: 'Queries the samples of a texel.',
-  }),
-  query({
-    syntax: 'txq.level.query.b32 d, [a], lod',
-    values: { query: ['width', 'height', 'depth'] },
-    types: { d: 'b32', a: 'u64', lod: 'u32' },
-    since: { ptx: 3.1, sm: 30 },
-    status: because('extents of levels are not implemented', 'query the extent, and halve it for each level'),
-    doc: 'Queries the extent of a level of a texture.',
   }),
   query({
     syntax: 'txq.query.b32 d, [a]',

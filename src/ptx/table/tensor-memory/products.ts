@@ -31,6 +31,8 @@ export interface ProductOperands {
   readonly z?: Value;
   /** A bit for each lane of d that is not written. */
   readonly o?: readonly Value[];
+  /** A descriptor of the columns of b that count as zeros, an i64. */
+  readonly zeros?: Value;
   /** Addresses of scale factors. */
   readonly s?: Value;
   readonly t?: Value;
@@ -123,6 +125,28 @@ function scalesOf(ir: RowBuilder, { s, t, i }: ProductOperands, { block }: Produ
   };
 }
 
+/**
+ * Whether a column of b counts as zeros: spans of columns that are used and that are not take turns, from a place on in each part of the columns, of
+ * which there are as many as parts of 128 rows. Source: PTX ISA 9.0, 9.7.16.4.3.
+ */
+function isZeroColumn(ir: RowBuilder, descriptor: Value, { m, n }: Shape, column: Value): Value {
+  const [low, high] = [ir.trunc('i32', descriptor), ir.trunc('i32', ir.lshr(descriptor, ir.const('i64', 32)))];
+  stopIf(
+    ir,
+    ir.icmp(field(ir, high, 24, 6), int(ir, 0), { pred: 'ne' }),
+    'a mask of columns that shifts them, of which the direction is not documented',
+  );
+  const span = (from: number): Value => ir.add(field(ir, high, from, 8), int(ir, 1));
+  const [used, zero] = [span(8), span(16)];
+  const each = ir.udiv(n, ir.udiv(int(ir, 128), m));
+  const part = ir.udiv(column, each);
+  const skipped = ir.and(ir.lshr(low, ir.shl(part, int(ir, 3))), int(ir, 255));
+  const startsWithZeros = isEqual(ir, ir.and(ir.lshr(high, part), int(ir, 1)), 1);
+  const place = ir.urem(ir.add(skipped, ir.urem(column, each)), ir.add(used, zero));
+  const isZero = ir.select(startsWithZeros, ir.icmp(place, zero, { pred: 'ult' }), ir.icmp(place, used, { pred: 'uge' }));
+  return ir.and(isZero, isEqual(ir, field(ir, high, 7, 1), 1));
+}
+
 /** Computes a product. */
 export function multiplyInTensor(ir: RowBuilder, operands: ProductOperands, product: Product): void {
   ir.needsCpu(cpuOnly);
@@ -150,7 +174,9 @@ export function multiplyInTensor(ir: RowBuilder, operands: ProductOperands, prod
   ir.repeat(ir.mul(shape.n, depth), [], (index) => {
     const [column, at] = [ir.lshr(index, int(ir, Math.log2(k))), ir.and(index, int(ir, k - 1))];
     const { part, inside } = partOf(ir, column, shape.columns, product);
-    const value = elementAt(ir, right, inside, at, part);
+    const given = elementAt(ir, right, inside, at, part);
+    const value =
+      operands.zeros === undefined ? given : ir.select(isZeroColumn(ir, operands.zeros, shape, column), ir.const('f64', 0), given);
     ir.store(doubleAt(ir, tensorMemory.right, index), scaled(value, scales?.right, column, at, isPair ? int(ir, 0) : undefined), double);
     return [];
   });

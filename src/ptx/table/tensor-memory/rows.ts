@@ -7,7 +7,7 @@ import { fence } from '../order.ts';
 import type { Kind } from './factors.ts';
 import { allocate, copyToTensor, cpuOnly, free, loadTensor, storeTensor } from './moves.ts';
 import { multiplyInTensor, type Product } from './products.ts';
-import { int } from './words.ts';
+import { addressOf, int } from './words.ts';
 
 const since = { ptx: 8.6, sm: 100 } as const;
 const group = ['cta_group::1', 'cta_group::2'] as const;
@@ -20,9 +20,6 @@ const tooMany = [
 ] as const;
 const cpu = 'Requires `--target cpu`.';
 const atOnce = `It is performed immediately. ${cpu}`;
-
-/** The address of an operand in tensor memory, an i32. */
-const addressOf = (ir: RowBuilder, operand: AddressOperand): Value => ir.trunc('i32', ir.ptrtoint('i64', ir.pointer(operand, 'shared')));
 
 const registersOf = ({ shape, num }: AnyModifiers): number =>
   ((({ '16x128b': 2, '16x256b': 4 }) as Record<string, number>)[String(shape)] ?? 1) * Number(String(num).slice(1));
@@ -260,7 +257,7 @@ function multiplied(ir: RowBuilder, given: unknown, product: Product): void {
       d: addressOf(ir, c),
       a: product.isInTensor ? addressOf(ir, a as AddressOperand) : (a as Value),
       ...{ b, i, e, z },
-      ...(o === undefined ? {} : { o: listOf(o) }),
+      ...(o === undefined ? {} : product.by === 'stationary' ? { zeros: o as Value } : { o: listOf(o) }),
       ...(s === undefined || t === undefined ? {} : { s: addressOf(ir, s), t: addressOf(ir, t) }),
     },
     product,
@@ -351,20 +348,20 @@ const weightRows = (): readonly Row[] =>
     return [
       row({
         ...each,
-        syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [c], a, b, i, e',
+        syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [c], a, b, i, e{, o}',
         values: { kind, collector: stationary },
-        types: inShared,
+        types: { ...inShared, o: 'b64' },
         spaces: ofShared,
-        doc: `Multiplies matrices in shared memory; the hardware may keep the second one for later products. ${kept} ${atOnce}`,
+        doc: `Multiplies matrices in shared memory; the hardware may keep the second one for later products. A descriptor makes columns of it zeros. ${kept} ${atOnce}`,
         lower: (given, m, ir) => multiplied(ir, given, { kind: kindOf(m.kind), by: 'stationary', isInTensor: false }),
       }),
       row({
         ...each,
-        syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [c], [a], b, i, e',
+        syntax: 'tcgen05.mma.ws.cta_group::1.kind{.collector} [c], [a], b, i, e{, o}',
         values: { kind, collector: stationary },
-        types: inTensor,
+        types: { ...inTensor, o: 'b64' },
         spaces: ofTensor,
-        doc: `Multiplies a matrix in tensor memory by one in shared memory; the hardware may keep the latter for later products. ${kept} ${atOnce}`,
+        doc: `Multiplies a matrix in tensor memory by one in shared memory; the hardware may keep the latter for later products. A descriptor makes columns of it zeros. ${kept} ${atOnce}`,
         lower: (given, m, ir) => multiplied(ir, given, { kind: kindOf(m.kind), by: 'stationary', isInTensor: true }),
       }),
     ];

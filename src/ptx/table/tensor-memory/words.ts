@@ -2,12 +2,16 @@
 import type { Value } from '../../../ir/index.ts';
 import { tensorMemory } from '../../../ir/tensor-memory.ts';
 import { clusterRank, pointerInRank } from '../../model/clusters.ts';
-import type { RowBuilder } from '../../model/row.ts';
+import type { AddressOperand, RowBuilder } from '../../model/row.ts';
 
 export const int = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 export const word = { align: 4, volatile: false } as const;
 const half = { align: 2, volatile: false } as const;
 const byte = { align: 1, volatile: false } as const;
+
+/** The address of an operand in tensor memory, an i32. */
+export const addressOf = (ir: RowBuilder, operand: AddressOperand): Value =>
+  ir.trunc('i32', ir.ptrtoint('i64', ir.pointer(operand, 'shared')));
 
 /** The bits of an i32 from a place on. */
 export const field = (ir: RowBuilder, from: Value, at: number, bits: number): Value =>

@@ -3,8 +3,9 @@
 import type { Value } from '../../../ir/index.ts';
 import { textureHead } from '../../../ir/texture.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../../model/row.ts';
+import { joined } from '../halves.ts';
 import { onFace } from './cube.ts';
-import { axesOf, coordinatesOf, descriptorOf, type Geometry, int, isCube, type List, listOf } from './descriptor.ts';
+import { axesOf, coordinatesOf, descriptorOf, type Geometry, imageOf, int, isCube, type List, listOf } from './descriptor.ts';
 import { gradientDetail, levelsAt } from './levels.ts';
 import { type Fetch, fetchTexel, gather, layerOf, sample, sampleLevels } from './sample.ts';
 import { type Query, queried } from './surface.ts';
@@ -12,6 +13,11 @@ import { type Query, queried } from './surface.ts';
 const sampled = ['1d', '2d', '3d', 'a1d', 'a2d', 'cube', 'acube'] as const;
 const integerCoordinates = ['1d', '2d', '3d', 'a1d', 'a2d'] as const;
 const texels = { vec: ['v4'], dtype: ['u32', 's32', 'f32'] } as const;
+const halves = { vec: ['v4', 'v2'], dtype: ['f16', 'f16x2'] } as const;
+const mismatched = [
+  { vec: ['v4'], dtype: ['f16x2'] },
+  { vec: ['v2'], dtype: ['u32', 's32', 'f32', 'f16'] },
+] as const;
 const operands = { d: '.dtype', p: 'pred', a: 'u64', e: 's32' } as const;
 const vectors = { d: 'elements', c: 'some', e: 'some' } as const;
 
@@ -44,94 +50,117 @@ function fetchOf(ir: RowBuilder, { a, c, e }: Operands, geometry: Geometry): Fet
   return { descriptor, geometry, coordinates, layer, offsets };
 }
 
-const results = (ir: RowBuilder, words: readonly Value[], { dtype }: Form): { readonly d: readonly Value[]; readonly p: Value } => ({
-  d: dtype === 'f32' ? words.map((word) => ir.bitcast('f32', word)) : words,
-  p: ir.const('i1', 1),
-});
+/** The four words of a fetch as results: floats may be rounded to halves, two of which fill a register of `f16x2`. */
+function resultsOf(ir: RowBuilder, words: readonly Value[], { dtype }: Form): { readonly d: readonly Value[]; readonly p: Value } {
+  const p = ir.const('i1', 1);
+  if (dtype === 'u32' || dtype === 's32') return { d: words, p };
+  const singles = words.map((word) => ir.bitcast('f32', word));
+  if (dtype === 'f32') return { d: singles, p };
+  const [r, g, b, a] = singles.map((value) => ir.fptrunc('f16', value)) as [Value, Value, Value, Value];
+  return { d: dtype === 'f16' ? [r, g, b, a] : [joined(ir, r, g), joined(ir, b, a)], p };
+}
 
 /** Where results may differ from the GPU's. */
-const filtered = {
-  approximate:
-    'results are those of an H200, bit for bit, but for filters of floats in boxes (one unit in the last place), of signed bytes (2^-15), and of sRGB (2^-8)',
+const asRecorded =
+  'results are those of an H200, bit for bit, but for filters of floats in boxes (one unit in the last place), of signed bytes (2^-15), and of sRGB (2^-8)';
+const filtered = { approximate: asRecorded } as const;
+const rounded = {
+  approximate: `the results as floats, rounded to the nearest half, of which there is no recording; ${asRecorded}`,
 } as const;
 
 const doc = (what: string): string => `${what} \`p\` is whether the texels are in memory, which they always are; \`e\` are texels to add.`;
 
+/** Rows with words as results, and with halves: four of them, or two pairs. */
+const kinds = [
+  { texels, status: { sampled: filtered, loaded: 'exact' }, since: undefined, words: '' },
+  { texels: halves, status: { sampled: rounded, loaded: rounded }, since: { ptx: 4.2, sm: 53 }, words: ' Results are halves.' },
+] as const;
+
+const sampleRows = (): readonly Row[] =>
+  kinds.flatMap(({ texels: results, status, since, words }) => [
+    row({
+      syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
+      values: { geom: sampled, ...results, ctype: ['f32'] },
+      excludes: mismatched,
+      types: { ...operands, c: '.ctype' },
+      vectors,
+      spaces: { a: 'global' },
+      since: since ?? { ptx: 1, sm: 10 },
+      doc: doc(`Samples a texture.${words}`),
+      source: '9.7.10.3',
+      status: status.sampled,
+      lower: (given, form, ir) => resultsOf(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
+      cases: () => [],
+    }),
+    row({
+      syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
+      values: { geom: integerCoordinates, ...results, ctype: ['s32'] },
+      excludes: mismatched,
+      types: { ...operands, c: '.ctype' },
+      vectors,
+      spaces: { a: 'global' },
+      since: since ?? { ptx: 1, sm: 10 },
+      doc: doc(`Loads a texel at integer coordinates.${words}`),
+      source: '9.7.10.3',
+      status: status.loaded,
+      lower: (given, form, ir) => resultsOf(ir, fetchTexel(ir, fetchOf(ir, given, form.geom)), form),
+      cases: () => [],
+    }),
+    row({
+      syntax: 'tex.base.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
+      values: { geom: sampled, ...results, ctype: ['f32'] },
+      excludes: mismatched,
+      types: { ...operands, c: '.ctype' },
+      vectors,
+      spaces: { a: 'global' },
+      since: since ?? { ptx: 3.1, sm: 20 },
+      doc: doc(`Samples the finest level of a texture.${words}`),
+      source: '9.7.10.3',
+      status: status.sampled,
+      lower: (given, form, ir) => resultsOf(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
+      cases: () => [],
+    }),
+    row({
+      syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a, c], lod{, e}',
+      values: { geom: sampled, ...results, ctype: ['f32'] },
+      excludes: mismatched,
+      types: { ...operands, c: '.ctype', lod: '.ctype' },
+      vectors,
+      spaces: { a: 'global' },
+      since: since ?? { ptx: 3.1, sm: 20 },
+      doc: doc(`Samples the given level of a texture.${words}`),
+      source: '9.7.10.3',
+      status: status.sampled,
+      lower(given, form, ir) {
+        const fetch = fetchOf(ir, given, form.geom);
+        return resultsOf(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, given.lod)), form);
+      },
+      cases: () => [],
+    }),
+    row({
+      syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}',
+      values: { geom: ['1d', '2d', '3d', 'a1d', 'a2d'], ...results, ctype: ['f32'] },
+      excludes: mismatched,
+      types: { ...operands, c: '.ctype', x: '.ctype', y: '.ctype' },
+      vectors: { ...vectors, x: 'some', y: 'some' },
+      spaces: { a: 'global' },
+      since: since ?? { ptx: 3.1, sm: 20 },
+      doc: doc(`Samples a texture at the level of the given gradients.${words}`),
+      source: '9.7.10.3',
+      status: {
+        approximate: `the level is the logarithm of the longer gradient in texels, without anisotropy, where an H200 has up to a half more; ${status.sampled.approximate}`,
+      },
+      lower(given, form, ir) {
+        const fetch = fetchOf(ir, given, form.geom);
+        const detail = gradientDetail(ir, fetch.descriptor, axesOf[form.geom], [listOf(given.x), listOf(given.y)]);
+        return resultsOf(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, detail)), form);
+      },
+      cases: () => [],
+    }),
+  ]);
+
 export const textureRows = (): readonly Row[] => [
-  row({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
-    values: { geom: sampled, ...texels, ctype: ['f32'] },
-    types: { ...operands, c: '.ctype' },
-    vectors,
-    spaces: { a: 'global' },
-    since: { ptx: 1, sm: 10 },
-    doc: doc('Samples a texture.'),
-    source: '9.7.10.3',
-    status: filtered,
-    lower: (given, form, ir) => results(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
-    cases: () => [],
-  }),
-  row({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
-    values: { geom: integerCoordinates, ...texels, ctype: ['s32'] },
-    types: { ...operands, c: '.ctype' },
-    vectors,
-    spaces: { a: 'global' },
-    since: { ptx: 1, sm: 10 },
-    doc: doc('Loads a texel at integer coordinates.'),
-    source: '9.7.10.3',
-    status: 'exact',
-    lower: (given, form, ir) => results(ir, fetchTexel(ir, fetchOf(ir, given, form.geom)), form),
-    cases: () => [],
-  }),
-  row({
-    syntax: 'tex.base.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
-    values: { geom: sampled, ...texels, ctype: ['f32'] },
-    types: { ...operands, c: '.ctype' },
-    vectors,
-    spaces: { a: 'global' },
-    since: { ptx: 3.1, sm: 20 },
-    doc: doc('Samples the finest level of a texture.'),
-    source: '9.7.10.3',
-    status: filtered,
-    lower: (given, form, ir) => results(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
-    cases: () => [],
-  }),
-  row({
-    syntax: 'tex.level.geom.vec.dtype.ctype d[|p], [a, c], lod{, e}',
-    values: { geom: sampled, ...texels, ctype: ['f32'] },
-    types: { ...operands, c: '.ctype', lod: '.ctype' },
-    vectors,
-    spaces: { a: 'global' },
-    since: { ptx: 3.1, sm: 20 },
-    doc: doc('Samples the given level of a texture.'),
-    source: '9.7.10.3',
-    status: filtered,
-    lower(given, form, ir) {
-      const fetch = fetchOf(ir, given, form.geom);
-      return results(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, given.lod)), form);
-    },
-    cases: () => [],
-  }),
-  row({
-    syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}',
-    values: { geom: ['1d', '2d', '3d', 'a1d', 'a2d'], ...texels, ctype: ['f32'] },
-    types: { ...operands, c: '.ctype', x: '.ctype', y: '.ctype' },
-    vectors: { ...vectors, x: 'some', y: 'some' },
-    spaces: { a: 'global' },
-    since: { ptx: 3.1, sm: 20 },
-    doc: doc('Samples a texture at the level of the given gradients.'),
-    source: '9.7.10.3',
-    status: {
-      approximate: `the level is the logarithm of the longer gradient in texels, without anisotropy, where an H200 has up to a half more; ${filtered.approximate}`,
-    },
-    lower(given, form, ir) {
-      const fetch = fetchOf(ir, given, form.geom);
-      const detail = gradientDetail(ir, fetch.descriptor, axesOf[form.geom], [listOf(given.x), listOf(given.y)]);
-      return results(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, detail)), form);
-    },
-    cases: () => [],
-  }),
+  ...sampleRows(),
   row({
     syntax: 'tld4.comp.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
     values: { comp: ['r', 'g', 'b', 'a'], geom: ['2d', 'a2d'], ...texels, ctype: ['f32'] },
@@ -142,7 +171,7 @@ export const textureRows = (): readonly Row[] => [
     doc: doc('Gathers one component of the four texels that filtering would mix.'),
     source: '9.7.10.4',
     status: 'exact',
-    lower: (given, form, ir) => results(ir, gather(ir, fetchOf(ir, given, form.geom), 'rgba'.indexOf(form.comp)), form),
+    lower: (given, form, ir) => resultsOf(ir, gather(ir, fetchOf(ir, given, form.geom), 'rgba'.indexOf(form.comp)), form),
     cases: () => [],
   }),
   row({
@@ -168,6 +197,24 @@ export const textureRows = (): readonly Row[] => [
     status: 'exact',
     lower: ({ a }, { query }, ir) =>
       descriptorOf(ir, a, 'texture').word(query === 'normalized_coords' ? textureHead.isNormalized : textureHead.levels),
+    cases: () => [],
+  }),
+  row({
+    syntax: 'txq.level.query.b32 d, [a], lod',
+    values: { query: ['width', 'height', 'depth'] },
+    types: { d: 'b32', a: 'u64', lod: 'u32' },
+    spaces: { a: 'global' },
+    since: { ptx: 3.1, sm: 30 },
+    doc: 'Queries the extent of a level of a texture.',
+    source: '9.7.10.5',
+    status: 'exact',
+    lower({ a, lod }, { query }, ir) {
+      const descriptor = descriptorOf(ir, a, 'texture');
+      const last = ir.sub(descriptor.word(textureHead.levels), int(ir, 1));
+      ir.when(ir.icmp(lod, last, { pred: 'ugt' }), () => ir.stop('a query of a level that the texture does not have'));
+      const { extent } = imageOf(ir, descriptor, ir.umin(lod, last));
+      return extent[['width', 'height', 'depth'].indexOf(query)]!;
+    },
     cases: () => [],
   }),
 ];

@@ -1,0 +1,130 @@
+/** Arithmetic: the instructions of each type. Source: PTX ISA 9.0, 9.7.1 (integers), 9.7.3 (floats), 9.7.4 (halves). */
+import { computed, type Handle, inRegister, nodeOf, type Operand } from './handle.ts';
+import { nameNode } from './nodes.ts';
+import { isFloat, type TypeName, types } from './types.ts';
+
+/** How a float operation rounds, and what it does at the ends of the range. */
+export interface FloatOptions {
+  /** To the nearest (`rn`, the default), to zero, down or up. f16 and bf16 round to the nearest. */
+  readonly round?: 'rn' | 'rz' | 'rm' | 'rp';
+  /** Flushes subnormal operands and results to zero (f32, f16). */
+  readonly ftz?: boolean;
+  /** Clamps the result to 0 to 1; NaN is 0 (f32, f16). */
+  readonly sat?: boolean;
+}
+
+/** How a division or a root is computed: rounded as IEEE 754 demands, by `full` (2 ulp over the whole range) or by `approx`. */
+export interface DivisionOptions {
+  /** `rn` by default; `full` and `approx` are for f32. */
+  readonly mode?: 'rn' | 'rz' | 'rm' | 'rp' | 'full' | 'approx';
+  /** Flushes subnormal operands and results to zero (f32). */
+  readonly ftz?: boolean;
+}
+
+/** `.ftz.sat` */
+export const flags = ({ ftz, sat }: FloatOptions): string => `${ftz ? '.ftz' : ''}${sat ? '.sat' : ''}`;
+
+type Arithmetic = 'add' | 'sub' | 'mul';
+const bfloat = { one: 0x3f80, minusOne: 0xbf80, minusZero: 0x8000 } as const;
+
+/** A constant of bfloats, in both halves of a pair. */
+const bfloatNode = (type: TypeName, bits: number) =>
+  nameNode(computed(type, `mov.b${types[type].bits}`, [nodeOf('b32', type === 'bf16x2' ? bits * 0x10001 : bits)]));
+
+/** bfloats have sums and products from sm_90 on, and before as fused products with 1, -1 and -0, which give the same bits. */
+function ofBfloats(name: Arithmetic, a: Handle, b: Operand<TypeName>): string {
+  const { type } = a;
+  const [x, y] = [inRegister(type, a), inRegister(type, b)];
+  if (name === 'add') return computed(type, `fma.rn.${type}`, [x, bfloatNode(type, bfloat.one), y]);
+  if (name === 'sub') return computed(type, `fma.rn.${type}`, [y, bfloatNode(type, bfloat.minusOne), x]);
+  return computed(type, `fma.rn.${type}`, [x, y, bfloatNode(type, bfloat.minusZero)]);
+}
+
+/** A sum, a difference or a product; floats are not contracted with others. */
+export function arithmetic(name: Arithmetic, a: Handle, b: Operand<TypeName>, options: FloatOptions = {}): string {
+  const { type } = a;
+  if (type === 'bf16' || type === 'bf16x2') return ofBfloats(name, a, b);
+  const full = isFloat(type)
+    ? `${name}.${options.round ?? 'rn'}${flags(options)}.${type}`
+    : `${name}${name === 'mul' ? '.lo' : ''}${options.sat && type === 's32' && name !== 'mul' ? '.sat' : ''}.${type}`;
+  return computed(type, full, [inRegister(type, a), nodeOf(type, b)]);
+}
+
+/** `a * b + c`: the low half of integers, rounded once for floats. */
+export function multiplyAdd(a: Handle, b: Operand<TypeName>, c: Operand<TypeName>, options: FloatOptions = {}): string {
+  const { type } = a;
+  const name = isFloat(type) ? `fma.${options.round ?? 'rn'}${flags(options)}.${type}` : `mad.lo.${type}`;
+  return computed(type, name, [inRegister(type, a), nodeOf(type, b), nodeOf(type, c)]);
+}
+
+/** The type of twice the width. */
+export const widerType = (type: TypeName): TypeName => `${type[0]}${2 * types[type].bits}` as TypeName;
+
+/** The whole product, of twice the width, with a sum if there is a third operand. */
+export function wide(a: Handle, b: Operand<TypeName>, c?: Operand<TypeName>): string {
+  const { type } = a;
+  const to = widerType(type);
+  const factors = [inRegister(type, a), nodeOf(type, b)];
+  return c === undefined ? computed(to, `mul.wide.${type}`, factors) : computed(to, `mad.wide.${type}`, [...factors, nodeOf(to, c)]);
+}
+
+/** The upper half of a product. */
+export const highProduct = (a: Handle, b: Operand<TypeName>): string =>
+  computed(a.type, `mul.hi.${a.type}`, [inRegister(a.type, a), nodeOf(a.type, b)]);
+
+/** f32 of a half or a bfloat, exact. */
+export function toSingle(type: TypeName, node: ReturnType<typeof nodeOf>): string {
+  if (type === 'f16') return computed('f32', 'cvt.f32.f16', [node]);
+  // A bfloat is the upper half of an f32; `cvt.f32.bf16` needs sm_90.
+  const wide = computed('b32', 'cvt.u32.u16', [node]);
+  const upper = computed('b32', 'shl.b32', [nameNode(wide), nodeOf('b32', 16)]);
+  return computed('f32', 'mov.b32', [nameNode(upper)]);
+}
+
+/** A half or a bfloat of an f32, rounded to the nearest. */
+export const fromSingle = (type: TypeName, register: string): string => computed(type, `cvt.rn.${type}.f32`, [nameNode(register)]);
+
+/** A quotient. Those of halves are computed with f32, which has more than twice their precision, so that rounding twice is rounding once. */
+export function divide(a: Handle, b: Operand<TypeName>, { mode = 'rn', ftz = false }: DivisionOptions = {}): string {
+  const { type } = a;
+  if (types[type].bits === 16 && isFloat(type)) {
+    const [x, y] = [toSingle(type, inRegister(type, a)), toSingle(type, inRegister(type, b))];
+    return fromSingle(type, computed('f32', `div.${mode}.f32`, [nameNode(x), nameNode(y)]));
+  }
+  const name = isFloat(type) ? `div.${mode}${ftz ? '.ftz' : ''}.${type}` : `div.${type}`;
+  return computed(type, name, [inRegister(type, a), nodeOf(type, b)]);
+}
+
+/** The remainder of a quotient that is rounded to zero. */
+export const remainder = (a: Handle, b: Operand<TypeName>): string =>
+  computed(a.type, `rem.${a.type}`, [inRegister(a.type, a), nodeOf(a.type, b)]);
+
+/** `-a` or the absolute value. */
+export function unary(name: 'neg' | 'abs', a: Handle, options: FloatOptions = {}): string {
+  const { type } = a;
+  // Those of f16 and bf16 change the sign alone, which older architectures do with integers.
+  if (types[type].bits === 16 && isFloat(type)) {
+    const mask = nodeOf('b16', name === 'neg' ? 0x8000 : 0x7fff);
+    return computed(type, name === 'neg' ? 'xor.b16' : 'and.b16', [inRegister(type, a), mask]);
+  }
+  if (types[type].kind === 'pair') {
+    const mask = nodeOf('b32', name === 'neg' ? 0x80008000 : 0x7fff7fff);
+    return computed(type, name === 'neg' ? 'xor.b32' : 'and.b32', [inRegister(type, a), mask]);
+  }
+  return computed(type, `${name}${options.ftz && type === 'f32' ? '.ftz' : ''}.${type}`, [inRegister(type, a)]);
+}
+
+/** What a minimum or a maximum of floats does with NaN. */
+export interface ExtremeOptions {
+  /** Whether NaN is the result if an operand is; else the other operand is. f32 needs sm_80 for it. */
+  readonly nan?: boolean;
+  /** Flushes subnormal operands to zero (f32, f16). */
+  readonly ftz?: boolean;
+}
+
+/** The minimum or the maximum. */
+export function extreme(name: 'min' | 'max', a: Handle, b: Operand<TypeName>, { nan, ftz }: ExtremeOptions = {}): string {
+  const { type } = a;
+  const words = isFloat(type) ? `${ftz ? '.ftz' : ''}${nan ? '.NaN' : ''}` : '';
+  return computed(type, `${name}${words}.${type}`, [inRegister(type, a), nodeOf(type, b)]);
+}

@@ -1,0 +1,96 @@
+/**
+ * The builder: kernels written in TypeScript, with values and memory that have types. A body is called once; its operations add
+ * instructions of PTX, in the syntax tree of the parser, so that whatever reads PTX reads a kernel of the builder: the checker, the compiler,
+ * every device, ptxas. Start at `kernel.ts` for a kernel as a whole, `trace.ts` for the state while a body runs, `value.ts` for operations.
+ */
+
+export type { DivisionOptions, ExtremeOptions, FloatOptions } from './arithmetic.ts';
+export {
+  type AtomicOperation,
+  type AtomicOptions,
+  atomic,
+  compareExchange,
+  type ExchangeName,
+  fence,
+  fenceOf,
+  reduction,
+  syncBarrier,
+  syncCount,
+  syncThreads,
+  syncVote,
+} from './atomic.ts';
+export type { CompareOptions } from './compare.ts';
+export { breakLoop, continueLoop, exit, loop, loopWhile, range, repeatWhile, when } from './control.ts';
+export type { ConvertOptions } from './convert.ts';
+export type { Handle, Operand, Readable } from './handle.ts';
+export * from './ids.ts';
+export { inline } from './inline.ts';
+export { type Body, Kernel, type KernelLaunch, type KernelOptions, kernel } from './kernel.ts';
+export {
+  type ArrayOf,
+  type ArrayOptions,
+  constants,
+  dynamicShared,
+  type Extents,
+  globalArray,
+  privateArray,
+  shared,
+  type Values,
+} from './memory.ts';
+export type { Arguments, Inside, Outside, Parameters, ParameterType } from './parameters.ts';
+export {
+  Element,
+  type Index,
+  type Lanes,
+  type LoadOptions,
+  type MemoryScope,
+  Pointer,
+  pointerAt,
+  type StoreOptions,
+  VectorElement,
+  VectorPointer,
+} from './pointer.ts';
+export { assert, printf, trap } from './report.ts';
+export type { Block } from './shape.ts';
+export type { Target } from './targets.ts';
+export {
+  type BitwiseName,
+  b8,
+  b16,
+  b32,
+  b64,
+  bf16,
+  bf16x2,
+  type FloatName,
+  f16,
+  f16x2,
+  f32,
+  f64,
+  type IndexName,
+  type IntegerName,
+  type MemoryName,
+  type NumberName,
+  type PairName,
+  type PointerOptions,
+  type PointerType,
+  pred,
+  ptr,
+  type Space,
+  s8,
+  s16,
+  s32,
+  s64,
+  type Type,
+  type TypeName,
+  u8,
+  u16,
+  u32,
+  u64,
+  type VectorPointerType,
+  type VectorType,
+  v2,
+  v4,
+} from './types.ts';
+export { constant, local, type SameWidth, type Typed, Value, Variable } from './value.ts';
+export { pack, Vector, vector } from './vector.ts';
+export * from './warp.ts';
