@@ -7,6 +7,9 @@ import { eachOperand, terminatorOperands } from '../operands.ts';
 import { isScalar, type Type } from '../types.ts';
 import { replaceAll, substitution } from './substitution.ts';
 
+/** Not every target has bfloat, and arithmetic is where that is said. */
+const isOfMemory = (type: Type): boolean => isScalar(type) && type !== 'bf16';
+
 /** Gives such loads their type, in place; returns whether there were any. */
 export function typeLoads(kernel: Kernel): boolean {
   const wanted = wantedTypes(kernel);
@@ -38,7 +41,7 @@ function wantedTypes(kernel: Kernel): Map<Value, Type | undefined> {
   for (const { body, end } of kernel.blocks) {
     for (const value of body) {
       const inst = kernel.insts[value]!;
-      eachOperand(inst, (operand) => use(operand, inst.op === 'bitcast' && isScalar(inst.type) ? inst.type : undefined));
+      eachOperand(inst, (operand) => use(operand, inst.op === 'bitcast' && isOfMemory(inst.type) ? inst.type : undefined));
     }
     for (const value of terminatorOperands(end)) use(value, undefined);
     for (const { args } of edgesOf(end)) for (const value of args) use(value, undefined);

@@ -147,7 +147,9 @@ const isSame = (c: Simplifying, a: Value, b: Value): boolean => a === b || (bits
 function storedAs(inst: Inst, c: Simplifying): Inst | undefined {
   if (inst.op !== 'store') return undefined;
   const value = c.kernel.insts[inst.value]!;
-  return value.op === 'bitcast' && isScalar(typeIn(c, value.a)) && !inst.volatile ? { ...inst, value: value.a } : undefined;
+  if (value.op !== 'bitcast' || inst.volatile) return undefined;
+  const from = typeIn(c, value.a);
+  return isScalar(from) && from !== 'bf16' ? { ...inst, value: value.a } : undefined;
 }
 
 /** An op of a constant and of a choice between constants is a choice between two others. */
