@@ -79,6 +79,15 @@ __cumetal_api cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t
 __cumetal_api cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 __cumetal_api cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
 __cumetal_api cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph);
+__cumetal_api cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
+                                            const cudaGraphEdgeData *dependencyData, size_t numDependencies, enum cudaStreamCaptureMode mode);
+__cumetal_api cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *captureStatus_out,
+                                       unsigned long long *id_out __cumetal_default(0), cudaGraph_t *graph_out __cumetal_default(0),
+                                       const cudaGraphNode_t **dependencies_out __cumetal_default(0),
+                                       const cudaGraphEdgeData **edgeData_out __cumetal_default(0),
+                                       size_t *numDependencies_out __cumetal_default(0));
+__cumetal_api cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies, const cudaGraphEdgeData *dependencyData,
+                                                  size_t numDependencies, unsigned int flags __cumetal_default(0));
 __cumetal_api cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus);
 
 // Event Management
@@ -240,6 +249,18 @@ __cumetal_api cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t grap
                                    size_t numDependencies, const struct cudaHostNodeParams *pNodeParams);
 __cumetal_api cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                     size_t numDependencies);
+__cumetal_api cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
+                                       size_t numDependencies, struct cudaMemAllocNodeParams *nodeParams);
+__cumetal_api cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
+                                      size_t numDependencies, void *dptr);
+__cumetal_api cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *dptr_out);
+__cumetal_api cudaDeviceGraphMemTrim(int device);
+__cumetal_api cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void *value);
+__cumetal_api cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void *value);
+__cumetal_api cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
+                               const cudaGraphEdgeData *dependencyData, size_t numDependencies, struct cudaGraphNodeParams *nodeParams);
+__cumetal_api cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *pHandle_out, cudaGraph_t graph,
+                                               unsigned int defaultLaunchValue __cumetal_default(0), unsigned int flags __cumetal_default(0));
 __cumetal_api cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph);
 __cumetal_api cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *pType);
 __cumetal_api cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes);

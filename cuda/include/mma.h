@@ -5,6 +5,8 @@
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
 
+// Host code of another compiler includes this in vain.
+#ifdef __CUDA__
 #include "cumetal/matrix/fragment.h"
 #include "cumetal/matrix/transfer.h"
 #include "cumetal/matrix/multiply.h"
@@ -21,5 +23,6 @@
 #undef __cumetal_wmma_in_2
 #undef __cumetal_wmma_in_4
 #undef __cumetal_wmma_in_8
+#endif
 
 #endif

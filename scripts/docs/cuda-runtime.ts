@@ -23,6 +23,7 @@ A program that calls another one stops with CM5080 where it does; that it names 
 
 - There is one device, with the number 0. It has no peers and no memory of other processes.
 - Work is done when its call returns, so that streams have none left. While a stream is captured, its work is noted in a graph instead.
+- Memory of a graph has its address when its node is made, and a later node behind its free has the same one. \`cudaGraphSetConditional\` writes a word of the device, which conditional nodes read: a graph with them runs node by node from the host.
 - A kernel that fails leaves an error that later calls return, as in CUDA, and a diagnostic at the line of the source on standard error.
 - Dynamic shared memory above 48 KiB has to be allowed with \`cudaFuncSetAttribute\`, as on devices of NVIDIA.
 - Managed memory and managed variables are copied to the device before a launch and back after it.

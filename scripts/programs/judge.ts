@@ -12,7 +12,7 @@
  * `--build` compiles and links, and runs nothing; `--built` runs what was linked before, on another machine too. Only programs that check themselves count, all of them with `--exit-code`, which says that
  * an exit code of 0 is a verdict, or with `--all`; and by default only those that need nothing but the CUDA runtime (`--needs=none`).
  * A job of its own: not a spec, and not part of CI. `--seconds=30` is the limit of CPU time of a run, `--jobs=1` the number of programs at a
- * time, `--device=cpu` the device, `--include=FOLDER,…` folders with CUB and Thrust. CUMETAL_COMPILER names an installed clang, which compiles sooner.
+ * time, `--device=cpu` the device, `--include=FOLDER,…` folders with headers that users bring, such as those of CUB, Thrust and Boost. CUMETAL_COMPILER names an installed clang, which compiles sooner.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -125,7 +125,7 @@ function setupDigest(): string {
 
 /** Headers that nvcc has without a word, and that users of this compiler name, for programs that need them. */
 function withFolders(recipe: Recipe, needs: readonly string[]): Recipe {
-  if (!values.include || !needs.includes('CUB or Thrust')) return recipe;
+  if (!values.include || !needs.some((need) => need === 'CUB or Thrust' || need === 'another library')) return recipe;
   const folders = values.include.split(',').map((folder) => `-I${folder}`);
   return {
     ...recipe,

@@ -79,7 +79,7 @@ function compilation(list: readonly string[], folder: string): Command {
     const head = [...taken].find((each) => word.startsWith(each) && !word.startsWith('-lineinfo'));
     if (/^(-dc|--device-c|-rdc=true|--relocatable-device-code=true)$/.test(word)) command.flags.push('-rdc=true');
     else if (head !== undefined) takeOption(command, head, word === head ? (list[++i] ?? '') : word.slice(head.length), folder);
-    else if (word === '-x' && list[i + 1] === 'cu') command.flags.push('-x', list[++i]!);
+    else if (/^--?x$/.test(word) && list[i + 1] === 'cu') command.flags.push('-x', list[++i]!);
     else if (word === '-o') command.output = resolve(folder, list[++i] ?? '');
     else if (withValue.has(word)) i++;
     else if (/\.o$/.test(word)) command.objects.push(resolve(folder, word));

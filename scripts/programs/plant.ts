@@ -8,7 +8,7 @@
  *
  * FOLDER and RESULTS.json are those of `judge.ts`. Nothing of FOLDER is changed, and OUT is no part of this repository. A job of its own.
  */
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildProgram } from './build.ts';
@@ -85,6 +85,10 @@ interface Plant {
   readonly file: string;
   /** From 1. */
   readonly line: number;
+  readonly args: readonly string[];
+  /** Words of nvcc, and sources in the folder of the copy. */
+  readonly flags: readonly string[];
+  readonly files: readonly string[];
 }
 
 function planted(folder: string, sources: readonly string[], fault: Fault): Pick<Plant, 'file' | 'line'> | undefined {
@@ -100,51 +104,59 @@ function planted(folder: string, sources: readonly string[], fault: Fault): Pick
   return undefined;
 }
 
+/** A copy of a program with a fault, and what our sanitizer says of it; undefined if it cannot be planted or built. */
+async function plantOne(source: string, folder: string, args: readonly string[], fault: Fault): Promise<Plant | undefined> {
+  const recipe = recipeOf(source);
+  if (typeof recipe === 'string' || recipe.units.some(({ path }) => !path.endsWith('.cu'))) return undefined;
+  mkdirSync(folder, { recursive: true });
+  cpSync(source, folder, { recursive: true });
+  const units = recipe.units.map(({ path, flags }) => ({
+    path: path.replace(source, folder),
+    flags: flags.map((flag) => (flag === `-I${source}` ? `-I${folder}` : flag)),
+  }));
+  const paths = units.map(({ path }) => path);
+  const place = planted(folder, paths, fault);
+  const program = join(folder, 'ours');
+  if (!place || (await buildProgram({ ...recipe, units }, program))) {
+    rmSync(folder, { recursive: true, force: true });
+    return undefined;
+  }
+  const words = [command, 'run', program, '--sanitize', '--threads', '1', '--', ...args];
+  const ran = await runWords(words, { cwd: folder, seconds: Number(values.seconds) });
+  writeFileSync(join(folder, 'ours.txt'), `${ran.errors}\nended: ${ran.ending}\n`);
+  const flags = [...new Set(units.flatMap((unit) => unit.flags))].map((flag) => flag.replace(folder, '.'));
+  const files = paths.map((path) => relative(folder, path));
+  return { name: basename(folder), kind: fault.kind, tool: fault.tool, ...place, args, flags, files };
+}
+
+/** What runs on the other machine: it builds and runs eight copies at a time. */
+function scriptOf(plants: readonly Plant[]): string {
+  const lines = plants.flatMap(({ name, tool, args, flags, files }, i) => [
+    `(cd ${name} && nvcc -w -lineinfo -arch=sm_90 -I. ${flags.join(' ')} ${files.join(' ')} -o theirs > build.txt 2>&1 &&`,
+    ` timeout 40 compute-sanitizer --tool ${tool} --print-limit 20 ./theirs ${args.join(' ')} > theirs.txt 2>&1) &`,
+    ...(i % 8 === 7 ? ['wait'] : []),
+  ]);
+  return ['#!/bin/bash', 'cd "$(dirname "$0")"', ...lines, 'wait', ''].join('\n');
+}
+
+/** Plants as many faults as are asked for, those that are there among them. */
 async function plantAll([root = '.', resultsPath = '', out = '']: readonly string[]): Promise<void> {
   const results = JSON.parse(readFileSync(resultsPath, 'utf8')) as Result[];
   const fast = results.filter(({ stage, needs, runSeconds = 99 }) => stage === 'pass' && needs.length === 0 && runSeconds < 4);
-  const plants: Plant[] = [];
-  const script = ['#!/bin/bash', 'cd "$(dirname "$0")"'];
-  for (const [i, { name, args = [] }] of fast.entries()) {
+  const list = join(out, 'plants.json');
+  const plants: Plant[] = existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as Plant[]) : [];
+  const isPlanted = (name: string): boolean => plants.some((plant) => plant.name === name || plant.name.startsWith(`${name}-`));
+  for (const { name, args = [] } of fast) {
     if (plants.length >= Number(values.count)) break;
+    if (isPlanted(name)) continue;
     const fault = faults[plants.length % faults.length]!;
-    const source = join(root, `${name}-cuda`);
-    const recipe = recipeOf(source);
-    if (typeof recipe === 'string' || recipe.units.some(({ path }) => !path.endsWith('.cu'))) continue;
-    const folder = join(out, `${name}-${fault.tool}`);
-    mkdirSync(folder, { recursive: true });
-    cpSync(source, folder, { recursive: true });
-    const moved = recipe.units.map(({ path, flags }) => ({
-      path: path.replace(source, folder),
-      flags: flags.map((flag) => (flag === `-I${source}` ? `-I${folder}` : flag)),
-    }));
-    const place = planted(
-      folder,
-      moved.map(({ path }) => path),
-      fault,
-    );
-    if (!place) continue;
-    const program = join(folder, 'ours');
-    if (await buildProgram({ ...recipe, units: moved }, program)) continue;
-    const ran = await runWords([command, 'run', program, '--sanitize', '--threads', '1', '--', ...args], {
-      cwd: folder,
-      seconds: Number(values.seconds),
-    });
-    writeFileSync(join(folder, 'ours.txt'), `${ran.errors}\nended: ${ran.ending}\n`);
-    plants.push({ name: basename(folder), kind: fault.kind, tool: fault.tool, ...place });
-    const words = [...new Set(moved.flatMap(({ flags }) => flags))].map((flag) =>
-      flag.replace(resolve(root), '$ROOT').replace(folder, '.'),
-    );
-    const files = moved.map(({ path }) => relative(folder, path));
-    script.push(
-      `(cd ${basename(folder)} && nvcc -w -lineinfo -arch=sm_90 -I. ${words.join(' ')} ${files.join(' ')} -o theirs > build.txt 2>&1 &&`,
-      ` timeout 60 compute-sanitizer --tool ${fault.tool} --print-limit 20 ./theirs ${args.join(' ')} > theirs.txt 2>&1) &`,
-      ...(plants.length % 8 === 0 ? ['wait'] : []),
-    );
-    console.log(i, plants.at(-1));
-    writeFileSync(join(out, 'plants.json'), JSON.stringify(plants, undefined, 1));
+    const plant = await plantOne(join(root, `${name}-cuda`), join(out, `${name}-${fault.tool}`), args, fault);
+    if (!plant) continue;
+    plants.push(plant);
+    console.log(plant);
+    writeFileSync(list, JSON.stringify(plants, undefined, 1));
   }
-  writeFileSync(join(out, 'theirs.sh'), [...script, 'wait', ''].join('\n'), { mode: 0o755 });
+  writeFileSync(join(out, 'theirs.sh'), scriptOf(plants), { mode: 0o755 });
 }
 
 /** Lines of sources that a report names, by file and number. */

@@ -1,6 +1,7 @@
 /**
- * Sizes of programs of HeCBench that two cores compute in a minute, where the rules of `arguments.ts` do not find them: the arguments of a
- * program, by its usage text or its source. A program that is not here, and whose sizes are constants of its source, runs at full size.
+ * Sizes of programs of HeCBench, and of two of cuda-samples, that two cores compute in a minute, where the rules of `arguments.ts` do not find
+ * them: the arguments of a program, by its usage text or its source. A program that is not here, and whose sizes are constants of its source,
+ * runs at full size.
  */
 export const sizes: Readonly<Record<string, string>> = {
   aidw: '2 1 1',
@@ -104,6 +105,9 @@ export const sizes: Readonly<Record<string, string>> = {
   dxtc2: '../dxtc2-sycl/data/lena_std.ppm ../dxtc2-sycl/data/lena_ref.dds 1',
   logan: 'inputs/example.txt 17 21 1',
   mcmd: 'mcmd.inp',
+  multimaterial: '512 512 0.3 0.05 0.05',
+  '2_Concepts_and_Techniques/radixSortThrust': '-n=131072 -iterations=2',
+  '3_CUDA_Features/globalToShmemAsyncCopy': '-wA=320 -hA=320 -wB=320 -hB=320',
 };
 
 /** Variables of makefiles that switch a program's own check on. */

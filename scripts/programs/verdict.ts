@@ -8,7 +8,7 @@ const none =
 
 /** Errors that are measured: a heading, or a number behind the word. What is too much only the program knows. */
 const measured =
-  /\berrors? (statistics|analysis)|\berror\b[^:=\d]*(\([^)]*\))?[^:=\d]*[:=]\s*[-+]?(\d*\.\d|\d+e[-+]?\d)|\d+\.\d+\s*\(?%\)? of \w+ mismatched/i;
+  /\berrors? (statistics|analysis)|\berror after iteration \d+|\berror\b[^:=\d]*(\([^)]*\))?[^:=\d]*[:=]\s*[-+]?(\d*\.\d|\d+e[-+]?\d)|\d+\.\d+\s*\(?%\)? of \w+ mismatched/i;
 /** Failures that a program provokes. */
 const wanted = /\b(as|is|was) expected\b/i;
 

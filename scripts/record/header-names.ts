@@ -34,7 +34,8 @@ export function headerExpressions(): ReadonlyMap<string, string> {
 
 /** Members of a structure, of which nested ones count by their own names. */
 function membersOf(body: string): readonly string[] {
-  let flat = body;
+  // Members of a union without a name are those of what it is in, and begin where its first one does.
+  let flat = body.replaceAll(/\bunion \{\n\s*(.*?;)[^}]*\};/gs, '$1');
   for (let before = ''; before !== flat; ) [before, flat] = [flat, flat.replaceAll(/\{[^{}]*\}/g, '')];
   return flat
     .split(/[;,]/)

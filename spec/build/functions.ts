@@ -10,7 +10,7 @@ export function functions(): { readonly name: string; readonly ptx: string }[] {
   const add = (name: string, body: Parameters<typeof one>[1]): void => {
     made.push({ name, ptx: one(`function${made.length}`, body).ptx });
   };
-  for (const [name, body] of [...memory, ...threads, ...atomics(), ...flow]) add(name, body);
+  for (const [name, body] of [...memory, ...threads, ...atomics(), ...flow, ...copies, ...matrices()]) add(name, body);
   return made;
 }
 
@@ -206,3 +206,85 @@ const flow: readonly Row[] = [
   ],
   ['inline', ({ i }) => i.at(0).set(b.inline('mov.u32 %0, %%smid;\nadd.u32 %0, %0, %1;', [u32], [i.at(1).get()])[0])],
 ];
+
+const copies: readonly Row[] = [
+  [
+    'copyAsync',
+    ({ v, n }) => {
+      const tile = b.shared(f32, 64, { align: 16 });
+      b.copyAsync(tile.at(0), v.at(n), 16, { read: n });
+      b.copyAsync(tile.at(4), v.at(n), 16, { cache: 'ca' });
+      b.copyAsync(tile.at(8), v.at(n), 4);
+      b.commitCopies();
+      b.waitCopies(1);
+    },
+  ],
+  [
+    'barriers in memory',
+    ({ n }) => {
+      const barrier = b.shared(b.b64, 1).at(0);
+      b.initBarrier(barrier, n);
+      when(b.testBarrier(barrier, b.arriveAt(barrier)), b.syncThreads);
+      b.arriveAfterCopies(barrier);
+      b.endBarrier(barrier);
+    },
+  ],
+  [
+    'bulk',
+    ({ x, n }) => {
+      const [barrier, tile] = [b.shared(b.b64, 1).at(0), b.shared(f32, 64, { align: 16 })];
+      when(b.tryBarrier(barrier, 1), () => b.copyBulk(tile, x, n, barrier));
+      b.arriveExpecting(barrier, 256);
+      b.fenceAsync();
+      b.storeBulk(x, tile, 256);
+      b.commitBulk();
+      b.waitBulk(1, { read: true });
+    },
+  ],
+];
+
+function matrices(): Row[] {
+  const stored = { f16: b.f16, bf16: b.bf16, tf32: f32, s8: b.s8, u8: b.u8, f64 } as const;
+  const products = (Object.keys(b.shapes) as b.FactorName[]).map(
+    (type): Row => [
+      `mma ${type}`,
+      ({ d }) => {
+        const tile = b.sharedTile(stored[type], 16, 64, { swizzle: true });
+        const sum = b.accumulator(type);
+        b.mma(sum, b.loadA(type, tile as never, 0, 0), b.loadB(type, tile as never, 0, 8));
+        b.mma(sum, b.loadA(type, tile as never, 0, 0, { transposed: true }), b.loadB(type, tile as never, 0, 0, { transposed: true }));
+        b.eachElement(sum, (element, row, column) => d.at(row.add(column)).set((element as b.Value<'f32'>).to(f64)));
+      },
+    ],
+  );
+  const groups = (Object.keys(b.groupDepth) as b.GroupFactorName[]).map(
+    (type): Row => [
+      `wgmma ${type}`,
+      ({ d }) => {
+        const at = b.groupDescriptor(b.shared(f32, 2048, { align: 128 }), { leading: 16, stride: 512, swizzle: 64 });
+        const sum = b.groupAccumulator(type, 24);
+        b.groupFence();
+        b.groupMma(sum, at, at, type === 'f16' ? { add: false, transposeA: true, transposeB: true } : {});
+        const words = Array.from({ length: 4 }, () => b.constant(b.b32, 0));
+        b.groupMma(sum, words, at);
+        b.commitGroup();
+        b.waitGroup(1);
+        b.eachGroupElement(sum, (element, row, column) => d.at(row.add(column)).set((element as b.Value<'f32'>).to(f64)));
+      },
+    ],
+  );
+  return [
+    ...products,
+    ...groups,
+    ['storeHalves', () => b.storeHalves(b.accumulator('f16'), b.sharedTile(b.bf16, 16, 8), 0, 0)],
+    [
+      'asFactor',
+      () =>
+        b.mma(
+          b.accumulator('bf16'),
+          b.asFactor('bf16', b.accumulator('bf16'), b.accumulator('bf16')),
+          b.loadB('bf16', b.sharedTile(b.bf16, 16, 16), 0, 0),
+        ),
+    ],
+  ];
+}

@@ -137,14 +137,19 @@ int main() {
   assert.equal(printed(sources).split('\n'), [...once, ...once, 'guard', 'caught 3', '']);
 });
 
-// Expected: the macros that GCC has on Linux, in standards of GNU and of ISO; POSIX.1-2017, `fchdir` and `localtime`.
+// Expected: the macros that GCC has on Linux, in standards of GNU and of ISO; POSIX.1-2017, `fchdir` and `localtime`; what GCC's library has
+// of C++14 in later standards.
 need(test, ['sysroot'], 'programs for Linux find its names, its time and its folders', () => {
   const program = `
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #include <cstdio>
 #include <ctime>
+#include <algorithm>
 #include <atomic>
 #include <fcntl.h>
+#include <functional>
 #include <locale>
+#include <memory>
 #include <string>
 #include <unistd.h>
 #if defined(__linux__) && defined(__linux) && defined(__gnu_linux__) && defined(__unix__) && defined(__unix) && linux && unix
@@ -156,13 +161,20 @@ int main() {
   std::atomic<int> flag{1};
   flag.wait(0);
   puts(std::use_facet<std::numpunct<char>>(std::locale::classic()).truename().c_str());
+  struct Less : std::binary_function<int, int, bool> { bool operator()(int a, int b) const { return a < b; } };
+  struct Double : std::unary_function<int, int> { int operator()(int a) const { return 2 * a; } };
+  int v[] = {3, 1, 2};
+  std::random_shuffle(v, v + 3);
+  std::sort(v, v + 3, Less());
+  std::auto_ptr<int> owner(new int(Double()(v[0])));
+  printf("%d%d%d %d %d\\n", v[0], v[1], v[2], *owner, (int)std::count_if(v, v + 3, std::bind2nd(Less(), 3)));
   int start = open(".", O_RDONLY);
   printf("%d %d ", chdir("below"), access("main.cpp", R_OK));
   printf("%d %d\\n", fchdir(start), access("main.cpp", R_OK));
 }
 #endif
 `;
-  assert.equal(printed({ 'main.cpp': program }, ['-std=gnu++20']).split('\n'), ['1971-01-01', 'true', '0 -1 0 0', '']);
+  assert.equal(printed({ 'main.cpp': program }, ['-std=gnu++20']).split('\n'), ['1971-01-01', 'true', '123 2 2', '0 -1 0 0', '']);
 });
 
 test.run();

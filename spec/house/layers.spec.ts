@@ -55,6 +55,8 @@ const rooms: Record<string, readonly string[]> = {
   page: ['base', 'device', 'api', 'program', 'toolchain', 'cli/terminal/render.ts'],
   // The page of kernels runs a launch and prints its report as the command line does.
   explore: [
+    // The compiler of CUDA C++ is the other page's.
+    'page/messages.ts',
     'base',
     'ptx',
     'ir',

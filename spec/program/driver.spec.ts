@@ -34,6 +34,21 @@ function made(one: Cuda, name: string, ...args: (bigint | number)[]): bigint {
 /** Pinned memory of device 0: `CUmemAllocationProp`. */
 const properties = (one: Cuda, place = 1, device = 0, handles = 0): bigint => putWords(one, 600, [1, handles, place, device, 0, 0, 0, 0]);
 
+// Expected: CUDA Driver API, "Context Management": a context lives until it is destroyed, current or not; 201 is CUDA_ERROR_INVALID_CONTEXT.
+test('a context that is no current one can be current again, or be destroyed', () => {
+  const one = context();
+  const { call } = one;
+  const own = result(one);
+  assert.is(call.cuCtxPopCurrent_v2!(at(208)), ok);
+  assert.is(one.memory.u64(at(208)), own);
+  assert.is(call.cuCtxPushCurrent_v2!(own), ok);
+  assert.is(made(one, 'cuCtxGetCurrent'), own);
+  assert.is(call.cuCtxPopCurrent_v2!(0n), ok);
+  assert.is(call.cuCtxDestroy_v2!(own), ok);
+  assert.equal([call.cuCtxDestroy_v2!(own), call.cuCtxPushCurrent_v2!(own), call.cuCtxSetCurrent!(own)], [201, 201, 201]);
+  assert.is(made(one, 'cuCtxGetCurrent'), 0n);
+});
+
 test('memory of two handles makes up one range, which copies and kernels take as any other', () => {
   const one = context();
   const { call } = one;

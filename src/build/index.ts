@@ -6,6 +6,26 @@
 
 export type { DivisionOptions, ExtremeOptions, FloatOptions } from './arithmetic.ts';
 export {
+  arriveAfterCopies,
+  arriveAt,
+  arriveExpecting,
+  type BarrierPlace,
+  type CopyOptions,
+  commitBulk,
+  commitCopies,
+  copyAsync,
+  copyBulk,
+  endBarrier,
+  fenceAsync,
+  initBarrier,
+  type PlaceIn,
+  storeBulk,
+  testBarrier,
+  tryBarrier,
+  waitBulk,
+  waitCopies,
+} from './async.ts';
+export {
   type AtomicOperation,
   type AtomicOptions,
   atomic,
@@ -26,6 +46,22 @@ export type { Handle, Operand, Readable } from './handle.ts';
 export * from './ids.ts';
 export { inline } from './inline.ts';
 export { type Body, Kernel, type KernelLaunch, type KernelOptions, kernel } from './kernel.ts';
+export {
+  type Accumulator,
+  accumulator,
+  asFactor,
+  eachElement,
+  type Factor,
+  type FactorName,
+  type FactorOptions,
+  loadA,
+  loadB,
+  mma,
+  type StoredOf,
+  type SumOf,
+  shapes,
+  storeHalves,
+} from './matrix.ts';
 export {
   type ArrayOf,
   type ArrayOptions,
@@ -50,9 +86,21 @@ export {
   VectorElement,
   VectorPointer,
 } from './pointer.ts';
+export { type BlockReduceOptions, blockReduce } from './reduce.ts';
 export { assert, printf, trap } from './report.ts';
 export type { Block } from './shape.ts';
 export type { Target } from './targets.ts';
+export {
+  type LoadTileOptions,
+  loadTile,
+  type MatrixIn,
+  mayNeed,
+  type PipelineOptions,
+  pipeline,
+  sharedTile,
+  Tile,
+  type TileOptions,
+} from './tile.ts';
 export {
   type BitwiseName,
   b8,
@@ -94,3 +142,18 @@ export {
 export { constant, local, type SameWidth, type Typed, Value, Variable } from './value.ts';
 export { pack, Vector, vector } from './vector.ts';
 export * from './warp.ts';
+export {
+  commitGroup,
+  eachGroupElement,
+  type GroupAccumulator,
+  type GroupFactorName,
+  type GroupLayout,
+  type GroupMmaOptions,
+  type GroupSwizzle,
+  groupAccumulator,
+  groupDepth,
+  groupDescriptor,
+  groupFence,
+  groupMma,
+  waitGroup,
+} from './warp-group.ts';

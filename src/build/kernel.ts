@@ -8,6 +8,7 @@ import {
   type LaunchReport,
   type Kernel as Loaded,
   type Module as LoadedModule,
+  type ModuleOptions,
   type Work,
 } from '../api/index.ts';
 import { bf16Bits, f16Bits } from '../base/float.ts';
@@ -73,11 +74,14 @@ export class Kernel<P extends Parameters = Parameters> {
     this.target = ast.targets[0]!.name;
   }
 
-  /** The kernel on a device, which compiles it at the first call: its module has the variables (`symbol`). Throws as `Device.load`. */
-  module(device: Device): LoadedModule {
+  /**
+   * The kernel on a device, which compiles it at the first call: its module has the variables (`symbol`). With options it is compiled anew, and later
+   * launches use that: `{ compile: { marks: true } }` for profiles and traces. Throws as `Device.load`.
+   */
+  module(device: Device, options?: ModuleOptions): LoadedModule {
     const known = this.#modules.get(device);
-    if (known && isUsable(known)) return known;
-    const module = device.load(this.source);
+    if (known && isUsable(known) && !options) return known;
+    const module = device.load(this.source, options);
     this.#modules.set(device, module);
     return module;
   }

@@ -19,7 +19,7 @@ const own = withoutScheme(import.meta.url)
 const frame = /(?:^\s*at (?:.*\()?|@)([^()@]+?):(\d+):(\d+)\)?$/;
 
 /** The depth of the stack that is looked at. */
-const depth = 40;
+const depth = 24;
 
 /** The place of the call into this room; undefined where the engine does not say it. */
 export function callerPlace(): Place | undefined {

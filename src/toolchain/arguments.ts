@@ -24,6 +24,8 @@ export interface SourceOptions {
   readonly isContracted?: boolean;
   /** Whether its device code is linked with that of other files; false by default. */
   readonly isRelocatable?: boolean;
+  /** Whether warnings are left out; false by default. */
+  readonly isQuiet?: boolean;
   /** The language standard; that of nvcc by default. */
   readonly standard?: string;
   /** The libraries of host code, which a whole program is compiled with. Without them, only device code can be compiled. */
@@ -54,6 +56,9 @@ const systems = ['linux', 'unix'].flatMap((name) => [`__${name}__`, `__${name}`]
 const systemDefines = (standard: string): string[] =>
   [...systems, ...(standard.startsWith('gnu') ? ['linux', 'unix'] : [])].map((name) => `-D${name}=1`);
 
+/** What C++17 took from the library, and the library of GCC has still: programs for Linux use it in every standard. */
+const kept = ['AUTO_PTR', 'BINDERS', 'RANDOM_SHUFFLE', 'UNARY_BINARY_FUNCTION'].map((name) => `-D_LIBCPP_ENABLE_CXX17_REMOVED_${name}`);
+
 /** Folders of headers: those of the machine, which a whole program needs, or those that clang has. */
 const systemFolders = (sysroot: Sysroot | undefined, language: Language): string[] => {
   const cxx = [...(sysroot ? [] : ['/usr/include/wasm32-wasip1/c++/v1']), '/usr/include/c++/v1'];
@@ -75,6 +80,7 @@ export function frontEndArguments(language: Language, options: SourceOptions): s
     preIncludes = [],
     isContracted = true,
     isRelocatable = false,
+    isQuiet = false,
     standard,
     sysroot,
   } = options;
@@ -83,7 +89,7 @@ export function frontEndArguments(language: Language, options: SourceOptions): s
     ...systemDefines(chosen),
     ...['-fgnuc-version=4.2.1', '-D_GNU_SOURCE', ...emulated, '-Wno-register', '-disable-free', '-fmessage-length=0'],
     ...['-resource-dir', '/usr', '-isysroot', '/usr', `-fdebug-prefix-map=/${hostRoot}=`, `-fmacro-prefix-map=/${hostRoot}=`],
-    ...(language === 'c' ? [] : ['-fcxx-exceptions', '-fexceptions']),
+    ...(language === 'c' ? [] : ['-fcxx-exceptions', '-fexceptions', ...kept]),
     ...systemFolders(sysroot, language),
     ...(language === 'cuda' ? ['-target-sdk-version=12.0', '-include', 'cuda_runtime.h'] : []),
     `-std=${chosen}`,
@@ -93,6 +99,7 @@ export function frontEndArguments(language: Language, options: SourceOptions): s
     ...preIncludes.flatMap((path) => ['-include', insideOf(path)]),
     ...(isContracted ? [] : ['-ffp-contract=off']),
     ...(isRelocatable && language === 'cuda' ? ['-fgpu-rdc'] : []),
+    ...(isQuiet ? ['-w'] : []),
   ];
 }
 

@@ -225,6 +225,20 @@ export const types = entries({
     alias: 'W-GPU-4040',
     page: 'All threads of a block must reach the same barrier. NVIDIA GPUs do not count threads that have exited; on other devices, a barrier that some threads never reach may wait forever.',
   },
+  CM2211: {
+    severity: 'warning',
+    title: 'register of a product in flight',
+    message: '`{name}` is used while a product of the warp group may still be in flight',
+    help: 'wait for the group of the product before, with `wgmma.wait_group`',
+    page: 'Until a `wgmma.wait_group` has waited for the group of a `wgmma.mma_async`, no other instruction may read or write the registers of its sum or of its factor. On some path no such wait is between the product and this instruction. Moves between registers are followed rather than reported.',
+  },
+  CM2212: {
+    severity: 'warning',
+    title: 'missing fence before a product',
+    message: '`{name}` was written since the last `wgmma.fence`, and this product uses it',
+    help: 'insert `wgmma.fence.sync.aligned` between the write and the product',
+    page: 'The registers of a `wgmma.mma_async` are read and written asynchronously: a `wgmma.fence` must order what other instructions have written to them before. Sums of products that follow each other need none.',
+  },
   CM2220: {
     severity: 'warning',
     title: 'unused suppression',

@@ -97,6 +97,7 @@ class Driver {
       undefines: line.values('undefine'),
       standard: line.values('standard').at(-1),
       isContracted: line.values('contraction').at(-1) !== 'false',
+      isQuiet: line.values('quiet').length > 0,
       isRelocatable: line.values('relocatable').at(-1) === 'true' || line.values('compileRelocatable').length > 0,
       libraryFolders: line.values('libraryFolder'),
       libraries: line.values('library'),

@@ -32,6 +32,7 @@ export type Effect =
   | 'optionsFile'
   | 'version'
   | 'verbose'
+  | 'quiet'
   | 'dryRun'
   | 'shared'
   | 'forwardUnknown'
@@ -102,6 +103,7 @@ export const words: readonly Word[] = [
     value: 'FILE',
     isList: true,
   }),
+  one('quiet', '-w --disable-warnings', 'Print no warnings.'),
   one('verbose', '-v --verbose', 'Print the steps of a toolkit’s compiler, which CMake reads.'),
   one('dryRun', '-dryrun --dryrun', 'Print those steps, and do nothing.'),
   one(
@@ -148,7 +150,7 @@ export const words: readonly Word[] = [
   ),
   one(
     'ignored',
-    '-w --disable-warnings -Wall -Wextra -Wno-deprecated-gpu-targets --Wno-deprecated-gpu-targets -Wno-deprecated-declarations -m64 --m64 -restrict --restrict -expt-relaxed-constexpr --expt-relaxed-constexpr -expt-extended-lambda --expt-extended-lambda -extended-lambda --extended-lambda -lto --lto -dlto --dlto -k -keep --keep -save-temps --save-temps -time --time -res-usage --resource-usage -no-align-double -fno-strict-aliasing -pthread -fopenmp -fPIC -static -s',
+    '-Wall -Wextra -Wno-deprecated-gpu-targets --Wno-deprecated-gpu-targets -Wno-deprecated-declarations -m64 --m64 -restrict --restrict -expt-relaxed-constexpr --expt-relaxed-constexpr -expt-extended-lambda --expt-extended-lambda -extended-lambda --extended-lambda -lto --lto -dlto --dlto -k -keep --keep -save-temps --save-temps -time --time -res-usage --resource-usage -no-align-double -fno-strict-aliasing -pthread -fopenmp -fPIC -static -s',
     'Accepted; what it asks for is so, or has no meaning here.',
   ),
   one('shared', '-shared --shared', 'Refused: shared libraries are not made. Link the program with objects and archives.'),
@@ -160,7 +162,7 @@ export const words: readonly Word[] = [
 const hostEffects: ReadonlySet<Effect> = new Set([
   ...(['output', 'compile', 'preprocess', 'archive', 'language', 'include', 'preInclude', 'define', 'undefine', 'standard'] as const),
   ...(['libraryFolder', 'library', 'dependencies', 'dependenciesToo', 'dependencyFile', 'dependencyTarget'] as const),
-  ...(['version', 'help', 'shared', 'verbose'] as const),
+  ...(['version', 'help', 'shared', 'verbose', 'quiet'] as const),
 ]);
 /** The spellings that are not those of a C++ compiler. */
 const ofNvcc = new Set(['-lib', '-dc', '-V', '-h', '-run']);

@@ -34,6 +34,8 @@ export interface SourceWords {
   readonly isContracted?: boolean;
   /** Whether device code of several files is linked. */
   readonly isRelocatable?: boolean;
+  /** Whether warnings are left out. */
+  readonly isQuiet?: boolean;
 }
 
 /** An object, and a key that differs for different objects. */
@@ -161,6 +163,7 @@ export const wordsOf = ({
   standard,
   isContracted = true,
   isRelocatable = false,
+  isQuiet = false,
 }: SourceWords): string[] => [
   ...folders.map((folder) => `-I${folder}`),
   ...defines.map((define) => `-D${define}`),
@@ -169,13 +172,14 @@ export const wordsOf = ({
   ...(standard === undefined ? [] : [`-std=${standard}`]),
   ...(isContracted ? [] : ['-fmad=false']),
   ...(isRelocatable ? ['-rdc=true'] : []),
+  ...(isQuiet ? ['-w'] : []),
 ];
 
 /** What the compiler is given for a source. */
 export function sourceOptions({ toolchain }: Compilations, path: string, words: SourceWords): SourceOptions {
   const folders = words.folders.map((folder) => resolve(folder));
   const preIncludes = (words.preIncludes ?? []).map((header) => resolve(header));
-  const { defines, undefines, standard, isContracted = true, isRelocatable = false } = words;
+  const { defines, undefines, standard, isContracted = true, isRelocatable = false, isQuiet = false } = words;
   return {
     path: resolve(path),
     files: includedFiles(path, folders, preIncludes),
@@ -185,6 +189,7 @@ export function sourceOptions({ toolchain }: Compilations, path: string, words: 
     preIncludes,
     isContracted,
     isRelocatable,
+    isQuiet,
     ...(standard === undefined ? {} : { standard }),
     sysroot: toolchain.sysroot,
   };

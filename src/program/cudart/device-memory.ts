@@ -2,6 +2,7 @@
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { DeviceBuffer } from '../../device/index.ts';
 import type { Allocation } from './allocations.ts';
+import type { GraphBlock } from './graph-types.ts';
 import { must, type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
 
@@ -116,10 +117,24 @@ export function managedPointer(state: CudaState, address: bigint, bytes: number)
 
 export function free(state: CudaState, pointer: bigint): void {
   if (pointer === 0n) return;
+  const block = state.graphMemory.at(pointer);
+  if (block) {
+    if (!block.isLive) fail('cudaErrorInvalidValue');
+    releaseBlock(state, block);
+    return;
+  }
   const found = state.allocations.find(pointer);
   if (found?.offset !== 0 || found.allocation.host?.kind === 'mapped' || found.allocation.isVariable) fail('cudaErrorInvalidValue');
   state.pools.noteFree(pointer);
   release(state, found!.allocation);
+}
+
+/** Frees memory of a graph. Its address stays that of the graphs that name it. */
+export function releaseBlock(state: CudaState, block: GraphBlock): void {
+  block.isLive = false;
+  if (block.owners.size > 0) return;
+  state.graphMemory.remove(block);
+  release(state, state.allocations.find(block.address)!.allocation);
 }
 
 function release(state: CudaState, allocation: Allocation): void {

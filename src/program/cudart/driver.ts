@@ -38,6 +38,10 @@ function assertDevice(device: number): void {
 
 const current = ({ contexts, usesRuntime }: CudaState): bigint => contexts.at(-1) ?? (usesRuntime ? primary : 0n);
 
+function assertContext({ ownContexts }: CudaState, context: bigint): void {
+  if (context !== primary && !ownContexts.has(context)) fail('cudaErrorDeviceUninitialized');
+}
+
 // ── modules ──
 
 function loadModule(state: CudaState, to: bigint, text: string | undefined): void {
@@ -259,19 +263,24 @@ const functions: Readonly<Record<string, Row>> = {
     assertDevice(device);
     const context = state.newHandle();
     must(state.memory.putU64(to, context));
+    state.ownContexts.add(context);
     state.contexts.push(context);
   }),
   cuCtxDestroy: initialized(['pointer'], (state, context) => {
+    if (!state.ownContexts.delete(context)) fail('cudaErrorDeviceUninitialized');
     const at = state.contexts.lastIndexOf(context);
-    if (at < 0) fail('cudaErrorDeviceUninitialized');
-    state.contexts.splice(at, 1);
+    if (at >= 0) state.contexts.splice(at, 1);
   }),
-  cuCtxPushCurrent: initialized(['pointer'], (state, context) => void state.contexts.push(context)),
+  cuCtxPushCurrent: initialized(['pointer'], (state, context) => {
+    assertContext(state, context);
+    state.contexts.push(context);
+  }),
   cuCtxPopCurrent: initialized(['pointer'], (state, to) => {
     const context = state.contexts.pop() ?? fail('cudaErrorDeviceUninitialized');
     must(to === 0n || state.memory.putU64(to, context));
   }),
   cuCtxSetCurrent: initialized(['pointer'], (state, context) => {
+    if (context !== 0n) assertContext(state, context);
     state.contexts.pop();
     if (context !== 0n) state.contexts.push(context);
   }),

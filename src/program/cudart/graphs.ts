@@ -3,7 +3,10 @@
  * launched. Source: CUDA Runtime API, "Graph Management", "Stream Management".
  */
 import { boxCopy } from './boxes.ts';
+import { graphOf, handlesAt, nodesAt } from './capture.ts';
+import { resetConditions } from './conditions.ts';
 import { copy, fillRectangle, fillWords } from './copies.ts';
+import { disownBlocks, ownBlocks, prepareBlocks } from './graph-memory.ts';
 import { type Graph, type GraphNode, type NodeType, nodeTypes } from './graph-types.ts';
 import { argumentsAt, dims, prepareLaunch } from './launches.ts';
 import { must, type Row, row } from './row.ts';
@@ -11,7 +14,6 @@ import { type CudaState, fail } from './state.ts';
 import { callBack, eventOf } from './streams.ts';
 import { addNode, assertStream, work } from './work.ts';
 
-const graphOf = ({ graphs }: CudaState, handle: bigint): Graph => graphs.get(handle) ?? fail('cudaErrorInvalidValue');
 const executableOf = ({ executables }: CudaState, handle: bigint): Graph => executables.get(handle) ?? fail('cudaErrorInvalidValue');
 
 function newGraph(state: CudaState, graph: Graph): bigint {
@@ -20,68 +22,21 @@ function newGraph(state: CudaState, graph: Graph): bigint {
   return handle;
 }
 
-// ── capture ──
-
-/** Modes of a capture: they differ in what other threads may do, and a program has one. */
-const modes = 3;
-
-function beginCapture(state: CudaState, stream: bigint, mode: number): void {
-  assertStream(state, stream);
-  if (stream <= 1n) fail('cudaErrorStreamCaptureUnsupported');
-  if (mode < 0 || mode >= modes) fail('cudaErrorInvalidValue');
-  if (state.captures.has(stream)) fail('cudaErrorIllegalState');
-  state.captures.set(stream, { graph: { nodes: [] }, origin: stream, last: new Map(), isBroken: false });
-}
-
-function endCapture(state: CudaState, stream: bigint, to: bigint): void {
-  assertStream(state, stream);
-  const capture = state.captures.get(stream) ?? fail('cudaErrorIllegalState');
-  if (capture.origin !== stream) fail('cudaErrorStreamCaptureUnmatched');
-  for (const [each, own] of [...state.captures]) if (own === capture) state.captures.delete(each);
-  for (const event of state.events.values()) if (event.captured?.capture === capture) event.captured = undefined;
-  must(state.memory.putU64(to, 0));
-  if (capture.isBroken) fail('cudaErrorStreamCaptureInvalidated');
-  // The work of other streams has to come before something in the stream that the capture began in.
-  const reached = before(capture.graph, capture.last.get(stream));
-  if (capture.graph.nodes.some(({ handle }) => !reached.has(handle))) fail('cudaErrorStreamCaptureUnjoined');
-  must(state.memory.putU64(to, newGraph(state, capture.graph)));
-}
-
-/** A node and all that come before it. */
-function before({ nodes }: Graph, last: bigint | undefined): Set<bigint> {
-  const found = new Set<bigint>(last === undefined ? [] : [last]);
-  for (const { handle, after } of [...nodes].reverse()) if (found.has(handle)) for (const each of after) found.add(each);
-  return found;
-}
-
-function captureStatus(state: CudaState, stream: bigint): number {
-  assertStream(state, stream);
-  const capture = state.captures.get(stream);
-  if (!capture) return 0;
-  return capture.isBroken ? 2 : 1;
-}
-
 // ── nodes ──
-
-/** Handles at a pointer. */
-function handlesAt({ memory }: CudaState, at: bigint, count: number): bigint[] {
-  return Array.from({ length: count }, (_, i) => memory.u64(at + BigInt(8 * i)) ?? fail('cudaErrorInvalidValue'));
-}
 
 /** A row that adds a node: `prepare` gives what it does from its parameters. */
 const nodeRow = (type: NodeType, prepare: (state: CudaState, parameters: bigint) => () => void): Row =>
   row(['pointer', 'pointer', 'pointer', 'size', 'pointer'], (state, to, graph, dependencies, count, parameters) =>
-    putNode(state, to, graph, handlesAt(state, dependencies, count), type, prepare(state, parameters)),
+    putNode(state, to, graph, dependencies, count, type, prepare(state, parameters)),
   );
 
-function putNode(state: CudaState, to: bigint, graph: bigint, after: readonly bigint[], type: NodeType, run: () => void): void {
-  const own = graphOf(state, graph);
-  if (after.some((each) => !own.nodes.some(({ handle }) => handle === each))) fail('cudaErrorInvalidValue');
-  must(state.memory.putU64(to, addNode(state, own, type, run, after).handle));
+function putNode(state: CudaState, to: bigint, handle: bigint, dependencies: bigint, count: number, type: NodeType, run: () => void): void {
+  const graph = graphOf(state, handle);
+  must(state.memory.putU64(to, addNode(state, graph, type, run, nodesAt(state, graph, dependencies, count)).handle));
 }
 
 /** Source: `cudaKernelNodeParams`. */
-function kernelNode(state: CudaState, at: bigint): () => void {
+export function kernelNode(state: CudaState, at: bigint): () => void {
   const { memory } = state;
   const [stub, list, extra] = [0n, 40n, 48n].map((offset) => memory.u64(at + offset) ?? fail('cudaErrorInvalidValue'));
   if (list === 0n && extra !== 0n) fail('cudaErrorNotSupported');
@@ -91,7 +46,7 @@ function kernelNode(state: CudaState, at: bigint): () => void {
 }
 
 /** Source: `cudaMemsetParams`: elements of 1, 2 or 4 bytes. */
-function fillNode(state: CudaState, at: bigint): () => void {
+export function fillNode(state: CudaState, at: bigint): () => void {
   const { memory } = state;
   const [pointer, pitch, , width, height] = handlesAt(state, at, 5);
   const [value, size] = [16n, 20n].map((offset) => memory.u32(at + offset) ?? fail('cudaErrorInvalidValue'));
@@ -102,7 +57,7 @@ function fillNode(state: CudaState, at: bigint): () => void {
   };
 }
 
-function hostNode(state: CudaState, at: bigint): () => void {
+export function hostNode(state: CudaState, at: bigint): () => void {
   const [call, data] = handlesAt(state, at, 2);
   if (!state.exports.function(call!)) fail('cudaErrorInvalidValue');
   return () => callBack(state, call!, [data!]);
@@ -110,7 +65,7 @@ function hostNode(state: CudaState, at: bigint): () => void {
 
 function copyNode(state: CudaState, ...[to, graph, dependencies, count, target, source, bytes, kind]: CopyNode): void {
   const run = (): void => copy(state, target, source, bytes, kind);
-  putNode(state, to, graph, handlesAt(state, dependencies, count), 'copy', run);
+  putNode(state, to, graph, dependencies, count, 'copy', run);
 }
 type CopyNode = [
   to: bigint,
@@ -159,17 +114,44 @@ function inOrder({ nodes }: Graph): GraphNode[] {
   return ordered;
 }
 
+/** Does the work of a graph once. */
+export function runNodes(graph: Graph): void {
+  for (const node of inOrder(graph)) node.run();
+}
+
+/** A copy of a child graph as it is now. Two graphs cannot allocate the same memory. */
+export function childRun(graph: Graph): () => void {
+  if (graph.nodes.some(({ block }) => block)) fail('cudaErrorNotSupported');
+  const nodes = inOrder(graph);
+  return () => {
+    for (const node of nodes) node.run();
+  };
+}
+
+export function recordRun(state: CudaState, event: bigint): () => void {
+  const own = eventOf(state, event);
+  return () => {
+    own.at = state.options.now();
+  };
+}
+
 /** What a graph is made of, beside what its nodes are given. */
 const shapeOf = (nodes: readonly GraphNode[]): string => {
   const places = new Map(nodes.map(({ handle }, i) => [handle, i]));
   return JSON.stringify(nodes.map(({ type, after }) => [type, [...after].map((each) => places.get(each)).sort()]));
 };
 
-function instantiate(state: CudaState, to: bigint, handle: bigint): void {
-  const nodes = inOrder(graphOf(state, handle)).map((node) => ({ ...node }));
-  const executable = state.newHandle();
-  state.executables.set(executable, { nodes });
-  must(state.memory.putU64(to, executable));
+/** Source: `cudaGraphInstantiateFlagAutoFreeOnLaunch`. */
+const freeOnLaunch = 1n;
+
+function instantiate(state: CudaState, to: bigint, handle: bigint, flags: bigint): void {
+  const graph = graphOf(state, handle);
+  const nodes = inOrder(graph).map((node) => ({ ...node }));
+  const executable: Graph = { nodes, conditions: graph.conditions ?? [], freesOnLaunch: (flags & freeOnLaunch) !== 0n };
+  const own = state.newHandle();
+  state.executables.set(own, executable);
+  ownBlocks(executable);
+  must(state.memory.putU64(to, own));
 }
 
 /** Results of `cudaGraphExecUpdate`. */
@@ -194,8 +176,11 @@ const setRow = (type: NodeType, prepare: (state: CudaState, parameters: bigint) 
   });
 
 function launchGraph(state: CudaState, handle: bigint, stream: bigint): void {
-  const nodes = [...executableOf(state, handle).nodes];
+  const executable = executableOf(state, handle);
+  const nodes = [...executable.nodes];
   work(state, stream, 'child', () => {
+    prepareBlocks(executable);
+    resetConditions(state, executable.conditions ?? []);
     for (const node of nodes) node.run();
   });
 }
@@ -203,36 +188,21 @@ function launchGraph(state: CudaState, handle: bigint, stream: bigint): void {
 const instantiateRow = row(['pointer', 'pointer', 'long'], instantiate);
 
 export const graphs: Readonly<Record<string, Row>> = {
-  cudaStreamBeginCapture: row(['pointer', 'int'], beginCapture),
-  cudaStreamEndCapture: row(['pointer', 'pointer'], endCapture),
-  cudaStreamIsCapturing: row(['pointer', 'pointer'], (state, stream, to) => must(state.memory.putU32(to, captureStatus(state, stream)))),
-  cudaThreadExchangeStreamCaptureMode: row(['pointer'], (state, at) => {
-    const mode = state.memory.u32(at) ?? fail('cudaErrorInvalidValue');
-    if (mode >= modes) fail('cudaErrorInvalidValue');
-    must(state.memory.putU32(at, state.captureMode));
-    state.captureMode = mode;
-  }),
-  cudaGraphCreate: row(['pointer', 'uint'], (state, to) => must(state.memory.putU64(to, newGraph(state, { nodes: [] })))),
+  cudaGraphCreate: row(['pointer', 'uint'], (state, to) => must(state.memory.putU64(to, newGraph(state, { nodes: [], conditions: [] })))),
   cudaGraphAddKernelNode: nodeRow('kernel', kernelNode),
   cudaGraphAddMemcpyNode: nodeRow('copy', boxCopy),
   cudaGraphAddMemcpyNode1D: row(['pointer', 'pointer', 'pointer', 'size', 'pointer', 'pointer', 'size', 'int'], copyNode),
   cudaGraphAddMemsetNode: nodeRow('fill', fillNode),
   cudaGraphAddHostNode: nodeRow('host', hostNode),
   cudaGraphAddEmptyNode: row(['pointer', 'pointer', 'pointer', 'size'], (state, to, graph, dependencies, count) =>
-    putNode(state, to, graph, handlesAt(state, dependencies, count), 'empty', () => undefined),
+    putNode(state, to, graph, dependencies, count, 'empty', () => undefined),
   ),
-  cudaGraphAddChildGraphNode: row(['pointer', 'pointer', 'pointer', 'size', 'pointer'], (state, to, graph, dependencies, count, child) => {
-    const nodes = inOrder(graphOf(state, child));
-    putNode(state, to, graph, handlesAt(state, dependencies, count), 'child', () => {
-      for (const node of nodes) node.run();
-    });
-  }),
-  cudaGraphAddEventRecordNode: row(['pointer', 'pointer', 'pointer', 'size', 'pointer'], (state, to, graph, dependencies, count, event) => {
-    const own = eventOf(state, event);
-    putNode(state, to, graph, handlesAt(state, dependencies, count), 'recordEvent', () => {
-      own.at = state.options.now();
-    });
-  }),
+  cudaGraphAddChildGraphNode: row(['pointer', 'pointer', 'pointer', 'size', 'pointer'], (state, to, graph, dependencies, count, child) =>
+    putNode(state, to, graph, dependencies, count, 'child', childRun(graphOf(state, child))),
+  ),
+  cudaGraphAddEventRecordNode: row(['pointer', 'pointer', 'pointer', 'size', 'pointer'], (state, to, graph, dependencies, count, event) =>
+    putNode(state, to, graph, dependencies, count, 'recordEvent', recordRun(state, event)),
+  ),
   cudaGraphAddDependencies: row(['pointer', 'pointer', 'pointer', 'size'], (state, graph, from, to, count) => {
     const { nodes } = graphOf(state, graph);
     const [first, second] = [handlesAt(state, from, count), handlesAt(state, to, count)];
@@ -262,11 +232,15 @@ export const graphs: Readonly<Record<string, Row>> = {
     );
   }),
   cudaGraphClone: row(['pointer', 'pointer'], (state, to, graph) => {
-    const nodes = graphOf(state, graph).nodes.map((node) => ({ ...node, after: new Set(node.after) }));
-    must(state.memory.putU64(to, newGraph(state, { nodes })));
+    const own = graphOf(state, graph);
+    // Two graphs cannot have the same memory, nor the bodies of one node.
+    if (own.nodes.some(({ type, block }) => block || type === 'conditional')) fail('cudaErrorNotSupported');
+    const nodes = own.nodes.map((node) => ({ ...node, after: new Set(node.after) }));
+    must(state.memory.putU64(to, newGraph(state, { nodes, conditions: [] })));
   }),
   cudaGraphDestroy: row(['pointer'], (state, graph) => {
-    if (!state.graphs.delete(graph)) fail('cudaErrorInvalidValue');
+    disownBlocks(state, graphOf(state, graph));
+    state.graphs.delete(graph);
   }),
   cudaGraphInstantiate: instantiateRow,
   cudaGraphInstantiateWithFlags: instantiateRow,
@@ -280,6 +254,7 @@ export const graphs: Readonly<Record<string, Row>> = {
   }),
   cudaGraphLaunch: row(['pointer', 'pointer'], launchGraph),
   cudaGraphExecDestroy: row(['pointer'], (state, graph) => {
-    if (!state.executables.delete(graph)) fail('cudaErrorInvalidValue');
+    disownBlocks(state, executableOf(state, graph));
+    state.executables.delete(graph);
   }),
 };

@@ -5,10 +5,13 @@
 import { arrayCopies } from './array-copies.ts';
 import { arrays } from './arrays.ts';
 import { boxes } from './boxes.ts';
+import { captures } from './capture.ts';
+import { conditionalNodes } from './conditional-nodes.ts';
 import { copies } from './copies.ts';
 import { deviceMemory } from './device-memory.ts';
 import { devices } from './devices.ts';
 import { driver } from './driver.ts';
+import { graphMemory } from './graph-memory.ts';
 import { graphs } from './graphs.ts';
 import { launches } from './launches.ts';
 import { nvrtc } from './nvrtc.ts';
@@ -42,7 +45,7 @@ export const cudaFunctionGroups: Readonly<Record<string, Readonly<Record<string,
   'Textures and surfaces': textureObjects,
   'Variables on the device': symbols,
   'Streams and events': streams,
-  Graphs: graphs,
+  Graphs: { ...captures, ...graphs, ...graphMemory, ...conditionalNodes },
   'The driver API': driver,
   'Compilation at run time': nvrtc,
   'Devices, limits and errors': devices,

@@ -1,16 +1,17 @@
 /** Allocation in stream order. Source: CUDA Runtime API, "Stream Ordered Memory Allocator". */
 import { allocate, free } from './device-memory.ts';
+import { captureAllocation, captureFree } from './graph-memory.ts';
 import type { Pool } from './pool-list.ts';
 import { must, type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
-import { assertStream, work } from './work.ts';
+import { assertStream } from './work.ts';
 
 const attributes = { releaseThreshold: 4, reservedCurrent: 5, reservedMost: 6, usedCurrent: 7, usedMost: 8 } as const;
 
 const poolOf = ({ pools }: CudaState, handle: bigint): Pool => pools.get(handle) ?? fail('cudaErrorInvalidValue');
 const handleOf = (state: CudaState): bigint => state.pools.current(() => state.newHandle());
 
-/** Memory has its address when the call returns, also in a capture, whose copies and kernels name it. */
+/** Memory has its address when the call returns, also in a capture, which makes an allocation of its graph. */
 function allocateFrom(state: CudaState, to: bigint, bytes: number, handle: bigint, stream: bigint): void {
   const pool = poolOf(state, handle);
   assertStream(state, stream);
@@ -18,10 +19,13 @@ function allocateFrom(state: CudaState, to: bigint, bytes: number, handle: bigin
     must(state.memory.putU64(to, 0));
     return;
   }
+  if (state.captures.has(stream)) {
+    must(state.memory.putU64(to, captureAllocation(state, stream, bytes)));
+    return;
+  }
   const { address } = allocate(state, bytes);
   must(state.memory.putU64(to, address));
   state.pools.noteAllocation(pool, address, bytes);
-  if (state.captures.has(stream)) work(state, stream, 'allocation', () => undefined);
 }
 
 /** The value of an attribute: settings are numbers of 32 bits, sizes of 64. */
@@ -56,8 +60,7 @@ export const pools: Readonly<Record<string, Row>> = {
   cudaMallocFromPoolAsync: row(['pointer', 'size', 'pointer', 'pointer'], allocateFrom),
   cudaFreeAsync: row(['pointer', 'pointer'], (state, pointer, stream) => {
     assertStream(state, stream);
-    // A graph may be launched many times, and its copies name the memory.
-    if (state.captures.has(stream)) work(state, stream, 'free', () => undefined);
+    if (state.captures.has(stream)) captureFree(state, stream, pointer);
     else free(state, pointer);
   }),
   cudaDeviceGetDefaultMemPool: row(['pointer', 'int'], (state, to, device) => {

@@ -6,6 +6,7 @@ import type { Device, DeviceModule, LaunchRequest } from '../../device/index.ts'
 import type { HostMemory } from '../memory.ts';
 import { type Allocation, Allocations } from './allocations.ts';
 import type { CudaArray, MipmappedArray, TextureObject } from './array-types.ts';
+import { GraphMemory } from './graph-blocks.ts';
 import type { Capture, Graph } from './graph-types.ts';
 import type { Link } from './link-types.ts';
 import { Pools } from './pool-list.ts';
@@ -57,8 +58,8 @@ export interface CudaEvent {
   /** Milliseconds, once it is recorded. */
   at: number | undefined;
   readonly isTimed: boolean;
-  /** The capture that it was recorded in, and the node before it. */
-  captured: { readonly capture: Capture; readonly node: bigint | undefined } | undefined;
+  /** The capture that it was recorded in, and the nodes before it. */
+  captured: { readonly capture: Capture; readonly nodes: readonly bigint[] } | undefined;
 }
 
 export interface LaunchShape {
@@ -165,6 +166,7 @@ export class CudaState {
   readonly captures = new Map<bigint, Capture>();
   readonly graphs = new Map<bigint, Graph>();
   readonly executables = new Map<bigint, Graph>();
+  readonly graphMemory = new GraphMemory();
   /** How a capture treats other threads; kept for programs that ask. */
   captureMode = 0;
   readonly pools = new Pools();
@@ -186,6 +188,8 @@ export class CudaState {
   readonly largeClusters = new Set<bigint>();
   /** Contexts of the driver API: the current one last. */
   readonly contexts: bigint[] = [];
+  /** Those that the program has created and not destroyed, whether they are current or not. */
+  readonly ownContexts = new Set<bigint>();
   /** Modules and functions of the driver API by handle. */
   readonly modules = new Map<bigint, CodeImage>();
   readonly functions = new Map<bigint, Named>();

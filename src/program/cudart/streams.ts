@@ -1,7 +1,7 @@
 /** Streams and events. Work is done when its call returns, so that a stream never has any left, and every event is reached when it is recorded. */
 import { must, type Row, row } from './row.ts';
 import { type CudaEvent, type CudaState, fail } from './state.ts';
-import { addNode, assertStream, breakCaptures, work } from './work.ts';
+import { assertStream, breakCaptures, work } from './work.ts';
 
 function createStream(state: CudaState, to: bigint, flags: number, priority: number): void {
   if (flags > 1) fail('cudaErrorInvalidValue');
@@ -26,7 +26,7 @@ function record(state: CudaState, event: bigint, stream: bigint): void {
   assertStream(state, stream);
   const own = eventOf(state, event);
   const capture = state.captures.get(stream);
-  own.captured = capture && { capture, node: capture.last.get(stream) };
+  own.captured = capture && { capture, nodes: capture.last.get(stream) ?? [] };
   if (!capture) own.at = state.options.now();
 }
 
@@ -39,15 +39,12 @@ function waitFor(state: CudaState, stream: bigint, event: bigint): void {
     if (own) fail('cudaErrorStreamCaptureIsolation');
     return;
   }
-  const { capture, node } = captured;
+  const { capture, nodes } = captured;
   if (own && own !== capture) fail('cudaErrorStreamCaptureMerge');
   // A capture that has ended leaves its events with nothing to wait for.
   if (!own && ![...state.captures.values()].includes(capture)) return;
   state.captures.set(stream, capture);
-  const before = capture.last.get(stream);
-  const nodes = [before, node].filter((each) => each !== undefined);
-  if (nodes.length > 1 && before !== node) capture.last.set(stream, addNode(state, capture.graph, 'empty', () => undefined, nodes).handle);
-  else if (nodes[0] !== undefined) capture.last.set(stream, nodes[0]);
+  capture.last.set(stream, [...new Set([...(capture.last.get(stream) ?? []), ...nodes])]);
 }
 
 /** What waits for an event, or asks for it, cannot do so before the graph has run. */

@@ -2,7 +2,7 @@
  * Work of streams: done at once, or noted in a graph while the stream is captured. What a function is given is read when it is called, so that
  * the program may change it afterwards.
  */
-import type { Graph, GraphNode, NodeType } from './graph-types.ts';
+import type { Graph, GraphBlock, GraphNode, NodeType } from './graph-types.ts';
 import { type Argument, type Row, row, type Values } from './row.ts';
 import { type CudaState, fail } from './state.ts';
 
@@ -14,23 +14,36 @@ export function assertStream(state: CudaState, stream: bigint): void {
 }
 
 /** Adds a node behind others. */
-export function addNode(state: CudaState, { nodes }: Graph, type: NodeType, run: () => void, after: Iterable<bigint>): GraphNode {
-  const node: GraphNode = { handle: state.newHandle(), type, run, after: new Set(after) };
+export function addNode(
+  state: CudaState,
+  { nodes }: Graph,
+  type: NodeType,
+  run: () => void,
+  after: Iterable<bigint>,
+  block?: GraphBlock,
+): GraphNode {
+  const node: GraphNode = { handle: state.newHandle(), type, run, after: new Set(after), ...(block && { block }) };
   nodes.push(node);
   return node;
+}
+
+/** Nodes and all that come before them. */
+export function before({ nodes }: Graph, last: readonly bigint[]): Set<bigint> {
+  const found = new Set(last);
+  for (const { handle, after } of [...nodes].reverse()) if (found.has(handle)) for (const each of after) found.add(each);
+  return found;
 }
 
 /** Whether a stream waits for the default one, and that for it. */
 const isBlocking = ({ streams }: CudaState, stream: bigint): boolean => stream !== 2n && (streams.get(stream)?.flags ?? 0) === 0;
 
 /** Does work of a stream, or notes it. */
-export function work(state: CudaState, stream: bigint, type: NodeType, run: () => void): void {
+export function work(state: CudaState, stream: bigint, type: NodeType, run: () => void, block?: GraphBlock): void {
   assertStream(state, stream);
   const capture = state.captures.get(stream);
   if (capture?.isBroken) fail('cudaErrorStreamCaptureInvalidated');
   if (capture) {
-    const last = capture.last.get(stream);
-    capture.last.set(stream, addNode(state, capture.graph, type, run, last === undefined ? [] : [last]).handle);
+    capture.last.set(stream, [addNode(state, capture.graph, type, run, capture.last.get(stream) ?? [], block).handle]);
     return;
   }
   // The default stream would have to wait for what has not been run.

@@ -21,6 +21,7 @@ import { addressedEntries } from './function-addresses.ts';
 import { checkHeader, type DeclaredTarget, strictSeverity } from './header.ts';
 import { lintNames, namesOutside } from './lint.ts';
 import { lintFlow } from './lint-flow.ts';
+import { lintProducts } from './lint-products.ts';
 import { isMatch, matchForm, withFlush, withVectors } from './match.ts';
 import { checkNames, checkOperands, registerAt } from './operands.ts';
 import { newSearchBudget, reportModifiers, reportOpcode, type SearchBudget } from './report-forms.ts';
@@ -100,7 +101,9 @@ function checkEntry(
   diagnostics.addAll(own.list);
   if (!outside) return checked;
   lintNames(fn, outside, diagnostics);
-  if (!own.hasErrors) lintFlow(checked, diagnostics);
+  if (own.hasErrors) return checked;
+  lintFlow(checked, diagnostics);
+  lintProducts(checked, diagnostics);
   return checked;
 }
 

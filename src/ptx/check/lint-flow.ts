@@ -21,14 +21,15 @@ export function lintFlow(fn: CheckedFunction, diagnostics: Diagnostics): void {
 }
 
 /** A basic block. */
-interface Block {
+export interface Block {
   readonly code: CheckedInstruction[];
   readonly next: number[];
   /** Whether control falls through to the next block. */
   falls: boolean;
 }
 
-function graphOf(items: readonly CheckedItem[]): readonly Block[] {
+/** The basic blocks of a function, in the order of the source. */
+export function graphOf(items: readonly CheckedItem[]): readonly Block[] {
   const blocks: Block[] = [newBlock()];
   const places = new Map<LabelPlace, number>();
   for (const item of items) {
@@ -97,15 +98,17 @@ function reportUnreachable(graph: readonly Block[], reachable: Uint8Array, diagn
 }
 
 /** Called with each register that is read or written, and its span. */
-type Note = (register: Register, span: Span) => void;
+export type Note = (register: Register, span: Span) => void;
 
-function noteReads({ match, guard, scope, call }: CheckedInstruction, note: Note): void {
+/** The registers that an instruction reads, with its guard. */
+export function noteReads({ match, guard, scope, call }: CheckedInstruction, note: Note): void {
   if (guard) note(guard.register, guardSpan(match.instruction.guard!));
   for (const operand of match.operands) if (!isWritten(operand)) noteOperand(operand, scope, note);
   for (const arg of call?.args ?? []) visitRegisters(arg, scope, note);
 }
 
-function noteWrites({ match, scope, call }: CheckedInstruction, note: Note): void {
+/** The registers that an instruction writes. */
+export function noteWrites({ match, scope, call }: CheckedInstruction, note: Note): void {
   for (const operand of match.operands) if (isWritten(operand)) noteOperand(operand, scope, note);
   for (const result of call?.results ?? []) visitRegisters(result, scope, note);
 }

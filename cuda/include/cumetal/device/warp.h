@@ -80,7 +80,6 @@ __cumetal_shuffle(__shfl_xor_sync, bfly, int, 31)
 __cumetal_device long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
 // A macro of C's `clock` on the host would be no overload.
 __cumetal_device long clock() { return __nvvm_read_ptx_sreg_clock(); }
-__cumetal_device unsigned long long __globaltimer() { return __nvvm_read_ptx_sreg_globaltimer(); }
 __cumetal_device void __nanosleep(unsigned int ns) { __nvvm_nanosleep(ns); }
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef __CUMETAL_RANDOM_DISTRIBUTIONS_H__
 #define __CUMETAL_RANDOM_DISTRIBUTIONS_H__
 
+#ifdef __CUDA__
 // In (0, 1]: the middle of each of 2^32, or 2^53, intervals.
 __cumetal_device float __cumetal_uniform(unsigned int x) { return __fmaf_rn((float)x, 0x1p-32f, 0x1p-33f); }
 __cumetal_device double __cumetal_uniform_double(unsigned int x, unsigned int y) {
@@ -127,5 +128,6 @@ template <class State> __cumetal_library unsigned int curand_poisson(State *stat
   for (sum = log(curand_uniform_double(state)); sum > limit; sum += log(curand_uniform_double(state))) count++;
   return count;
 }
+#endif
 
 #endif

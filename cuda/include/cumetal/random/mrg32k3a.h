@@ -13,6 +13,7 @@ typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
 
 static constexpr unsigned long long __cumetal_mrg_m1 = 4294967087ull, __cumetal_mrg_m2 = 4294944443ull;
 
+#ifdef __CUDA__
 __cumetal_device double __cumetal_mrg_next(curandStateMRG32k3a_t *state) {
   unsigned long long m1 = __cumetal_mrg_m1, m2 = __cumetal_mrg_m2;
   // A product with a negative coefficient is one with its complement.
@@ -80,5 +81,6 @@ __cumetal_library void curand_init(unsigned long long seed, unsigned long long s
 __cumetal_device unsigned int curand(curandStateMRG32k3a_t *state) {
   return (unsigned int)(__cumetal_mrg_next(state) * 1.000000048662007);
 }
+#endif
 
 #endif

@@ -13,6 +13,7 @@ struct curandStatePhilox4_32_10 {
 };
 typedef struct curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
 
+#ifdef __CUDA__
 __cumetal_device uint4 curand_Philox4x32_10(uint4 c, uint2 k) {
 #pragma unroll
   for (int round = 0; round < 10; round++) {
@@ -73,5 +74,6 @@ __cumetal_device uint4 curand4(curandStatePhilox4_32_10_t *state) {
     default: return {a.w, b.x, b.y, b.z};
   }
 }
+#endif
 
 #endif

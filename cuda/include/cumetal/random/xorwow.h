@@ -49,6 +49,7 @@ static constexpr unsigned int __cumetal_xorwow_sequences[32][5] = {
     {0x4b324c2e, 0x2bdcc5a0, 0x53eb4240, 0xcac4fbc1, 0x13e529e7},
     {0xe1683e38, 0xa2339994, 0x7308a647, 0xc7c3f0b1, 0x4a3dcd33}};
 
+#ifdef __CUDA__
 __cumetal_device void __cumetal_xorwow_step(unsigned int *v) {
   unsigned int t = v[0] ^ (v[0] >> 2);
   v[0] = v[1];
@@ -126,5 +127,6 @@ __cumetal_library void curand_init(unsigned long long seed, unsigned long long s
   if (sequence) skipahead_sequence(sequence, state);
   if (offset) skipahead(offset, state);
 }
+#endif
 
 #endif
