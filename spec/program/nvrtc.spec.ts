@@ -87,8 +87,12 @@ extern "C" {
 static const __constant__ int inside{1};
 }
 static __device__ int helper(int a) { return a; }
-namespace own { static __device__ int hidden; }
-__global__ void k() { static __device__ int local; }
+namespace own {
+  static __device__ int hidden;
+}
+__global__ void k() {
+  static __device__ int local;
+}
 static __constant__ unsigned
   last;
 `;
