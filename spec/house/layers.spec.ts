@@ -47,7 +47,7 @@ const rooms: Record<string, readonly string[]> = {
   api: ['base', 'compile', 'device', 'runtime'],
   cudart: ['base', 'api'],
   // A kernel of the builder is launched by the API.
-  build: ['base', 'ptx', 'compile', 'api'],
+  build: ['base', 'ptx', 'compile', 'text', 'api'],
   // The host half of a program calls the devices themselves, because its calls are done when they return.
   program: ['base', 'wasm', 'device', 'api'],
   // Programs of the machine have their own containers of PTX.
