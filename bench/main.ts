@@ -15,6 +15,7 @@ import { opencl } from './opencl.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
 import { sanitizing } from './sanitize.ts';
+import { webgpu } from './webgpu.ts';
 
 const benches: Readonly<Record<string, (words: readonly string[]) => Bench | undefined | Promise<Bench | undefined>>> = {
   air,
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, (words: readonly string[]) => Bench | und
   opencl,
   parse: parsing,
   sanitize: sanitizing,
+  webgpu,
 };
 
 const [name = '', ...words] = process.argv.slice(2);
