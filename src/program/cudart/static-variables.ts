@@ -7,14 +7,22 @@
 const declaration =
   /^[ \t]*(?:static\s+(?:const\s+)?__(?:constant|device)__|__(?:constant|device)__\s+static)\s[^;={}()]*?\b(\w+)\s*(?:\[[^;{}=]*\]\s*)*[=;{]/gm;
 
+/** Stands for the brace of a linkage (`extern "C" {`), which is no scope. */
+const linkage = '\u0001';
+
 /** Names of static variables outside of functions, classes and namespaces, as the text of a program declares them. */
 export function staticVariables(text: string): readonly string[] {
-  // Comments, and the braces of linkage, which are no scope.
-  const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*|\bextern\s*"C"\s*\{/g, (part) => part.replace(/[^\n]/g, ' '));
-  let [at, depth] = [0, 0];
+  const blank = (part: string): string => part.replace(/[^\n]/g, ' ');
+  const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, blank).replace(/\bextern\s*"C"\s*\{/g, (part) => blank(part.slice(1)) + linkage);
+  const open: string[] = [];
+  let at = 0;
   return [...code.matchAll(declaration)].flatMap((match) => {
-    for (; at < match.index; at++) depth += code[at] === '{' ? 1 : code[at] === '}' ? -1 : 0;
-    return depth <= 0 ? [match[1]!] : [];
+    for (; at < match.index; at++) {
+      const mark = code[at]!;
+      if (mark === '{' || mark === linkage) open.push(mark);
+      else if (mark === '}') open.pop();
+    }
+    return open.includes('{') ? [] : [match[1]!];
   });
 }
 
