@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, wr
 import { join } from 'node:path';
 import { Glob } from 'bun';
 import { makeBytecode } from '../src/cli/startup/make-bytecode.ts';
+import { directImports } from './direct-imports.ts';
 import { embeddedHeaders } from './embedded-headers.ts';
 import { packageEntries } from './entries.ts';
 import { lazyModules } from './lazy-modules.ts';
@@ -47,7 +48,7 @@ async function bundle(): Promise<void> {
     metafile: true,
     // Tells the compilations of this build from those of others (`src/cli/command/build-id.ts`).
     define: { CUMETAL_BUILD: JSON.stringify(hash) },
-    plugins: [lazyModules, embeddedHeaders, await embeddedWorker()],
+    plugins: [lazyModules, embeddedHeaders, await embeddedWorker(), directImports(join(root, 'src'))],
   });
   if (!success) throw new Error(logs.map(String).join('\n'));
   const twice = inSeveralFiles(metafile!);

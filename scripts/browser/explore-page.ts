@@ -1,8 +1,10 @@
 /**
- * Makes the page of kernels, PTX and what becomes of it, as files that any server can give: `bun scripts/browser/explore-page.ts FOLDER`.
+ * Makes the page of kernels, PTX and what becomes of it, as files that any server can give: `bun scripts/browser/explore-page.ts FOLDER [--programs URL]`.
+ * `--programs` names the page of whole programs, whose compiler takes CUDA C++ here too.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { views } from '../../src/explore/views.ts';
 import { embeddedWorker } from '../worker.ts';
 import { type Built, withoutLibraries } from './build.ts';
@@ -26,28 +28,33 @@ async function script(entry: string, name: string, plugins: Bun.BunPlugin[]): Pr
   return { path: name, bytes: new Uint8Array(await outputs[0]!.arrayBuffer()) };
 }
 
-/** The choices of the page: the names of the views, and the examples. */
-function start(): Built {
-  const folder = join(root, 'examples');
+/** The texts of a folder in a language, by name. */
+function textsOf(folder: string, extension: string): { name: string; text: string }[] {
   const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.ptx'))
+    .filter((name) => name.endsWith(extension))
     .sort();
-  const examples = names.map((name) => ({ name: name.replace(/\.ptx$/, ''), text: readFileSync(join(folder, name), 'utf8') }));
-  const titles = views.map(({ name, title }) => ({ name, title }));
-  return { path: 'start.json', bytes: new TextEncoder().encode(JSON.stringify({ views: titles, examples })) };
+  return names.map((name) => ({ name: name.slice(0, -extension.length), text: readFileSync(join(folder, name), 'utf8') }));
 }
 
-/** Every file of the page. */
-export async function explorePage(): Promise<Built[]> {
+/** The choices of the page: the names of the views, the examples, and where the compiler of CUDA C++ is. */
+function start(compiler: string | undefined): Built {
+  const examples = { ptx: textsOf(join(root, 'examples'), '.ptx'), cuda: textsOf(join(source, 'kernels'), '.cu') };
+  const titles = views.map(({ name, title }) => ({ name, title }));
+  return { path: 'start.json', bytes: new TextEncoder().encode(JSON.stringify({ views: titles, examples, compiler })) };
+}
+
+/** Every file of the page. `compiler` is the folder of the page of programs (`program-page.ts`), as a URL from this page; without it, the page takes PTX alone. */
+export async function explorePage(compiler?: string): Promise<Built[]> {
   const page = { path: 'index.html', bytes: new Uint8Array(readFileSync(join(source, 'index.html'))) };
   const plugins = [withoutLibraries, withoutCommand, await embeddedWorker()];
-  return [page, start(), await script('index.ts', 'explore.js', []), await script('worker.ts', 'explore-worker.js', plugins)];
+  return [page, start(compiler), await script('index.ts', 'explore.js', []), await script('worker.ts', 'explore-worker.js', plugins)];
 }
 
 if (import.meta.main) {
-  const [folder] = process.argv.slice(2);
-  if (folder === undefined) throw new Error('usage: bun scripts/browser/explore-page.ts FOLDER');
-  for (const { path, bytes } of await explorePage()) {
+  const { values, positionals } = parseArgs({ options: { programs: { type: 'string' } }, allowPositionals: true });
+  const [folder] = positionals;
+  if (folder === undefined) throw new Error('usage: bun scripts/browser/explore-page.ts FOLDER [--programs URL]');
+  for (const { path, bytes } of await explorePage(values.programs?.replace(/\/?$/, '/'))) {
     await Bun.write(join(folder, path), bytes);
     const sent = Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>).length;
     console.log(`${path.padEnd(24)} ${(sent / 1024).toFixed(0).padStart(6)} KiB compressed`);

@@ -54,7 +54,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 const programFiles = once(programPage);
-const exploreFiles = once(explorePage);
+const exploreFiles = once(async () => explorePage(typeof (await programFiles()) === 'string' ? undefined : '../program/'));
 const types: Readonly<Record<string, string>> = { html: 'text/html', js: 'text/javascript', json: 'application/json' };
 
 /** A file of a page. */

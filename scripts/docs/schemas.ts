@@ -183,6 +183,47 @@ const diff = {
   ),
 };
 
+/** What a warp asks of global or shared memory. */
+const request = object({
+  certainty: about(
+    oneOf('exact', 'most', 'assumed'),
+    'exact: of every request of the launch; most: no request needs more; assumed: for 32 threads that follow one another along x',
+  ),
+  'sectors?': number,
+  'wavefronts?': number,
+  least: about(number, 'the fewest that could do'),
+  'efficiency?': about(number, 'the part of the bytes of the sectors that is used'),
+});
+const advised = object({
+  name: string,
+  grid: orNull(dim3),
+  block: orNull(dim3),
+  accesses: list(
+    object({
+      line: count,
+      space: oneOf('global', 'shared'),
+      kind: oneOf('load', 'store', 'atomic'),
+      type: string,
+      bytes: about(count, 'of one thread'),
+      spread: oneOf('uniform', 'unit', 'strided', 'broadcast', 'pattern', 'runtime', 'gather', 'unknown'),
+      stride: orNull(about(integer, 'bytes between neighboring threads')),
+      request: orNull(request),
+    }),
+  ),
+  branches: list(
+    object({
+      line: count,
+      diverges: orNull(boolean),
+      diverging_warps: count,
+      known_warps: count,
+      idle: orNull(about(number, 'the part of lanes that are idle while a warp executes both sides')),
+    }),
+  ),
+  occupancy: orNull(
+    object({ arch: string, blocks: count, warps: count, max_warps: count, limited_by: oneOf('threads', 'blocks', 'shared memory') }),
+  ),
+});
+
 /** Fields that a reflection adds are no incompatible change. */
 const open = { additionalProperties: true };
 const range = object({ name: string, offset: count, size: count, 'parts?': list(ref('range')) });
@@ -254,6 +295,7 @@ const outputs: Readonly<Record<string, Schema>> = {
     diagnostics: list(ref('diagnostic')),
   }),
   check: document({ diagnostics: list(ref('diagnostic')) }),
+  analyze: document({ files: list(object({ path: string, kernels: list(advised) })), diagnostics: list(ref('diagnostic')) }),
   inspect: { oneOf: [library, container] },
   validate: document({ file: string, valid: boolean, diagnostics: list(ref('diagnostic')) }),
   devices: document({
@@ -357,6 +399,7 @@ const page = (name: string, schema: Schema) => ({
 export const runSchema = page('run', outputs.run!);
 export const buildSchema = page('build', outputs.build!);
 export const checkSchema = page('check', outputs.check!);
+export const analyzeSchema = page('analyze', outputs.analyze!);
 export const inspectSchema = page('inspect', outputs.inspect!);
 export const validateSchema = page('validate', outputs.validate!);
 export const devicesSchema = page('devices', outputs.devices!);

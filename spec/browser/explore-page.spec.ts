@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Built } from '../../scripts/browser/build.ts';
 import { explorePage } from '../../scripts/browser/explore-page.ts';
-import { linked, linkOf } from '../../src/explore/link.ts';
+import { programPage } from '../../scripts/browser/program-page.ts';
+import { type Carried, linked, linkOf } from '../../src/explore/link.ts';
 import { driven } from '../support/browser/driven.ts';
 import { examplesFolder } from '../support/examples.ts';
 import { need } from '../support/need.ts';
@@ -62,7 +64,7 @@ try {
     if (step.point) point(step.point);
     if (step.run) { delete page().documentElement.dataset.ran; byId(step.run).click(); await until(() => page().documentElement.dataset.ran); }
     if (step.follow) page().querySelector('#list [data-line]').click();
-    if (step.share) { byId('share').click(); await until(() => frame.contentWindow.location.hash.includes('ptx=')); }
+    if (step.share) { const before = frame.contentWindow.location.hash; byId('share').click(); await until(() => frame.contentWindow.location.hash !== before); }
     await pause(60);
     results.push(seen());
   }
@@ -70,6 +72,7 @@ try {
 } catch (error) { await report({ error: String(error && error.stack || error) }); }
 `;
 
+const carrying = (source: string, view: string, language: Carried['language'] = 'ptx'): Carried => ({ text: source, view, language });
 const text = (name: string): string => readFileSync(join(examplesFolder, `${name}.ptx`), 'utf8');
 const example = text('saxpy');
 const lines = example.split('\n');
@@ -92,9 +95,9 @@ const racing = `//! cumetal: --grid 1 --block 64 --arg f32:64
 }
 `;
 
-async function drive(hash: string, steps: readonly object[], hasGpu = false): Promise<Seen[]> {
+async function drive(hash: string, steps: readonly object[], hasGpu = false, files?: readonly Built[]): Promise<Seen[]> {
   const { results, error } = await driven<{ readonly results: Seen[]; readonly error?: string }>({
-    files: await explorePage(),
+    files: files ?? (await explorePage()),
     driver,
     given: { hash, steps: JSON.stringify(steps) },
     // A worker waits for the GPU on shared memory, which only isolated pages have.
@@ -108,7 +111,7 @@ async function drive(hash: string, steps: readonly object[], hasGpu = false): Pr
 
 need(test, ['chromium'], 'a text is shown as what it becomes, with the lines that belong together, and launched', async () => {
   const fma = lineOf('fma.rn.f32');
-  const link = await linkOf(example, 'msl');
+  const link = await linkOf(carrying(example, 'msl'));
   const steps = [
     { point: lineOf('st.global.f32') },
     { view: 'ptx', point: fma },
@@ -131,27 +134,54 @@ need(test, ['chromium'], 'a text is shown as what it becomes, with the lines tha
   assert.match(followed!.chosen, /fma\.rn\.f99/);
   assert.match(ran!.list, /saxpy on CPU[\s\S]*grid 16 x 1 x 1/);
   assert.ok(ran!.hot.split(' ').includes(String(fma)));
-  assert.equal(await linked(shared!.hash), { text: example, view: 'ptx' });
+  assert.equal(await linked(shared!.hash), carrying(example, 'ptx'));
   assert.match(raced!.list, /12:\d+ error\[CM61\d\d\]/);
   assert.ok(raced!.errors.split(' ').includes('12'));
 });
 
 need(test, ['chromium'], 'a launch on the GPU of the page is compared with the CPU device; without one the page says why', async () => {
   const compare = [{ run: 'compare' }];
-  const [, compared] = (await drive(await linkOf(text('reduce'), 'wgsl'), compare, true)) as Required<Seen[]>;
+  const [, compared] = (await drive(await linkOf(carrying(text('reduce'), 'wgsl')), compare, true)) as Required<Seen[]>;
   assert.match(compared!.list, /\d ms {2}CPU \(WebAssembly\)\n +[\d.]+ ms {2}.*\(WebGPU\)/);
   assert.match(compared!.list, /1 reduce_param_1: f32, the same on both/);
-  const [, without] = (await drive(await linkOf(text('reduce'), 'wgsl'), compare)) as Required<Seen[]>;
+  const [, without] = (await drive(await linkOf(carrying(text('reduce'), 'wgsl')), compare)) as Required<Seen[]>;
   assert.match(without!.list, /^This page has no GPU: \w/);
 });
 
+need(test, ['chromium', 'sysroot'], 'CUDA C++ is compiled in the page, and its lines belong to those of what it becomes', async () => {
+  const programs = await programPage();
+  assert.is.not(typeof programs, 'string', String(programs));
+  const below = (programs as Built[]).map((file) => ({ ...file, path: `program/${file.path}` }));
+  const source = readFileSync(join(import.meta.dirname, '../../src/explore/kernels/saxpy.cu'), 'utf8');
+  const line = source.split('\n').findIndex((each) => each.includes('y[i] =')) + 1;
+  const steps = [
+    { point: line },
+    { view: 'given', point: line },
+    { run: 'run' },
+    { share: true },
+    { type: source.replace('a * x[i]', 'a * z[i]') },
+  ];
+  const files = [...(await explorePage('program/')), ...below];
+  const link = await linkOf(carrying(source, 'msl', 'cuda'));
+  const [first, pointed, asPtx, ran, shared, wrong] = (await drive(link, steps, false, files)) as Required<Seen[]>;
+  assert.match(first!.view, /kernel void saxpy/);
+  assert.match(pointed!.band, /fma|param_/);
+  assert.match(asPtx!.view, /^\/\/! cumetal: [\s\S]*\.entry saxpy/);
+  assert.match(asPtx!.band, /^\s+\w+\.[\w.]+\s+[%[]/);
+  assert.match(ran!.list, /saxpy on CPU[\s\S]* 1 +3\.5 +6 +8\.5/);
+  assert.ok(ran!.hot.split(' ').includes(String(line)), ran!.hot);
+  assert.equal(await linked(shared!.hash), carrying(source, 'given', 'cuda'));
+  assert.match(wrong!.list, new RegExp(`^${line}:\\d+ error\\[clang\\] use of undeclared identifier 'z'`));
+  assert.is(wrong!.errors, String(line));
+});
+
 test('a link that is damaged, or becomes too long a text, carries none', async () => {
-  const link = await linkOf(example, 'ir');
-  assert.equal(await linked(link), { text: example, view: 'ir' });
+  const link = await linkOf(carrying(example, 'ir'));
+  assert.equal(await linked(link), carrying(example, 'ir'));
   assert.is(await linked(link.slice(0, -20)), undefined);
   assert.is(await linked('#view=ir&ptx=%00%01'), undefined);
   assert.is(await linked(''), undefined);
-  assert.is(await linked(await linkOf(' '.repeat(5_000_000), 'ir')), undefined);
+  assert.is(await linked(await linkOf(carrying(' '.repeat(5_000_000), 'ir'))), undefined);
 });
 
 test('the files of the page are small', async () => {

@@ -18,7 +18,7 @@ import {
   type Value,
   when,
 } from '../../src/build/index.ts';
-import { CumetalError } from '../../src/index.ts';
+import { CumetalError, Device } from '../../src/index.ts';
 
 const test = suite('build/errors');
 
@@ -153,6 +153,22 @@ test('a newer architecture than the target is an error at the line that needs it
   assert.equal([code, file!.position(labels[0]!.span.start).line], ['CM2111', line]);
   assert.is(kernel('new', parameters, body).target, 'sm_75');
   assert.match(kernel('newer', parameters, body, { target: 'sm_90' }).ptx, /\.version 7\.8\n\.target sm_90\n/);
+});
+
+test('the sanitizer names the line of TypeScript', async () => {
+  const line = here() + 1;
+  const body: Body = ({ x, n }) => void x.at(n).set(1);
+  const device = Device.open('cpu', { print: false });
+  const made = kernel('outside', parameters, body);
+  made.module(device, { compile: { target: 'cpu', sanitize: true } });
+  const sanitize = { kinds: new Set(['memory'] as const), source: made.source };
+  const args = { x: device.allocate('f32', 4), n: 4 };
+  const { warnings } = await made.launch(device, { grid: 1, block: 1, args, watch: { sanitize } }).ended();
+  assert.equal(
+    warnings.map(({ code, notes }) => [code, notes.some((note) => note.includes(`errors.spec.ts:${line}`))]),
+    [['CM6101', true]],
+  );
+  device.close();
 });
 
 test('a variable keeps its value where another one is set to it', () => {

@@ -104,6 +104,17 @@ function place(part: string, by = 1): { line: number; character: number } {
 }
 const rangeOf = (part: string) => ({ start: place(part, 0), end: place(part, part.length) });
 
+test('advice comes later, as hints', async () => {
+  const wide = text.replace('st.global.u32 [%rd1], %r1', 'mad.wide.u32 %rd1, %r1, 64, %rd1; st.global.u32 [%rd1], %r1');
+  const { diagnostics: first } = await opened(wide);
+  assert.equal(first, []);
+  const { diagnostics } = await client.said(() => undefined);
+  assert.equal(
+    diagnostics.map(({ code, severity }) => [code, severity]),
+    [['CM2301', 4]],
+  );
+});
+
 test('a text without faults has no diagnostics, one with faults has them at UTF-16 columns', async () => {
   assert.equal((await opened(text)).diagnostics, []);
   const part = '[%rd1], %r1;';

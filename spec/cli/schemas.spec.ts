@@ -38,6 +38,8 @@ const lines: readonly (readonly [schema: string, words: readonly string[], file?
   ['build', ['build', saxpy, '-o', 's.metallib']],
   ['build', ['build', 'bad.ptx', '-o', 's.metallib']],
   ['check', ['check', saxpy, 'bad.ptx', 'missing.ptx']],
+  ['analyze', ['analyze', saxpy, 'bad.ptx', 'missing.ptx']],
+  ['analyze', ['analyze', join(root, 'bench/kernels/layernorm.ptx')]],
   ['inspect', ['inspect', 's.metallib']],
   ['inspect', ['inspect', join(root, 'fixtures/container/several.fatbin')]],
   ['inspect', ['inspect', 'want.bin']],

@@ -8,6 +8,7 @@ import { SourceFile } from '../../src/base/source.ts';
 import { withOwnLines } from '../../src/explore/annotate.ts';
 import { answerTo } from '../../src/explore/answer.ts';
 import type { Answer } from '../../src/explore/messages.ts';
+import { translationOf } from '../../src/explore/translation.ts';
 import { views } from '../../src/explore/views.ts';
 import { parse } from '../../src/ptx/index.ts';
 import { examplesFolder } from '../support/examples.ts';
@@ -140,6 +141,49 @@ test('a fault of a launch is a finding at its line; files and what is no launch 
   assert.not.match(file.output, /root/);
   const none = (await answerTo({ kind: 'run', number: 5, text: 'nonsense' })) as Answer & { kind: 'ran' };
   assert.is(none.isFine, false);
+});
+
+// ── CUDA C++ ──
+
+test('lines of PTX belong to those of the CUDA C++ that their .loc names, through code of headers', () => {
+  const source = ['// a kernel', '//! cumetal: --grid 1', 'void k() {', '  one();', '  two();', '}'].join('\n');
+  const made = [
+    '.version 8.0',
+    '.entry k()',
+    '{',
+    '\t.loc 2 4 3',
+    '\tadd.u32 %r1, %r1, 1;',
+    '\t.loc 1 99 1',
+    '\tmul.lo.u32 %r1, %r1, 3;',
+    '\t.loc 2 5 3',
+    '\tsub.u32 %r1, %r1, 1;',
+    '\tret;',
+    '}',
+    '.file 1 "/headers/kernel.h"',
+    '.file 2 "/program/kernel.cu"',
+  ].join('\n');
+  const { ptx, lines, findings } = translationOf(source, made, '');
+  assert.equal(findings, []);
+  assert.is(ptx, `//! cumetal: --grid 1\n${made}`);
+  assert.equal(lines, [2, 0, 0, 0, 0, 4, 0, 4, 0, 5, 5, 0, 0, 0]);
+});
+
+test('what the compiler reports is at lines of the text, or names the file', () => {
+  const messages = `kernel.cu:3:7: error: use of undeclared identifier 'z'
+    3 |   z = 1;
+      |   ^
+/headers/a.h:9:1: note: candidate function
+kernel.cu:5:1: warning: unused variable
+error[CM5001]: a call of \`f\` is not supported
+2 errors generated.`;
+  const { ptx, findings } = translationOf('', undefined, messages);
+  assert.is(ptx, undefined);
+  assert.equal(findings, [
+    { line: 3, column: 7, severity: 'error', code: 'clang', message: "use of undeclared identifier 'z'" },
+    { line: 0, column: 0, severity: 'note', code: 'clang', message: '/headers/a.h:9: candidate function' },
+    { line: 5, column: 1, severity: 'warning', code: 'clang', message: 'unused variable' },
+    { line: 0, column: 0, severity: 'error', code: 'CM5001', message: 'a call of `f` is not supported' },
+  ]);
 });
 
 test.run();

@@ -31,7 +31,9 @@ const rooms: Record<string, readonly string[]> = {
   metallib: ['base'],
   wasm: ['base'],
   compile: ['base', 'ir', 'ptx', 'lower', 'bitcode', 'air', 'metallib', 'wasm'],
-  editor: ['base', 'ptx', 'compile'],
+  // Advice reads what the profiler's model makes of kernels, and knows no device.
+  advise: ['base', 'ir', 'ptx', 'compile'],
+  editor: ['base', 'ptx', 'compile', 'advise'],
   engine: ['base', 'ir', 'wasm'],
   // Barriers of some threads are scheduled as in the engine, by its regions.
   text: ['base', 'ir', 'air', 'engine'],
@@ -45,7 +47,7 @@ const rooms: Record<string, readonly string[]> = {
   api: ['base', 'compile', 'device', 'runtime'],
   cudart: ['base', 'api'],
   // A kernel of the builder is launched by the API.
-  build: ['base', 'ptx', 'compile', 'api'],
+  build: ['base', 'ptx', 'compile', 'text', 'api'],
   kernels: ['base', 'api', 'build'],
   // The host half of a program calls the devices themselves, because its calls are done when they return.
   program: ['base', 'wasm', 'device', 'api'],
@@ -56,6 +58,8 @@ const rooms: Record<string, readonly string[]> = {
   page: ['base', 'device', 'api', 'program', 'toolchain', 'cli/terminal/render.ts'],
   // The page of kernels runs a launch and prints its report as the command line does.
   explore: [
+    // The compiler of CUDA C++ is the other page's.
+    'page/messages.ts',
     'base',
     'ptx',
     'ir',
@@ -201,6 +205,7 @@ const layers: Record<string, readonly string[]> = {
     'cc',
     'bench',
     'check',
+    'analyze',
     'diff',
     'explain',
     'lsp',

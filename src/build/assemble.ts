@@ -4,10 +4,10 @@ import { type Dim3, product } from '../base/dim3.ts';
 import { parseAndCheck } from '../compile/index.ts';
 import { type FunctionDirective, type Item, type Module, type PtxFunction, print, SourceFile, type Variable } from '../ptx/index.ts';
 import { fail, failWith, fileAt } from './fail.ts';
+import { placeOf } from './lines.ts';
 import { type Need, needsOf } from './needs.ts';
 import { variableNode } from './nodes.ts';
 import type { Parameters, ParameterType } from './parameters.ts';
-import type { Place } from './place.ts';
 import { accessType } from './pointer.ts';
 import type { Trace } from './trace.ts';
 
@@ -30,7 +30,7 @@ export function assemble(trace: Trace, parameters: Parameters, stated: Stated): 
   const { ast } = parseAndCheck(source, { isStrict: true }, diagnostics);
   // What is legal PTX and cannot be compiled here may run on a device that takes PTX; loading it on another one says so.
   const faults = diagnostics.sorted().filter(({ code }) => !code.startsWith('CM20'));
-  if (faults.some(({ severity }) => severity === 'error')) failWith(faults.map((each) => placed(each, source, trace.files)));
+  if (faults.some(({ severity }) => severity === 'error')) failWith(faults.map((each) => placed(each, source)));
   return { source, ast };
 }
 
@@ -97,9 +97,9 @@ function directivesOf({ block, maxThreads: most, minBlocks }: Stated): FunctionD
 }
 
 /** A diagnostic of the PTX at the line of TypeScript that added the instruction. */
-function placed(diagnostic: Diagnostic, source: SourceFile, files: ReadonlyMap<string, number>): Diagnostic {
+function placed(diagnostic: Diagnostic, source: SourceFile): Diagnostic {
   const [label] = diagnostic.labels;
-  const place = label && placeOf(source.text.slice(0, label.span.start), files);
+  const place = label && placeOf(source, label.span.start);
   if (!place) return diagnostic;
   const start = source.text.lastIndexOf('\n', label.span.start - 1) + 1;
   const text = source.line(source.position(label.span.start).line).trimStart();
@@ -107,11 +107,4 @@ function placed(diagnostic: Diagnostic, source: SourceFile, files: ReadonlyMap<s
   const { file, start: at } = fileAt(place, text);
   const moved: Label = { ...label, span: { start: label.span.start - start - indent + at, end: label.span.end - start - indent + at } };
   return { ...diagnostic, file, labels: [moved] };
-}
-
-/** The last `.loc` before a place in PTX. */
-function placeOf(before: string, files: ReadonlyMap<string, number>): Place | undefined {
-  const found = [...before.matchAll(/^\s*\.loc (\d+) (\d+) (\d+)/gm)].at(-1);
-  const path = found && [...files].find(([, index]) => index === Number(found[1]))?.[0];
-  return path === undefined ? undefined : { path, line: Number(found![2]), column: Number(found![3]) };
 }

@@ -73,6 +73,7 @@ export {
   shared,
   type Values,
 } from './memory.ts';
+export { optimizedPtx } from './optimize.ts';
 export type { Arguments, Inside, Outside, Parameters, ParameterType } from './parameters.ts';
 export {
   Element,
@@ -86,6 +87,16 @@ export {
   VectorElement,
   VectorPointer,
 } from './pointer.ts';
+export {
+  type BlockNeeds,
+  type LivePlaceOfLine,
+  type Multiprocessor,
+  multiprocessors,
+  type Occupants,
+  occupantsOf,
+  type RegisterReport,
+  registersOf,
+} from './pressure.ts';
 export { type BlockReduceOptions, blockReduce } from './reduce.ts';
 export { assert, printf, trap } from './report.ts';
 export type { Block } from './shape.ts';

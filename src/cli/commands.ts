@@ -111,6 +111,7 @@ const check: Command = {
       many: true,
       doc: 'The level of warnings: `error`, `warn` or `off`, or `CODE=LEVEL` for one of them. A warning that is an error gives exit code 1.',
     },
+    { name: 'advise', doc: 'Also report the advice of `cumetal analyze`, for the launch that the file carries.' },
     { name: 'stdin-filename', value: 'NAME', doc: 'The file name of standard input (`-`) in diagnostics.' },
     { name: 'watch', doc: 'Check again whenever a file changes, until interrupted.' },
     { name: 'json', doc: 'Same as `--format json`.' },
@@ -127,6 +128,36 @@ const check: Command = {
 A comment in the PTX suppresses a warning, and must match one: \`// cumetal: allow CM2201 -- reason\` on its line or alone on the
 line before, \`// cumetal: allow-file CM2201\` in the whole file.`,
   run: async (context) => (await import('./check/index.ts')).check(context),
+};
+
+const analyze: Command = {
+  name: 'analyze',
+  summary: 'advise on kernels before they run: memory access, bank conflicts, divergence, races',
+  usage: ['FILE… [options]', 'FILE --launch LAUNCH [options]'],
+  positionals: [0, Number.POSITIVE_INFINITY],
+  options: [
+    ...ofRun('kernel', 'grid', 'block', 'shared', 'arg', 'constant', 'launch', 'allow-outside'),
+    {
+      name: 'warnings',
+      short: 'W',
+      value: 'LEVEL',
+      many: true,
+      doc: 'The level of warnings, as for `cumetal check`. A warning that is an error gives exit code 1.',
+    },
+    ...inputOptions,
+    { name: 'sarif', doc: 'Print the advice as SARIF, for code scanning.' },
+    json,
+  ],
+  examples: [
+    { line: 'cumetal analyze examples/transpose.ptx', does: 'advise on a file that carries its launch' },
+    { line: 'cumetal analyze kernel.ptx --grid 64 --block 256 --arg f32:1024 --arg u32=1024', does: 'advise for a launch' },
+    { line: 'cumetal analyze kernel.ptx --launch launch.json --json', does: 'print every access with its sectors and wavefronts' },
+    { line: 'cumetal analyze kernels/*.ptx --sarif > advice.sarif', does: 'write SARIF for code scanning' },
+  ],
+  details: `Nothing is executed. A number without \`at most\` or \`about\` is that which \`cumetal run --profile\` counts for each request.
+\`at most\`: requests of fewer threads may need less. \`about\`: for a launch that is not known, 32 threads that follow one another
+along x. docs/advice.md lists the advice.`,
+  run: async (context) => (await import('./analyze/index.ts')).analyze(context, run),
 };
 
 const link: Command = {
@@ -304,6 +335,7 @@ export const commands: readonly Command[] = [
   record,
   build,
   check,
+  analyze,
   link,
   inspect,
   validate,

@@ -19,3 +19,4 @@ export {
   toPtxIr,
   verifies,
 } from './pipeline.ts';
+export { type KernelRegisters, type LivePlace, registersOfKernels } from './registers.ts';

@@ -2,6 +2,9 @@
 
 import type { Dim3 } from '../base/dim3.ts';
 import type { SourceFile } from '../base/source.ts';
+import type { GlobalAccesses, SharedAccesses } from '../ir/index.ts';
+
+export type { GlobalAccesses, SharedAccesses };
 
 /** A request to profile a launch. */
 export interface ProfileRequest {
@@ -48,29 +51,6 @@ export interface Flops {
 
 /** A kind of memory access. */
 export type AccessKind = 'load' | 'store' | 'atomic';
-
-/** Accesses to global memory by warps. */
-export interface GlobalAccesses {
-  requests: number;
-  /** Active threads. */
-  lanes: number;
-  /** Requested bytes; those that several threads of a warp request count once. */
-  bytes: number;
-  /** Aligned 32-byte sectors and 128-byte lines that contain them. */
-  sectors: number;
-  lines: number;
-  /** The fewest sectors that could contain as many bytes. */
-  leastSectors: number;
-}
-
-/** Accesses to shared memory by warps. */
-export interface SharedAccesses {
-  requests: number;
-  lanes: number;
-  /** Wavefronts, and how many there would be without bank conflicts. */
-  wavefronts: number;
-  leastWavefronts: number;
-}
 
 /** Counts of executed operations and accesses. */
 export interface ProfileCounts {

@@ -54,6 +54,11 @@ const withoutLines = (text: string): Matched => ({ text, lines: [] });
 
 /** The texts, in the order of the page. */
 export const views: readonly View[] = [
+  {
+    name: 'given',
+    title: 'PTX',
+    make: ({ text }) => ({ text, lines: text.split('\n').map((_, i) => i + 1) }),
+  },
   irView('ir', 'IR', toIr, cpu),
   irView('ir-apple', 'IR for Apple GPUs', toLegalIr, apple),
   {

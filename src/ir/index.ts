@@ -52,5 +52,6 @@ export * from './print.ts';
 export * from './print-buffer.ts';
 export * from './services.ts';
 export * from './texture.ts';
+export { countGlobal, countShared, type GlobalAccesses, type SharedAccesses, sectorBytes, type Touched } from './transactions.ts';
 export * from './types.ts';
 export { verify, verifyAfterPass, verifyModule } from './verify/index.ts';

@@ -114,7 +114,7 @@ const bytes = { f32: 4, f64: 8, f16: 2, bf16: 2, s8: 1, s32: 4 } as const;
 
 /**
  * `c = f(alpha * a b + beta * c + bias)`: `a` is m by k, `b` is k by n, `c` is m by n, and the bias has an element for each column. f16 and bf16 are summed as
- * f32, s8 as s32 (exactly). `lda`, `ldb` and `ldc` are the elements from one row to the next, by default as few as possible; `strideA`, `strideB` and
+ * f32, s8 as s32 (exactly). `lda`, `ldb` and `ldc` are the elements from one row to the next, by default as few as possible, and below 2^25 for the factors; `strideA`, `strideB` and
  * `strideC` those from one matrix of a batch to the next. `bias` is null by default; `c` is read only if `beta` is not 0. Deterministic.
  */
 export function gemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): Routine<Parametersof<T>, GemmArguments<T>> {
@@ -125,13 +125,21 @@ export function gemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): 
   if (type === 'f64' && tile !== 64) refuse(key, 'tiles of f64 are 64 by 64');
   const form: Form = { type, tile, transposeA, transposeB, activation };
   const make = (name: string): Kernel<Parametersof<T>> =>
-    kernel(name, parametersOf(type), (p) => body(p as unknown as Inside, form), { ...portable, block: threads });
+    kernel(name, parametersOf(type), (p) => body(p as unknown as Inside, form), {
+      ...portable,
+      block: threads,
+      // Two blocks of 128 registers for each thread hide what one would wait for.
+      minBlocks: tile === 128 ? 2 : undefined,
+    });
   return routine(
     key,
     make,
     (given: GemmArguments<T>) => planOf(form, given as unknown as GemmArguments<'f32'>) as unknown as Plan<Parametersof<T>>,
   );
 }
+
+/** A pitch that a tile's offsets of 32 bits hold. */
+const pitchOf = (pitch: number, columns: number): number => (pitch < columns || pitch > 2 ** 25 - 1 ? Number.NaN : pitch);
 
 /** The elements of a batch of matrices of rows and columns. */
 const extentOf = (rows: number, columns: number, pitch: number, batch: number, stride: number): number =>
@@ -158,7 +166,7 @@ function planOf({ tile, transposeA, transposeB }: Form, given: GemmArguments<'f3
         k: k > 0xffff_ffff - depth ? Number.NaN : k,
         batch: batch > 65535 ? Number.NaN : batch,
       },
-      ...{ lda: lda < columnsA ? Number.NaN : lda, ldb: ldb < columnsB ? Number.NaN : ldb, ldc: ldc < n ? Number.NaN : ldc },
+      ...{ lda: pitchOf(lda, columnsA), ldb: pitchOf(ldb, columnsB), ldc: ldc < n ? Number.NaN : ldc },
     },
     needs: {
       a: extentOf(rowsA, columnsA, lda, batch, strideA),
@@ -235,14 +243,17 @@ function reader(
   const [fast, slow] = [index.rem(across), index.div(across)];
   // What each load of this thread is: its line in the tile, its index of k, and its place in memory.
   const last = lines.sub(1);
+  // Offsets in a tile have 32 bits, which takes half of the registers: the plan refuses larger pitches.
+  const step32 = pitch.to(u32);
   const parts = Array.from({ length: count }, (_, i) => {
     const other = i === 0 ? slow : slow.add(i * step);
     const [own, depthAt] = isAlong ? [other, fast] : [fast, other];
-    const at = line.add(own).min(last).to(u64);
-    const place = isAlong ? at.mul(pitch).add(depthAt.to(u64)) : depthAt.to(u64).mul(pitch).add(at);
-    return { own, depthAt, place: place.mul(size) };
+    const at = line.add(own).min(last).sub(line);
+    const place = isAlong ? at.mad(step32, depthAt) : depthAt.mad(step32, at);
+    return { own, depthAt, place };
   });
-  const base = from.address().add(offset.mul(size)) as Value<'u64'>;
+  const firstLine = isAlong ? line.to(u64).mul(pitch) : line.to(u64);
+  const base = from.address().add(offset.add(firstLine).mul(size)) as Value<'u64'>;
   const values = parts.map(() => local(sum, 0));
   const get = (address: Value<'u64'>): Sum => (pointerAt(element, 'global', address).at(0).get() as Value<'f32'>).to(sum);
   return {
@@ -251,12 +262,12 @@ function reader(
       when(
         first.add(depth).le(k),
         () => {
-          for (const [i, { place }] of parts.entries()) values[i]!.set(get(start.add(place)));
+          for (const [i, { place }] of parts.entries()) values[i]!.set(get(place.madWide(size, start)));
         },
         () =>
           parts.forEach(({ place, depthAt }, i) => {
             values[i]!.set(0);
-            when(first.add(depthAt).lt(k), () => values[i]!.set(get(start.add(place))));
+            when(first.add(depthAt).lt(k), () => values[i]!.set(get(place.madWide(size, start))));
           }),
       );
     },

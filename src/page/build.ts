@@ -34,6 +34,23 @@ function languageOf(name: string): Language | undefined {
   return /\.(cpp|cc|cxx)$/.test(name) ? 'c++' : name.endsWith('.c') ? 'c' : undefined;
 }
 
+const optionsOf = (sysroot: Sysroot, files: readonly NamedFile[], name: string): SourceOptions => ({
+  path: folder + name,
+  files: new Map(files.map((file) => [folder + file.name, file.bytes])),
+  folders: [folder.slice(0, -1)],
+  sysroot,
+});
+
+/** The device half of the first file, as PTX. */
+export async function deviceCode(
+  { clang, sysroot, render }: PageToolchain,
+  files: readonly NamedFile[],
+): Promise<{ readonly ptx: string | undefined; readonly messages: string }> {
+  const diagnostics = new Diagnostics();
+  const { ptx, messages } = await compileDevice(clang, optionsOf(sysroot, files, files[0]?.name ?? 'kernel.cu'), diagnostics);
+  return { ptx, messages: (messages + render(diagnostics)).replaceAll(folder, '') };
+}
+
 /** Compiles every source among the files, and links them. Other files are headers. */
 export async function buildFiles(toolchain: PageToolchain, files: readonly NamedFile[]): Promise<BuiltProgram> {
   const objects: { name: string; bytes: Uint8Array }[] = [];
@@ -43,12 +60,7 @@ export async function buildFiles(toolchain: PageToolchain, files: readonly Named
   };
   const sources = files.filter(({ name }) => languageOf(name));
   for (const { name } of sources) {
-    const options: SourceOptions = {
-      path: folder + name,
-      files: new Map(files.map((file) => [folder + file.name, file.bytes])),
-      folders: [folder.slice(0, -1)],
-      sysroot: toolchain.sysroot,
-    };
+    const options = optionsOf(toolchain.sysroot, files, name);
     const bytes = await objectOf(toolchain, name, options, say);
     if (bytes) objects.push({ name: name.replace(/\.\w+$/, '.o'), bytes });
   }

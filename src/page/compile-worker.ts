@@ -2,7 +2,7 @@
 import { renderAll } from '../cli/terminal/render.ts';
 import { cudaFunctions } from '../program/cudart/index.ts';
 import { type Clang, type ClangModule, clangOf } from '../toolchain/clang-module.ts';
-import { buildFiles, type PageToolchain } from './build.ts';
+import { buildFiles, deviceCode, type PageToolchain } from './build.ts';
 import { bytesOverWire, contentsOf, forgetOthers, type Manifest } from './manifest.ts';
 import type { BuildOrder, BuildReport } from './messages.ts';
 import { untar } from './untar.ts';
@@ -62,6 +62,7 @@ globalThis.onmessage = async ({ data }: MessageEvent<BuildOrder>): Promise<void>
   if (!toolchain) return;
   const began = performance.now();
   try {
+    if (data.isDevice) return report({ kind: 'device', ...(await deviceCode(toolchain, data.files)) });
     const { module, messages } = await buildFiles(toolchain, data.files);
     report({ kind: 'built', module, messages, milliseconds: performance.now() - began });
   } catch (error) {

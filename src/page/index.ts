@@ -113,7 +113,7 @@ function take(report: BuildReport, key: string): void {
   else if (report.kind === 'ready') notice.hidden = true;
   else if (report.kind === 'step') say(`${report.what} …`);
   else if (report.kind === 'failed') failed(report.why);
-  else {
+  else if (report.kind === 'built') {
     compileTime = `compiled in ${seconds(report.milliseconds)}`;
     pane.messages(report.messages);
     editor.mark(

@@ -10,6 +10,8 @@ export interface NamedFile {
 /** To the worker that compiles. */
 export interface BuildOrder {
   readonly files: readonly NamedFile[];
+  /** Whether the PTX of the first file is wanted, and no program. */
+  readonly isDevice?: boolean;
 }
 
 /** From the worker that compiles. */
@@ -21,6 +23,8 @@ export type BuildReport =
   | { readonly kind: 'step'; readonly what: string }
   /** Messages are those of the compiler. The module is undefined where it refused. */
   | { readonly kind: 'built'; readonly module: Uint8Array | undefined; readonly messages: string; readonly milliseconds: number }
+  /** The PTX of device code, undefined where the compiler refused. */
+  | { readonly kind: 'device'; readonly ptx: string | undefined; readonly messages: string }
   /** The compiler cannot be had. */
   | { readonly kind: 'failed'; readonly why: string };
 

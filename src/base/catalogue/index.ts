@@ -1,8 +1,9 @@
 /**
  * The catalogue of diagnostics: every message of the compiler and the runtime. Ranges: CM10 syntax, CM11 names and types of PTX,
- * CM20 legal PTX without an exact translation, CM21 versions and targets, CM22 lints, CM30 the IR verifier (an internal error),
+ * CM20 legal PTX without an exact translation, CM21 versions and targets, CM22 lints, CM23 advice, CM30 the IR verifier (an internal error),
  * CM40 bitcode, metallib and AIR, CM50 launches and the API, CM60 devices, CM61 the sanitizer.
  */
+import { advice } from './advice.ts';
 import { api } from './api.ts';
 import { device } from './device.ts';
 import { formats } from './formats.ts';
@@ -13,7 +14,18 @@ import { syntax } from './syntax.ts';
 import { types } from './types.ts';
 import { verifier } from './verifier.ts';
 
-export const catalogue = { ...syntax, ...types, ...refusals, ...verifier, ...formats, ...launch, ...api, ...device, ...sanitizer };
+export const catalogue = {
+  ...syntax,
+  ...types,
+  ...advice,
+  ...refusals,
+  ...verifier,
+  ...formats,
+  ...launch,
+  ...api,
+  ...device,
+  ...sanitizer,
+};
 
 export type Code = keyof typeof catalogue;
 

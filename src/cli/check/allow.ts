@@ -24,8 +24,8 @@ export interface Kept {
 /** A comment that is meant as a suppression. Launch lines have `//!`. */
 const anySuppression = /(?:\/\/|\/\*)\s*cumetal:/;
 
-/** The diagnostics of a text without the suppressed ones, with those of unused suppressions (CM2220), unknown codes (CM2221) and malformed ones (CM2222). */
-export function suppress(list: readonly Diagnostic[], source: SourceFile): Kept {
+/** The diagnostics of a text without the suppressed ones, with those of unused suppressions (CM2220), unknown codes (CM2221) and malformed ones (CM2222). Without advice (`isAdvised`), its codes are not unused. */
+export function suppress(list: readonly Diagnostic[], source: SourceFile, isAdvised = false): Kept {
   const files = [source, ...(source.origin ? [source.origin] : [])].filter(({ text }) => anySuppression.test(text));
   if (files.length === 0) return { list, suppressed: [] };
   const reported = new Diagnostics();
@@ -37,7 +37,8 @@ export function suppress(list: readonly Diagnostic[], source: SourceFile): Kept 
   for (const { file, allowed } of read) {
     const unused = new Diagnostics(file);
     for (const { code, line, span, isUsed } of allowed)
-      if (!isUsed) unused.report('CM2220', { code, where: line === undefined ? 'in this file' : `on line ${line}` }, { span });
+      if (!isUsed && (isAdvised || !code.startsWith('CM23')))
+        unused.report('CM2220', { code, where: line === undefined ? 'in this file' : `on line ${line}` }, { span });
     reported.addAll(unused.list);
   }
   return { list: inOrder([...kept, ...reported.list], source), suppressed };

@@ -100,14 +100,24 @@ async function checkFile(
 ): Promise<CheckedFile> {
   const input = await readInput(path, terminal, all, parsed);
   if (typeof input === 'number') return { code: input, suppressed: [] };
-  return checkInput(named(input, lastValue(parsed, 'stdin-filename')), options, all);
+  return checkInput(
+    named(input, lastValue(parsed, 'stdin-filename')),
+    options,
+    all,
+    has(parsed, 'advise') ? { parsed, terminal } : undefined,
+  );
 }
 
 /** The input, under the name of `--stdin-filename` if it is standard input. */
 const named = (input: Input, name: string | undefined): Input =>
   input.kind === 'ptx' && input.path === '-' && name !== undefined ? { ...input, source: new SourceFile(name, input.source.text) } : input;
 
-async function checkInput(input: Input, options: CompileOptions, all: Diagnostics): Promise<CheckedFile> {
+async function checkInput(
+  input: Input,
+  options: CompileOptions,
+  all: Diagnostics,
+  advised: { readonly parsed: ParsedArguments; readonly terminal: Terminal } | undefined,
+): Promise<CheckedFile> {
   if (input.kind === 'metallib') {
     const { validateBytes } = await import('../validate.ts');
     return { code: validateBytes(input.bytes, all, input.path) ? exit.ok : exit.failed, suppressed: [] };
@@ -115,7 +125,8 @@ async function checkInput(input: Input, options: CompileOptions, all: Diagnostic
   const own = new Diagnostics(input.source);
   const isGood =
     options.target || options.fp64 ? await compiles(input.source, options, own) : checkSource(input.source, options, own) !== undefined;
-  const { list, suppressed } = suppress(own.sorted(), input.source);
+  if (isGood && advised) (await import('./advice.ts')).addAdvice(input, advised.parsed, advised.terminal, own);
+  const { list, suppressed } = suppress(own.sorted(), input.source, advised !== undefined);
   all.addAll(list);
   return { code: isGood ? exit.ok : exit.doesNotCompile, suppressed };
 }

@@ -36,7 +36,7 @@ export function diagnosticOf(document: TextDocument, each: Diagnostic): Protocol
   const lines = [message, main?.text ?? '', ...notes.map((note) => `note: ${note}`), help === undefined ? '' : `help: ${help}`];
   return {
     range: rangeOf(document, main?.span ?? { start: 0, end: 0 }),
-    severity: severities[severity],
+    severity: severity === 'note' && code.startsWith('CM23') ? DiagnosticSeverity.Hint : severities[severity],
     code,
     source: 'cumetal',
     message: withReadableNames(lines.filter((line) => line !== '').join('\n')),

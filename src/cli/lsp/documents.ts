@@ -3,7 +3,7 @@ import type { TextDocumentContentChangeEvent } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import type { CompileOptions } from '../../compile/index.ts';
-import { type Cost, costsAt, PtxDocument } from '../../editor/index.ts';
+import { adviceOn, type Cost, costsAt, PtxDocument } from '../../editor/index.ts';
 import { suppress } from '../check/allow.ts';
 
 export class OpenDocument {
@@ -53,13 +53,20 @@ export class OpenDocument {
     return this.#kept(this.ptx.checkAll())!;
   }
 
+  /** What is wrong with the text, and the advice on it; undefined without advice. */
+  advised(): readonly Diagnostic[] | undefined {
+    const advice = adviceOn(this.ptx);
+    return advice.length === 0 ? undefined : this.#kept([...this.ptx.checkAll(), ...advice], true);
+  }
+
   /** Without what comments allow. */
-  #kept(list: readonly Diagnostic[] | undefined): readonly Diagnostic[] | undefined {
+  #kept(list: readonly Diagnostic[] | undefined, isAdvised = false): readonly Diagnostic[] | undefined {
     if (!list) return undefined;
     const { source } = this.ptx;
     return suppress(
       list.map((each) => ({ ...each, file: source })),
       source,
+      isAdvised,
     ).list;
   }
 }

@@ -40,6 +40,8 @@ export interface ServerOptions {
 
 /** Milliseconds without a key after which a whole text is read. */
 const pause = 250;
+/** Milliseconds without a key after which there is advice, which takes a compilation. */
+const adviceDelay = 800;
 /** Characters up to which a whole text is read at once. */
 const small = 60_000;
 /** Instructions behind one of the text from which their number is shown. */
@@ -65,6 +67,7 @@ class Documents {
   readonly #connection: Connection;
   readonly #open = new Map<string, OpenDocument>();
   readonly #waiting = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #advising = new Map<string, ReturnType<typeof setTimeout>>();
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -80,6 +83,7 @@ class Documents {
     });
     connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
       clearTimeout(this.#waiting.get(uri));
+      clearTimeout(this.#advising.get(uri));
       if (this.#open.delete(uri)) void connection.sendDiagnostics({ uri, diagnostics: [] });
     });
   }
@@ -113,7 +117,20 @@ class Documents {
       );
   }
 
-  #publish({ text }: OpenDocument, list: ReturnType<OpenDocument['all']>): void {
+  /** Sends what is wrong with a text, and later the advice on it if there is some. */
+  #publish(document: OpenDocument, list: ReturnType<OpenDocument['all']>): void {
+    const { uri } = document.text;
+    this.#send(document, list);
+    clearTimeout(this.#advising.get(uri));
+    if (list.some(({ severity }) => severity === 'error')) return;
+    const advise = (): void => {
+      const advised = this.#open.has(uri) ? document.advised() : undefined;
+      if (advised) this.#send(document, advised);
+    };
+    this.#advising.set(uri, setTimeout(advise, adviceDelay));
+  }
+
+  #send({ text }: OpenDocument, list: ReturnType<OpenDocument['all']>): void {
     const { uri, version } = text;
     const diagnostics = list.slice(0, maxDiagnostics).map((each) => diagnosticOf(text, each));
     void this.#connection.sendDiagnostics({ uri, version, diagnostics });

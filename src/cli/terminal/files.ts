@@ -1,7 +1,7 @@
 /** Files of the process: regular files alone, within a size. Devices, pipes and sockets have no end or have effects. */
 import type { IoFailure } from '../../runtime/io.ts';
 
-/** Loaded on demand: Bun reads files without it, and loading it takes a tenth of a short run. */
+/** Loaded on demand: many commands read no file. */
 export const files = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
 
 /** The largest file that is read: the largest buffer of the CPU device. */
@@ -27,20 +27,12 @@ function refusal(stats: Kinds): string | undefined {
 
 const tooLarge = `it has more than ${maxFileBytes} bytes`;
 
-/** The bytes of a file that a user names as the input: a regular file, a pipe as a shell makes it for `<(…)`, or `-`, standard input. */
-export async function readInputFile(path: string): Promise<Uint8Array | IoFailure> {
-  if (path === '-') return attempt(path, () => readAll(0));
-  if (typeof Bun === 'undefined') return readPossiblePipe(path);
-  try {
-    const file = Bun.file(path);
-    const stats = await file.stat();
-    if (stats.isFIFO()) return readPossiblePipe(path);
-    const why = refusal(stats);
-    return why === undefined ? await file.bytes() : { why };
-  } catch (error) {
-    return failureOf(path, error);
-  }
-}
+/**
+ * The bytes of a file that a user names as the input: a regular file, a pipe as a shell makes it for `<(…)`, or `-`, standard input. Reading
+ * waits: to do it in the background, Bun starts threads and collects garbage, which is a tenth of a short run.
+ */
+export const readInputFile = (path: string): Uint8Array | IoFailure =>
+  path === '-' ? attempt(path, () => readAll(0)) : readPossiblePipe(path);
 
 /** Reads a regular file, or waits for the writers of a pipe. */
 function readPossiblePipe(path: string): Uint8Array | IoFailure {

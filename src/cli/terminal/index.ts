@@ -48,7 +48,7 @@ export function processTerminal(): Terminal {
     },
     env: process.env,
     readFile,
-    readInput: readInputFile,
+    readInput: async (path) => readInputFile(path),
     realPath,
     availableMemory: () => process.availableMemory?.() ?? Number.POSITIVE_INFINITY,
     writeFile: (path, bytes) => attempt(path, () => writeFile(path, bytes)) ?? undefined,

@@ -11,6 +11,7 @@ export { added as addedIntervals, type Interval, isInside, scaled as scaledInter
 export { anyLaunch, givenValue, type LaunchFacts, type LaunchRanges, launchRanges } from './launch-ranges.ts';
 export * from './liveness.ts';
 export * from './loops.ts';
+export { loadsFirst, type Pressure, pressureOf } from './pressure.ts';
 export { type Roots, rootsOf } from './roots.ts';
 export * from './shape.ts';
 export { hasSpinLoop, isSpinLoop } from './spin-loops.ts';

@@ -1,9 +1,9 @@
 /** The host's half of a profile: it takes the streams of threads, replays warps, and counts what they execute. */
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
+import { countGlobal, countShared } from '../../../../ir/index.ts';
 import type { ProfileRequest } from '../../../profile.ts';
 import type { ObservedLaunch, Observer } from '../../observe/observer.ts';
-import { countGlobal, countShared } from './coalesce.ts';
 import { type Counts, newCounts } from './counts.ts';
 import { maxBlockBytes, type ProfileImport, streamGlobals } from './record.ts';
 import { advance, type Listener, newWarp, pathsOf, type Warp } from './replay.ts';

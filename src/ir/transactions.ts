@@ -3,7 +3,32 @@
  * four of which are a line) and 13.2.3 (32 banks of 4 bytes; threads that read one word share a transaction); CUDA C++ Programming
  * Guide, "Compute Capability 2.x", "Shared Memory" (accesses of 8 bytes are executed per half-warp, of 16 bytes per quarter-warp).
  */
-import type { AccessKind, GlobalAccesses, SharedAccesses } from '../../../profile.ts';
+
+/** Accesses to global memory by warps. */
+export interface GlobalAccesses {
+  requests: number;
+  /** Active threads. */
+  lanes: number;
+  /** Requested bytes; those that several threads of a warp request count once. */
+  bytes: number;
+  /** Aligned 32-byte sectors and 128-byte lines that contain them. */
+  sectors: number;
+  lines: number;
+  /** The fewest sectors that could contain as many bytes. */
+  leastSectors: number;
+}
+
+/** Accesses to shared memory by warps. */
+export interface SharedAccesses {
+  requests: number;
+  lanes: number;
+  /** Wavefronts, and how many there would be without bank conflicts. */
+  wavefronts: number;
+  leastWavefronts: number;
+}
+
+/** The bytes of an aligned unit of global memory. */
+export const sectorBytes = 32;
 
 const banks = 32;
 
@@ -104,7 +129,7 @@ export function countShared(
   offsets: Uint32Array,
   lanes: Uint8Array,
   count: number,
-  { size, kind }: { readonly size: number; readonly kind: AccessKind },
+  { size, kind }: { readonly size: number; readonly kind: 'load' | 'store' | 'atomic' },
 ): void {
   byLane.fill(-1);
   for (let i = 0; i < count; i++) byLane[lanes[i]!] = offsets[i]!;

@@ -1,0 +1,122 @@
+/** Diagnostics of advice. */
+import { entries } from './entry.ts';
+
+/** CM23xx: advice before a launch, by `cumetal analyze`. Those that are warnings are faults wherever the kernel runs. */
+export const advice = entries({
+  CM2301: {
+    severity: 'note',
+    title: 'uncoalesced access',
+    message:
+      '{what} touches {steps} sectors of 32 bytes where {least} would hold its data ({efficiency} % of the bytes are used): {spread}',
+    help: 'let neighboring threads access neighboring elements, or stage the data through shared memory',
+    page: 'Global memory moves in sectors of 32 bytes. The number is that of one warp, as `cumetal run --profile` counts it.',
+  },
+  CM2302: {
+    severity: 'note',
+    title: 'stride known at run time only',
+    message: '{what} has addresses that are a multiple of the thread number by a value of the launch',
+    help: 'let neighboring threads access neighboring elements; `--launch` or `--arg` gives the value, and with it the number of sectors',
+    page: 'Where the thread number is multiplied by a value that is not known, each thread of a warp may access a sector of its own.',
+  },
+  CM2303: {
+    severity: 'note',
+    title: 'bank conflict',
+    message: '{what} takes {steps} wavefronts instead of {least}: {spread}',
+    help: 'change the layout so that the threads of a warp access different banks',
+    page: 'Shared memory has 32 banks of 4 bytes. A bank serves one word per wavefront, to any number of threads; different words of one bank are served one after the other. Accesses of 8 and 16 bytes are served for halves and quarters of a warp. A suggested layout was verified by the same model for all accesses of the variable.',
+  },
+  CM2304: {
+    severity: 'note',
+    title: 'divergent branch',
+    message: 'threads of a warp take both sides of this branch, and {idle} % of the lanes are idle meanwhile',
+    help: 'let whole warps take the same side, for example by a condition on the number of the warp',
+    page: 'A warp executes both sides of a branch one after the other, and each side with some of its lanes. The part of idle lanes is the mean over the instructions of both sides.',
+  },
+  CM2305: {
+    severity: 'warning',
+    title: 'shared memory read before it is written',
+    message: '`{name}` is read, and nothing has written it before on any path',
+    page: 'Shared memory has no initial value. No path from the start of the kernel to this load writes the variable.',
+  },
+  CM2306: {
+    severity: 'warning',
+    title: 'endless loop',
+    message: 'this loop never ends{where}: {why}',
+    alias: 'W-GPU-4070',
+    page: 'No turn of the loop changes what its exits depend on. Where only some threads of a warp are in such a loop, the others may wait for them forever.',
+  },
+  CM2307: {
+    severity: 'warning',
+    title: 'waiting for a plain load',
+    message: 'this loop waits for a value that a plain load reads: a compiler may read it once',
+    help: 'load it with `ld.volatile`, `ld.relaxed` or `ld.acquire`, or by an atomic',
+    page: 'A load that is neither volatile nor atomic may be moved in front of a loop that does not write its address. The loop then never ends.',
+  },
+  CM2308: {
+    severity: 'warning',
+    title: 'race in shared memory',
+    message: 'threads {a} and {b} of a block access the same bytes here and in line {line}, with no barrier between them{turn}',
+    help: 'put `bar.sync 0` between the two accesses',
+    alias: 'W-GPU-4033',
+    page: 'The addresses of two accesses follow from the thread numbers alone, at least one of them is a store, and both are executed in the same phase between barriers by threads of different warps, whose order is not specified.',
+  },
+  CM2309: {
+    severity: 'note',
+    title: 'literal warp size',
+    message: 'the literal {literal} stands for the number of threads in a warp',
+    help: 'derive it from `WARP_SZ`',
+    page: 'PTX has the constant `WARP_SZ` for the number of threads in a warp. It is 32 on every GPU so far; a literal hides the dependence on it.',
+  },
+  CM2310: {
+    severity: 'note',
+    title: 'shuffle from a lane outside of its mask',
+    message: 'the lane that this shuffle reads is not known to be in its member mask',
+    help: 'use a constant lane of the mask, or a full mask',
+    alias: 'W-GPU-4051',
+    page: 'What a shuffle reads from a thread that does not take part is not specified. With a full member mask every lane takes part; with another one, the lane has to be one of it, and this one depends on a value of the launch or of memory.',
+  },
+  CM2311: {
+    severity: 'note',
+    title: 'member mask known at run time only',
+    message: 'the member mask of this instruction is neither constant nor the result of a vote',
+    help: 'use a constant mask, or that of `activemask` or `vote.sync.ballot`',
+    page: 'Every thread that a member mask names has to execute the instruction with the same mask. Other masks wait forever or give results that are not specified.',
+  },
+  CM2312: {
+    severity: 'note',
+    title: 'atomic of system scope',
+    message: '`{name}` is ordered with the host and all devices',
+    help: 'use `.gpu` where only this device accesses the memory while the kernel runs',
+    alias: 'W-GPU-4062',
+    page: 'Operations of the scope `.sys` may have to reach the memory of the host.',
+  },
+  CM2313: {
+    severity: 'warning',
+    title: 'several dynamic shared arrays',
+    message: '`{name}` and `{other}` are the same memory: all dynamic shared arrays start at one address',
+    help: 'declare one array, and compute the starts of its parts',
+    alias: 'E-GPU-4031',
+    page: 'A launch gives a kernel one piece of dynamic shared memory. Every `.extern .shared` array without a size is at its start.',
+  },
+  CM2314: {
+    severity: 'note',
+    title: 'large stack of a thread',
+    message: '`{kernel}` has {bytes} bytes of local memory in each thread, more than {limit}',
+    help: 'keep arrays in registers or in shared memory, or give each thread a part of a buffer',
+    alias: 'E-GPU-4012',
+    page: 'Local memory is in the memory of the device. Each resident thread has its own, so that a GPU that runs 270,000 threads at once needs half a gigabyte for 2,048 bytes.',
+  },
+  CM2315: {
+    severity: 'warning',
+    title: 'mismatched scope',
+    message: '{why}',
+    page: 'A fence orders memory, and an atomic is one, for the threads of its scope: `.cta` for the block, `.gpu` for the device, `.sys` for all devices and the host. Between threads outside of the scope nothing is promised.',
+  },
+  CM2316: {
+    severity: 'note',
+    title: 'low occupancy',
+    message: 'at most {warps} of {of} warps of a multiprocessor of {arch} are resident: {why}',
+    help: 'use blocks of another size, or less shared memory',
+    page: 'Resident warps hide the latency of memory. Registers are not counted here: they may lower the number further.',
+  },
+});

@@ -1,0 +1,130 @@
+/** What a kernel needs of a multiprocessor: registers, by line, and the blocks that run at a time on the GPUs of a table. */
+import { errorOf } from '../api/failures.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
+import { registersOfKernels } from '../compile/index.ts';
+import type { Kernel } from './kernel.ts';
+import { placeOf } from './lines.ts';
+import type { Place } from './place.ts';
+
+/** The resources of a multiprocessor, or of a core of an Apple GPU. */
+export interface Multiprocessor {
+  /** Registers of 32 bits. */
+  readonly registers: number;
+  /** The registers that a warp gets are a multiple of this. */
+  readonly registerStep: number;
+  /** The warps whose registers are allotted together. */
+  readonly warpStep: number;
+  readonly warps: number;
+  readonly blocks: number;
+  readonly sharedBytes: number;
+  /** The shared memory that a block gets is a multiple of this. */
+  readonly sharedStep: number;
+  /** The bytes that every block takes besides its own. */
+  readonly sharedOfBlock: number;
+}
+
+const nvidia = (warps: number, blocks: number, sharedKilobytes: number, sharedStep: number, sharedOfBlock: number): Multiprocessor => ({
+  registers: 65536,
+  registerStep: 256,
+  warpStep: 4,
+  warps,
+  blocks,
+  sharedBytes: sharedKilobytes * 1024,
+  sharedStep,
+  sharedOfBlock,
+});
+
+/**
+ * By architecture. Source: CUDA C++ Programming Guide 13.0, technical specifications by compute capability; `apple` by measurements of others
+ * (philipturner/metal-benchmarks: 208 KiB of registers, 96 simdgroups and some 60 KB of threadgroup memory a core), since Apple says nothing.
+ */
+export const multiprocessors = {
+  sm_50: nvidia(64, 32, 64, 256, 0),
+  sm_60: nvidia(64, 32, 64, 256, 0),
+  sm_61: nvidia(64, 32, 96, 256, 0),
+  sm_70: nvidia(64, 32, 96, 256, 0),
+  sm_75: nvidia(32, 16, 64, 256, 0),
+  sm_80: nvidia(64, 32, 164, 128, 1024),
+  sm_86: nvidia(48, 16, 100, 128, 1024),
+  sm_89: nvidia(48, 24, 100, 128, 1024),
+  sm_90: nvidia(64, 32, 228, 128, 1024),
+  apple: {
+    registers: (208 * 1024) / 4,
+    registerStep: 32,
+    warpStep: 1,
+    warps: 96,
+    blocks: 96,
+    sharedBytes: 61440,
+    sharedStep: 16,
+    sharedOfBlock: 0,
+  },
+} as const satisfies Record<string, Multiprocessor>;
+
+/** A line of TypeScript and the registers that are live at it. */
+export interface LivePlaceOfLine extends Place {
+  readonly live: number;
+}
+
+/** The registers of a kernel. */
+export interface RegisterReport {
+  /** The most registers of 32 bits that hold values at a time, in the order of the kernel's operations. */
+  readonly maxLive: number;
+  /** The most predicates that are live at a time. */
+  readonly maxPredicates: number;
+  /** An estimate of the registers that ptxas allots to a thread: half of the estimates are within 12.5 % of them (`src/compile/registers.ts`). */
+  readonly estimate: number;
+  /** The registers of the estimate that are above the limit of the kernel, and are then kept in memory. */
+  readonly spilled: number;
+  /** The lines where the most registers are live, the most first. */
+  readonly lines: readonly LivePlaceOfLine[];
+}
+
+/** The registers that a kernel needs. Throws what is wrong with instructions that this compiler does not have. */
+export function registersOf(kernel: Kernel): RegisterReport {
+  const diagnostics = new Diagnostics();
+  const found = registersOfKernels(kernel.source, Number(/\d+/.exec(kernel.target)![0]), diagnostics)?.[0];
+  if (!found) throw errorOf(diagnostics);
+  const { name: _, places, ...rest } = found;
+  const byLine = new Map<string, LivePlaceOfLine>();
+  for (const { span, live } of places) {
+    const place = placeOf(kernel.source, span.start);
+    if (place && !byLine.has(`${place.path}:${place.line}`)) byLine.set(`${place.path}:${place.line}`, { ...place, live });
+  }
+  return { ...rest, lines: [...byLine.values()] };
+}
+
+/** What a block needs. */
+export interface BlockNeeds {
+  /** Registers of a thread. */
+  readonly registers: number;
+  /** Threads of a block. */
+  readonly threads: number;
+  /** Bytes of shared memory of a block. */
+  readonly shared?: number;
+}
+
+/** The blocks that run at a time on a multiprocessor. */
+export interface Occupants {
+  readonly blocks: number;
+  /** The warps of them, of the most that there can be, 0 to 1. */
+  readonly fraction: number;
+  /** What there would have to be more of. */
+  readonly limitedBy: 'registers' | 'shared memory' | 'warps' | 'blocks';
+}
+
+/** The blocks that run at a time on a multiprocessor of the table. */
+export function occupantsOf({ registers, threads, shared = 0 }: BlockNeeds, on: keyof typeof multiprocessors): Occupants {
+  const model: Multiprocessor = multiprocessors[on];
+  const warps = Math.ceil(threads / 32);
+  const ofWarp = Math.ceil((registers * 32) / model.registerStep) * model.registerStep;
+  const withRegisters = Math.floor(model.registers / ofWarp / model.warpStep) * model.warpStep;
+  const ofBlock = Math.ceil(shared / model.sharedStep) * model.sharedStep + model.sharedOfBlock;
+  const bounds = [
+    ['warps', Math.floor(model.warps / warps)],
+    ['registers', Math.floor(withRegisters / warps)],
+    ['shared memory', ofBlock === 0 ? Number.POSITIVE_INFINITY : Math.floor(model.sharedBytes / ofBlock)],
+    ['blocks', model.blocks],
+  ] as const;
+  const [limitedBy, blocks] = bounds.reduce((least, each) => (each[1] < least[1] ? each : least));
+  return { blocks, fraction: (blocks * warps) / model.warps, limitedBy };
+}
