@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- NAME [--json]`: one benchmark, ours and a named peer side by side in one run. A ratio above 1 is better
- * for us, but for what `sanitize` costs. With `--json` the last line is one object.  `air --prepare FOLDER` makes what runs on another machine.
+ * for us, but for what `sanitize` costs. With `--json` the last line is one object.  `air --prepare FOLDER` and `math --prepare FOLDER` make what runs on another machine.
  * Exit code 4: the peer is not on this machine. `all --against COMMIT` compares with other sources, and `code-size` with recorded sizes.
  */
 import { compareWith } from './against.ts';
@@ -10,10 +10,12 @@ import { codeSize } from './code-size.ts';
 import { compile } from './compile.ts';
 import { cpu } from './cpu.ts';
 import { launching } from './launch.ts';
+import { math, prepareMath } from './math.ts';
 import { opencl } from './opencl.ts';
 import { parsing } from './parse.ts';
 import { type Bench, report } from './report.ts';
 import { sanitizing } from './sanitize.ts';
+import { webgpu } from './webgpu.ts';
 
 const benches: Readonly<Record<string, (words: readonly string[]) => Bench | undefined | Promise<Bench | undefined>>> = {
   air,
@@ -21,9 +23,11 @@ const benches: Readonly<Record<string, (words: readonly string[]) => Bench | und
   compile,
   cpu,
   launch: launching,
+  math,
   opencl,
   parse: parsing,
   sanitize: sanitizing,
+  webgpu,
 };
 
 const [name = '', ...words] = process.argv.slice(2);
@@ -39,6 +43,10 @@ if (!bench) {
 const folder = words[words.indexOf('--prepare') + 1];
 if (name === 'air' && words.includes('--prepare') && folder !== undefined) {
   prepare(folder);
+  process.exit(0);
+}
+if (name === 'math' && words.includes('--prepare') && folder !== undefined) {
+  prepareMath(folder, words);
   process.exit(0);
 }
 const result = await bench(words);

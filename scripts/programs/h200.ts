@@ -24,12 +24,12 @@ function stageOf({ code, out = '', err = '' }: Run): string | undefined {
   if (code === 'late') return undefined;
   if (code === 'time') return 'time';
   const verdict = verdictOf(out);
-  if (code === 0) return verdict === 'fail' ? 'wrong' : (verdict ?? 'silent');
+  if (code === 0 && verdict !== 'fail') return verdict ?? 'silent';
   if (/bad_alloc|out of memory|of at most 4 GiB/.test(out + err)) return 'memory';
-  // Pointers that `fopen` and others gave for files that are not there.
-  const isWithoutFile = /(can ?not|could not|unable|fail|error)[^\n]*(open|read|load|find|file|stat|import)|not found|no such file/i;
-  if (isWithoutFile.test(out + err)) return 'no data';
-  return verdict === 'fail' && !/CM\d{4}/.test(err) ? 'wrong' : 'run';
+  const isWithoutFile =
+    /(can ?not|can't|could not|unable|fail|error)[^\n]*(open|read|load|find|file|stat|import)|not found|no such (file|folder)/i;
+  if (!/CM6\d{3}/.test(err) && isWithoutFile.test(out + err)) return 'no data';
+  return code === 0 || (verdict === 'fail' && !/CM\d{4}/.test(err)) ? 'wrong' : 'run';
 }
 
 const best = new Map<string, string>();

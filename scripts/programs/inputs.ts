@@ -262,20 +262,7 @@ const inputs: Readonly<Record<string, (random: Random) => Readonly<Record<string
 /** Programs whose inputs are models, measurements or tables of others, so that none of ours would say anything. */
 export const withoutInputs: ReadonlySet<string> = new Set([
   ...['bicgstab', 'bm3d', 'bmf', 'ced', 'clink', 'cm', 'cmp', 'columnarSolver', 'daphne', 'easyWave', 'egs', 'face', 'frna', 'gmm', 'grep'],
-  ...[
-    'heartwall',
-    'henry',
-    'kmeans',
-    'leukocyte',
-    'local-ht',
-    'logic-resim',
-    'lsqt',
-    'meanshift',
-    'minibude',
-    'minimap2',
-    'multimaterial',
-    'prna',
-  ],
+  ...['heartwall', 'henry', 'kmeans', 'leukocyte', 'local-ht', 'logic-resim', 'lsqt', 'meanshift', 'minibude', 'minimap2', 'prna'],
   ...['resnet-kernels', 'rsmt', 'snake', 'snicit', 'testSNAP', 'tgvnn', 'tpacf', 'tsne', 'voxelization'],
 ]);
 

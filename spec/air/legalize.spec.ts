@@ -77,9 +77,8 @@ L: ld.global.u32 r, [p];
   %10 = add i64 %5, 4
   br i1 %9, label %3, label %11
 11:
-  %12 = add i64 %5, 4
-  %13 = inttoptr i64 %12 to i32 addrspace(1)*
-  store i32 %8, i32 addrspace(1)* %13, align 4
+  %12 = inttoptr i64 %10 to i32 addrspace(1)*
+  store i32 %8, i32 addrspace(1)* %12, align 4
   ret void`,
   },
   {
@@ -102,10 +101,9 @@ L: ld.global.u32 r, [p];
     air: `define void @k(i32 addrspace(1)* noundef %0)
   %2 = load i32, i32 addrspace(1)* %0, align 4
   %3 = icmp ugt i32 %2, 5
-  %4 = select i1 %3, i32 1, i32 0
-  %5 = trunc i32 %4 to i8
-  %6 = bitcast i32 addrspace(1)* %0 to i8 addrspace(1)*
-  store i8 %5, i8 addrspace(1)* %6, align 1
+  %4 = select i1 %3, i8 1, i8 0
+  %5 = bitcast i32 addrspace(1)* %0 to i8 addrspace(1)*
+  store i8 %4, i8 addrspace(1)* %5, align 1
   ret void`,
   },
   {
@@ -142,15 +140,13 @@ L: ld.global.u32 r, [p];
   %3 = trunc i64 %2 to i32
   %4 = lshr i64 %2, 32
   %5 = trunc i64 %4 to i32
-  %6 = trunc i32 3 to i16
-  %7 = tail call i32 @air.simd_shuffle.u.i32(i32 %3, i16 %6)
-  %8 = trunc i32 3 to i16
-  %9 = tail call i32 @air.simd_shuffle.u.i32(i32 %5, i16 %8)
-  %10 = zext i32 %7 to i64
-  %11 = zext i32 %9 to i64
-  %12 = shl i64 %11, 32
-  %13 = or i64 %10, %12
-  store i64 %13, i64 addrspace(1)* %0, align 8
+  %6 = tail call i32 @air.simd_shuffle.u.i32(i32 %3, i16 3)
+  %7 = tail call i32 @air.simd_shuffle.u.i32(i32 %5, i16 3)
+  %8 = zext i32 %6 to i64
+  %9 = zext i32 %7 to i64
+  %10 = shl i64 %9, 32
+  %11 = or i64 %8, %10
+  store i64 %11, i64 addrspace(1)* %0, align 8
   ret void`,
   },
   {
@@ -175,9 +171,8 @@ define void @k(i32 addrspace(1)* noundef writeonly %0)
   %3 = getelementptr inbounds [4 x i32], [4 x i32] addrspace(3)* @k.shared, i64 0, i64 3
   store i32 2, i32 addrspace(3)* %3, align 4
   tail call void @air.wg.barrier(i32 3, i32 1)
-  %4 = getelementptr inbounds [4 x i32], [4 x i32] addrspace(3)* @k.shared, i64 0, i64 0
-  %5 = load i32, i32 addrspace(3)* %4, align 4
-  store i32 %5, i32 addrspace(1)* %0, align 4
+  %4 = load i32, i32 addrspace(3)* %2, align 4
+  store i32 %4, i32 addrspace(1)* %0, align 4
   ret void`,
   },
   {

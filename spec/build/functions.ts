@@ -266,9 +266,10 @@ function matrices(): Row[] {
         b.groupFence();
         b.groupMma(sum, at, at, type === 'f16' ? { add: false, transposeA: true, transposeB: true } : {});
         const words = Array.from({ length: 4 }, () => b.constant(b.b32, 0));
+        b.groupFence();
         b.groupMma(sum, words, at);
         b.commitGroup();
-        b.waitGroup(1);
+        b.waitGroup();
         b.eachGroupElement(sum, (element, row, column) => d.at(row.add(column)).set((element as b.Value<'f32'>).to(f64)));
       },
     ],

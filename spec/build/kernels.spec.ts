@@ -345,6 +345,29 @@ test('printf, assert and trap', async () => {
   listening.close();
 });
 
+test('the exponential and the logarithm are within their errors, and have the limits of IEEE 754', async () => {
+  const made = kernel('functions', { x: ptr(f32), n: u32 }, ({ x, n }) => {
+    const i = globalIndex();
+    const value = x.at(i).get();
+    x.at(i.add(n)).set(value.abs().log());
+    x.at(i).set(value.exp());
+  });
+  const limits = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 88.75, -104.5, 1e30, -1e30];
+  const n = 2048;
+  const values = iota(n).map((i) => limits[i] ?? Math.fround(((i * 7919) % n) * (176 / n) - 87.3));
+  const x = device.bufferOf('f32', [...values, ...values]);
+  made.launch(device, { grid: n / 128, block: 128, args: { x, n } });
+  const got = [...(await x.read())];
+  assert.equal(got.slice(0, 8).map(String), ['NaN', 'Infinity', '0', '1', 'Infinity', '0', 'Infinity', '0']);
+  assert.equal(got.slice(n, n + 4).map(String), ['NaN', 'Infinity', 'Infinity', '-Infinity']);
+  // An ulp is at most 2^-23 of a number.
+  const errorOf = (result: number, exact: number): number => Math.abs(result - exact) / Math.max(Math.abs(exact) * 2 ** -23, 2 ** -149);
+  const whole = values.map((value, i) => (i < 8 ? 0 : errorOf(got[i]!, Math.exp(value))));
+  assert.ok(Math.max(...whole) <= 1, String(Math.max(...whole)));
+  const logarithms = values.map((value, i) => (i < 8 ? 0 : errorOf(got[n + i]!, Math.log(Math.abs(value)))));
+  assert.ok(Math.max(...logarithms) <= 2, String(Math.max(...logarithms)));
+});
+
 test('a block per row: rows of any length', async () => {
   const made = kernel('rows', { x: ptr(f32), out: ptr(f32), columns: u32 }, ({ x, out, columns }) => {
     const row = x.add(blockIndex().mul(columns));
@@ -374,7 +397,7 @@ test('the text parses to the tree of the kernel, which prints as the text, and h
     const diagnostics = new Diagnostics(source);
     const ast = parse(source, diagnostics);
     assert.is(print(ast), ptx, name);
-    check(ast, { isStrict: true, functions: true }, diagnostics);
+    check(ast, { isStrict: true, functions: true, lints: true }, diagnostics);
     assert.equal(
       diagnostics.list.filter(({ code }) => code !== 'CM2002').map(({ message }) => message),
       [],

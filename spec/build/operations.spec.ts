@@ -39,25 +39,31 @@ function operandsOf(type: string): (number | bigint)[] {
 
 const computed = operations.filter((each): each is Operation & Required<Pick<Operation, 'compute'>> => each.compute !== undefined);
 
-/** Operations of the same types. */
-const groups = [...grouped(computed, ({ from, to }) => `${from.name} ${to.name}`).values()];
+/** Operations on the same type. */
+const groups = [...grouped(computed, ({ from }) => from.name).values()];
 
 /** The first result of each operation that differs from JavaScript's. */
 async function wrongIn(group: typeof computed, index: number): Promise<string[]> {
-  const { from, to } = group[0]!;
+  const { from } = group[0]!;
   const lists = [operandsOf(from.name), operandsOf(from.name), operandsOf(from.name)];
   const [a, b, c] = lists as [number[], number[], number[]];
   const [x, y, z] = lists.map((list) => device.bufferOf(elementOf(from.name), list as number[]));
-  const result = device.allocate(elementOf(to.name), count * group.length);
-  const args = { a: x!, b: y!, c: z!, result, n: count } as never;
+  const byType = [...grouped(group, ({ to }) => to.name)];
+  const results = byType.map(([type, list]) => device.allocate(elementOf(type), count * list.length));
+  const buffers = Object.fromEntries(byType.map(([type], i) => [`to_${type}`, results[i]]));
+  const args = { a: x!, b: y!, c: z!, n: count, ...buffers } as never;
   kernelOf(group, `operations${index}`).launch(device, { grid: 2, block: 64, args });
-  const all = [...(await result.read())] as (number | bigint)[];
-  return group.flatMap(({ name, compute }, row) => {
-    const got = all.slice(row * count, (row + 1) * count);
-    const expected = a.map((_, i) => compute(a[i] as never, b[i] as never, c[i] as never));
-    const at = got.findIndex((value, i) => !isSame(value, expected[i]!));
-    return at < 0 ? [] : [`${name}(${a[at]}, ${b[at]}, ${c[at]}) is ${got[at]} and not ${expected[at]}`];
-  });
+  const wrong: string[] = [];
+  for (const [at, [, list]] of byType.entries()) {
+    const all = [...(await results[at]!.read())] as (number | bigint)[];
+    for (const [row, { name, compute }] of list.entries()) {
+      const got = all.slice(row * count, (row + 1) * count);
+      const expected = a.map((_, i) => compute(a[i] as never, b[i] as never, c[i] as never));
+      const i = got.findIndex((value, k) => !isSame(value, expected[k]!));
+      if (i >= 0) wrong.push(`${name}(${a[i]}, ${b[i]}, ${c[i]}) is ${got[i]} and not ${expected[i]}`);
+    }
+  }
+  return wrong;
 }
 
 test('operations have the results of JavaScript', async () => {

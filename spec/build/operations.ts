@@ -1,5 +1,6 @@
 /** Every operation of the builder's values, one kernel each, with what it is in JavaScript where that is exact. */
 import {
+  type Body,
   b32,
   b64,
   bf16,
@@ -542,22 +543,29 @@ export const operations: readonly Operation[] = [
   ...others(),
 ];
 
-/** A kernel that computes operations of the same types over arrays of any length: the results of one after those of another. */
-export const kernelOf = (list: readonly Operation[], name: string) =>
-  kernel(
-    name,
-    { a: ptr(list[0]!.from), b: ptr(list[0]!.from), c: ptr(list[0]!.from), result: ptr(list[0]!.to), n: u32 },
-    ({ a, b, c, result, n }) => {
-      const i = globalIndex();
-      const at = (pointer: typeof a): never => pointer.at(i).get() as never;
-      when(i.lt(n), () =>
-        list.forEach(({ make }, row) => {
-          result.at(i.add(n.mul(row))).set(make(at(a), at(b), at(c)) as Handle<MemoryName>);
-        }),
-      );
-    },
-    { locations: false },
-  );
+/**
+ * A kernel that computes operations on one type over arrays of any length. There is a pointer to results of each type, with those of one operation
+ * after those of another.
+ */
+export function kernelOf(list: readonly Operation[], name: string) {
+  const { from } = list[0]!;
+  const results = Object.fromEntries(list.map(({ to }) => [`to_${to.name}`, ptr(to)]));
+  const parameters = { a: ptr(from), b: ptr(from), c: ptr(from), n: u32 } as const;
+  const body: Body<typeof parameters> = ({ a, b, c, n, ...others }) => {
+    const i = globalIndex();
+    const at = (pointer: typeof a): never => pointer.at(i).get() as never;
+    const counts = new Map<string, number>();
+    when(i.lt(n), () => {
+      for (const { to, make } of list) {
+        const row = counts.get(to.name) ?? 0;
+        counts.set(to.name, row + 1);
+        const result = (others as Record<string, typeof a>)[`to_${to.name}`]!;
+        result.at(i.add(n.mul(row))).set(make(at(a), at(b), at(c)) as Handle<MemoryName>);
+      }
+    });
+  };
+  return kernel(name, { ...parameters, ...results }, body as never, { locations: false });
+}
 
 /** Lists of what has the same key. */
 export function grouped<T>(list: readonly T[], keyOf: (each: T) => string): Map<string, T[]> {

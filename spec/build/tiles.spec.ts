@@ -87,65 +87,83 @@ const kinds: Record<FactorName, Kind> = {
   f64: { stored: f64, sum: f64, element: 'f64' },
 };
 
-/** `c = a b` with `a` row by row, `b` column by column: two warps, each with a tile of `m` by `n` of its own, and tiles of two steps of `k`. */
-function matmul(type: FactorName, options: TileOptions) {
+/** `c = a bᵀ` with both row by row: two warps, each with a tile of `m` by `n` of its own. */
+const matmul = kernel(
+  'matmul',
+  { a: ptr(f16), b: ptr(f16), c: ptr(f32), rows: u32, columns: u32, steps: u32 },
+  ({ a, b, c, rows, columns, steps }) => {
+    const { m, n, k } = shapes.f16;
+    const left = sharedTile(f16, m, k, { swizzle: true, stages: 3 });
+    const right = sharedTile(f16, 2 * n, k, { pad: 8, stages: 3 });
+    const [row, column] = [blockIndex('y').mul(m), blockIndex('x').mul(2 * n)];
+    const total = accumulator('f16');
+    const threads = { threads: 64, thread: threadIndex(), async: true, vector: 4 } as const;
+    pipeline({
+      stages: 3,
+      rounds: steps.add(k - 1).div(k),
+      load: (stage, round) => {
+        loadTile(left.stage(stage), { pointer: a, rows, columns: steps }, row, round.mul(k), threads);
+        loadTile(right.stage(stage), { pointer: b, rows: columns, columns: steps }, column, round.mul(k), threads);
+      },
+      compute: (stage) => {
+        mma(total, loadA('f16', left.stage(stage), 0, 0), loadB('f16', right.stage(stage), 0, warpIndex().mul(n)));
+      },
+    });
+    eachElement(total, (element, r, s) => {
+      const [i, j] = [row.add(r), column.add(warpIndex().mul(n)).add(s)];
+      when(i.lt(rows).and(j.lt(columns)), () => c.at(i.mad(columns, j)).set(element));
+    });
+  },
+);
+
+/** The transpose of a matrix of `rows` rows. */
+const turned = (list: readonly number[], rows: number): number[] =>
+  iota(list.length).map((at) => list[(at % rows) * (list.length / rows) + Math.floor(at / rows)]!);
+
+test('a product of matrices by a pipeline over padded and swizzled tiles', async () => {
+  for (const [m, n, k] of [
+    [19, 21, 44],
+    [1, 1, 4],
+    [33, 8, 16],
+  ] as const) {
+    const [a, b] = [numbers(m * k, 1), numbers(k * n, 2)];
+    const c = device.allocate('f32', m * n);
+    const args = { a: device.bufferOf('f16', a), b: device.bufferOf('f16', turned(b, k)), c, rows: m, columns: n, steps: k };
+    matmul.launch(device, { grid: [Math.ceil(n / 16), Math.ceil(m / 16)], block: 64, args });
+    assert.equal([...(await c.read())], product(a, b, [m, n, k]), `${m} × ${n} × ${k}`);
+  }
+});
+
+/** One product of a warp, of the second half of tiles of `2 k` columns. */
+function single(type: FactorName, options: TileOptions, transposed: boolean) {
   const { stored, sum } = kinds[type];
   const { m, n, k } = shapes[type];
-  const depth = type === 'f16' ? 2 * k : k;
-  return kernel(
-    `matmul_${type}`,
-    { a: ptr(stored), b: ptr(stored), c: ptr(sum), rows: u32, columns: u32, steps: u32 },
-    ({ a, b, c, rows, columns, steps }) => {
-      const [left, right] = [
-        sharedTile(stored, m, depth, { ...options, stages: 3 }),
-        sharedTile(stored, 2 * n, depth, { ...options, stages: 3 }),
-      ];
-      const [row, column] = [blockIndex('y').mul(m), blockIndex('x').mul(2 * n)];
-      const total = accumulator(type) as Accumulator<'f16'>;
-      const threads = { threads: 64, thread: threadIndex(), async: true, vector: type === 'f64' ? 2 : 4 } as const;
-      pipeline({
-        stages: 3,
-        rounds: steps.add(depth - 1).div(depth),
-        load: (stage, round) => {
-          const at = round.mul(depth);
-          loadTile(left.stage(stage), { pointer: a, rows, columns: steps }, row, at, threads);
-          loadTile(right.stage(stage), { pointer: b, rows: columns, columns: steps }, column, at, threads);
-        },
-        compute: (stage) => {
-          for (let at = 0; at < depth; at += k) {
-            const x = loadA(type as 'f16', left.stage(stage) as never, 0, at);
-            const y = loadB(type as 'f16', right.stage(stage) as never, at, warpIndex().mul(n));
-            mma(total, x, y);
-          }
-        },
-      });
-      eachElement(total, (element, r, s) => {
-        const [i, j] = [row.add(r), column.add(warpIndex().mul(n)).add(s)];
-        when(i.lt(rows).and(j.lt(columns)), () => c.at(i.mad(columns, j)).set(element as never));
-      });
-    },
-  );
+  return kernel(`single_${type}`, { a: ptr(stored), b: ptr(stored), c: ptr(sum) }, ({ a, b, c }) => {
+    const [rows, columns] = transposed ? [2 * k, m] : [m, 2 * k];
+    const left = sharedTile(stored, rows, columns, options);
+    const right = sharedTile(stored, n, 2 * k, options);
+    for (const i of range(threadIndex(), m * 2 * k, 32)) left.at(i.div(columns), i.rem(columns)).set(a.at(i) as never);
+    for (const i of range(threadIndex(), n * 2 * k, 32)) right.at(i.div(2 * k), i.rem(2 * k)).set(b.at(i) as never);
+    syncThreads();
+    const total = accumulator(type) as Accumulator<'f16'>;
+    mma(total, loadA(type as 'f16', left as never, 0, k, { transposed }), loadB(type as 'f16', right as never, k, 0));
+    eachElement(total, (element, row, column) => c.at(row.mad(n, column)).set(element as never));
+  });
 }
 
-// A bfloat is a half, and an unsigned byte a signed one, to all that is tested here; `ptxas.spec.ts` has them.
-for (const [type, { element, sum }] of (Object.entries(kinds) as [FactorName, Kind][]).filter(([name]) => name !== 'bf16' && name !== 's8'))
-  test(`a product of matrices of ${type}, by a pipeline over padded and swizzled tiles`, async () => {
-    const isSwizzled = type === 'f16' || type === 'tf32' || type === 'u8';
-    const made = matmul(type, isSwizzled ? { swizzle: true } : { pad: 16 });
-    const sizes = [
-      [19, 21, 44],
-      [1, 1, 4],
-    ] as const;
-    for (const [m, n, k] of sizes) {
-      const positive = (list: number[]): number[] => (type === 'u8' ? list.map(Math.abs) : list);
-      const [a, b] = [positive(numbers(m * k, 1)), positive(numbers(k * n, 2))];
-      const columns = iota(n * k).map((at) => b[(at % k) * n + Math.floor(at / k)]!);
-      const c = device.allocate(sum.name === 's32' ? 'i32' : sum.name, m * n);
-      const { m: height, n: width } = shapes[type];
-      const args = { a: device.bufferOf(element, a), b: device.bufferOf(element, columns), c, rows: m, columns: n, steps: k };
-      made.launch(device, { grid: [Math.ceil(n / (2 * width)), Math.ceil(m / height)], block: 64, args: args as never });
-      assert.equal([...(await c.read())], product(a, b, [m, n, k]), `${m} × ${n} × ${k}`);
-    }
+for (const [type, { element, sum }] of Object.entries(kinds) as [FactorName, Kind][])
+  test(`a product of ${type}: each lane has its elements`, async () => {
+    const { m, n, k } = shapes[type];
+    const isWide = type === 'f64' || type === 's8';
+    const made = single(type, isWide ? { swizzle: true } : { pad: 16 }, isWide || type === 'bf16');
+    const positive = (list: number[]): number[] => (type === 'u8' ? list.map(Math.abs) : list);
+    const [a, b] = [positive(numbers(m * 2 * k, 1)), positive(numbers(n * 2 * k, 2))];
+    const half = (list: readonly number[]): number[] => list.filter((_, i) => i % (2 * k) >= k);
+    const c = device.allocate(sum.name === 's32' ? 'i32' : sum.name, m * n);
+    const left = isWide || type === 'bf16' ? turned(a, m) : a;
+    const args = { a: device.bufferOf(element, left), b: device.bufferOf(element, b), c };
+    made.launch(device, { grid: 1, block: 32, args: args as never });
+    assert.equal([...(await c.read())], product(half(a), turned(half(b), n), [m, n, k]));
   });
 
 test('a pipeline of ordinary loads for targets before sm_80 gives the same', async () => {
@@ -211,11 +229,10 @@ test('the other way around in shared memory, and a sum that is a factor of the n
     for (const i of range(threadIndex(), 256, 32)) c.at(i).set(result.at(i.shr(4), i.and(15)));
   });
   const [a, b] = [numbers(256, 1).map(Math.sign), numbers(256, 2).map(Math.sign)];
-  const turned = iota(256).map((at) => a[(at % 16) * 16 + Math.floor(at / 16)]!);
   const size = [16, 16, 16] as const;
   const c = device.allocate('f16', 256);
   made.launch(device, { grid: 1, block: 32, args: { a: device.bufferOf('f16', a), b: device.bufferOf('f16', b), c } });
-  assert.equal([...(await c.read())], product(product(turned, b, size), b, size));
+  assert.equal([...(await c.read())], product(product(turned(a, 16), b, size), b, size));
 });
 
 test('a reduction of a block: softmax of rows of any length', async () => {

@@ -111,6 +111,8 @@ const wrong: [line: string, words: RegExp][] = [
   ['--schedule random', /invalid value `random` for `--schedule`: expected one of in-order, reverse, rand:SEED/],
   ['--schedule rand:4294967296', /expected one of in-order/],
   ['--denormals flush --device metal', /`--denormals` requires the CPU device, but `--device` is `metal`/],
+  ['--fp fast --device cpu', /`--fp` requires the WebGPU device, but `--device` is `cpu`/],
+  ['--fp fast', /`--fp` requires the WebGPU device, but `--device` is `auto`/],
   ['--sanitize --device cuda', /`--sanitize` requires the CPU device, but `--device` is `cuda`/],
   ['--grid 0', /invalid value `0` for `--grid`: expected X\[,Y\[,Z\]\], integers of at least 1/],
   ['--grid 1,2,3,4', /X\[,Y\[,Z\]\]/],

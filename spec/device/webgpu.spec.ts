@@ -5,7 +5,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import type { Device } from '../../src/device/index.ts';
+import type { Device, Fp } from '../../src/device/device.ts';
 import type { Connection } from '../../src/device/webgpu/connection.ts';
 import { deviceOf, openWebgpuDevice, working } from '../../src/device/webgpu/index.ts';
 import { dispatchesOf } from '../../src/device/webgpu/worker/dispatches.ts';
@@ -97,7 +97,7 @@ const limits = {
   maxComputeWorkgroupsPerDimension: 100,
 };
 
-function told(answers: Partial<Record<Ask['ask'], Answer>>): { device: Device; asked: Ask[] } {
+function told(answers: Partial<Record<Ask['ask'], Answer>>): { device: Device; asked: Ask[]; connection: Connection } {
   const asked: Ask[] = [];
   const connection: Connection = {
     opened: { name: 'a GPU', limits },
@@ -108,14 +108,19 @@ function told(answers: Partial<Record<Ask['ask'], Answer>>): { device: Device; a
     },
     close: () => undefined,
   };
-  return { device: deviceOf(connection), asked };
+  return { device: deviceOf(connection), asked, connection };
 }
 
 const kernel = '.visible .entry k(.param .u64 to) { .reg .b64 p; ld.param.u64 p, [to]; st.global.u64 [p], p; ret; }';
 
-function launch(device: Device, grid: readonly [number, number, number], block: readonly [number, number, number]): string[] {
+function launch(
+  device: Device,
+  grid: readonly [number, number, number],
+  block: readonly [number, number, number],
+  text = kernel,
+): string[] {
   const diagnostics = new Diagnostics();
-  const module = device.load(libraryOf(kernel), diagnostics)!;
+  const module = device.load(libraryOf(text), diagnostics)!;
   const buffer = device.allocate(64, diagnostics)!;
   const shape = { grid, block, dynamicSharedBytes: 0, timeoutMs: 1000 } as const;
   module.launch({ kernel: 'k', ...shape, args: [{ kind: 'buffer', buffer }] }, diagnostics);
@@ -143,6 +148,19 @@ test('addresses are places in the arena, which grows, and no address is null', (
     diagnostics.list.map(({ code }) => code),
     ['CM6012'],
   );
+});
+
+test('floats are measured before the first kernel, or taken as the GPU has them', () => {
+  const adding =
+    '.visible .entry k(.param .u64 to) { .reg .b64 p; .reg .f32 a; ld.param.u64 p, [to]; ld.global.f32 a, [p]; add.f32 a, a, a; st.global.f32 [p], a; ret; }';
+  const textsOf = (fp: Fp): string[] => {
+    const { asked, connection } = told({});
+    launch(deviceOf(connection, fp), [1, 1, 1], [32, 1, 1], adding);
+    return of(asked, 'program').map(({ entry, code }) => `${entry}${/\badd_f32\(/.test(code) ? ' by a helper' : ''}`);
+  };
+  // This GPU gives no results, so that it is exact in nothing.
+  assert.equal(textsOf('exact'), ['measure', 'k by a helper']);
+  assert.equal(textsOf('fast'), ['k']);
 });
 
 test('a grid that is too large for a dispatch is launched in parts, each with its place', () => {

@@ -175,7 +175,6 @@ for (const lines of [
   '%10 = const f32 0x3f800000; %11 = fmul f32 %f, %10; %11',
   '%10 = fsub f32 %f, %f; %10',
   '%10 = fdiv f32 %f, %f; %10',
-  '%10 = fneg f32 %f; %11 = fadd f32 %f, %10; %11',
 ])
   becomes(lines, lines);
 // Floats.
@@ -194,14 +193,15 @@ becomes('%10 = zext i32 %h; %11 = sext i64 %10; %11', '%10 = zext i64 %h; %10');
 becomes('%10 = sext i32 %h; %11 = sext i64 %10; %11', '%10 = sext i64 %h; %10');
 becomes('%10 = sext i32 %h; %11 = zext i64 %10; %11', '%10 = sext i32 %h; %11 = zext i64 %10; %11');
 becomes('%10 = trunc i32 %j; %11 = trunc i16 %10; %11', '%10 = trunc i16 %j; %10');
-becomes('%10 = trunc i16 %i; %11 = zext i32 %10; %11', '%10 = trunc i16 %i; %11 = zext i32 %10; %11');
+becomes('%10 = fneg f32 %f; %11 = fadd f32 %f, %10; %11', '%10 = fsub f32 %f, %f; %10');
+becomes('%10 = trunc i16 %i; %11 = zext i32 %10; %11', '%10 = const i32 65535; %11 = and i32 %i, %10; %11');
 becomes(
   '%10 = const i32 65535; %11 = and i32 %i, %10; %12 = trunc i16 %11; %13 = zext i32 %12; %13',
   '%10 = const i32 65535; %11 = and i32 %i, %10; %11',
 );
 becomes(
   '%10 = const i32 65535; %11 = and i32 %i, %10; %12 = trunc i16 %11; %13 = sext i32 %12; %13',
-  '%10 = const i32 65535; %11 = and i32 %i, %10; %12 = trunc i16 %11; %13 = sext i32 %12; %13',
+  '%10 = trunc i16 %i; %11 = sext i32 %10; %11',
 );
 becomes(
   '%10 = const i32 16; %11 = lshr i32 %i, %10; %12 = trunc i16 %11; %13 = zext i32 %12; %13',
@@ -209,7 +209,7 @@ becomes(
 );
 becomes(
   '%10 = const i32 15; %11 = lshr i32 %i, %10; %12 = trunc i16 %11; %13 = zext i32 %12; %13',
-  '%10 = const i32 15; %11 = lshr i32 %i, %10; %12 = trunc i16 %11; %13 = zext i32 %12; %13',
+  '%10 = const i32 15; %11 = lshr i32 %i, %10; %12 = const i32 65535; %13 = and i32 %11, %12; %13',
 );
 becomes(
   '%10 = const i32 16; %11 = ashr i32 %i, %10; %12 = trunc i16 %11; %13 = sext i32 %12; %13',
@@ -217,8 +217,40 @@ becomes(
 );
 becomes(
   '%10 = const i32 131071; %11 = and i32 %i, %10; %12 = trunc i16 %11; %13 = zext i32 %12; %13',
-  '%10 = const i32 131071; %11 = and i32 %i, %10; %12 = trunc i16 %11; %13 = zext i32 %12; %13',
+  '%10 = const i32 65535; %11 = and i32 %i, %10; %11',
 );
+// Known bits: a multiple of 4 is not 2, and one of two numbers is told from the other by 0.
+const decides = (before: string, after: string): void => {
+  const [from, to] = [before, after].map((side) => side.split('; '));
+  const whole = (parts: readonly string[]): string => [...parts.slice(0, -1), `%40 = select i32 ${parts.at(-1)}, %i, %k`, '%40'].join('; ');
+  becomes(whole(from!), to!.length === 1 ? to![0]! : whole(to!));
+};
+decides('%10 = const i32 2; %11 = shl i32 %i, %10; %12 = icmp i1 %11, %10 {pred: eq}; %12', '%k');
+decides(
+  '%10 = const i32 4; %11 = and i32 %i, %10; %12 = icmp i1 %11, %10 {pred: uge}; %12',
+  '%10 = const i32 4; %11 = and i32 %i, %10; %12 = const i32 0; %13 = icmp i1 %11, %12 {pred: ne}; %13',
+);
+decides('%10 = const i32 7; %11 = and i32 %i, %10; %12 = const i32 8; %13 = icmp i1 %11, %12 {pred: slt}; %13', '%i');
+const unknown = '%10 = const i32 7; %11 = or i32 %i, %10; %12 = const i32 8; %13 = icmp i1 %11, %12 {pred: slt}; %13';
+decides(unknown, unknown);
+// Comparisons of the same numbers, and choices between constants.
+decides(
+  '%10 = icmp i1 %i, %k {pred: ult}; %11 = icmp i1 %i, %k {pred: eq}; %12 = or i1 %10, %11; %12',
+  '%10 = icmp i1 %i, %k {pred: ule}; %10',
+);
+decides('%10 = icmp i1 %i, %k {pred: ne}; %11 = icmp i1 %i, %k {pred: eq}; %12 = or i1 %10, %11; %12', '%i');
+const signs = '%10 = icmp i1 %i, %k {pred: slt}; %11 = icmp i1 %i, %k {pred: ugt}; %12 = or i1 %10, %11; %12';
+decides(signs, signs);
+decides(
+  '%10 = const i32 16; %11 = const i32 0; %12 = select i32 %c, %10, %11; %13 = icmp i1 %12, %10 {pred: uge}; %13',
+  '%10 = const i32 0; %c',
+);
+becomes(
+  '%10 = const i32 3; %11 = const i32 5; %12 = select i32 %c, %10, %11; %13 = mul i32 %12, %11; %13',
+  '%10 = const i32 15; %11 = const i32 25; %12 = select i32 %c, %10, %11; %12',
+);
+// Bits are stored as what they were computed as.
+becomes('%10 = bitcast i32 %f; %10', '%f');
 // Vectors and addresses.
 becomes('%10 = vec2 v2.i32 %i, %k; %11 = extract i32 %10 {lane: 1}; %11', '%k');
 const pair = '%10 = const i64 8; %11 = ptradd ptr.global %p, %10; %12 = load v2.i32 %11 {align: 4, volatile: false};';

@@ -253,7 +253,13 @@ test('a capture adds to a graph that is there, says what it has made, and goes o
   assert.is(call.cudaGraphNodeGetType!(fill, at(208)), 0);
   assert.is(memory.u32(at(208)), 2);
   assert.is(call.cudaGraphAddEmptyNode!(at(200), graph, put(one, 800, [fill]), 1n), 0);
-  assert.is(call.cudaStreamUpdateCaptureDependencies!(own, put(one, 800, [handle(one)]), 0n, 1n, 1), 0);
+  const next = handle(one);
+  const counted = (flags: number): bigint => {
+    assert.is(call.cudaStreamUpdateCaptureDependencies!(own, put(one, 800, [next]), 0n, 1n, flags), 0);
+    assert.is(call.cudaStreamGetCaptureInfo!(own, at(300), 0n, 0n, 0n, 0n, at(336)), 0);
+    return handle(one, 336);
+  };
+  assert.equal([counted(0), counted(1)], [2n, 1n]);
   assert.is(call.cudaMemsetAsync!(data, 4, 4n, own), 0);
   assert.is(call.cudaStreamEndCapture!(own, 0n), 0);
   assert.is(call.cudaStreamUpdateCaptureDependencies!(own, at(800), 0n, 1n, 1), 401);

@@ -2,6 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readNvrtcOptions } from '../../src/program/cudart/nvrtc-options.ts';
+import { staticVariables } from '../../src/program/cudart/static-variables.ts';
 import type { RuntimeSource } from '../../src/program/index.ts';
 import { cBytes } from '../../src/program/memory.ts';
 import { at, type Cuda, cuda } from '../support/program-runtime.ts';
@@ -76,6 +77,42 @@ const made = `.visible .global .align 8 .u64 __cumetal_lowered_name_0 = _Z1fIiEv
 .visible .entry f() { ret; }
 .visible .const .align 8 .u64 __cumetal_lowered_name_1[1] = {generic(g)};
 `;
+
+// Expected: nvcc 13 has static variables by their own names: `.const .align 4 .b8 d_Data[16];`.
+test('static variables are kept for the program, by the names that nvcc gives them', () => {
+  const text = `// static __constant__ int no;
+static __constant__ struct Option d_Data [ 4 ] [N];
+__device__ static float scale = 1;
+extern "C" {
+static const __constant__ int inside{1};
+}
+static __device__ int helper(int a) { return a; }
+namespace own {
+  static __device__ int hidden;
+}
+__global__ void k() {
+  static __device__ int local;
+}
+static __constant__ unsigned
+  last;
+`;
+  assert.equal(staticVariables(text), ['d_Data', 'scale', 'inside', 'last']);
+  let suffix = '';
+  const one = cuda({
+    compile(source) {
+      suffix = source.suffix;
+      return { ptx: '.visible .const .align 4 .b8 _ZL6d_Data[16];\nld.const.u32 %r1, [_ZL6d_Data];\n_ZL6d_DataX\n', log: '' };
+    },
+  });
+  const { call, memory } = one;
+  const source = firstOf(one, putTexts(one, 2200, ['static __constant__ int d_Data[4];']));
+  assert.is(call.nvrtcCreateProgram!(at(200), source, 0n, 0, 0n, 0n), 0);
+  const program = memory.u64(at(200))!;
+  assert.is(call.nvrtcCompileProgram!(program, 0, 0n), 0);
+  assert.match(suffix, /^\n[^\n]*= \(const void \*\)&d_Data;\n$/);
+  assert.is(call.nvrtcGetPTX!(program, at(4000)), 0);
+  assert.is(memory.cString(at(4000)), '.visible .const .align 4 .b8 d_Data[16];\nld.const.u32 %r1, [d_Data];\n_ZL6d_DataX\n');
+});
 
 test('a compiler gets the source, its headers, words of nvcc and a line for each name', () => {
   const sources: RuntimeSource[] = [];

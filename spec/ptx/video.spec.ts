@@ -132,6 +132,8 @@ interface Scalar {
   /** What the sign of the result is taken from. */
   readonly type: string;
   readonly sat: boolean;
+  /** Whether an unsigned word is shifted by an amount modulo 32, and saturated. */
+  readonly isCut?: boolean;
 }
 
 /** Saturation: of words by the manual, except that nothing limits an unsigned word from above; of parts without a sign. */
@@ -142,9 +144,9 @@ function saturated(value: bigint, part: string, { name, type, sat }: Scalar): bi
 }
 
 /** The result combined with c: sums are compared as signed words, which keep their sign before a comparison without one. */
-function combined(value: bigint, op: string, c: bigint, { name, type, sat }: Scalar): bigint {
+function combined(value: bigint, op: string, c: bigint, { name, type, sat, isCut }: Scalar): bigint {
   if (op === 'add') return value + c;
-  const wraps = (name === 'vadd' || name === 'vsub') && !(sat && isSigned(type));
+  const wraps = isCut || ((name === 'vadd' || name === 'vsub') && !(sat && isSigned(type)));
   const [x, y] = [wraps ? word(value) : value, isSigned(type) ? word(c) : c];
   const [a, b] = isSigned(type) ? [BigInt.asIntN(64, x), y] : [BigInt.asUintN(64, x), y];
   return op === 'min' ? least(a, b) : most(a, b);
@@ -180,7 +182,8 @@ function scalarOf(): {
     return name === 'vshl' ? a << count : a >> count;
   };
   const words = `${name}.${dtype}.${atype}.${btype}${sat ? '.sat' : ''}${name.startsWith('vsh') ? `.${mode}` : ''}`;
-  return { words, scalar: { name, type: dtype, sat }, atype, btype, exact: operations[name] ?? shift };
+  const isCut = name === 'vshr' && sat && mode === 'wrap' && dtype === 'u32' && atype === 'u32';
+  return { words, scalar: { name, type: dtype, sat, isCut }, atype, btype, exact: operations[name] ?? shift };
 }
 
 function anyScalar(): Form {

@@ -40,8 +40,8 @@ ${body}
 }
 `;
 
-/** The advice on a short kernel. */
-export function adviceOf(short: Short): Advised {
+/** The advice on a short kernel, or on another one of its text. */
+export function adviceOf(short: Short, name = 'k'): Advised {
   const source = new SourceFile('k.ptx', shortText(short));
   const diagnostics = new Diagnostics(source);
   const { grid, block, n } = short;
@@ -52,7 +52,10 @@ export function adviceOf(short: Short): Advised {
   };
   const found = advise(source, () => launch, {}, diagnostics);
   if (!found) throw new Error(diagnostics.list.map(({ message, labels }) => `${labels[0]?.span.start} ${message}`).join('; '));
-  return { kernel: found[0]!, list: diagnostics.list.filter(({ severity, code }) => code.startsWith('CM23') || severity === 'warning') };
+  return {
+    kernel: found.find(({ kernel }) => kernel === name)!,
+    list: diagnostics.list.filter(({ severity, code }) => code.startsWith('CM23') || severity === 'warning'),
+  };
 }
 
 /** The codes of the advice on a short kernel, each once, sorted. */

@@ -21,7 +21,7 @@ function lanesBehind(state: State, id: number, loop: number, from: readonly numb
   let above = dominators.parent[id]!;
   while (above >= 0 && loops.innermost[above] !== loop) above = dominators.parent[above]!;
   // The lanes of a block whose every way leads here arrive here, and no others do.
-  if (above >= 0 && post.dominates(id, above) && isFirstOfLoop(state, above, loop)) {
+  if (above >= 0 && post.dominates(id, above)) {
     state.sure[id] = state.sure[above]!;
     state.open[id] = state.open[above]!;
     return state.lanes[above];
@@ -32,9 +32,6 @@ function lanesBehind(state: State, id: number, loop: number, from: readonly numb
   }
   return joinLanes([...new Set(from)].map((each) => lanesOnEdges(state, each, id)));
 }
-
-/** Whether a block is not in a loop within this one, so that both are executed equally often. */
-const isFirstOfLoop = ({ all }: State, block: number, loop: number): boolean => all.loops.innermost[block] === loop;
 
 const isEndSure = (state: State, from: number): boolean => {
   const { end } = state.all.kernel.blocks[from]!;

@@ -37,16 +37,11 @@ function variableOf(access: AdvisedAccess, { kernel }: Prepared, warps: readonly
 
 /** The layouts that free an access of conflicts without a conflict more anywhere else; none where an access of the variable is not known. */
 export function mend(access: AdvisedAccess, all: Prepared, warps: readonly WarpForms[], accesses: readonly AdvisedAccess[]): Mended[] {
-  const name = variableOf(access, all, warps)?.name;
-  if (name === undefined) return [];
-  const shared = accesses.filter(({ space }) => space === 'shared');
-  const names = shared.map((each) => variableOf(each, all, warps)?.name);
-  if (names.includes(undefined)) return [];
-  const own = shared.filter((_, i) => names[i] === name);
-  const rows = own.flatMap((each) => rowsOf(each, all, warps) ?? [undefined]);
-  if (rows.includes(undefined)) return [];
-  const known = rows as readonly Row[];
-  const unit = Math.max(4, ...own.map(({ size }) => size));
+  const rows = rowsBeside(access, all, warps, accesses);
+  if (!rows) return [];
+  // Most layouts fail at the access itself.
+  const known = [...rows.filter((row) => row.access === access), ...rows.filter((row) => row.access !== access)];
+  const unit = Math.max(4, ...rows.map((row) => row.access.size));
   const stride = Math.abs(access.stride ?? 0);
   const sizes = stride >= 32 ? [stride, ...rowSizes.filter((size) => size !== stride)] : rowSizes;
   const padded = firstOf(
@@ -62,6 +57,33 @@ export function mend(access: AdvisedAccess, all: Prepared, warps: readonly WarpF
       count * unit > rowBytes ? undefined : tryLayout(access, known, { rowBytes, padding: undefined, swizzle: { unit, count } }),
   );
   return [...(padded ? [padded] : []), ...(swizzled ? [swizzled] : [])];
+}
+
+/** By the accesses of a kernel: the rows of each variable; undefined where one of its accesses is not known. */
+const rowsByName = new WeakMap<readonly AdvisedAccess[], Map<string, readonly Row[] | undefined>>();
+
+/** The rows of the variable of an access. */
+function rowsBeside(
+  access: AdvisedAccess,
+  all: Prepared,
+  warps: readonly WarpForms[],
+  accesses: readonly AdvisedAccess[],
+): readonly Row[] | undefined {
+  let byName = rowsByName.get(accesses);
+  if (!byName) {
+    byName = new Map();
+    rowsByName.set(accesses, byName);
+    const shared = accesses.filter(({ space }) => space === 'shared');
+    const names = shared.map((each) => variableOf(each, all, warps)?.name);
+    // An access of an unknown variable may be one of any.
+    if (!names.includes(undefined))
+      for (const name of new Set(names)) {
+        const rows = shared.filter((_, i) => names[i] === name).flatMap((each) => rowsOf(each, all, warps) ?? [undefined]);
+        byName.set(name!, rows.includes(undefined) ? undefined : (rows as Row[]));
+      }
+  }
+  const name = variableOf(access, all, warps)?.name;
+  return name === undefined ? undefined : byName.get(name);
 }
 
 function firstOf(

@@ -27,7 +27,8 @@ function hoistConstants({ blocks, insts }: Kernel): void {
 /** The analyses of a kernel for a launch; the kernel's constants are moved. */
 export function prepare(kernel: Kernel, given: AdvisedLaunch): Prepared {
   hoistConstants(kernel);
-  const block = given.block ?? kernel.requiredThreads;
+  // A launch with other threads than a kernel requires fails.
+  const block = kernel.requiredThreads ?? given.block;
   const launch = { ...given, block };
   const cfg = cfgOf(kernel);
   const dominators = dominatorsOf(cfg);

@@ -75,20 +75,27 @@ export interface AdvisedRace {
   readonly isAcrossTurns: boolean;
 }
 
+/** The most accesses of a kernel that are compared with each other. */
+const maxAccesses = 200;
+
 /** The races that the addresses prove; at most one for each pair of places. */
 export function racesOf(all: Prepared, warps: readonly WarpForms[], accesses: readonly AdvisedAccess[]): AdvisedRace[] {
   if (warps.length < 2 || !all.launch.block) return [];
   const plain = accesses.filter(
     ({ space, kind, value }) => space === 'shared' && kind !== 'atomic' && !isVolatile(all.kernel.insts[value]!),
   );
+  const certain = plain.flatMap((access) => {
+    const bytes = bytesOf(all, warps, access);
+    return bytes ? [{ access, bytes }] : [];
+  });
   const found: AdvisedRace[] = [];
-  for (const first of plain)
-    for (const second of plain) {
-      if (first === second || (first.kind === 'load' && second.kind === 'load') || writeAlike(all, warps, first, second)) continue;
+  for (const { access: first, bytes: firsts } of certain.slice(0, maxAccesses))
+    for (const { access: second, bytes: seconds } of certain.slice(0, maxAccesses)) {
+      if (first === second || (first.kind === 'load' && second.kind === 'load')) continue;
       const path = pathBetween(all, warps, first, second);
-      if (!path) continue;
-      const threads = meetingOf(all, warps, first, second);
-      if (threads) found.push({ first, second, threads, isAcrossTurns: path === 'turns' });
+      const threads = path && meetingOf({ bytes: firsts, size: first.size }, { bytes: seconds, size: second.size });
+      if (!path || !threads || writeAlike(all, warps, first, second)) continue;
+      found.push({ first, second, threads, isAcrossTurns: path === 'turns' });
     }
   return found;
 }
@@ -197,24 +204,23 @@ function forwardBetween({ cfg, dominators }: Prepared, from: number, to: number)
   return [...down].filter((id) => id !== from && id !== to && up.has(id));
 }
 
+/** The bytes of an access by warp, and bytes of one lane. */
+interface Accessed {
+  readonly bytes: readonly WarpBytes[];
+  readonly size: number;
+}
+
 /** Two threads of different warps that access the same byte for certain. */
-function meetingOf(
-  all: Prepared,
-  warps: readonly WarpForms[],
-  first: AdvisedAccess,
-  second: AdvisedAccess,
-): readonly [number, number] | undefined {
-  const firsts = bytesOf(all, warps, first);
-  const seconds = bytesOf(all, warps, second);
-  if (!firsts || !seconds) return undefined;
+function meetingOf(first: Accessed, second: Accessed): readonly [number, number] | undefined {
+  if (!sameTerms(first.bytes[0]!.form.terms, second.bytes[0]!.form.terms)) return undefined;
   const byByte = new Map<number, readonly [warp: number, lane: number]>();
-  for (const { warp, form, lanes } of firsts)
+  for (const { warp, form, lanes } of first.bytes)
     for (const lane of lanes) for (let i = 0; i < first.size; i++) byByte.set(form.lanes[lane]! + i, [warp, lane]);
-  for (const { warp, form, lanes } of seconds)
+  for (const { warp, form, lanes } of second.bytes)
     for (const lane of lanes)
       for (let i = 0; i < second.size; i++) {
         const other = byByte.get(form.lanes[lane]! + i);
-        if (other && other[0] !== warp && sameTerms(firsts[0]!.form.terms, form.terms)) return [other[0] * 32 + other[1], warp * 32 + lane];
+        if (other && other[0] !== warp) return [other[0] * 32 + other[1], warp * 32 + lane];
       }
   return undefined;
 }

@@ -46,7 +46,7 @@ const ln2 = { high: 0.693145751953125, low: 1.428606765330187e-6 } as const;
 
 /**
  * e to the power of a. The argument is reduced to a whole power of two and a rest of at most ln(2)/2, so that the error does not grow with it:
- * at most 2 ulp for results that are not subnormal.
+ * at most 1 ulp besides that of `ex2.approx`.
  */
 export function exponential(a: Handle): string {
   return ofSingle(a, (node) => {

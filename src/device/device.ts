@@ -73,7 +73,17 @@ export interface OpenOptions extends EngineOptions {
   readonly inBackground?: boolean;
   /** On the Metal device: what the driver gets of a library. `auto` is the default. */
   readonly via?: Via;
+  /** On the WebGPU device: which operations on floats are exact. `exact` is the default. */
+  readonly fp?: Fp;
 }
+
+/**
+ * `exact` is IEEE 754 as PTX has it, in integers where the GPU is not measured to be exact; `fast` takes the operators and functions of WGSL as they
+ * are, which may take subnormal numbers for zeros, fuse products with sums, and be off in quotients, roots and functions.
+ */
+export const fps = ['exact', 'fast'] as const;
+/** Which operations on floats are exact. */
+export type Fp = (typeof fps)[number];
 
 /**
  * A metallib as it is; its kernels as text in the Metal Shading Language, which the driver compiles; or the text if the driver refuses the

@@ -101,7 +101,7 @@ function openOpencl(): Opened {
   return typeof device === 'object' ? device : { failures: device === undefined ? failures : [...failures, device] };
 }
 
-function openWebgpu(): Opened {
-  const device = openWebgpuDevice();
+function openWebgpu({ fp }: OpenOptions): Opened {
+  const device = openWebgpuDevice(fp);
   return typeof device === 'string' ? { failures: [device] } : device;
 }

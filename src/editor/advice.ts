@@ -4,7 +4,7 @@ import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import type { PtxDocument } from './document.ts';
 
 /** Characters up to which a text is analyzed: an answer compiles all of it. */
-const maxLength = 200_000;
+const maxLength = 30_000;
 
 /** The advice on a text without errors. */
 export function adviceOn({ source }: PtxDocument): readonly Diagnostic[] {

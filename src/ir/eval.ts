@@ -31,7 +31,7 @@ type Pure = { [K in Op]: (typeof ops)[K]['effect'] extends 'pure' ? K : never }[
 export type PureOp = Exclude<Pure, 'arg' | 'param' | 'variable' | 'sreg' | 'call1' | 'call2' | 'call3' | 'isspace' | Approximate>;
 
 /** Ops that devices compute within a bound: no bits are the right ones. */
-type Approximate = 'fexp2' | 'flog2' | 'fsin' | 'fcos' | 'ftanh' | 'frsqrt';
+type Approximate = 'fexp2' | 'flog2' | 'fsin' | 'fcos' | 'ftanh' | 'frcp' | 'frsqrt';
 
 /** The arguments of a rule besides the operand bits. */
 interface Context<K extends Op> {

@@ -5,7 +5,10 @@ import {
   type Block,
   builder,
   type ClusterRules,
+  constantOf,
   emptyKernel,
+  type FloatRange,
+  floatRange,
   type Kernel,
   type Service,
   type Space,
@@ -154,10 +157,17 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   return c;
 }
 
-/** Shared memory without a name in the source. */
+/** What is known of a value when a row asks. */
+const factsOf = (kernel: Kernel) => ({
+  constantOf: (value: Value): bigint | undefined => constantOf(kernel, value),
+  floatRange: (value: Value): FloatRange => floatRange(kernel, value),
+});
+
+/** Shared memory without a name in the source, and what is known of values. */
 const hiddenPointers = (ir: Context['ir'], kernel: Kernel) => ({
   blockWord: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'word').name }),
   tensorMemory: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'tensor').name }),
+  ...factsOf(kernel),
   reservedShared: (): Value => ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'reserved').name }),
 });
 

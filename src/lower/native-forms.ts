@@ -7,7 +7,9 @@ import {
   addBlock,
   addBlockParam,
   builder,
+  constantOf,
   emptyKernel,
+  floatRange,
   isScalar,
   type PureFunction,
   type ScalarType,
@@ -92,6 +94,8 @@ function functionOf(
   const pure = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined,
     part: () => undefined,
+    constantOf: (value: Value) => constantOf(body, value),
+    floatRange: (value: Value) => floatRange(body, value),
     isForCpu: true,
     isMmaFast: false,
     hasMma: false,

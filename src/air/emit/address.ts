@@ -155,7 +155,7 @@ function indexed(e: KernelEmitter, root: Root, offset: Offset, element: Type, si
 
 /** An offset in units of a power of two. `exact` says that it is divisible: the CPU device takes the offset itself, and sees if it is not. */
 const exactQuotient = (e: KernelEmitter, offset: LlvmValue, size: number): LlvmValue =>
-  e.b.emit('binary', offset.type, { opcode: 'lshr', a: offset, b: i64Constant(Math.log2(size)), flags: 1 });
+  size === 1 ? offset : e.b.emit('binary', offset.type, { opcode: 'lshr', a: offset, b: i64Constant(Math.log2(size)), flags: 1 });
 
 function byteIndexed(e: KernelEmitter, root: Root, offset: Offset): LlvmValue {
   return gep(e, root, types.i8, addOffset(e, i64Constant(0), offset), false);

@@ -11,6 +11,8 @@ import {
   type AfterPass,
   addressOf,
   type Block,
+  cfgOf,
+  dominatorsOf,
   type Edge,
   edgesOf,
   isPointer,
@@ -25,7 +27,7 @@ import { windowOf } from '../windows.ts';
 import { asInteger, llvmType } from './address.ts';
 import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
-import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
+import { type Dominates, type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import { legalize } from './legalize.ts';
 import { addClusterRules, addKernelMetadata, addRequiredBlock, addSoftDoubles } from './metadata.ts';
 import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
@@ -80,19 +82,23 @@ function emitBody(
   const blocks = kernel.blocks.map((): LlvmBlock => ({ kind: 'block', name: undefined, body: [] }));
   fn.blocks.push(...blocks);
   const e = {
-    ...kernelEmitter(kernel, module, signature, target, diagnostics, functionBuilder(blocks[0]!)),
+    // Instruments observe each instruction where it is.
+    ...kernelEmitter(kernel, module, signature, target, diagnostics, functionBuilder(blocks[0]!, lines ? undefined : dominatesIn(kernel))),
     lines,
     reach: lines && reaches(kernel),
   };
   const phis = new Map<Block, LlvmValue[]>();
   kernel.blocks.forEach((block, id) => {
     e.b.block = blocks[id]!;
+    e.b.home = id;
     const made = block.params.map((p) => e.b.emit('phi', llvmType(kernel.insts[p]!.type), { incoming: [], flags: 0 }));
     block.params.forEach((p, i) => void e.define(p, made[i]!));
     phis.set(block, made);
   });
   for (const block of reversePostorder(kernel)) emitBlock(e, block, blocks, fn, phis);
 }
+
+const dominatesIn = (kernel: Kernel): Dominates => dominatorsOf(cfgOf(kernel)).dominates;
 
 type Emitter = KernelEmitter & {
   define(value: Value, as: LlvmValue): void;
@@ -127,6 +133,7 @@ function emitInst(e: Emitter, value: Value): void {
 
 function emitBlock(e: Emitter, block: Block, blocks: LlvmBlock[], fn: LlvmFunction, phis: Map<Block, LlvmValue[]>): void {
   e.b.block = blocks[block.id]!;
+  e.b.home = block.id;
   for (const value of block.body) emitInst(e, value);
   const end = block.end;
   if (end.op === 'ret') return void e.b.emit('ret', types.void, { value: undefined });
@@ -251,7 +258,14 @@ function pureFunction({ kernel, target, diagnostics }: KernelEmitter, module: Mo
   const fn = newFunction(name, functionType, { attributes, linkage: 'internal', unnamedAddr: 'unnamed_addr' });
   fn.blocks.push({ kind: 'block', name: undefined, body: [] });
   module.functions.push(fn);
-  const e = kernelEmitter(body, module, noSignature, target, diagnostics, functionBuilder(fn.blocks[0]!));
+  const e = kernelEmitter(
+    body,
+    module,
+    noSignature,
+    target,
+    diagnostics,
+    functionBuilder(fn.blocks[0]!, () => true),
+  );
   block.params.forEach((param, i) => void e.define(param, fn.args[i]!));
   for (const value of block.body) emitInst(e, value);
   e.b.emit('ret', types.void, { value: e.value(result) });

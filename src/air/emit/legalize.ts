@@ -1,6 +1,6 @@
 /** Legalization: the passes that give a kernel a form which Apple GPUs have, before it is emitted. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { type AfterPass, type Kernel, optimize, runPass } from '../../ir/index.ts';
+import { type AfterPass, cse, dce, type Kernel, optimize, type Pass, runPass, simplify } from '../../ir/index.ts';
 import { orderForConvergence } from '../legalize/convergence-order.ts';
 import { emulateF64 } from '../legalize/emulate-f64.ts';
 import { separateZeros } from '../legalize/signed-zeros.ts';
@@ -14,7 +14,13 @@ interface LegalPass {
   run(kernel: Kernel, target: Target, diagnostics: Diagnostics): boolean;
   /** Whether its result is worth the passes of `optimize`. */
   readonly isLong?: true;
+  /** The passes that its result is worth otherwise, none of which changes blocks. */
+  readonly leaves?: readonly Pass[];
 }
+
+const simplification: Pass = { name: 'simplify', run: simplify };
+const merging: Pass = { name: 'cse', run: cse };
+const cleaning: Pass = { name: 'dce', run: dce };
 
 /** In the order in which they run. */
 export const legalPasses: readonly LegalPass[] = [
@@ -31,7 +37,7 @@ export const legalPasses: readonly LegalPass[] = [
     isLong: true,
   },
   { name: 'expand-atomics', isFor: () => true, run: expandAtomics },
-  { name: 'signed-zeros', isFor: () => true, run: separateZeros },
+  { name: 'signed-zeros', isFor: () => true, run: separateZeros, leaves: [simplification, merging, cleaning] },
   { name: 'convergence-order', isFor: () => true, run: orderForConvergence },
 ];
 
@@ -46,9 +52,10 @@ export function legalize(kernel: Kernel, target: Target, diagnostics: Diagnostic
   if (target.allowsCpuOnly) return;
   // A kernel that was refused in part breaks promises.
   const observe: AfterPass = (pass, seen) => (diagnostics.hasErrors ? undefined : afterPass?.(pass, seen));
-  for (const { name, isFor, run, isLong } of legalPasses) {
+  for (const { name, isFor, run, isLong, leaves } of legalPasses) {
     if (!isFor(target)) continue;
     const changed = runPass(kernel, { name, run: () => run(kernel, target, diagnostics) }, observe);
     if (changed && isLong) optimize(kernel, isInstrumented, observe);
+    if (changed) for (const pass of leaves ?? []) runPass(kernel, pass, observe);
   }
 }

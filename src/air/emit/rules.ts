@@ -8,6 +8,7 @@ import { type Type, type TypeOf, types } from '../../bitcode/types.ts';
 import { bitsOf, type FcmpPredicate, type Inst, type InstOf, type Op, type ScalarType, type Service, type Value } from '../../ir/index.ts';
 import { i32Constant, intConstant } from '../constants.ts';
 import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } from '../intrinsics.ts';
+import { floatOne, reciprocalFlags } from '../reciprocal.ts';
 import { hasFences } from '../targets.ts';
 import { asInteger, llvmType } from './address.ts';
 import { atomicRule, casRule } from './atomic-rules.ts';
@@ -54,6 +55,10 @@ const floatBinary =
   (opcode: BinaryOpcode) =>
   (e: KernelEmitter, inst: Two & Inst): LlvmValue =>
     inst.type === 'bf16' ? viaF32(e, [inst.a, inst.b], (x) => e.b.binary(opcode, x[0]!, x[1]!)) : binary(opcode)(e, inst);
+
+/** A quotient of 1 with the flags by which Apple's fast arithmetic takes the reciprocal of the GPU, which is as exact. */
+const reciprocal: Rule<'frcp'> = (e, { a, type }) =>
+  e.b.emit('binary', llvmType(type), { opcode: 'fdiv', a: floatOne, b: e.value(a), flags: reciprocalFlags });
 
 /** bf16 arithmetic in f32: a sum, product or quotient of two 8-bit significands, rounded to 24 bits and then to 8, is correctly rounded. */
 function viaF32(e: KernelEmitter, operands: readonly Value[], compute: (x: LlvmValue[]) => LlvmValue): LlvmValue {
@@ -242,6 +247,7 @@ export const rules: AirRules = {
   fsin: unaryIntrinsic,
   fcos: unaryIntrinsic,
   ftanh: unaryIntrinsic,
+  frcp: reciprocal,
   frsqrt: unaryIntrinsic,
   fcmp: (e, inst) => {
     const predicate = fcmpNames[inst.pred] ?? (inst.pred as Predicate);

@@ -3,6 +3,7 @@ import type { Instruction, InstructionOf, Value as LlvmValue, Predicate } from '
 import { type Type as LlvmType, scalarOf, spell } from '../../bitcode/types.ts';
 import { type FcmpPredicate, type IcmpPredicate, isPointer, type Value } from '../../ir/index.ts';
 import { isMatrixType } from '../matrix-functions.ts';
+import { isReciprocal } from '../reciprocal.ts';
 import { type Lanes, Refused, typesOf } from '../types.ts';
 import { raiseCall } from './calls.ts';
 import { raiseBinary, raiseCast, withSign } from './casts.ts';
@@ -14,6 +15,7 @@ import { addressOf, type RaiseState } from './state.ts';
 export function raiseInstruction(state: RaiseState, inst: Instruction): Lanes | undefined {
   switch (inst.op) {
     case 'binary':
+      if (isReciprocal(inst)) return state.lanes(inst.b).map((v) => state.b.frcp(v));
       return raiseBinary(state.b, inst.opcode, [state.lanes(inst.a), state.lanes(inst.b)], inst.type);
     case 'fneg':
       return state.lanes(inst.value).map((v) => state.b.fneg(v));

@@ -66,6 +66,12 @@ const options: readonly Option[] = [
     doc: 'What the driver of the Metal device gets: the metallib, its kernels as source in the Metal Shading Language, or (`auto`, the default) the source if the driver refuses the metallib, which is said.',
   },
   {
+    name: 'fp',
+    value: 'HOW',
+    choices: ['exact', 'fast'],
+    doc: 'Floats on the WebGPU device. `exact` (the default) computes in integers what the GPU is not measured to do exactly. `fast` takes what the GPU does, which may flush subnormals, fuse products with sums, and be off in quotients and roots.',
+  },
+  {
     name: 'engine',
     value: 'ENGINE',
     choices: ['auto', 'lane', 'simd'],

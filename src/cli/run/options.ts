@@ -9,6 +9,7 @@ import {
   type Engine,
   type EngineOptions,
   type Fma,
+  type Fp,
   type OpenOptions,
   type Order,
   type SanitizeKind,
@@ -27,7 +28,7 @@ export interface RunRequest {
   readonly outs: readonly { readonly index: number; readonly path: string }[];
   readonly checks: readonly { readonly index: number; readonly expect: Expectation }[];
   readonly device: 'auto' | 'metal' | 'cpu' | 'cuda' | 'opencl' | 'webgpu';
-  readonly engine: EngineOptions & Pick<OpenOptions, 'via'>;
+  readonly engine: EngineOptions & Pick<OpenOptions, 'via' | 'fp'>;
   readonly repeat: number;
   readonly timeoutMs: number;
   /** Whether expected files are written instead of compared. */
@@ -69,6 +70,7 @@ function deviceProblems(parsed: ParsedArguments, device: RunRequest['device']): 
   const wrong = (option: string, name: string): string => `\`--${option}\` requires the ${name} device, but \`--device\` is \`${device}\``;
   return [
     ...(has(parsed, 'via') && device !== 'metal' && device !== 'auto' ? [wrong('via', 'Metal')] : []),
+    ...(has(parsed, 'fp') && device !== 'webgpu' ? [wrong('fp', 'WebGPU')] : []),
     ...(ofCpu !== undefined && device !== 'cpu' ? [wrong(ofCpu, 'CPU')] : []),
   ];
 }
@@ -156,9 +158,10 @@ function readNamed(parsed: ParsedArguments): Pick<LaunchPlan, 'kernel' | 'cooper
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--engine`, `--fma`, `--denormals` and `--via`, whose choices the parser has checked, and `--threads`. */
+/** `--engine`, `--fma`, `--denormals`, `--via` and `--fp`, whose choices the parser has checked, and `--threads`. */
 function engineOptions(parsed: ParsedArguments, threads: number | undefined): RunRequest['engine'] {
   const via = lastValue(parsed, 'via');
+  const fp = lastValue(parsed, 'fp');
   const engine = lastValue(parsed, 'engine');
   const fma = lastValue(parsed, 'fma');
   const denormals = lastValue(parsed, 'denormals');
@@ -168,6 +171,7 @@ function engineOptions(parsed: ParsedArguments, threads: number | undefined): Ru
     ...(denormals ? { denormals: denormals as Denormals } : {}),
     ...(threads === undefined ? {} : { threads }),
     ...(via ? { via: via as Via } : {}),
+    ...(fp ? { fp: fp as Fp } : {}),
   };
 }
 

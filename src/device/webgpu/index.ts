@@ -4,8 +4,8 @@
  */
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { maxBlockThreads } from '../../ir/index.ts';
-import type { Exactness } from '../../text/index.ts';
-import type { Device, DeviceInfo } from '../device.ts';
+import { type Exactness, fast } from '../../text/index.ts';
+import type { Device, DeviceInfo, Fp } from '../device.ts';
 import { commonProperties } from '../properties.ts';
 import { newArena } from './arena.ts';
 import { allocate } from './buffer.ts';
@@ -52,22 +52,22 @@ export async function prepareWebgpu(): Promise<string | undefined> {
   return undefined;
 }
 
-/** Opens the GPU: in a page that of `prepareWebgpu`, elsewhere that of an installed package. A text if that fails. */
-export function openWebgpuDevice(): Device | string {
+/** Opens the GPU: in a page that of `prepareWebgpu`, elsewhere that of an installed package. A text if that fails. `fp` is which floats are exact. */
+export function openWebgpuDevice(fp: Fp = 'exact'): Device | string {
   if (ofPage) {
     const own = ofPage;
     ofPage = undefined;
-    return working(own);
+    return working(own, fp);
   }
   const found = findPackage();
   if ('why' in found) return found.why;
   const connection = connect(found.url);
-  return typeof connection === 'string' ? connection : working(connection);
+  return typeof connection === 'string' ? connection : working(connection, fp);
 }
 
 /** The device of a connection, or a text if its memory does not keep what is written: Dawn's null back end takes every command and does nothing. */
-export function working(connection: Connection): Device | string {
-  const device = deviceOf(connection);
+export function working(connection: Connection, fp: Fp = 'exact'): Device | string {
+  const device = deviceOf(connection, fp);
   const diagnostics = new Diagnostics();
   const written = Uint8Array.from({ length: 1024 }, (_, i) => (i * 167 + 13) & 255);
   const buffer = device.allocate(written.length, diagnostics);
@@ -80,8 +80,8 @@ export function working(connection: Connection): Device | string {
 }
 
 /** The device of a connection. */
-export function deviceOf(connection: Connection): Device {
-  let exact: Exactness | undefined;
+export function deviceOf(connection: Connection, fp: Fp = 'exact'): Device {
+  let exact: Exactness | undefined = fp === 'fast' ? fast : undefined;
   const context: Context = {
     connection,
     info: webgpuInfo(connection),

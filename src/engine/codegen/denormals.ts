@@ -24,6 +24,7 @@ const arithmetic: ReadonlySet<Op> = new Set<Op>([
   'fsin',
   'fcos',
   'ftanh',
+  'frcp',
   'frsqrt',
   'fcmp',
   'fptosi',

@@ -35,6 +35,13 @@ export const float1 =
     narrow(e, inst.type);
   };
 
+/** 1 over a float, which is exact here. */
+export const reciprocal = (e: Emitter, inst: Unary): void => {
+  e.code.f32(0x3f80_0000);
+  pushFloat(e, inst.a);
+  e.code.op('f32.div');
+};
+
 /** An approximate function: of f32 and narrower floats by a helper, of f64 in the host. */
 export const approximate =
   (name: ApproximateName) =>

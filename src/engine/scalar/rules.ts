@@ -19,7 +19,7 @@ import {
   widenFloat,
   zeroExtend,
 } from './conversion-rules.ts';
-import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float-rules.ts';
+import { approximate, compareFloat, float1, float2, floatChoice, fma, reciprocal, signBit } from './float-rules.ts';
 import { compareInt, highProduct, integer, integerCall, leadingZeros, reverseBits, shift, shiftSigned } from './integer-rules.ts';
 import { checkAligned, load, select, store } from './memory-rules.ts';
 
@@ -83,6 +83,7 @@ const rules = {
   fsin: approximate('sin'),
   fcos: approximate('cos'),
   ftanh: approximate('tanh'),
+  frcp: reciprocal,
   frsqrt: approximate('rsqrt'),
   fcmp: compareFloat,
   trunc: truncate,

@@ -21,13 +21,13 @@ interface State {
 /** Merges equal expressions in place; true where there were any. */
 export function cse(kernel: Kernel): boolean {
   const state: State = { kernel, s: substitution(), available: expressions() };
-  walk(dominatorsOf(cfgOf(kernel)), (id) => mergeInBlock(state, kernel.blocks[id]!));
+  walkTree(dominatorsOf(cfgOf(kernel)), (id) => mergeInBlock(state, kernel.blocks[id]!));
   substitute(kernel, state.s);
   return state.s.count() > 0;
 }
 
-/** Visits the tree depth first; `visit` returns the function that undoes it when the subtree is left. Iterative: kernels nest deeply. */
-function walk({ children, root }: DominatorTree, visit: (id: number) => () => void): void {
+/** Visits a tree of blocks depth first; `visit` returns the function that undoes it when the subtree is left. Iterative: kernels nest deeply. */
+export function walkTree({ children, root }: DominatorTree, visit: (id: number) => () => void): void {
   const stack: (number | (() => void))[] = [root];
   for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
     if (typeof item === 'function') item();

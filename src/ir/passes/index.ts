@@ -9,6 +9,8 @@ import { cse } from './cse.ts';
 import { dce } from './dce.ts';
 import { flattenBranches } from './flatten.ts';
 import { hoistInvariants } from './hoist.ts';
+import { typeLoads } from './load-types.ts';
+import { mergeLoads } from './merge-loads.ts';
 import { simplify } from './simplify.ts';
 
 export { carryShuffles } from './carry-shuffles.ts';
@@ -38,7 +40,13 @@ export const standardPasses: readonly Pass[] = [
 ];
 
 /** Passes that move instructions to where they cost less. They run once, for kernels on their way to AIR: kernels read from AIR went through them. */
-export const costPasses: readonly Pass[] = [{ name: 'flatten', run: flattenBranches }, cleanup, { name: 'hoist', run: hoistInvariants }];
+export const costPasses: readonly Pass[] = [
+  { name: 'merge-loads', run: mergeLoads },
+  { name: 'load-types', run: typeLoads },
+  { name: 'flatten', run: flattenBranches },
+  cleanup,
+  { name: 'hoist', run: hoistInvariants },
+];
 
 /** Rounds after which the remaining gain is not worth the time. */
 const maxRounds = 8;

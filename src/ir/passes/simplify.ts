@@ -3,12 +3,15 @@
  * The result equals the original bit for bit; float identities that fail for a NaN or a zero's sign are left out.
  */
 import { cfgOf } from '../analysis/cfg.ts';
+import { type KnownBitsOf, knownBits } from '../analysis/known-bits.ts';
 import { evalOp, isEvaluableInst } from '../eval.ts';
-import type { Block, Inst, Kernel, Value } from '../kernel.ts';
+import type { Block, Inst, InstOf, Kernel, Value } from '../kernel.ts';
 import { argsOf, mapOperands, mapTerminator, operandsOf } from '../operands.ts';
-import { isScalar } from '../types.ts';
+import type { IcmpPredicate } from '../ops.ts';
+import { bitsOf, isScalar } from '../types.ts';
+import { byIdentity, usesOf } from './apply-identities.ts';
 import { dropRedundantParams } from './redundant-params.ts';
-import { bitsIn, constant, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
+import { bitsIn, constant, placeConstant, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
 import { arithmeticRules } from './simplify-arithmetic.ts';
 import { conversionRules } from './simplify-conversions.ts';
 import { type Substitution, substitute, substitution } from './substitution.ts';
@@ -19,18 +22,34 @@ const maxRewrites = 16;
 
 const rules = { ...arithmeticRules, ...conversionRules } as Partial<Record<string, (inst: Inst, c: RewriteContext) => Rewrite>>;
 
+interface Simplifying extends RewriteContext {
+  readonly bits: KnownBitsOf;
+  /** How often each value was used before the pass. */
+  readonly uses: () => Int32Array;
+}
+
 /** Folds and simplifies in place; true where anything changed. */
 export function simplify(kernel: Kernel): boolean {
   let changed = dropRedundantParams(kernel);
   const s = substitution();
-  const c: RewriteContext = { kernel, body: [], value: 0 as Value };
+  let counts: Int32Array | undefined;
+  const c: Simplifying = {
+    kernel,
+    body: [],
+    value: 0 as Value,
+    bits: knownBits(kernel),
+    uses: () => {
+      counts ??= usesOf(kernel);
+      return counts;
+    },
+  };
   for (const id of cfgOf(kernel).order) changed = simplifyBlock(kernel.blocks[id]!, c, s) || changed;
   // Edge arguments of loops, and unreachable code, may use values that were replaced after they were visited.
   substitute(kernel, s);
   return changed;
 }
 
-function simplifyBlock(block: Block, c: RewriteContext, s: Substitution): boolean {
+function simplifyBlock(block: Block, c: Simplifying, s: Substitution): boolean {
   let changed = false;
   const before = block.body;
   c.body = [];
@@ -48,7 +67,7 @@ function simplifyBlock(block: Block, c: RewriteContext, s: Substitution): boolea
 }
 
 /** Rewrites the instruction at hand until no rule applies; gives whether one did, or the value that it turned out to be. */
-function simplifyInst(c: RewriteContext): boolean | Value {
+function simplifyInst(c: Simplifying): boolean | Value {
   for (let turn = 0; turn < maxRewrites; turn++) {
     const result = rewriteOf(c.kernel.insts[c.value]!, c);
     if (result === undefined) return turn > 0;
@@ -58,9 +77,105 @@ function simplifyInst(c: RewriteContext): boolean | Value {
   return true;
 }
 
-function rewriteOf(inst: Inst, c: RewriteContext): Rewrite {
+function rewriteOf(inst: Inst, c: Simplifying): Rewrite {
   if (inst.op === 'const') return undefined;
-  return folded(inst, c) ?? constantLast(inst, c) ?? rules[inst.op]?.(inst, c);
+  return (
+    folded(inst, c) ??
+    constantLast(inst, c) ??
+    rules[inst.op]?.(inst, c) ??
+    decided(inst, c) ??
+    joined(inst, c) ??
+    storedAs(inst, c) ??
+    foldedChoice(inst, c) ??
+    byIdentity(inst, c, c.bits, c.uses)
+  );
+}
+
+/** A comparison with a constant that the known bits of the other operand decide. */
+function decided(inst: Inst, c: Simplifying): Inst | undefined {
+  if (inst.op !== 'icmp') return undefined;
+  const to = bitsIn(c, inst.b);
+  if (to === undefined) return undefined;
+  const { zeros, ones } = c.bits(inst.a);
+  if (zeros === 0n && ones === 0n) return undefined;
+  const type = typeIn(c, inst.a);
+  const width = bitsOf(type);
+  const all = (1n << BigInt(width)) - 1n;
+  const isEqual = inst.pred === 'eq' || inst.pred === 'ne';
+  if (isEqual && ((to & zeros) !== 0n || (~to & all & ones) !== 0n)) return constant('i1', inst.pred === 'ne' ? 1n : 0n);
+  // The least and the most with these bits; as signed numbers where the sign is known.
+  const sign = 1n << BigInt(width - 1);
+  if (isEqual || (inst.pred.startsWith('s') && ((zeros | ones) & sign) === 0n)) return undefined;
+  const [least, most] = [ones, all & ~zeros].map((bits) => evalOp(inst, [bits, to], [type, type]));
+  if (least === most) return constant('i1', least!);
+  // Of two numbers, the comparison tells which one it is.
+  const open = all & ~zeros & ~ones;
+  if ((open & (open - 1n)) !== 0n || ones !== 0n) return undefined;
+  return { ...inst, pred: least === 0n ? 'ne' : 'eq', b: placeConstant(c, type, 0n) };
+}
+
+const joins = { and: (a: boolean, b: boolean) => a && b, or: (a: boolean, b: boolean) => a || b, xor: (a: boolean, b: boolean) => a !== b };
+
+/** The outcomes of a comparison of integers for which each predicate holds: below, equal, above. */
+const outcomes: Readonly<Record<string, readonly [boolean, boolean, boolean]>> = {
+  eq: [false, true, false],
+  ne: [true, false, true],
+  lt: [true, false, false],
+  le: [true, true, false],
+  gt: [false, false, true],
+  ge: [false, true, true],
+};
+
+/** Two comparisons of the same numbers are one. */
+function joined(inst: Inst, c: Simplifying): Inst | undefined {
+  if (inst.type !== 'i1' || (inst.op !== 'and' && inst.op !== 'or' && inst.op !== 'xor')) return undefined;
+  const [x, y] = [c.kernel.insts[inst.a]!, c.kernel.insts[inst.b]!];
+  if (x.op !== 'icmp' || y.op !== 'icmp' || x.a !== y.a || !isSame(c, x.b, y.b)) return undefined;
+  const kinds = [x, y].map(({ pred }) => (pred.length === 2 ? '' : pred[0]!)).filter((kind) => kind !== '');
+  if (kinds[0] !== kinds.at(-1)) return undefined;
+  const [of, to] = [x, y].map(({ pred }) => outcomes[pred.slice(-2)]!);
+  const holds = of!.map((first, i) => joins[inst.op as keyof typeof joins](first, to![i]!));
+  if (holds.every((is) => is === holds[0])) return constant('i1', holds[0] ? 1n : 0n);
+  const found = Object.entries(outcomes).find(([, other]) => other.every((is, i) => is === holds[i]))![0];
+  const pred = (found === 'eq' || found === 'ne' ? found : `${kinds[0]}${found}`) as IcmpPredicate;
+  return { ...x, pred };
+}
+
+const isSame = (c: Simplifying, a: Value, b: Value): boolean => a === b || (bitsIn(c, a) !== undefined && bitsIn(c, a) === bitsIn(c, b));
+
+/** Bits are stored as what they were computed as. */
+function storedAs(inst: Inst, c: Simplifying): Inst | undefined {
+  if (inst.op !== 'store') return undefined;
+  const value = c.kernel.insts[inst.value]!;
+  if (value.op !== 'bitcast' || inst.volatile) return undefined;
+  const from = typeIn(c, value.a);
+  return isScalar(from) && from !== 'bf16' ? { ...inst, value: value.a } : undefined;
+}
+
+/** An op of a constant and of a choice between constants is a choice between two others. */
+function foldedChoice(inst: Inst, c: Simplifying): Inst | undefined {
+  if (inst.op === 'select' || !isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
+  let choice: InstOf<'select'> | undefined;
+  const operands = operandsOf(inst);
+  for (const operand of operands) {
+    const of = c.kernel.insts[operand]!;
+    if (of.op === 'const') continue;
+    if (of.op !== 'select' || (choice !== undefined && choice !== of)) return undefined;
+    choice = of;
+  }
+  if (choice === undefined) return undefined;
+  const arms = [bitsIn(c, choice.a), bitsIn(c, choice.b)];
+  if (arms[0] === undefined || arms[1] === undefined) return undefined;
+  const types = operands.map((operand) => typeIn(c, operand));
+  const [a, b] = arms.map((arm) =>
+    evalOp(
+      inst,
+      operands.map((operand) => bitsIn(c, operand) ?? arm!),
+      types,
+    ),
+  );
+  if (a === b) return constant(inst.type, a!);
+  return { op: 'select', type: inst.type, cond: choice.cond, a: placeConstant(c, inst.type, a!), b: placeConstant(c, inst.type, b!) };
 }
 
 /** The constant an instruction of constants amounts to. Vectors and addresses have no constant form but the null pointer. */
@@ -86,8 +201,14 @@ function constantLast(inst: Inst, c: RewriteContext): Inst | undefined {
 
 function decideBranch(block: Block, c: RewriteContext): boolean {
   const { end } = block;
-  const bits = end.op === 'condbr' ? bitsIn(c, end.cond) : undefined;
-  if (end.op !== 'condbr' || bits === undefined) return false;
+  if (end.op !== 'condbr') return false;
+  const bits = bitsIn(c, end.cond);
+  if (bits === undefined) {
+    const cond = c.kernel.insts[end.cond]!;
+    if (cond.op !== 'xor' || bitsIn(c, cond.b) !== 1n) return false;
+    block.end = { op: 'condbr', cond: cond.a, then: end.else, else: end.then };
+    return true;
+  }
   block.end = { op: 'br', to: bits === 1n ? end.then : end.else };
   return true;
 }

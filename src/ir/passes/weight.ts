@@ -28,6 +28,7 @@ const weights: Partial<Record<Op, number>> = {
   fsin: 2,
   fcos: 2,
   ftanh: 4,
+  frcp: 2,
   frsqrt: 2,
   call1: 100,
   call2: 100,

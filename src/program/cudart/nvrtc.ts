@@ -7,6 +7,7 @@ import { cudaVersion, keptText } from './devices.ts';
 import { readNvrtcOptions } from './nvrtc-options.ts';
 import { type Argument, plainRow, type Row, type Values } from './row.ts';
 import type { CudaState, RuntimeSource } from './state.ts';
+import { keepingLines, staticVariables, withPlainNames } from './static-variables.ts';
 
 /** Results by number. */
 const results = [
@@ -144,6 +145,7 @@ function compile(state: CudaState, handle: bigint, count: number, list: bigint):
   }
   const { words, isForDevice, isDeviceByDefault, hasSourceFolder } = options;
   const names = [...program.names.keys()];
+  const kept = staticVariables(program.source);
   const source: RuntimeSource = {
     name: program.name,
     text: program.source,
@@ -151,7 +153,7 @@ function compile(state: CudaState, handle: bigint, count: number, list: bigint):
     words,
     isDeviceByDefault,
     hasSourceFolder,
-    suffix: names.length === 0 ? '' : `\n${expressionLines(names)}`,
+    suffix: names.length + kept.length === 0 ? '' : `\n${expressionLines(names)}${keepingLines(kept)}`,
   };
   const made = state.options.compile?.(source) ?? {
     ptx: undefined,
@@ -159,7 +161,7 @@ function compile(state: CudaState, handle: bigint, count: number, list: bigint):
   };
   program.log = made.log;
   if (made.ptx === undefined) fail('NVRTC_ERROR_COMPILATION');
-  const { code, lowered } = takeNames(made.ptx!);
+  const { code, lowered } = takeNames(withPlainNames(made.ptx!, kept));
   names.forEach((name, i) => {
     program.names.set(name, lowered.get(i));
   });

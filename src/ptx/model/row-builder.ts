@@ -1,5 +1,5 @@
 /** The interface for rows of the table that describe the meaning of an instruction: the IR's builder, and operations of `src/lower`. */
-import type { Builder, Service, Space, Value } from '../../ir/index.ts';
+import type { Builder, FloatRange, Service, Space, Value } from '../../ir/index.ts';
 
 declare const addressBrand: unique symbol;
 /** The operand `[a+4]`: opaque to rows, created and used by `src/lower`. */
@@ -17,6 +17,10 @@ export type AccessSpace = Space | 'param::entry' | 'param::func' | 'shared::clus
 export interface RowBuilder extends Builder {
   /** The number of elements of the destination's brace vector; undefined if the destination is not a vector. */
   readonly lanes: number | undefined;
+  /** The bits of a constant; undefined for another value. */
+  constantOf(value: Value): bigint | undefined;
+  /** Bounds of a float of 32 bits, from the instructions that make it. */
+  floatRange(value: Value): FloatRange;
   /** Whether the code is for the CPU device alone. */
   readonly isForCpu: boolean;
   /** A place that the sanitizer sees, where threads close or wait for groups of operations, also by a barrier in memory; nothing without it. */

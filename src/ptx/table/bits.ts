@@ -100,6 +100,8 @@ const permutations = {
 
 /** The selector for c in a mode, from its two low bits. */
 function selectorOf(ir: RowBuilder, c: Value, mode: keyof typeof permutations): Value {
+  const known = ir.constantOf(c);
+  if (known !== undefined) return i32(ir, permutations[mode][Number(known & 3n)]!);
   const index = ir.and(c, i32(ir, 3));
   const [first, ...rest] = permutations[mode].map((selector) => i32(ir, selector)) as [Value, ...Value[]];
   return rest.reduce((chosen, selector, i) => ir.select(ir.icmp(index, i32(ir, i + 1), { pred: 'eq' }), selector, chosen), first);
@@ -115,7 +117,45 @@ function permutedByte(ir: RowBuilder, both: Value, selector: Value, index: numbe
   return ir.shl(ir.select(isSign, sign, byte), i32(ir, 8 * index));
 }
 
+/** The bytes of a result that a source has at one distance, and the sign bytes that it has at another. */
+interface Moved {
+  readonly source: Value;
+  /** Bits to the left. */
+  readonly by: number;
+  readonly isSign: boolean;
+  mask: number;
+}
+
+/** Bytes that move together do so by one shift. */
+function permuteBy(ir: RowBuilder, a: Value, b: Value, selector: number): Value {
+  const moves: Moved[] = [];
+  for (let index = 0; index < 4; index++) {
+    const digit = (selector >> (4 * index)) & 15;
+    const source = (digit & 7) < 4 ? a : b;
+    const isSign = digit >= 8;
+    const from = digit & 3;
+    // A sign byte is taken from the top bit of its byte, which has the same distance for every byte of the result.
+    const by = isSign ? 24 - 8 * from : 8 * (index - from);
+    const known = moves.find((each) => each.source === source && each.by === by && each.isSign === isSign);
+    const mask = 0xff << (8 * index);
+    if (known) known.mask |= mask;
+    else moves.push({ source, by, isSign, mask });
+  }
+  return moves.map((move) => movedBytes(ir, move)).reduce((x, y) => ir.or(x, y));
+}
+
+function movedBytes(ir: RowBuilder, { source, by, isSign, mask }: Moved): Value {
+  const shift = (op: 'shl' | 'lshr', bits: number): Value => (bits === 0 ? source : ir[op](source, i32(ir, bits)));
+  if (isSign) return masked(ir, ir.ashr(shift('shl', by), i32(ir, 31)), mask, -1);
+  return by < 0 ? masked(ir, shift('lshr', -by), mask, -1 >>> -by) : masked(ir, shift('shl', by), mask, -1 << by);
+}
+
+/** The bits of a mask, of a value that has none but `present`. */
+const masked = (ir: RowBuilder, a: Value, mask: number, present: number): Value => ((present & ~mask) === 0 ? a : ir.and(a, i32(ir, mask)));
+
 function permute(ir: RowBuilder, a: Value, b: Value, selector: Value): Value {
+  const known = ir.constantOf(selector);
+  if (known !== undefined) return permuteBy(ir, a, b, Number(known & 0xffffn));
   const both = pair(ir, a, b);
   return [0, 1, 2, 3].map((i) => permutedByte(ir, both, selector, i)).reduce((x, y) => ir.or(x, y));
 }

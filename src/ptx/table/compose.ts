@@ -1,5 +1,5 @@
 /** Shared compositions of IR ops: flushing, saturation, directed rounding. Every composition is exact. */
-import type { Value } from '../../ir/index.ts';
+import type { InstOf, Value } from '../../ir/index.ts';
 import { bitsOf, type FloatType, type IntType, intOf } from '../../ir/types.ts';
 import type { RowBuilder } from '../model/row.ts';
 
@@ -19,11 +19,33 @@ const bitsAs = (ir: RowBuilder, a: Value): { readonly int: IntType; readonly bit
 export function flush(ir: RowBuilder, a: Value, ftz: true | undefined): Value {
   if (!ftz) return a;
   const type = typeOf(ir, a);
+  if (type === 'f32' && isNormalOrZero(ir, a)) return a;
   const { int, bits } = bitsAs(ir, a);
   const sign = 1n << BigInt(bitsOf(type) - 1);
   const smallest = ir.const(type, 1n << BigInt(mantissaBits[type]));
   const zero = ir.bitcast(type, ir.and(bits, ir.const(int, sign)));
   return ir.select(ir.fcmp(ir.fabs(a), smallest, { pred: 'olt' }), zero, a);
+}
+
+/** Whether a value is known to be no subnormal: it is a whole number, it is flushed already, or its bounds say so. */
+function isNormalOrZero(ir: RowBuilder, a: Value): boolean {
+  const inst = ir.kernel.insts[a]!;
+  if (inst.op === 'fneg' || inst.op === 'fabs') return isNormalOrZero(ir, inst.a);
+  if (['sitofp', 'uitofp', 'frint', 'ftrunc', 'ffloor', 'fceil'].includes(inst.op)) return true;
+  if (inst.op === 'select' && isFlush(ir, inst)) return true;
+  const { low, high } = ir.floatRange(a);
+  return low >= 2 ** -126 || high <= -(2 ** -126) || (low === 0 && high === 0);
+}
+
+/** Whether a choice is what `flush` makes. */
+function isFlush(ir: RowBuilder, { cond, a, b }: InstOf<'select'>): boolean {
+  const { kernel } = ir;
+  const test = kernel.insts[cond]!;
+  const { low, high, isNan } = ir.floatRange(a);
+  if (low !== 0 || high !== 0 || isNan) return false;
+  if (test.op !== 'fcmp' || test.pred !== 'olt' || ir.constantOf(test.b) !== 1n << BigInt(mantissaBits.f32)) return false;
+  const size = kernel.insts[test.a]!;
+  return size.op === 'fabs' && size.a === b;
 }
 
 /** Clamps to 0 and 1, if requested; NaN gives +0. */
@@ -64,7 +86,8 @@ export function arithmetic(
 ): Value {
   const inputs = operands.map((a) => flush(ir, a, ftz));
   const result = compute(...inputs);
-  const flushed = ftz && lifts ? flushTiny(ir, inputs, result, compute, lifts) : flush(ir, result, ftz);
+  const isLifted = ftz && lifts && !(typeOf(ir, result) === 'f32' && isNormalOrZero(ir, result));
+  const flushed = isLifted ? flushTiny(ir, inputs, result, compute, lifts) : flush(ir, result, ftz);
   return rectify(ir, saturate(ir, flushed, sat), relu);
 }
 

@@ -47,6 +47,7 @@ import { wmmaRows } from './matrix/wmma.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
 import { multimemRows } from './multimem.ts';
+import { outOfBoundsRows } from './oob.ts';
 import { orderedRows } from './ordered.ts';
 import { pairedRows } from './pairs.ts';
 import { policyRows } from './policies.ts';
@@ -57,6 +58,7 @@ import { stochasticRows } from './stochastic.ts';
 import { tensorMemoryRows } from './tensor-memory/rows.ts';
 import { surfaceReductionRows } from './texture/reduction.ts';
 import { surfaceRows } from './texture/surface.ts';
+import { texelStoreRows } from './texture/texel-stores.ts';
 import { textureRows } from './texture/texture.ts';
 import { videoRows } from './video.ts';
 import { scalarVideoRows } from './video-scalar.ts';
@@ -112,8 +114,9 @@ export const chapters: readonly Chapter[] = [
   eager(smallFloatRows),
   eager(blackwellFloatRows()),
   eager(stochasticRows()),
+  eager(outOfBoundsRows()),
   lazy(lazyOpcodes.textures, textureRows),
-  lazy(lazyOpcodes.surfaces, () => [...surfaceRows(), ...surfaceReductionRows()]),
+  lazy(lazyOpcodes.surfaces, () => [...surfaceRows(), ...surfaceReductionRows(), ...texelStoreRows()]),
   eager(controlRows),
   eager(clusterBarrierRows),
   eager(stackRows),

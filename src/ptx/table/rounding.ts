@@ -153,8 +153,30 @@ function isBetween(ir: RowBuilder, a: Value, min: number, max: number): Value {
   return ir.and(above, ir.fcmp(size, powerOf(ir, type, max), { pred: 'ole' }));
 }
 
+/**
+ * a * b + c with a constant factor and a constant addend, where the sum is known to be between 2^23 and 2^24: the integer next to it, so that the
+ * rounding is a floor or a ceiling with one correction. Programs take the integer part of a number so. Undefined for others.
+ */
+function integerSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value, c: Value): Value | undefined {
+  const [x, factor] = ir.constantOf(a) === undefined ? [a, b] : [b, a];
+  if (typeOf(ir, c) !== 'f32' || ir.constantOf(factor) === undefined || ir.constantOf(c) === undefined) return undefined;
+  const [{ low: by }, { low: addend }] = [ir.floatRange(factor), ir.floatRange(c)];
+  const { low, high, isNan } = ir.floatRange(x);
+  const ends = [low * by + addend, high * by + addend];
+  // A product with an integer is no subnormal unless it is a subnormal itself, and neither is the error.
+  if (isNan || !Number.isInteger(by) || by === 0 || !(Math.min(...ends) >= 2 ** 23 && Math.max(...ends) <= 2 ** 24 - 1)) return undefined;
+  const nearest = ir.fma(x, factor, c);
+  const error = ir.fma(x, factor, ir.fsub(c, nearest));
+  const isUp = rounding === 'rp';
+  const isWrong = ir.fcmp(error, ir.const('f32', 0), { pred: isUp ? 'ogt' : 'olt' });
+  const step = ir.const('f32', isUp ? 0x3f800000 : 0xbf800000);
+  return ir.fadd(nearest, ir.select(isWrong, step, ir.const('f32', 0)));
+}
+
 /** a * b + c with a single rounding, from the sign of its error; outside of the safe range from the significands, which are then scaled. */
 export function fusedIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value, c: Value): Value {
+  const integer = integerSum(ir, rounding, a, b, c);
+  if (integer !== undefined) return integer;
   return inDirection(ir, rounding, [a, c], (way, x, z) => {
     const nearest = ir.fma(x!, b, z!);
     const product = ir.fmul(x!, b);

@@ -1,7 +1,7 @@
 /**
  * Scalar video instructions, on a 32-bit value, a byte or a half of each operand. Their results are those of the code that NVIDIA's compiler makes
  * of them for sm_90, which leaves the pseudo-code of the manual where a result is saturated, merged or combined; each difference is marked here.
- * Source: PTX ISA 9.0, 9.7.18.1 to 9.7.18.4; the code of `ptxas` 13.0.
+ * Source: PTX ISA 9.0, 9.7.18.1 to 9.7.18.4; the code of `ptxas` 13.0; recorded on an NVIDIA H200.
  */
 import type { Value } from '../../ir/index.ts';
 import { type Row, type RowBuilder, row } from '../model/row.ts';
@@ -47,6 +47,8 @@ interface Finish {
   readonly sat?: true | undefined;
   readonly op?: Merge | undefined;
   readonly kind?: 'sum' | 'shift';
+  /** Whether the result is compared as a word with a sign, which it keeps if it is compared with a word without one. */
+  readonly isCut?: boolean;
 }
 
 /**
@@ -69,8 +71,7 @@ function finished(ir: RowBuilder, exact: Value, c: Value | undefined, finish: Fi
   let value = sat ? saturated(ir, exact, finish, part) : exact;
   if (op !== undefined && c !== undefined) {
     if (op === 'add') return ir.add(ir.trunc('i32', value), c);
-    // Sums are compared as words with a sign, which they keep if they are compared with a word without one.
-    if (kind === 'sum' && (!sat || !isSignedType(type))) value = signExtended(ir, value);
+    if (finish.isCut || (kind === 'sum' && (!sat || !isSignedType(type)))) value = signExtended(ir, value);
     return ir.trunc('i32', isSignedType(type) ? ir[`s${op}`](value, ir.sext('i64', c)) : ir[`u${op}`](value, ir.zext('i64', c)));
   }
   const word = ir.trunc('i32', value);
@@ -233,6 +234,7 @@ const saturatedShiftRows = [
         sat: true,
         op: m.op,
         kind: 'shift',
+        isCut: m.mode === 'wrap' && m.dtype === 'u32' && m.atype === 'u32',
       }),
     cases: () => [
       { form: 'vshr.u32.s32.u32.sat.clamp.add', a: 0xffffffff, b: 1, c: 9, d: 9, why: '0, plus 9' },

@@ -57,6 +57,8 @@ const floatBinary =
   (p: Printer, { a, b, type }: Two & Typed): Expression =>
     rounded(type, binary(operator, wide(p, a), wide(p, b)));
 
+const reciprocal = (p: Printer, { a }: { a: Value }): Expression => binary('/', atom('1.0f'), wide(p, a));
+
 /** Functions in the namespace `precise` for `float`, which has no others of half precision. */
 const floatCall =
   (name: string, isPrecise = false) =>
@@ -288,6 +290,7 @@ const own: OwnRules = {
   fsin: floatCall('sin', true),
   fcos: floatCall('cos', true),
   ftanh: floatCall('tanh', true),
+  frcp: reciprocal,
   frsqrt: floatCall('rsqrt', true),
   fcmp: (p, { a, b, pred }) => {
     const type = p.typeOf(a) === 'f16' ? 'half' : 'float';

@@ -70,6 +70,7 @@ const floatBinary =
   (operator: string) =>
   (p: Printer, { a, b, type }: Two & Typed): Expression =>
     rounded(p, type, binary(operator, wide(p, a), wide(p, b)));
+const reciprocal = (p: Printer, { a }: { a: Value }): Expression => binary('/', atom('1.0f'), wide(p, a));
 const floatCall =
   (name: string) =>
   (p: Printer, { a, type }: { a: Value } & Typed): Expression =>
@@ -324,6 +325,7 @@ const own: OwnRules = {
   fsin: floatCall('sin'),
   fcos: floatCall('cos'),
   ftanh: floatCall('tanh'),
+  frcp: reciprocal,
   frsqrt: floatCall('rsqrt'),
   fcmp: (p, { a, b, pred }) => floatComparison(p, pred, wide(p, a), wide(p, b), suffixOf(p.typeOf(a))),
   fptosi: fromFloat(true),

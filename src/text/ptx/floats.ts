@@ -103,6 +103,13 @@ const wide =
     p.line(`${name}.${inst.type} ${[p.reg(value), p.reg(inst.a), ...(inst.b === undefined ? [] : [p.operand(inst.b)])].join(', ')};`);
   };
 
+/** A quotient of 1 is a reciprocal. */
+const quotient = (p: Printer, inst: Binary, value: Value): void => {
+  const isOne = !isHalf(inst.type) && ['0f3F800000', '0d3FF0000000000000'].includes(p.operand(inst.a));
+  if (isOne) p.line(`rcp.rn.${inst.type} ${p.reg(value)}, ${p.reg(inst.b)};`);
+  else wide('div.rn')(p, inst, value);
+};
+
 /** A minimum or maximum. */
 const extreme =
   (name: 'min' | 'max') =>
@@ -188,7 +195,7 @@ export const floatRules = {
   fadd: arithmetic('add'),
   fsub: arithmetic('sub'),
   fmul: arithmetic('mul'),
-  fdiv: wide('div.rn'),
+  fdiv: quotient,
   fma: fused,
   fsqrt: wide('sqrt.rn'),
   fneg: sign('neg'),
@@ -204,6 +211,7 @@ export const floatRules = {
   fsin: refusedApproximation('a sine'),
   fcos: refusedApproximation('a cosine'),
   ftanh: refusedApproximation('a hyperbolic tangent'),
+  frcp: approximate('rcp'),
   frsqrt: approximate('rsqrt', true),
   fcmp: compare,
 } satisfies Partial<Rules>;

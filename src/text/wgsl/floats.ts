@@ -134,6 +134,7 @@ export function floatRules(exact: Exactness) {
     fsin: approximate('sin'),
     fcos: approximate('cos'),
     ftanh: approximate('tanh'),
+    frcp: (p, { a }) => applied(p, exact, 'div', atom('1.0f'), wide(p, a)),
     frsqrt: approximate('rsqrt'),
     fcmp: (p, { a, b, pred }) => compared(p, exact, pred, wide(p, a), wide(p, b)),
     fptosi: toInteger(true),

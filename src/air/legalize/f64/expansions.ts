@@ -70,6 +70,7 @@ const treatments: Treatments = {
   fsin: 'refused',
   fcos: 'refused',
   ftanh: 'refused',
+  frcp: 'refused',
   frsqrt: 'refused',
   fcmp: here((w, { a, b, pred }) => compared(w, a, b, pred)),
   trunc: 'never',

@@ -42,6 +42,16 @@ export const float1 =
     };
   };
 
+/** 1 over a float, which is exact here. */
+export const reciprocal =
+  (s: LaneGroup, inst: Unary): PartWriter =>
+  (part) => {
+    const one = 0x3f80_0000;
+    s.code.v128([one, one, one, one]);
+    s.part(inst.a, part);
+    s.code.op('f32x4.div');
+  };
+
 /** An approximate function; of f64 the host's, emitted per lane. */
 export const approximate =
   (name: ApproximateName) =>

@@ -7,7 +7,7 @@ import type { InstOf, Op, Value } from '../../../ir/index.ts';
 import type { LaneGroup, PartWriter } from '../lanes/lane-group.ts';
 import { leadingZeros, reverseBits } from './bits.ts';
 import { bitcast, floatToInt, intToFloat, narrowFloat, signExtend, truncate, widenFloat, windowed, zeroExtend } from './convert.ts';
-import { approximate, compareFloat, float1, float2, floatChoice, fma, signBit } from './float.ts';
+import { approximate, compareFloat, float1, float2, floatChoice, fma, reciprocal, signBit } from './float.ts';
 import { bits, choice, compareInt, divided, highProduct, integer, populated, product, shift } from './integer.ts';
 import { select, vectorOf } from './select.ts';
 
@@ -62,6 +62,7 @@ const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' }
   fsin: approximate('sin'),
   fcos: approximate('cos'),
   ftanh: approximate('tanh'),
+  frcp: reciprocal,
   frsqrt: approximate('rsqrt'),
   fcmp: compareFloat,
   trunc: truncate,

@@ -5,7 +5,6 @@
  */
 import type { Row } from '../../model/row.ts';
 import { refusedConvertRows } from './convert.ts';
-import { refusedHalfRows } from './half.ts';
 import { matrixRows } from './matrix.ts';
 import { refusedSurfaceRows } from './surface.ts';
 import { tcgen05Rows } from './tcgen05.ts';
@@ -15,7 +14,6 @@ import { refusedVideoRows } from './video.ts';
 
 /** Arithmetic, data movement, conversions and scalar video instructions first, then the other chapters in the order of the manual. */
 export const refusedRows = (): readonly Row[] => [
-  ...refusedHalfRows(),
   ...refusedTensorRows(),
   ...refusedConvertRows(),
   ...refusedVideoRows(),

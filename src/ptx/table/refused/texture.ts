@@ -3,12 +3,11 @@ import type { Refusal, Row } from '../../model/row.ts';
 import { refusedGroup } from './refuse.ts';
 
 const because = (refused: string, instead: string): Refusal => ({ refused, instead });
-const noComparison = because('a fetch that compares with a depth is not implemented', 'fetch the texel, and compare it');
 const noSamples = because(
   'textures of several samples are of graphics, and CUDA has no function that makes one',
   'use a texture of one sample',
 );
-const noCubes = because('gradients and gathers of cubes are not implemented', 'use `tex.level.cube`');
+const noCubes = because('gradients of cubes are not implemented', 'use `tex.level.cube`');
 const noSamplerQueries = because(
   'a handle is of a texture with its sampler, of which these queries are not implemented',
   'pass the value as a kernel parameter',
@@ -17,25 +16,13 @@ const noSamplerQueries = because(
 const cubes = ['cube', 'acube'] as const;
 const texels = { vec: ['v4'], dtype: ['u32', 's32', 'f32'] } as const;
 
-const texture = refusedGroup({ since: { ptx: 4.2, sm: 53 }, source: '9.7.10.3', status: noComparison });
+const texture = refusedGroup({ since: { ptx: 4.2, sm: 53 }, source: '9.7.10.3', status: noSamples });
 const query = refusedGroup({ since: { ptx: 1.5, sm: 10 }, source: '9.7.10.5', status: noSamplerQueries });
 
 const operands = { d: '.dtype', p: 'pred', a: 'u64', b: 'u64', e: 's32', f: 'f32' } as const;
 const vectors = { d: 'elements', c: 'some', e: 'some' } as const;
 
 const lookups = [
-  texture({
-    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c], e, f',
-    values: { geom: ['2d', 'a2d'], vec: ['v4', 'v2'], dtype: ['f32', 'f16', 'f16x2'], ctype: ['f32'] },
-    excludes: [
-      { vec: ['v4'], dtype: ['f16x2'] },
-      { vec: ['v2'], dtype: ['f32', 'f16'] },
-    ],
-    types: { ...operands, c: '.ctype' },
-    vectors,
-    since: { ptx: 3.1, sm: 20 },
-    doc: 'Samples a texture and compares with a depth `f`.',
-  }),
   texture({
     syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
     values: { geom: ['2dms', 'a2dms'], ...texels, ctype: ['s32'] },
@@ -62,16 +49,6 @@ const levels = [
 export const refusedTextureRows = (): readonly Row[] => [
   ...lookups,
   ...levels,
-  texture({
-    syntax: 'tld4.comp.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
-    values: { comp: ['r', 'g', 'b', 'a'], geom: cubes, ...texels, ctype: ['f32'] },
-    types: { ...operands, c: '.ctype' },
-    vectors,
-    since: { ptx: 3.1, sm: 20 },
-    status: noCubes,
-    source: '9.7.10.4',
-    doc: 'Gathers one component of the four texels of a cube that filtering would mix.',
-  }),
   query({
     syntax: 'txq.num_samples.b32 d, [a]',
     types: { d: 'b32', a: 'u64' },

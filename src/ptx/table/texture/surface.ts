@@ -18,28 +18,29 @@ interface Access {
   readonly geometry: Geometry;
   readonly coordinates: readonly Value[];
   readonly mode: Mode;
-  /** Bytes of the access. */
-  readonly bytes: number;
+  /** Bytes of the access, whose first coordinate counts bytes; without it the access is of a texel, and counts texels. */
+  readonly bytes?: number;
 }
 
-interface Place {
+export interface Place {
   readonly pointer: Value;
   readonly isInside: Value;
 }
 
-/** Where an access is: clamped to the surface, with whether it is inside of it. The first coordinate counts bytes, the others texels. */
+/** Where an access is: clamped to the surface, with whether it is inside of it. Coordinates but the first one count texels. */
 export function placeOf(ir: RowBuilder, surface: Descriptor, { geometry, coordinates, bytes }: Access): Place {
   const image = imageOf(ir, surface);
   const isLayered = geometry.startsWith('a');
   const [layer, ...inLayer] = isLayered ? (coordinates as [Value, ...Value[]]) : [undefined, ...coordinates];
   const [x, ...others] = inLayer.slice(0, axesOf[geometry]) as [Value, ...Value[]];
-  const width = ir.mul(image.extent[0]!, surface.word(textureHead.texelBytes));
+  const texelBytes = surface.word(textureHead.texelBytes);
+  const width = bytes === undefined ? image.extent[0]! : ir.mul(image.extent[0]!, texelBytes);
   const zero = int(ir, 0);
-  const last = [ir.sub(width, int(ir, bytes)), ...others.map((_, i) => ir.sub(image.extent[i + 1]!, int(ir, 1)))];
+  const last = [ir.sub(width, int(ir, bytes ?? 1)), ...others.map((_, i) => ir.sub(image.extent[i + 1]!, int(ir, 1)))];
   const axes = [x, ...others];
   const clamped = axes.map((at, i) => ir.smax(zero, ir.smin(at, last[i]!)));
   const differs = axes.map((at, i) => ir.icmp(at, clamped[i]!, { pred: 'eq' }));
-  const distances = [int(ir, 1), image.pitch, image.slice];
+  const distances = [bytes === undefined ? texelBytes : int(ir, 1), image.pitch, image.slice];
   const products = clamped.map((at, i) => [at, distances[i]!] as const);
   const layers = layer && layerOf(ir, surface, layer);
   return {
@@ -67,7 +68,7 @@ interface Elements {
 const elementAt = (ir: RowBuilder, pointer: Value, i: number, bytes: number): Value =>
   i === 0 ? pointer : ir.ptradd(pointer, ir.const('i64', i * bytes));
 
-function load(ir: RowBuilder, handle: AddressOperand, access: Access, { type, count }: Elements): Value[] {
+function load(ir: RowBuilder, handle: AddressOperand, access: Required<Access>, { type, count }: Elements): Value[] {
   const place = placeOf(ir, descriptorOf(ir, handle, 'surface'), access);
   const size = access.bytes / count;
   const read = (): Value[] =>
@@ -76,7 +77,7 @@ function load(ir: RowBuilder, handle: AddressOperand, access: Access, { type, co
   return access.mode === 'zero' ? ir.choose(place.isInside, read, () => Array.from({ length: count }, () => ir.const(type, 0))) : read();
 }
 
-function store(ir: RowBuilder, handle: AddressOperand, access: Access, values: readonly Value[]): void {
+function store(ir: RowBuilder, handle: AddressOperand, access: Required<Access>, values: readonly Value[]): void {
   const place = placeOf(ir, descriptorOf(ir, handle, 'surface'), access);
   const size = access.bytes / values.length;
   const write = (): void => {

@@ -3,6 +3,7 @@
 import type { Value } from '../../../ir/index.ts';
 import { textureHead } from '../../../ir/texture.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../../model/row.ts';
+import { orNan } from '../compose.ts';
 import { joined } from '../halves.ts';
 import { onFace } from './cube.ts';
 import { axesOf, coordinatesOf, descriptorOf, type Geometry, imageOf, int, isCube, type List, listOf } from './descriptor.ts';
@@ -56,7 +57,7 @@ function resultsOf(ir: RowBuilder, words: readonly Value[], { dtype }: Form): { 
   if (dtype === 'u32' || dtype === 's32') return { d: words, p };
   const singles = words.map((word) => ir.bitcast('f32', word));
   if (dtype === 'f32') return { d: singles, p };
-  const [r, g, b, a] = singles.map((value) => ir.fptrunc('f16', value)) as [Value, Value, Value, Value];
+  const [r, g, b, a] = singles.map((value) => orNan(ir, value, value, ir.fptrunc('f16', value))) as [Value, Value, Value, Value];
   return { d: dtype === 'f16' ? [r, g, b, a] : [joined(ir, r, g), joined(ir, b, a)], p };
 }
 
@@ -73,7 +74,7 @@ const doc = (what: string): string => `${what} \`p\` is whether the texels are i
 /** Rows with words as results, and with halves: four of them, or two pairs. */
 const kinds = [
   { texels, status: { sampled: filtered, loaded: 'exact' }, since: undefined, words: '' },
-  { texels: halves, status: { sampled: rounded, loaded: rounded }, since: { ptx: 4.2, sm: 53 }, words: ' Results are halves.' },
+  { texels: halves, status: { sampled: rounded, loaded: 'exact' }, since: { ptx: 4.2, sm: 53 }, words: ' Results are halves.' },
 ] as const;
 
 const sampleRows = (): readonly Row[] =>
@@ -162,8 +163,25 @@ const sampleRows = (): readonly Row[] =>
 export const textureRows = (): readonly Row[] => [
   ...sampleRows(),
   row({
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c], e, f',
+    values: { geom: ['2d', 'a2d'], vec: ['v4', 'v2'], dtype: ['f32', 'f16', 'f16x2'], ctype: ['f32'] },
+    excludes: [
+      { vec: ['v4'], dtype: ['f16x2'] },
+      { vec: ['v2'], dtype: ['f32', 'f16'] },
+    ],
+    types: { ...operands, c: '.ctype', f: 'f32' },
+    vectors,
+    spaces: { a: 'global' },
+    since: { ptx: 3.1, sm: 20 },
+    doc: doc('Samples a texture. Samplers of CUDA compare nothing with the depth `f`.'),
+    source: '9.7.10.3',
+    status: filtered,
+    lower: (given, form, ir) => resultsOf(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
+    cases: () => [],
+  }),
+  row({
     syntax: 'tld4.comp.geom.vec.dtype.ctype d[|p], [a, c]{, e}',
-    values: { comp: ['r', 'g', 'b', 'a'], geom: ['2d', 'a2d'], ...texels, ctype: ['f32'] },
+    values: { comp: ['r', 'g', 'b', 'a'], geom: ['2d', 'a2d', 'cube', 'acube'], ...texels, ctype: ['f32'] },
     types: { ...operands, c: '.ctype' },
     vectors,
     spaces: { a: 'global' },

@@ -1,0 +1,146 @@
+/**
+ * Bounds of floats, from the instructions that make them: what clamps, conversions of masks and sums of bounded numbers are between. Every claim
+ * holds for all operands. The analysis is on demand, to a depth, and does not follow loops; it knows what the condition of a choice says.
+ */
+import { constantOf, type Inst, type Kernel, type Value } from '../kernel.ts';
+import type { FcmpPredicate } from '../ops.ts';
+import { bitsOf } from '../types.ts';
+
+/** The least and the most of a number. */
+export interface FloatRange {
+  readonly low: number;
+  readonly high: number;
+  /** Whether the value may be no number. */
+  readonly isNan: boolean;
+}
+
+const deepest = 8;
+const anything: FloatRange = { low: -Infinity, high: Infinity, isNan: true };
+
+/** What holds of a value where a choice is taken. */
+interface Fact {
+  readonly value: Value;
+  readonly range: FloatRange;
+}
+
+/** The bounds of a float of 32 bits; those of other types are not known. */
+export function floatRange(kernel: Kernel, value: Value): FloatRange {
+  return rangeOf(kernel, value, [], 0);
+}
+
+function rangeOf(kernel: Kernel, value: Value, facts: readonly Fact[], depth: number): FloatRange {
+  const inst = kernel.insts[value]!;
+  if (inst.type !== 'f32' || depth > deepest) return anything;
+  let range = plainRange(kernel, inst, facts, depth);
+  for (const fact of facts) if (fact.value === value) range = meet(range, fact.range);
+  return range;
+}
+
+const meet = (a: FloatRange, b: FloatRange): FloatRange => ({
+  low: Math.max(a.low, b.low),
+  high: Math.min(a.high, b.high),
+  isNan: a.isNan && b.isNan,
+});
+
+const join = (a: FloatRange, b: FloatRange): FloatRange => ({
+  low: Math.min(a.low, b.low),
+  high: Math.max(a.high, b.high),
+  isNan: a.isNan || b.isNan,
+});
+
+const exactly = (bits: bigint): FloatRange => {
+  const number = floatOf(bits);
+  return Number.isNaN(number) ? anything : { low: number, high: number, isNan: false };
+};
+
+/** The number of a float of 32 bits. */
+export function floatOf(bits: bigint): number {
+  const view = new DataView(new ArrayBuffer(4));
+  view.setUint32(0, Number(bits));
+  return view.getFloat32(0);
+}
+
+/** A bound of a result that is rounded: one that rounding cannot pass. */
+const rounded = (low: number, high: number, isNan: boolean): FloatRange =>
+  Number.isNaN(low) || Number.isNaN(high) ? anything : { low: Math.fround(low), high: Math.fround(high), isNan };
+
+function plainRange(kernel: Kernel, inst: Inst, facts: readonly Fact[], depth: number): FloatRange {
+  const of = (operand: Value, more: readonly Fact[] = facts): FloatRange => rangeOf(kernel, operand, more, depth + 1);
+  switch (inst.op) {
+    case 'const':
+      return exactly(inst.bits);
+    case 'select':
+      return join(of(inst.a, [...facts, ...factsOf(kernel, inst.cond)]), of(inst.b));
+    case 'bitcast':
+      // A zero of some sign.
+      return isSignAlone(kernel, inst.a) ? { low: 0, high: 0, isNan: false } : anything;
+    case 'fabs': {
+      const { low, high, isNan } = of(inst.a);
+      const most = Math.max(Math.abs(low), Math.abs(high));
+      return { low: low > 0 ? low : high < 0 ? -high : 0, high: most, isNan };
+    }
+    case 'fneg': {
+      const { low, high, isNan } = of(inst.a);
+      return { low: -high, high: -low, isNan };
+    }
+    case 'fexp2':
+    case 'fsqrt':
+      return { low: 0, high: Infinity, isNan: true };
+    case 'uitofp':
+      return { low: 0, high: Math.fround(2 ** bitsOf(kernel.insts[inst.a]!.type)), isNan: false };
+    case 'fadd':
+      return sum(of(inst.a), of(inst.b));
+    case 'fsub': {
+      const { low, high, isNan } = of(inst.b);
+      return sum(of(inst.a), { low: -high, high: -low, isNan });
+    }
+    case 'fmul':
+      return product(of(inst.a), of(inst.b));
+    case 'fma': {
+      const { low, high, isNan } = exactProduct(of(inst.a), of(inst.b));
+      return sum({ low, high, isNan }, of(inst.c));
+    }
+    default:
+      return anything;
+  }
+}
+
+/** Doubles hold sums of floats to more than a float does, and rounding is monotonic: the rounded sum of doubles is one step off at most, and `beyond` takes it. */
+const sum = (a: FloatRange, b: FloatRange): FloatRange =>
+  rounded(beyond(a.low + b.low, -1), beyond(a.high + b.high, 1), a.isNan || b.isNan || !(isBounded(a) && isBounded(b)));
+const product = (a: FloatRange, b: FloatRange): FloatRange => {
+  const { low, high, isNan } = exactProduct(a, b);
+  return rounded(low, high, isNan);
+};
+
+const isBounded = ({ low, high }: FloatRange): boolean => Number.isFinite(low) && Number.isFinite(high);
+
+/** Two floats have an exact product in double precision. */
+function exactProduct(a: FloatRange, b: FloatRange): FloatRange {
+  if (!isBounded(a) || !isBounded(b)) return anything;
+  const ends = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
+  return { low: Math.min(...ends), high: Math.max(...ends), isNan: a.isNan || b.isNan };
+}
+
+/** A number past the exact result of which `x` is the nearest double. */
+const beyond = (x: number, way: number): number => x + way * Math.abs(x) * 2 ** -51;
+
+function isSignAlone(kernel: Kernel, value: Value): boolean {
+  const inst = kernel.insts[value]!;
+  return inst.op === 'and' && constantOf(kernel, inst.b) === 0x8000_0000n;
+}
+
+const below: ReadonlySet<FcmpPredicate> = new Set(['olt', 'ole', 'oeq'] as const);
+const above: ReadonlySet<FcmpPredicate> = new Set(['ogt', 'oge', 'oeq'] as const);
+
+/** What a condition says of the value that it compares with a constant. */
+function factsOf(kernel: Kernel, cond: Value): Fact[] {
+  const inst = kernel.insts[cond]!;
+  if (inst.op !== 'fcmp') return [];
+  const bits = constantOf(kernel, inst.b);
+  if (bits === undefined || kernel.insts[inst.b]!.type !== 'f32') return [];
+  const number = floatOf(bits);
+  if (Number.isNaN(number) || !(below.has(inst.pred) || above.has(inst.pred))) return [];
+  const range = { low: above.has(inst.pred) ? number : -Infinity, high: below.has(inst.pred) ? number : Infinity, isNan: false };
+  return [{ value: inst.a, range }];
+}

@@ -1,0 +1,146 @@
+/**
+ * Identities of integers, one a line: what an instruction is, and what it is with fewer. A small letter or a word is any value, a capital letter a constant,
+ * a number itself, modulo the width. The third part says when the identity holds, and gives the constants that only the second part has. Facts are of the bits
+ * of a value (`zeros`, those that are 0), its `width`, and of the result: `w`, its width, and `all`, its bits.
+ * `spec/ir/identities.spec.ts` and `scripts/prove-identities.ts` compute both sides of each line.
+ */
+
+/** What a condition may ask about a match. */
+export interface Facts {
+  /** The constants of the pattern, by name. */
+  readonly of: Readonly<Record<string, bigint>>;
+  /** The width of the result, and a number of so many ones. */
+  readonly w: bigint;
+  readonly all: bigint;
+  /** The bits of a value that are 0. */
+  zeros(name: string): bigint;
+  width(name: string): bigint;
+}
+
+/** Whether an identity holds; or the constants of its second part. */
+type When = (facts: Facts) => boolean | Readonly<Record<string, bigint>>;
+export type Identity = readonly [from: string, to: string, when?: When];
+
+const ones = (bits: bigint): bigint => (1n << bits) - 1n;
+const isPower = (bits: bigint): boolean => bits !== 0n && (bits & (bits - 1n)) === 0n;
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+/** The bits that a value may have. */
+const mayHave = ({ zeros, width }: Facts, name: string): bigint => ones(width(name)) & ~zeros(name);
+/** Whether a value is no negative number. */
+const isNatural = (f: Facts, name: string): boolean => mayHave(f, name) >> (f.width(name) - 1n) === 0n;
+const isAsWide: When = (f) => f.width('x') === f.w;
+const areAsWide: When = (f) => f.width('x') === f.w && f.width('y') === f.w;
+
+const sums: readonly Identity[] = [
+  ['add (sub x y) y', 'x'],
+  ['sub (add x y) y', 'x'],
+  ['sub x (sub x y)', 'y'],
+  ['sub x (add x y)', 'sub 0 y'],
+  ['sub 0 (sub x y)', 'sub y x'],
+  ['add x (sub 0 y)', 'sub x y'],
+  ['sub x (sub 0 y)', 'add x y'],
+  ['sub x C', 'add x N', ({ of }) => ({ N: -of.C! })],
+  ['sub C (add x D)', 'sub N x', ({ of }) => ({ N: of.C! - of.D! })],
+  ['sub (add x C) (add y C)', 'sub x y'],
+  ['add (xor x -1) 1', 'sub 0 x'],
+  ['sub -1 x', 'xor x -1'],
+  ['mul x -1', 'sub 0 x'],
+];
+
+const bits: readonly Identity[] = [
+  ['and x (or x y)', 'x'],
+  ['or x (and x y)', 'x'],
+  ['or x (xor x -1)', '-1'],
+  ['and x (xor x -1)', '0'],
+  ['xor (xor x y) y', 'x'],
+  ['and (or x C) D', 'D', ({ of }) => (of.C! & of.D!) === of.D],
+  ['and (or x C) D', 'and x D', ({ of }) => (of.C! & of.D!) === 0n],
+  ['and (or x y) D', 'and x D', (f) => (mayHave(f, 'y') & f.of.D!) === 0n],
+  ['or (and x C) (and x D)', 'and x M', ({ of }) => ({ M: of.C! | of.D! })],
+  ['and x C', 'x', (f) => (mayHave(f, 'x') & ~f.of.C!) === 0n],
+  ['and x C', '0', (f) => (mayHave(f, 'x') & f.of.C!) === 0n],
+  ['or x C', 'C', (f) => (mayHave(f, 'x') & ~f.of.C!) === 0n],
+];
+
+const shifts: readonly Identity[] = [
+  ['shl (shl x C) D', 'shl x S', ({ of, w }) => of.C! + of.D! < w && { S: of.C! + of.D! }],
+  ['lshr (lshr x C) D', 'lshr x S', ({ of, w }) => of.C! + of.D! < w && { S: of.C! + of.D! }],
+  ['ashr (ashr x C) D', 'ashr x S', ({ of, w }) => of.C! < w && of.D! < w && { S: least(of.C! + of.D!, w - 1n) }],
+  ['lshr (shl x C) C', 'and x M', ({ of, w, all }) => of.C! < w && { M: all >> of.C! }],
+  ['shl (lshr x C) C', 'and x M', ({ of, w, all }) => of.C! < w && { M: (all << of.C!) & all }],
+  ['shl (ashr x C) C', 'and x M', ({ of, w, all }) => of.C! < w && { M: (all << of.C!) & all }],
+  ['lshr (and x C) D', 'lshr x D', ({ of, w, all }) => of.D! < w && (of.C! | ones(of.D!)) === all],
+  ['shl (and x C) D', 'shl x D', ({ of, w, all }) => of.D! < w && ((of.C! << of.D!) & all) === ((all << of.D!) & all)],
+  ['lshr (or x y) C', 'lshr x C', (f) => f.of.C! < f.w && mayHave(f, 'y') >> f.of.C! === 0n],
+  ['ashr x C', 'lshr x C', (f) => f.of.C! < f.w && isNatural(f, 'x')],
+];
+
+const widths: readonly Identity[] = [
+  ['trunc (and x C)', 'trunc x', ({ of, all }) => (of.C! & all) === all],
+  ['trunc (or x y)', 'trunc x', (f) => (mayHave(f, 'y') & f.all) === 0n],
+  ['trunc (shl x C)', '0', ({ of, w }) => of.C! >= w],
+  ['trunc (shl (zext x) C)', 'shl x C', (f) => f.of.C! < f.w && f.width('x') === f.w],
+  ['trunc (shl (sext x) C)', 'shl x C', (f) => f.of.C! < f.w && f.width('x') === f.w],
+  ['trunc (lshr (zext x) C)', 'lshr x C', (f) => f.of.C! < f.w && f.width('x') === f.w],
+  ['trunc (ashr (sext x) C)', 'ashr x S', (f) => f.width('x') === f.w && f.of.C! < f.w && { S: f.of.C! }],
+  ...(['add', 'sub', 'mul', 'and', 'or', 'xor'] as const).flatMap((op): Identity[] => [
+    [`trunc (${op} (zext x) (zext y))`, `${op} x y`, areAsWide],
+    [`trunc (${op} (sext x) (sext y))`, `${op} x y`, areAsWide],
+    [`trunc (${op} (zext x) C)`, `${op} x C`, isAsWide],
+    [`trunc (${op} (sext x) C)`, `${op} x C`, isAsWide],
+  ]),
+  ['zext t=(trunc x)', 'and x M', (f) => f.width('x') === f.w && { M: ones(f.width('t')) }],
+  ['sext x', 'zext x', (f) => isNatural(f, 'x')],
+  // What an address is a sum of: the terms of a sum of 32 bits that does not wrap are terms of 64 bits.
+  ['zext (shl x C)', 'shl (zext x) C', (f) => f.of.C! < f.width('x') && mayHave(f, 'x') << f.of.C! <= ones(f.width('x'))],
+  ['zext (add x C)', 'add (zext x) C', (f) => mayHave(f, 'x') + f.of.C! <= ones(f.width('x'))],
+];
+
+/** Comparisons that a zero extension does not change; those of signs become those without. */
+const ofExtended = { eq: 'eq', ne: 'ne', ult: 'ult', ule: 'ule', ugt: 'ugt', uge: 'uge', slt: 'ult', sle: 'ule', sgt: 'ugt', sge: 'uge' };
+
+const comparisons: readonly Identity[] = [
+  ...(['eq', 'ne'] as const).flatMap((is): Identity[] => [
+    [`icmp.${is} (add x C) D`, `icmp.${is} x N`, ({ of }) => ({ N: of.D! - of.C! })],
+    [`icmp.${is} (xor x C) D`, `icmp.${is} x N`, ({ of }) => ({ N: of.D! ^ of.C! })],
+    [`icmp.${is} (sub x y) 0`, `icmp.${is} x y`],
+    [`icmp.${is} (xor x y) 0`, `icmp.${is} x y`],
+  ]),
+  ['icmp.eq x 0', 'xor x 1', (f) => f.width('x') === 1n],
+  ['icmp.ne x 1', 'xor x 1', (f) => f.width('x') === 1n],
+  ['icmp.eq m=(and x C) C', 'icmp.ne m 0', ({ of }) => isPower(of.C!)],
+  ['icmp.ne m=(and x C) C', 'icmp.eq m 0', ({ of }) => isPower(of.C!)],
+  ...Object.entries(ofExtended).map(
+    ([from, to]): Identity => [`icmp.${from} m=(zext x) C`, `icmp.${to} x C`, (f) => f.of.C! <= ones(f.width('x'))],
+  ),
+  ...Object.entries(ofExtended).map(
+    ([from, to]): Identity => [`icmp.${from} (zext x) (zext y)`, `icmp.${to} x y`, (f) => f.width('x') === f.width('y')],
+  ),
+  ['icmp.eq (sext x) (sext y)', 'icmp.eq x y', (f) => f.width('x') === f.width('y')],
+  ['icmp.ne (sext x) (sext y)', 'icmp.ne x y', (f) => f.width('x') === f.width('y')],
+];
+
+const choices: readonly Identity[] = [
+  ['select (xor c 1) x y', 'select c y x'],
+  ['select c (select c x y) z', 'select c x z'],
+  ['select c x (select c y z)', 'select c x z'],
+  ['select c 0 1', 'xor c 1', ({ w }) => w === 1n],
+  ['select c x 0', 'and c x', ({ w }) => w === 1n],
+  ['select c 1 x', 'or c x', ({ w }) => w === 1n],
+  ['smin (smin x y) y', 'smin x y'],
+  ['smax (smax x y) y', 'smax x y'],
+  ['umin (umin x y) y', 'umin x y'],
+  ['umax (umax x y) y', 'umax x y'],
+];
+
+/** A NaN is any NaN (`ir.md`), and the sign of a zero is that of the first side. */
+const floats: readonly Identity[] = [
+  ['fadd x (fneg y)', 'fsub x y'],
+  ['fsub x (fneg y)', 'fadd x y'],
+  ['fmul (fneg x) (fneg y)', 'fmul x y'],
+  ['fdiv (fneg x) (fneg y)', 'fdiv x y'],
+  ['fma (fneg x) (fneg y) z', 'fma x y z'],
+];
+
+/** The first that fits is taken. */
+export const identities: readonly Identity[] = [...sums, ...bits, ...shifts, ...widths, ...comparisons, ...choices, ...floats];
