@@ -56,8 +56,8 @@ const tensorsOf = ({ batch, queries, keys, heads, keyHeads, size }: Shape) => ({
 
 const shapes: (Shape & { readonly causal: boolean })[] = [
   { batch: 1, queries: 1, keys: 1, heads: 1, keyHeads: 1, size: 16, causal: false },
-  { batch: 2, queries: 5, keys: 75, heads: 4, keyHeads: 2, size: 64, causal: false },
-  { batch: 1, queries: 70, keys: 40, heads: 2, keyHeads: 2, size: 64, causal: true },
+  { batch: 2, queries: 5, keys: 75, heads: 4, keyHeads: 2, size: 16, causal: false },
+  { batch: 1, queries: 70, keys: 40, heads: 2, keyHeads: 2, size: 16, causal: true },
   { batch: 1, queries: 3, keys: 50, heads: 3, keyHeads: 1, size: 16, causal: true },
 ];
 
