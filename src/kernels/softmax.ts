@@ -35,6 +35,12 @@ export interface Rows {
 /** The least f32: the maximum of no elements, so that a row that starts with -Infinity has no difference of two infinities. */
 const least = -3.4028234663852886e38;
 
+/**
+ * e to the power of a difference that is 0 or less: its relative error grows with the difference, where the result is small beside the largest of the row.
+ * `exp` of the builder is exact to 2 ulp everywhere, and takes three times as many instructions.
+ */
+const power = (difference: Real): Real => difference.mul(Math.LOG2E).exp2();
+
 /** The maximum of a row and the sum of `exp(x - maximum)`, which every thread has. */
 function extent<T extends Floating>(x: Pointer<T, 'global'>, columns: Value<'u32'>, threads: number): { maximum: Real; sum: Real } {
   const maximum = local(f32, least);
@@ -42,12 +48,12 @@ function extent<T extends Floating>(x: Pointer<T, 'global'>, columns: Value<'u32
   alongRow(columns, threads, (indices) => {
     const values = reads(x, indices);
     const next = values.reduce<Real>((most, value) => larger(most, value), maximum.get());
-    const before = sum.mul(maximum.sub(next).exp());
-    sum.set(values.reduce<Real>((total, value) => total.add(value.sub(next).exp()), before));
+    const before = sum.mul(power(maximum.sub(next)));
+    sum.set(values.reduce<Real>((total, value) => total.add(power(value.sub(next))), before));
     maximum.set(next);
   });
   const whole = rowMaximum(maximum.get(), threads);
-  return { maximum: whole, sum: rowSum(sum.mul(maximum.sub(whole).exp()), threads) };
+  return { maximum: whole, sum: rowSum(sum.mul(power(maximum.sub(whole))), threads) };
 }
 
 /** The plan of a kernel with a block for each row. */
@@ -87,7 +93,7 @@ export function softmax<T extends Floating = 'f32'>(options: SoftmaxOptions<T> =
         const scale = constant(f32, 1).div(sum);
         alongRow(columns, threads, (indices) => {
           const values = reads(from, indices);
-          for (const [k, value] of values.entries()) to.at(indices[k]!).set(value.sub(maximum).exp().mul(scale).to(type));
+          for (const [k, value] of values.entries()) to.at(indices[k]!).set(power(value.sub(maximum)).mul(scale).to(type));
         });
       },
       { ...portable, block: threads },
@@ -203,7 +209,7 @@ export function crossEntropyBackward<T extends Floating = 'f32'>(
         const slope = target.lt(columns).select(dloss.at(row).get(), 0);
         alongRow(columns, threads, (indices) => {
           for (const [k, value] of reads(from, indices).entries()) {
-            const share = value.sub(whole).exp();
+            const share = power(value.sub(whole));
             const own = indices[k]!.eq(target).select(share.sub(1), share);
             to.at(indices[k]!).set(own.mul(slope).to(type));
           }
