@@ -48,6 +48,7 @@ const rooms: Record<string, readonly string[]> = {
   cudart: ['base', 'api'],
   // A kernel of the builder is launched by the API.
   build: ['base', 'ptx', 'compile', 'text', 'api'],
+  kernels: ['base', 'api', 'build'],
   // The host half of a program calls the devices themselves, because its calls are done when they return.
   program: ['base', 'wasm', 'device', 'api'],
   // Programs of the machine have their own containers of PTX.

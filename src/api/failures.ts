@@ -125,6 +125,7 @@ export const failures: Readonly<Record<string, Failure>> = {
   CM5087: is('CompileError', 'cudaErrorInvalidValue'),
   CM5088: is('CompileError', 'cudaErrorInvalidValue'),
   CM5089: is('CompileError', 'cudaErrorInvalidValue'),
+  CM5093: is('LaunchError', 'cudaErrorInvalidValue'),
   CM5079: is('ResourceError', 'cudaErrorInvalidValue'),
   CM6001: is('DeviceNotFoundError', 'cudaErrorNoDevice'),
   CM6010: is('LaunchError', 'cudaErrorLaunchTimeout'),

@@ -289,4 +289,11 @@ export const launch = entries({
     help: 'declare a kernel with `.visible .entry`; in CUDA C++, a function with `__global__`',
     page: 'A metallib contains the entries of a module. Functions (`.func`) are compiled into the entries that call them, and variables belong to the entries that use them.',
   },
+  CM5093: {
+    severity: 'error',
+    title: 'invalid call of a library kernel',
+    message: '`{kernel}` cannot run: {why}',
+    help: 'give sizes that the buffers hold',
+    page: 'The kernels of `cumetal/kernels` take sizes at run time. A launch compares them with the buffers, so that no kernel reads or writes beyond one.',
+  },
 });

@@ -1,0 +1,222 @@
+/** Softmax and cross-entropy of rows, by the online recurrence: one pass gives the maximum and the sum. */
+import {
+  type Arguments,
+  blockIndex,
+  constant,
+  f32,
+  type Kernel,
+  kernel,
+  local,
+  type Parameters,
+  type Pointer,
+  ptr,
+  s32,
+  type Type,
+  threadIndex,
+  u32,
+  type Value,
+  when,
+} from '../build/index.ts';
+import { larger } from './functions.ts';
+import { type Floating, named, type Plan, portable, type Routine, routine, type TypeOption, typeOf } from './routine.ts';
+import { alongRow, type RowOptions, reads, rowMaximum, rowOf, rowSum, threadsOf } from './row.ts';
+
+type Real = Value<'f32'>;
+
+/** Options of softmax and its relatives. */
+export type SoftmaxOptions<T extends Floating> = TypeOption<T> & RowOptions;
+
+/** The number of rows, which the launch needs and the kernel does not. */
+export interface Rows {
+  /** The number of rows. */
+  readonly rows: number;
+}
+
+/** The least f32: the maximum of no elements, so that a row that starts with -Infinity has no difference of two infinities. */
+const least = -3.4028234663852886e38;
+
+/**
+ * e to the power of a difference that is 0 or less: its relative error grows with the difference, where the result is small beside the largest of the row.
+ * `exp` of the builder is exact to 2 ulp everywhere, and takes three times as many instructions.
+ */
+const power = (difference: Real): Real => difference.mul(Math.LOG2E).exp2();
+
+/** The maximum of a row and the sum of `exp(x - maximum)`, which every thread has. */
+function extent<T extends Floating>(x: Pointer<T, 'global'>, columns: Value<'u32'>, threads: number): { maximum: Real; sum: Real } {
+  const maximum = local(f32, least);
+  const sum = local(f32, 0);
+  alongRow(columns, threads, (indices) => {
+    const values = reads(x, indices);
+    const next = values.reduce<Real>((most, value) => larger(most, value), maximum.get());
+    const before = sum.mul(power(maximum.sub(next)));
+    sum.set(values.reduce<Real>((total, value) => total.add(power(value.sub(next))), before));
+    maximum.set(next);
+  });
+  const whole = rowMaximum(maximum.get(), threads);
+  return { maximum: whole, sum: rowSum(sum.mul(power(maximum.sub(whole))), threads) };
+}
+
+/** The plan of a kernel with a block for each row. */
+export const rowPlan =
+  <P extends Parameters & { readonly columns: Type<'u32'> }>(threads: number, matrices: readonly string[], others: RowNeeds = {}) =>
+  ({ rows, ...args }: Arguments<P> & Rows): Plan<P> => {
+    const columns = (args as unknown as { columns: number }).columns;
+    const needs = Object.fromEntries([
+      ...matrices.map((name) => [name, rows * columns]),
+      ...Object.entries(others).map(([name, of]) => [name, of === 'rows' ? rows : columns]),
+    ]);
+    return {
+      grid: columns === 0 ? 0 : rows,
+      block: threads,
+      args: args as unknown as Arguments<P>,
+      // A step of four times the threads beyond the last column must not wrap.
+      sizes: { rows: rows > 0x7fff_ffff ? Number.NaN : rows, columns: columns > 0xffff_ffff - 4096 ? Number.NaN : columns },
+      needs: needs as { [N in keyof P]?: number },
+    };
+  };
+type RowNeeds = Readonly<Record<string, 'rows' | 'columns'>>;
+
+type Softmax<T extends Floating> = ReturnType<typeof softmaxParameters<T>>;
+const softmaxParameters = <T extends Floating>(type: Type<T>) => ({ x: ptr(type), y: ptr(type), columns: u32 });
+
+/** The softmax of each row of a matrix: `y[r][c] = exp(x[r][c]) / Σ exp(x[r][i])`. `x` and `y` may be the same. Deterministic. */
+export function softmax<T extends Floating = 'f32'>(options: SoftmaxOptions<T> = {}): Routine<Softmax<T>, Arguments<Softmax<T>> & Rows> {
+  const [type, threads] = [typeOf(options), threadsOf(options)];
+  const make = (name: string): Kernel<Softmax<T>> =>
+    kernel(
+      name,
+      softmaxParameters(type),
+      (p) => {
+        const { x, y, columns } = p as unknown as Record<'x' | 'y', Pointer<T, 'global'>> & { columns: Value<'u32'> };
+        const [from, to] = [rowOf(x, columns), rowOf(y, columns)];
+        const { maximum, sum } = extent(from, columns, threads);
+        const scale = constant(f32, 1).div(sum);
+        alongRow(columns, threads, (indices) => {
+          const values = reads(from, indices);
+          for (const [k, value] of values.entries()) to.at(indices[k]!).set(power(value.sub(maximum)).mul(scale).to(type));
+        });
+      },
+      { ...portable, block: threads },
+    );
+  return routine(named('softmax', type.name, threads), make, rowPlan<Softmax<T>>(threads, ['x', 'y']));
+}
+
+type SoftmaxBackward<T extends Floating> = ReturnType<typeof softmaxBackwardParameters<T>>;
+const softmaxBackwardParameters = <T extends Floating>(type: Type<T>) => ({ y: ptr(type), dy: ptr(type), dx: ptr(type), columns: u32 });
+
+/** The backward kernel of `softmax`: `dx = y * (dy - Σ y dy)`. Deterministic. */
+export function softmaxBackward<T extends Floating = 'f32'>(
+  options: SoftmaxOptions<T> = {},
+): Routine<SoftmaxBackward<T>, Arguments<SoftmaxBackward<T>> & Rows> {
+  const [type, threads] = [typeOf(options), threadsOf(options)];
+  const make = (name: string): Kernel<SoftmaxBackward<T>> =>
+    kernel(
+      name,
+      softmaxBackwardParameters(type),
+      (p) => {
+        const { y, dy, dx, columns } = p as unknown as Record<'y' | 'dy' | 'dx', Pointer<T, 'global'>> & { columns: Value<'u32'> };
+        const [results, slopes, to] = [rowOf(y, columns), rowOf(dy, columns), rowOf(dx, columns)];
+        const own = local(f32, 0);
+        alongRow(columns, threads, (indices) => {
+          const [a, b] = [reads(results, indices), reads(slopes, indices)];
+          own.set(a.reduce<Real>((sum, value, k) => value.fma(b[k]!, sum), own.get()));
+        });
+        const sum = rowSum(own.get(), threads);
+        alongRow(columns, threads, (indices) => {
+          const [a, b] = [reads(results, indices), reads(slopes, indices)];
+          for (const [k, value] of a.entries()) to.at(indices[k]!).set(value.mul(b[k]!.sub(sum)).to(type));
+        });
+      },
+      { ...portable, block: threads },
+    );
+  return routine(named('softmax_backward', type.name, threads), make, rowPlan<SoftmaxBackward<T>>(threads, ['y', 'dy', 'dx']));
+}
+
+type Loss<T extends Floating> = ReturnType<typeof lossParameters<T>>;
+const lossParameters = <T extends Floating>(type: Type<T>) => ({
+  x: ptr(type),
+  targets: ptr(s32),
+  loss: ptr(f32),
+  logSum: ptr(f32),
+  columns: u32,
+});
+
+/**
+ * The cross-entropy of each row: `loss[r] = logSum[r] - x[r][targets[r]]` with `logSum[r] = ln Σ exp(x[r][i])`. A row whose target is no column
+ * (-100, for instance) has the loss 0. Deterministic.
+ */
+export function crossEntropy<T extends Floating = 'f32'>(options: SoftmaxOptions<T> = {}): Routine<Loss<T>, Arguments<Loss<T>> & Rows> {
+  const [type, threads] = [typeOf(options), threadsOf(options)];
+  const make = (name: string): Kernel<Loss<T>> =>
+    kernel(
+      name,
+      lossParameters(type),
+      (p) => {
+        const { x, targets, loss, logSum, columns } = p as unknown as LossInside<T>;
+        const from = rowOf(x, columns);
+        const { maximum, sum } = extent(from, columns, threads);
+        when(threadIndex().eq(0), () => {
+          const row = blockIndex();
+          const whole = maximum.add(sum.log());
+          logSum.at(row).set(whole);
+          const target = targets.at(row).get().as(u32);
+          const own = local(f32, 0);
+          when(target.lt(columns), () => own.set(whole.sub(from.at(target).get().to(f32))));
+          loss.at(row).set(own);
+        });
+      },
+      { ...portable, block: threads },
+    );
+  const others = { targets: 'rows', loss: 'rows', logSum: 'rows' } as const;
+  return routine(named('cross_entropy', type.name, threads), make, rowPlan<Loss<T>>(threads, ['x'], others));
+}
+interface LossInside<T extends Floating> {
+  readonly x: Pointer<T, 'global'>;
+  readonly targets: Pointer<'s32', 'global'>;
+  readonly loss: Pointer<'f32', 'global'>;
+  readonly logSum: Pointer<'f32', 'global'>;
+  readonly columns: Value<'u32'>;
+}
+
+type LossBackward<T extends Floating> = ReturnType<typeof lossBackwardParameters<T>>;
+const lossBackwardParameters = <T extends Floating>(type: Type<T>) => ({
+  x: ptr(type),
+  targets: ptr(s32),
+  logSum: ptr(f32),
+  dloss: ptr(f32),
+  dx: ptr(type),
+  columns: u32,
+});
+
+/** The backward kernel of `crossEntropy`: `dx[r][c] = (softmax(x[r])[c] - [c = targets[r]]) * dloss[r]`, 0 without a target. Deterministic. */
+export function crossEntropyBackward<T extends Floating = 'f32'>(
+  options: SoftmaxOptions<T> = {},
+): Routine<LossBackward<T>, Arguments<LossBackward<T>> & Rows> {
+  const [type, threads] = [typeOf(options), threadsOf(options)];
+  const make = (name: string): Kernel<LossBackward<T>> =>
+    kernel(
+      name,
+      lossBackwardParameters(type),
+      (p) => {
+        const { x, targets, logSum, dloss, dx, columns } = p as unknown as Omit<LossInside<T>, 'loss'> & {
+          dloss: Pointer<'f32', 'global'>;
+          dx: Pointer<T, 'global'>;
+        };
+        const row = blockIndex();
+        const [from, to] = [rowOf(x, columns), rowOf(dx, columns)];
+        const target = targets.at(row).get().as(u32);
+        const whole = logSum.at(row).get();
+        const slope = target.lt(columns).select(dloss.at(row).get(), 0);
+        alongRow(columns, threads, (indices) => {
+          for (const [k, value] of reads(from, indices).entries()) {
+            const share = power(value.sub(whole));
+            const own = indices[k]!.eq(target).select(share.sub(1), share);
+            to.at(indices[k]!).set(own.mul(slope).to(type));
+          }
+        });
+      },
+      { ...portable, block: threads },
+    );
+  const others = { targets: 'rows', logSum: 'rows', dloss: 'rows' } as const;
+  return routine(named('cross_entropy_backward', type.name, threads), make, rowPlan<LossBackward<T>>(threads, ['x', 'dx'], others));
+}
