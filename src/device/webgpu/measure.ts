@@ -59,12 +59,17 @@ function samples(): Uint32Array {
   return words;
 }
 
-type Exact = Readonly<Record<(typeof results)[number], boolean>>;
+type Exact = Readonly<Record<(typeof results)[number] | 'fusedNormal', boolean>>;
 
-/** Which results are right for all pairs. */
+const isNormal = (a: number): boolean => Math.abs(a) >= 2 ** -126 && Number.isFinite(a);
+
+/** Which results are right for all pairs; `fusedNormal` is `fused` for pairs of normal numbers. */
 function judge(words: Uint32Array, given: Float32Array): Exact {
   const numbers = new Float32Array(words.buffer);
-  const right = Object.fromEntries(results.map((name) => [name, true])) as Record<(typeof results)[number], boolean>;
+  const right: Record<keyof Exact, boolean> = {
+    ...(Object.fromEntries(results.map((name) => [name, true])) as Record<(typeof results)[number], boolean>),
+    fusedNormal: true,
+  };
   for (let i = 0; i < count; i++) {
     const [a, b] = [numbers[2 * i]!, numbers[2 * i + 1]!];
     const product = Math.fround(a * b);
@@ -84,6 +89,7 @@ function judge(words: Uint32Array, given: Float32Array): Exact {
       if (!isFree && !Object.is(given[results.length * i + at], wanted[name])) {
         const isZero = (name === 'separate' || name === 'fused') && given[results.length * i + at] === wanted[name];
         if (!isZero) right[name] = false;
+        if (!isZero && name === 'fused' && isNormal(a) && isNormal(b)) right.fusedNormal = false;
       }
     });
   }
@@ -101,8 +107,8 @@ export function measure(connection: Connection, arena: Arena, program: number): 
   connection.send({ ask: 'forget', id: program });
   arena.give(address);
   if (!given) return portable;
-  const { sum, product, quotient, root, less, separate, fused } = judge(words, given);
-  return { subnormals: sum && product && less, separate, fused, division: quotient && root, approximate: false };
+  const { sum, product, quotient, root, less, separate, fused, fusedNormal } = judge(words, given);
+  return { subnormals: sum && product && less, separate, fused, fusedNormal, division: quotient && root, approximate: false };
 }
 
 function run(connection: Connection, address: number, words: Uint32Array, program: number): Float32Array | undefined {

@@ -118,7 +118,7 @@ export function floatRules(exact: Exactness) {
     fma(p, { a, b, c, type }) {
       const parts = [a, b, c].map((each) => wide(p, each));
       if (isShort(type)) return narrow(p, type, call(p.helper('odd_fma'), ...parts));
-      return call(exact.fused && exact.subnormals ? 'fma' : p.helper('fma_f32'), ...parts);
+      return call(exact.fused && exact.subnormals ? 'fma' : p.helper(exact.fusedNormal ? 'fma_normal' : 'fma_f32'), ...parts);
     },
     fsqrt: helped('sqrt', exact.division && exact.subnormals),
     fneg: (p, { a, type }) => (isShort(type) ? cut('i16', infix('^', p.use(a), atom('0x8000u'))) : call(p.helper('neg_f32'), p.use(a))),

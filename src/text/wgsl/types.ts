@@ -12,6 +12,8 @@ export interface Exactness {
   readonly separate: boolean;
   /** `fma` has one rounding. */
   readonly fused: boolean;
+  /** `fma` has one rounding where no operand is subnormal and the result is not near one. */
+  readonly fusedNormal: boolean;
   /** Quotients and square roots of f32 are correctly rounded. */
   readonly division: boolean;
   /** Whether the functions of the language may stand for the approximate ones. */
@@ -19,9 +21,16 @@ export interface Exactness {
 }
 
 /** Nothing is taken for granted. */
-export const portable: Exactness = { subnormals: false, separate: false, fused: false, division: false, approximate: false };
+export const portable: Exactness = {
+  subnormals: false,
+  separate: false,
+  fused: false,
+  fusedNormal: false,
+  division: false,
+  approximate: false,
+};
 /** `--fp fast`: the language as it is. */
-export const fast: Exactness = { subnormals: true, separate: true, fused: true, division: true, approximate: true };
+export const fast: Exactness = { subnormals: true, separate: true, fused: true, fusedNormal: true, division: true, approximate: true };
 
 /** The state while a kernel is printed. */
 export interface WgslState {

@@ -129,6 +129,20 @@ return rounded(select(select(sign, sign_c, is_second), 0u, is_zero), number, e, 
       'return bitcast<f32>(fused_bits(bitcast<u32>(a), bitcast<u32>(b), bitcast<u32>(c), false));',
     ),
   },
+  fma_normal: {
+    needs: ['fma_f32'],
+    text: `// The function of the language where no operand is subnormal and the result is not near one: a GPU may take those for zeros.\n${fn(
+      'fma_normal(a: f32, b: f32, c: f32) -> f32',
+      `let result = fma(a, b, c);
+let size = bitcast<u32>(result) & 0x7fffffffu;
+// Zero is the largest number after one is taken away.
+let x = (bitcast<u32>(a) & 0x7fffffffu) - 1u;
+let y = (bitcast<u32>(b) & 0x7fffffffu) - 1u;
+let z = (bitcast<u32>(c) & 0x7fffffffu) - 1u;
+if (min(min(x, y), z) >= 0x007fffffu && size >= 0x01000000u && size < 0x7f800000u) { return result; }
+return fma_f32(a, b, c);`,
+    )}`,
+  },
   odd_fma: {
     needs: ['fused_bits'],
     text: `// Rounded to odd, so that rounding once more is right.\n${fn(
