@@ -111,6 +111,20 @@ test('bitcode of the NVPTX target is a module of kernels, and --emit ptx prints 
   assert.match(refused.err, /error\[CM4080\]: .* at wide\.cu:17:75\n/);
 });
 
+test('static variables keep their names and their loads: who loads the PTX may write them', async () => {
+  const path = file(
+    'kept.cu',
+    'static __constant__ int factor;\n__device__ static int start = 3;\nextern "C" __global__ void k(int *p) { *p = factor + start; }\n',
+  );
+  const { code, err, out } = await run(['build', path, '--emit', 'ptx', '-o', '-']);
+  assert.equal([code, err], [0, '']);
+  // As nvcc 13.0 has them, but for the type of the bytes.
+  assert.match(out, /\.const \.align 4 \.b8 factor\[4\]/);
+  assert.match(out, /\.global \.align 4 \.b8 start\[4\] = \{3\}/);
+  assert.match(out, /ld\.const\.u32 %r\d+, \[factor\]/);
+  assert.match(out, /ld\.global\.u32 %r\d+, \[start\]/);
+});
+
 test('without the package, the command says how to get it, and its size', async () => {
   const { code, err } = await commandLine(['run', scale, '--compiler', 'wasm'], {}, { CUMETAL_CLANG: folder });
   assert.is(code, 2);

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { writeBytes } from '../../runtime/index.ts';
-import { archive, compileDevice, type Language, preprocess } from '../../toolchain/index.ts';
+import { archive, type Language, preprocess } from '../../toolchain/index.ts';
 import type { Context } from '../command/command.ts';
 import { usageError } from '../command/usage-error.ts';
 import { version } from '../command/version.ts';
@@ -13,6 +13,7 @@ import { Compilations, compileSource, languageOf, sourceOptions } from '../cuda/
 import { findProgramToolchain } from '../cuda/find.ts';
 import { libraryOf } from '../cuda/library-stub.ts';
 import { programFile } from '../cuda/program-file.ts';
+import { compileDeviceOnly } from '../input/device-only.ts';
 import { exit } from '../terminal/exit.ts';
 import { exists } from '../terminal/index.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
@@ -158,7 +159,7 @@ class Driver {
   }
 
   async #ptxOf(path: string): Promise<Uint8Array | undefined> {
-    const { ptx, messages } = await compileDevice(
+    const { ptx, messages } = await compileDeviceOnly(
       await this.#compilations.clang(),
       sourceOptions(this.#compilations, path, this.#words),
       this.#diagnostics,

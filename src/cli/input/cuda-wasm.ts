@@ -4,13 +4,14 @@ import { hexOf } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import type { SourceFile } from '../../base/source.ts';
-import { compileDevice, deviceKey, includedFiles, loadClang, type SourceFiles, type ToolchainPackage } from '../../toolchain/index.ts';
+import { deviceKey, includedFiles, loadClang, type SourceFiles, type ToolchainPackage } from '../../toolchain/index.ts';
 import { buildId } from '../command/build-id.ts';
 import { storeOf } from '../command/compile-cache.ts';
 import { hostHash } from '../command/host-hash.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { type CudaOptions, ptxSource } from './cuda-file.ts';
+import { compileDeviceOnly } from './device-only.ts';
 
 /** The PTX of a file, or the exit code after messages. */
 export async function compileInWasm(
@@ -28,7 +29,7 @@ export async function compileInWasm(
   const known = store && 'store' in store ? store.store.read(key) : undefined;
   if (known) return ptxSource(path, new TextDecoder().decode(known));
   terminal.status?.(`compiling ${path}`);
-  const { ptx, messages } = await compileDevice(await loadClang(found), options, diagnostics);
+  const { ptx, messages } = await compileDeviceOnly(await loadClang(found), options, diagnostics);
   terminal.status?.('');
   terminal.err(inFolder(messages));
   if (ptx === undefined) {
