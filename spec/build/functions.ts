@@ -1,6 +1,6 @@
 /** A kernel for each function of the builder that is no operation of values, for what reads all PTX of the builder. */
 import * as b from '../../src/build/index.ts';
-import { f32, f64, type Kernel, kernel, ptr, s32, u32, u64 } from '../../src/build/index.ts';
+import { f32, f64, kernel, ptr, s32, type TypedKernel, u32, u64 } from '../../src/build/index.ts';
 
 const { threadIndex, when } = b;
 
@@ -25,7 +25,7 @@ const parameters = {
   g: ptr(f32, { space: 'generic' }),
   n: u32,
 } as const;
-const one = (name: string, body: b.Body<typeof parameters>): Kernel<typeof parameters> =>
+const one = (name: string, body: b.Body<typeof parameters>): TypedKernel<typeof parameters> =>
   kernel(name, parameters, body, { locations: false });
 type Body = b.Body<typeof parameters>;
 type Row = readonly [name: string, body: Body];

@@ -45,7 +45,7 @@ export type { ConvertOptions } from './convert.ts';
 export type { Handle, Operand, Readable } from './handle.ts';
 export * from './ids.ts';
 export { inline } from './inline.ts';
-export { type Body, Kernel, type KernelLaunch, type KernelOptions, kernel } from './kernel.ts';
+export { type Body, type KernelLaunch, type KernelOptions, kernel, TypedKernel } from './kernel.ts';
 export {
   type Accumulator,
   accumulator,

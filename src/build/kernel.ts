@@ -49,7 +49,7 @@ export interface KernelOptions {
 }
 
 /** A kernel: its PTX, and launches on any device. */
-export class Kernel<P extends Parameters = Parameters> {
+export class TypedKernel<P extends Parameters = Parameters> {
   /** The name of the entry. */
   readonly name: string;
   /** The types of the parameters. */
@@ -130,7 +130,7 @@ export type Body<P extends Parameters> = (parameters: InBody<P>) => void;
  *   when(i.lt(n), () => x.at(i).set(factor.mul(x.at(i))));
  * });
  */
-export function kernel<P extends Parameters>(name: string, parameters: P, body: Body<P>, options: KernelOptions = {}): Kernel<P> {
+export function kernel<P extends Parameters>(name: string, parameters: P, body: Body<P>, options: KernelOptions = {}): TypedKernel<P> {
   if (!/^[A-Za-z_][\w$]*$/.test(name)) fail('CM5088', { what: `the name \`${name}\``, why: 'it is not an identifier of PTX' });
   const sm = options.target === undefined ? undefined : Number(/\d+/.exec(options.target)![0]);
   const made = new Trace(name, { sm, locations: options.locations ?? true });
@@ -139,7 +139,7 @@ export function kernel<P extends Parameters>(name: string, parameters: P, body: 
     body(inside as InBody<P>);
     made.emit('ret');
   });
-  return new Kernel(
+  return new TypedKernel(
     name,
     parameters,
     assemble(made, parameters, { ...options, block: options.block === undefined ? undefined : extent(options.block) }),

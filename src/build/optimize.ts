@@ -3,14 +3,14 @@ import { errorOf } from '../api/failures.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { toPtxIr } from '../compile/index.ts';
 import { ptxFile } from '../text/index.ts';
-import type { Kernel } from './kernel.ts';
+import type { TypedKernel } from './kernel.ts';
 import type { Target } from './targets.ts';
 
 /**
  * The PTX of a kernel after simplification, common subexpressions and the other passes, for an architecture: that of the kernel by default.
  * Throws CM2090 for what the printer does not have.
  */
-export function optimizedPtx(kernel: Kernel, target: Exclude<Target, 'sm_90a'> = kernel.target as 'sm_80'): string {
+export function optimizedPtx(kernel: TypedKernel, target: Exclude<Target, 'sm_90a'> = kernel.target as 'sm_80'): string {
   const diagnostics = new Diagnostics(kernel.source);
   const made = toPtxIr(kernel.source, Number(target.slice(3)), {}, diagnostics);
   const { ir, ...others } = made ?? {};

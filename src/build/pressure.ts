@@ -2,7 +2,7 @@
 import { errorOf } from '../api/failures.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { registersOfKernels } from '../compile/index.ts';
-import type { Kernel } from './kernel.ts';
+import type { TypedKernel } from './kernel.ts';
 import { placeOf } from './lines.ts';
 import type { Place } from './place.ts';
 
@@ -80,7 +80,7 @@ export interface RegisterReport {
 }
 
 /** The registers that a kernel needs. Throws what is wrong with instructions that this compiler does not have. */
-export function registersOf(kernel: Kernel): RegisterReport {
+export function registersOf(kernel: TypedKernel): RegisterReport {
   const diagnostics = new Diagnostics();
   const found = registersOfKernels(kernel.source, Number(/\d+/.exec(kernel.target)![0]), diagnostics)?.[0];
   if (!found) throw errorOf(diagnostics);

@@ -7,7 +7,6 @@ import {
   blockIndex,
   constant,
   f32,
-  type Kernel,
   kernel,
   local,
   loop,
@@ -18,6 +17,7 @@ import {
   shuffleXor,
   syncThreads,
   type Type,
+  type TypedKernel,
   threadIndex,
   u32,
   u64,
@@ -102,7 +102,7 @@ export function attention<T extends Floating = 'f32'>(options: AttentionOptions<
   const type = typeOf(options);
   const key = named('attention', size, paged && 'paged', type.name);
   const form: Form<T> = { type, size, paged, parts: partsOf(key, size) };
-  const make = (name: string): Kernel<Attention<T>> =>
+  const make = (name: string): TypedKernel<Attention<T>> =>
     kernel(name, parametersOf(type), (p) => body(p as unknown as Inside<T>, form), { ...portable, block: threads });
   const perBlock = threads / form.parts;
   return routine(key, make, (given: AttentionArguments<T>) => {

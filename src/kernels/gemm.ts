@@ -11,7 +11,6 @@ import {
   f32,
   f64,
   type Index,
-  type Kernel,
   kernel,
   local,
   loop,
@@ -23,6 +22,7 @@ import {
   shared,
   syncThreads,
   type Type,
+  type TypedKernel,
   threadIndex,
   u32,
   u64,
@@ -124,7 +124,7 @@ export function gemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): 
   if (activation !== 'identity' && sums[type].name !== 'f32') refuse(key, 'activations are functions of f32');
   if (type === 'f64' && tile !== 64) refuse(key, 'tiles of f64 are 64 by 64');
   const form: Form = { type, tile, transposeA, transposeB, activation };
-  const make = (name: string): Kernel<Parametersof<T>> =>
+  const make = (name: string): TypedKernel<Parametersof<T>> =>
     kernel(name, parametersOf(type), (p) => body(p as unknown as Inside, form), {
       ...portable,
       block: threads,

@@ -3,7 +3,6 @@ import {
   type Arguments,
   blockIndex,
   f32,
-  type Kernel,
   kernel,
   loop,
   type MemoryName,
@@ -13,6 +12,7 @@ import {
   shared,
   syncThreads,
   type Type,
+  type TypedKernel,
   threadIndex,
   u32,
   type Value,
@@ -37,7 +37,7 @@ const blockRows = 8;
 /** The transpose of a matrix: `y[c][r] = x[r][c]`. `x` and `y` are not the same. */
 export function transpose<T extends Moved = 'f32'>(options: MoveOptions<T> = {}): Routine<Transpose<T>> {
   const type = elementOf(options);
-  const make = (name: string): Kernel<Transpose<T>> =>
+  const make = (name: string): TypedKernel<Transpose<T>> =>
     kernel(
       name,
       transposeParameters(type),
@@ -84,7 +84,7 @@ export function gather<T extends Moved = 'f32'>(
   options: MoveOptions<T> = {},
 ): Routine<Gather<T>, Arguments<Gather<T>> & { readonly rows: number }> {
   const type = elementOf(options);
-  const make = (name: string): Kernel<Gather<T>> =>
+  const make = (name: string): TypedKernel<Gather<T>> =>
     kernel(
       name,
       gatherParameters(type),

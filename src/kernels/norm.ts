@@ -4,7 +4,6 @@ import {
   blockIndex,
   constant,
   f32,
-  type Kernel,
   kernel,
   local,
   loop,
@@ -13,6 +12,7 @@ import {
   shared,
   syncThreads,
   type Type,
+  type TypedKernel,
   threadIndex,
   u32,
   type Value,
@@ -67,7 +67,7 @@ const layerNormParameters = <T extends Floating>(type: Type<T>) => ({
  */
 export function layerNorm<T extends Floating = 'f32'>(options: NormOptions<T> = {}): Routine<LayerNorm<T>, Arguments<LayerNorm<T>> & Rows> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
-  const make = (name: string): Kernel<LayerNorm<T>> =>
+  const make = (name: string): TypedKernel<LayerNorm<T>> =>
     kernel(
       name,
       layerNormParameters(type),
@@ -146,7 +146,7 @@ function normBackward<T extends Floating>(
   options: NormOptions<T>,
 ): Routine<LayerNormBackward<T>, Arguments<LayerNormBackward<T>> & Rows> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
-  const make = (name: string): Kernel<LayerNormBackward<T>> =>
+  const make = (name: string): TypedKernel<LayerNormBackward<T>> =>
     kernel(
       name,
       layerNormBackwardParameters(type),
@@ -197,7 +197,7 @@ const rmsNormParameters = <T extends Floating>(type: Type<T>) => ({
  */
 export function rmsNorm<T extends Floating = 'f32'>(options: NormOptions<T> = {}): Routine<RmsNorm<T>, Arguments<RmsNorm<T>> & Rows> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
-  const make = (name: string): Kernel<RmsNorm<T>> =>
+  const make = (name: string): TypedKernel<RmsNorm<T>> =>
     kernel(
       name,
       rmsNormParameters(type),
@@ -240,7 +240,7 @@ const groupRows = 8;
  */
 export function normWeightsBackward<T extends Floating = 'f32'>(options: TypeOption<T> = {}): Routine<NormWeights<T>> {
   const type = typeOf(options);
-  const make = (name: string): Kernel<NormWeights<T>> =>
+  const make = (name: string): TypedKernel<NormWeights<T>> =>
     kernel(
       name,
       normWeightsParameters(type),

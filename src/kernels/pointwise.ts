@@ -3,12 +3,12 @@ import {
   type Arguments,
   blockIndex,
   f32,
-  type Kernel,
   kernel,
   type Parameters,
   type Pointer,
   ptr,
   type Type,
+  type TypedKernel,
   threadIndex,
   u32,
   type Value,
@@ -60,7 +60,7 @@ const unary = <T extends Floating>(type: Type<T>) => ({ x: ptr(type), y: ptr(typ
 /** An activation of each element: `y[i] = f(x[i])`. Deterministic. */
 export function activation<T extends Floating = 'f32'>(which: Activation, options: TypeOption<T> = {}): Routine<Unary<T>> {
   const type = typeOf(options);
-  const make = (name: string): Kernel<Unary<T>> =>
+  const make = (name: string): TypedKernel<Unary<T>> =>
     kernel(
       name,
       unary(type),
@@ -82,7 +82,7 @@ const unaryBackward = <T extends Floating>(type: Type<T>) => ({ x: ptr(type), dy
 /** The backward kernel of `activation`: `dx[i] = f'(x[i]) * dy[i]`. Deterministic. */
 export function activationBackward<T extends Floating = 'f32'>(which: Activation, options: TypeOption<T> = {}): Routine<UnaryBackward<T>> {
   const type = typeOf(options);
-  const make = (name: string): Kernel<UnaryBackward<T>> =>
+  const make = (name: string): TypedKernel<UnaryBackward<T>> =>
     kernel(
       name,
       unaryBackward(type),
@@ -113,7 +113,7 @@ const operations = {
 /** Elementwise operations of two arrays: `y[i] = a[i] op b[i]`; `swiglu` is `silu(a) * b`. Deterministic. */
 export function binary<T extends Floating = 'f32'>(which: keyof typeof operations, options: TypeOption<T> = {}): Routine<Binary<T>> {
   const type = typeOf(options);
-  const make = (name: string): Kernel<Binary<T>> =>
+  const make = (name: string): TypedKernel<Binary<T>> =>
     kernel(
       name,
       binaryParameters(type),
@@ -136,7 +136,7 @@ const biasParameters = <T extends Floating>(type: Type<T>) => ({ x: ptr(type), b
 export function biasAdd<T extends Floating = 'f32'>(options: TypeOption<T> & { readonly activation?: Activation } = {}): Routine<Bias<T>> {
   const type = typeOf(options);
   const which = options.activation ?? 'identity';
-  const make = (name: string): Kernel<Bias<T>> =>
+  const make = (name: string): TypedKernel<Bias<T>> =>
     kernel(
       name,
       biasParameters(type),

@@ -6,7 +6,6 @@ import {
   blockIndex,
   constant,
   f32,
-  type Kernel,
   kernel,
   laneIndex,
   local,
@@ -15,6 +14,7 @@ import {
   ptr,
   shared,
   syncThreads,
+  type TypedKernel,
   threadIndex,
   u8,
   u32,
@@ -103,7 +103,7 @@ const rowsPerWarp = 2;
  * batch reads the weights again. Sums are of f32 and deterministic.
  */
 export function quantizedGemm(format: FormatName): Routine<typeof vectorParameters, QuantizedArguments> {
-  const make = (name: string): Kernel<typeof vectorParameters> =>
+  const make = (name: string): TypedKernel<typeof vectorParameters> =>
     kernel(name, vectorParameters, (p) => productBody(format, p), { ...portable, block: warps * 32 });
   const key = named('gemm', format);
   return routine(key, make, ({ batch = 1, scales = null, ...given }: QuantizedArguments) => {
@@ -154,7 +154,7 @@ function productBody(format: FormatName, p: Matrix & { readonly x: Pointer<'f32'
 export function dequantize(format: FormatName): Routine<typeof denseParameters, Given<typeof denseParameters>> {
   const { weights, parts } = formats[format];
   const threads = 128;
-  const make = (name: string): Kernel<typeof denseParameters> =>
+  const make = (name: string): TypedKernel<typeof denseParameters> =>
     kernel(
       name,
       denseParameters,

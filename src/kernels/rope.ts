@@ -2,12 +2,12 @@
 import {
   blockIndex,
   f32,
-  type Kernel,
   kernel,
   type Pointer,
   ptr,
   s32,
   type Type,
+  type TypedKernel,
   threadIndex,
   u32,
   type Value,
@@ -46,7 +46,7 @@ const threads = 256;
 export function rope<T extends Floating = 'f32'>(options: RopeOptions<T> = {}): Routine<Rope<T>> {
   const type = typeOf(options);
   const { pairing = 'halves', inverse = false } = options;
-  const make = (name: string): Kernel<Rope<T>> =>
+  const make = (name: string): TypedKernel<Rope<T>> =>
     kernel(
       name,
       ropeParameters(type),

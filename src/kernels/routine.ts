@@ -1,6 +1,6 @@
 /** Routines of the library: a kernel that is made once for a type and options, and launches that choose the grid for the sizes given. */
 import { type Device, type Extent, type LaunchReport, partOf, type Stream, type Work } from '../api/index.ts';
-import { type Arguments, bf16, f16, f32, type Kernel, type Parameters, type Type } from '../build/index.ts';
+import { type Arguments, bf16, f16, f32, type Parameters, type Type, type TypedKernel } from '../build/index.ts';
 import { refuse } from './refuse.ts';
 
 /** The types of elements that most kernels take. They compute with f32. */
@@ -41,19 +41,19 @@ export interface RoutineLaunch {
 export class Routine<P extends Parameters = Parameters, G = Arguments<P>> {
   /** The name of the entry. */
   readonly name: string;
-  readonly #make: () => Kernel<P>;
+  readonly #make: () => TypedKernel<P>;
   readonly #plan: (given: G) => Plan<P>;
-  #kernel: Kernel<P> | undefined;
+  #kernel: TypedKernel<P> | undefined;
 
   /** @internal */
-  constructor(name: string, make: (name: string) => Kernel<P>, plan: (given: G) => Plan<P>) {
+  constructor(name: string, make: (name: string) => TypedKernel<P>, plan: (given: G) => Plan<P>) {
     this.name = name;
     this.#make = () => make(name);
     this.#plan = plan;
   }
 
   /** The kernel, made when it is first asked for. */
-  get kernel(): Kernel<P> {
+  get kernel(): TypedKernel<P> {
     this.#kernel ??= this.#make();
     return this.#kernel;
   }
@@ -86,7 +86,7 @@ const made = new Map<string, Routine<Parameters, never>>();
 /** The routine of a name, which says its type and options: one for all callers. */
 export function routine<P extends Parameters, G>(
   name: string,
-  make: (name: string) => Kernel<P>,
+  make: (name: string) => TypedKernel<P>,
   plan: (given: G) => Plan<P>,
 ): Routine<P, G> {
   const known = made.get(name);

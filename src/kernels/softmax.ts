@@ -4,7 +4,6 @@ import {
   blockIndex,
   constant,
   f32,
-  type Kernel,
   kernel,
   local,
   type Parameters,
@@ -12,6 +11,7 @@ import {
   ptr,
   s32,
   type Type,
+  type TypedKernel,
   threadIndex,
   u32,
   type Value,
@@ -82,7 +82,7 @@ const softmaxParameters = <T extends Floating>(type: Type<T>) => ({ x: ptr(type)
 /** The softmax of each row of a matrix: `y[r][c] = exp(x[r][c]) / Σ exp(x[r][i])`. `x` and `y` may be the same. Deterministic. */
 export function softmax<T extends Floating = 'f32'>(options: SoftmaxOptions<T> = {}): Routine<Softmax<T>, Arguments<Softmax<T>> & Rows> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
-  const make = (name: string): Kernel<Softmax<T>> =>
+  const make = (name: string): TypedKernel<Softmax<T>> =>
     kernel(
       name,
       softmaxParameters(type),
@@ -109,7 +109,7 @@ export function softmaxBackward<T extends Floating = 'f32'>(
   options: SoftmaxOptions<T> = {},
 ): Routine<SoftmaxBackward<T>, Arguments<SoftmaxBackward<T>> & Rows> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
-  const make = (name: string): Kernel<SoftmaxBackward<T>> =>
+  const make = (name: string): TypedKernel<SoftmaxBackward<T>> =>
     kernel(
       name,
       softmaxBackwardParameters(type),
@@ -147,7 +147,7 @@ const lossParameters = <T extends Floating>(type: Type<T>) => ({
  */
 export function crossEntropy<T extends Floating = 'f32'>(options: SoftmaxOptions<T> = {}): Routine<Loss<T>, Arguments<Loss<T>> & Rows> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
-  const make = (name: string): Kernel<Loss<T>> =>
+  const make = (name: string): TypedKernel<Loss<T>> =>
     kernel(
       name,
       lossParameters(type),
@@ -193,7 +193,7 @@ export function crossEntropyBackward<T extends Floating = 'f32'>(
   options: SoftmaxOptions<T> = {},
 ): Routine<LossBackward<T>, Arguments<LossBackward<T>> & Rows> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
-  const make = (name: string): Kernel<LossBackward<T>> =>
+  const make = (name: string): TypedKernel<LossBackward<T>> =>
     kernel(
       name,
       lossBackwardParameters(type),
