@@ -2,17 +2,14 @@
  * The occupancy of a core: an estimate from threads and threadgroup memory alone. Only the driver knows the register usage, so the
  * actual occupancy may be lower. One row per kind of device describes the core of the estimate.
  */
+import { type Residency, residencies } from '../compile/index.ts';
 import type { DeviceInfo } from '../device/device.ts';
 import type { Kernel as Reflection } from '../runtime/index.ts';
 
 /** The resources of a core (a streaming multiprocessor). */
-export interface CoreModel {
-  readonly threads: number;
-  readonly blocks: number;
-  readonly sharedBytes: number;
-  /** The allocation granularity of shared memory, and the reserved bytes per block. */
+export interface CoreModel extends Residency {
+  /** The allocation granularity of shared memory. */
   readonly sharedStep: number;
-  readonly sharedOfBlock: number;
   readonly source: string;
 }
 
@@ -27,20 +24,14 @@ export const coreModels: Readonly<Record<DeviceInfo['kind'], CoreModel>> = {
     source: 'blocks that wait for each other take turns; 64 of them are as many as barriers of the grid stay fast for',
   },
   metal: {
-    threads: 3072,
-    blocks: 96,
-    sharedBytes: 61440,
+    ...residencies.apple,
     sharedStep: 16,
-    sharedOfBlock: 0,
     source:
       'measured on Apple7 and Apple8 by others (philipturner/metal-benchmarks): 96 simdgroups and some 60 KB a core; Apple says nothing',
   },
   cuda: {
-    threads: 2048,
-    blocks: 32,
-    sharedBytes: 233472,
+    ...residencies.sm_90,
     sharedStep: 128,
-    sharedOfBlock: 1024,
     source: 'CUDA C++ Programming Guide 13.0, technical specifications by compute capability, 9.0',
   },
   webgpu: {

@@ -1,7 +1,7 @@
 /** What a kernel needs of a multiprocessor: registers, by line, and the blocks that run at a time on the GPUs of a table. */
 import { errorOf } from '../api/failures.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { registersOfKernels } from '../compile/index.ts';
+import { type Residency, registersOfKernels, residencies } from '../compile/index.ts';
 import type { TypedKernel } from './kernel.ts';
 import { placeOf } from './lines.ts';
 import type { Place } from './place.ts';
@@ -23,41 +23,25 @@ export interface Multiprocessor {
   readonly sharedOfBlock: number;
 }
 
-const nvidia = (warps: number, blocks: number, sharedKilobytes: number, sharedStep: number, sharedOfBlock: number): Multiprocessor => ({
-  registers: 65536,
-  registerStep: 256,
-  warpStep: 4,
-  warps,
-  blocks,
-  sharedBytes: sharedKilobytes * 1024,
-  sharedStep,
-  sharedOfBlock,
-});
+/** A multiprocessor, with how its shared memory and its registers are allotted. */
+const allotting = (
+  { threads, ...resident }: Residency,
+  sharedStep: number,
+  registers = { registers: 65536, registerStep: 256, warpStep: 4 },
+): Multiprocessor => ({ ...registers, ...resident, warps: threads / 32, sharedStep });
 
-/**
- * By architecture. Source: CUDA C++ Programming Guide 13.0, technical specifications by compute capability; `apple` by measurements of others
- * (philipturner/metal-benchmarks: 208 KiB of registers, 96 simdgroups and some 60 KB of threadgroup memory a core), since Apple says nothing.
- */
+/** By architecture, from the sources of `residencies`; the registers of a core of an Apple GPU are by the same measurements (208 KiB). */
 export const multiprocessors = {
-  sm_50: nvidia(64, 32, 64, 256, 0),
-  sm_60: nvidia(64, 32, 64, 256, 0),
-  sm_61: nvidia(64, 32, 96, 256, 0),
-  sm_70: nvidia(64, 32, 96, 256, 0),
-  sm_75: nvidia(32, 16, 64, 256, 0),
-  sm_80: nvidia(64, 32, 164, 128, 1024),
-  sm_86: nvidia(48, 16, 100, 128, 1024),
-  sm_89: nvidia(48, 24, 100, 128, 1024),
-  sm_90: nvidia(64, 32, 228, 128, 1024),
-  apple: {
-    registers: (208 * 1024) / 4,
-    registerStep: 32,
-    warpStep: 1,
-    warps: 96,
-    blocks: 96,
-    sharedBytes: 61440,
-    sharedStep: 16,
-    sharedOfBlock: 0,
-  },
+  sm_50: allotting(residencies.sm_50, 256),
+  sm_60: allotting(residencies.sm_60, 256),
+  sm_61: allotting(residencies.sm_61, 256),
+  sm_70: allotting(residencies.sm_70, 256),
+  sm_75: allotting(residencies.sm_75, 256),
+  sm_80: allotting(residencies.sm_80, 128),
+  sm_86: allotting(residencies.sm_86, 128),
+  sm_89: allotting(residencies.sm_89, 128),
+  sm_90: allotting(residencies.sm_90, 128),
+  apple: allotting(residencies.apple, 16, { registers: (208 * 1024) / 4, registerStep: 32, warpStep: 1 }),
 } as const satisfies Record<string, Multiprocessor>;
 
 /** A line of TypeScript and the registers that are live at it. */

@@ -20,3 +20,4 @@ export {
   verifies,
 } from './pipeline.ts';
 export { type KernelRegisters, type LivePlace, registersOfKernels } from './registers.ts';
+export { type Residency, residencies } from './residency.ts';
