@@ -3,10 +3,10 @@ import { alignUp } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import type { Handle } from '../../ffi/index.ts';
-import { type KernelParam, lockTableBytes, printBufferBytes } from '../../ir/index.ts';
+import type { KernelParam } from '../../ir/index.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
-import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
+import { bufferOfSlot, suppliedBytes, writeValuesOfSlot } from '../launch-arguments.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { validateLaunch, validatorOf } from '../validate-launch.ts';
 import { metalBuffer, takeMemory } from './buffer.ts';
@@ -136,17 +136,13 @@ function bind(binder: Binder, { facts }: Pipeline, diagnostics: Diagnostics): Bi
   };
 }
 
-/** Bytes that a launch supplies for a hidden parameter; 0 for others. Launches on the GPU do not overlap, so each has a lock table. */
-const ownBytes = ({ faults, formats, locks }: KernelParam): number =>
-  faults ? 4 : formats ? printBufferBytes : locks ? lockTableBytes : 0;
-
 type Take = (param: KernelParam, bytes: number) => Memory | undefined;
 
 /** The binding of a slot; undefined if there is no memory for it. */
 function bindSlot(binder: Binder, param: KernelParam, take: Take): Bound | undefined {
   const { slot } = param;
   if (param.kind === 'value') return bindValue(binder, param, take);
-  const own = ownBytes(param);
+  const own = suppliedBytes(param);
   if (own > 0) {
     const memory = take(param, own);
     return memory && { slot, handle: memory.handle, offset: 0 };

@@ -2,11 +2,11 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import type { ClArgument, ClHandle } from '../../ffi/index.ts';
-import { type KernelParam, lockTableBytes, printBufferBytes } from '../../ir/index.ts';
+import type { KernelParam } from '../../ir/index.ts';
 import { statusWords, type TextArgument } from '../../text/index.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
-import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
+import { bufferOfSlot, suppliedBytes, writeValuesOfSlot } from '../launch-arguments.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { sharedParts, validateLaunch, validatorOf } from '../validate-launch.ts';
 import { clBuffer, copies, give, take } from './buffer.ts';
@@ -65,10 +65,6 @@ interface Binder {
   readonly owned: Map<KernelParam | 'status', Owned>;
 }
 
-/** Bytes that a launch supplies for a hidden parameter; 0 for others. */
-const ownBytes = ({ faults, formats, locks }: KernelParam): number =>
-  faults ? 4 : formats ? printBufferBytes : locks ? lockTableBytes : 0;
-
 /** The arguments in order; undefined after reporting CM6012. */
 function argumentsOf(context: Context, binder: Binder, diagnostics: Diagnostics): ClArgument[] | undefined {
   const { kernel, request, owned, library } = binder;
@@ -99,7 +95,7 @@ function argumentsOf(context: Context, binder: Binder, diagnostics: Diagnostics)
       }
       case 'buffer': {
         const param = kernel.params[argument.param]!;
-        const bytes = ownBytes(param);
+        const bytes = suppliedBytes(param);
         if (bytes > 0) {
           const made = own(param, bytes);
           if (made?.kind === 'address' && param.formats) clearPrinted(context, made.address, bytes);

@@ -1,11 +1,11 @@
 /** One launch: validation, the words of the launch, its dispatches, the wait, and the results. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
-import { type KernelParam, lockTableBytes, printBufferBytes } from '../../ir/index.ts';
+import type { KernelParam } from '../../ir/index.ts';
 import { launchHead, statusWords, stops, type WgslText } from '../../text/index.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
 import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
-import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
+import { bufferOfSlot, suppliedBytes, writeValuesOfSlot } from '../launch-arguments.ts';
 import { emptyPrintBuffer } from '../printed.ts';
 import { sharedParts, validateLaunch, validatorOf } from '../validate-launch.ts';
 import { gpuBuffer, readBytes, writeBytes } from './buffer.ts';
@@ -59,10 +59,6 @@ interface Binder {
   readonly owned: Map<KernelParam | 'status', Owned>;
 }
 
-/** Bytes that a launch supplies for a hidden parameter; 0 for others. */
-const ownBytes = ({ faults, formats, locks }: KernelParam): number =>
-  faults ? 4 : formats ? printBufferBytes : locks ? lockTableBytes : 0;
-
 /** The words of the launch, without the place of a dispatch; undefined after reporting CM6012. */
 function wordsOf(context: Context, binder: Binder, diagnostics: Diagnostics): Uint8Array | undefined {
   const { library, kernel, text, request, owned } = binder;
@@ -86,7 +82,7 @@ function wordsOf(context: Context, binder: Binder, diagnostics: Diagnostics): Ui
       writeValuesOfSlot(kernel.reflection, request.args, param.slot, bytes.subarray(offset, offset + size));
       continue;
     }
-    const needed = ownBytes(param);
+    const needed = suppliedBytes(param);
     if (needed > 0) {
       if (!own(param, needed, offset)) return undefined;
     } else if (param.memory) view.setUint32(offset, library.memory ?? 0, true);
