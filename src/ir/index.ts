@@ -29,6 +29,7 @@ export {
   flattenBranches,
   hasMasks,
   hoistInvariants,
+  instructionPasses,
   invertComparison,
   isMasked,
   type MaskedInst,

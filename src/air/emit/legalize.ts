@@ -1,6 +1,6 @@
 /** Legalization: the passes that give a kernel a form which Apple GPUs have, before it is emitted. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { type AfterPass, cse, dce, type Kernel, optimize, type Pass, runPass, simplify } from '../../ir/index.ts';
+import { type AfterPass, instructionPasses, type Kernel, optimize, type Pass, runPass } from '../../ir/index.ts';
 import { orderForConvergence } from '../legalize/convergence-order.ts';
 import { emulateF64 } from '../legalize/emulate-f64.ts';
 import { separateZeros } from '../legalize/signed-zeros.ts';
@@ -18,10 +18,6 @@ interface LegalPass {
   readonly leaves?: readonly Pass[];
 }
 
-const simplification: Pass = { name: 'simplify', run: simplify };
-const merging: Pass = { name: 'cse', run: cse };
-const cleaning: Pass = { name: 'dce', run: dce };
-
 /** In the order in which they run. */
 export const legalPasses: readonly LegalPass[] = [
   {
@@ -37,7 +33,7 @@ export const legalPasses: readonly LegalPass[] = [
     isLong: true,
   },
   { name: 'expand-atomics', isFor: () => true, run: expandAtomics },
-  { name: 'signed-zeros', isFor: () => true, run: separateZeros, leaves: [simplification, merging, cleaning] },
+  { name: 'signed-zeros', isFor: () => true, run: separateZeros, leaves: instructionPasses },
   { name: 'convergence-order', isFor: () => true, run: orderForConvergence },
 ];
 

@@ -30,14 +30,15 @@ export { invertComparison } from './symmetry.ts';
 
 const cleanup: Pass = { name: 'cleanup-cfg', run: cleanupCfg };
 
-/** The passes that every kernel goes through. */
-export const standardPasses: readonly Pass[] = [
-  cleanup,
+/** Passes over instructions, which leave the blocks as they are. */
+export const instructionPasses: readonly Pass[] = [
   { name: 'simplify', run: simplify },
   { name: 'cse', run: cse },
   { name: 'dce', run: dce },
-  cleanup,
 ];
+
+/** The passes that every kernel goes through. */
+export const standardPasses: readonly Pass[] = [cleanup, ...instructionPasses, cleanup];
 
 /** Passes that move instructions to where they cost less. They run once, for kernels on their way to AIR: kernels read from AIR went through them. */
 export const costPasses: readonly Pass[] = [
