@@ -21,16 +21,20 @@ const idleRounds = 1 << 16;
 /** What a block is stopped for, in the first word of the status. */
 export const stops = { mask: 1, otherBlock: 2 } as const;
 
+type Waits = Pick<Sync, 'regions' | 'turns' | 'isAlone'>;
+
+/** Whether the rounds are counted in which nothing but waiting is done: a turn is a wait that ends. */
+const countsIdleRounds = ({ regions, turns, isAlone }: Waits): boolean => isAlone && regions.hasYields && turns.length === 0;
+
 /** Whether a kernel may be stopped. */
-export const mayStop = ({ regions, turns, isAlone }: Pick<Sync, 'regions' | 'turns' | 'isAlone'>): boolean =>
-  regions.rendezvous.length > 0 || (isAlone && regions.hasYields && turns.length === 0);
+export const mayStop = (waits: Waits): boolean => waits.regions.rendezvous.length > 0 || countsIdleRounds(waits);
 
 /** Writes the rounds; `fail` reports what the block is stopped for. */
 export function writeRounds(sync: Sync, fail: (stop: number) => void): void {
   const { p, regions, shared } = sync;
   const { lines } = p;
   const hasMasks = regions.rendezvous.length > 0;
-  const countsIdle = mayStop(sync) && sync.isAlone && regions.hasYields && sync.turns.length === 0;
+  const countsIdle = countsIdleRounds(sync);
   const first = regions.list.length + regions.collectives.length;
   const states = shared('states');
   const now = shared('progress');
