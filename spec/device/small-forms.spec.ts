@@ -398,4 +398,56 @@ test('a breakpoint fails the launch at its line', () => {
   assert.is(line, last);
 });
 
+test('saturated products of halves: infinities become the largest numbers, and NaN 0, in versions before 6.5', () => {
+  const registers = (name: string, count: number): string => `{${Array.from({ length: count }, (_, i) => `${name}${i}`).join(', ')}}`;
+  const textOf = (version: string, d: 'f16' | 'f32', c: string, factor: string): string => `.version ${version}
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 p0) {
+.reg .b32 a<8>, h<8>, t; .reg .f32 f<8>; .reg .b64 out, at;
+ld.param.u64 out, [p0]; mov.u32 t, %tid.x; mul.wide.u32 at, t, 4; add.u64 out, out, at;
+${Array.from({ length: 8 }, (_, i) => `mov.b32 a${i}, ${factor}; mov.b32 f${i}, ${c}; mov.b32 h${i}, ${c};`).join('\n')}
+wmma.mma.sync.aligned.row.col.m16n16k16.${d}.${d}.satfinite ${d === 'f32' ? registers('f', 8) : registers('h', 4)}, ${registers('a', 8)}, ${registers('a', 8)}, ${d === 'f32' ? registers('f', 8) : registers('h', 4)};
+${d === 'f32' ? 'st.global.f32 [out], f3;' : 'st.global.u32 [out], h3;'}
+ret; }`;
+  const resultOf = (...given: Parameters<typeof textOf>): number =>
+    new Uint32Array(run(textOf(...given), { threads: 32, args: [new Uint32Array(32)] })[0]!.slice().buffer)[7]!;
+  assert.is(resultOf('6.4', 'f32', '0x7f800000', '0x3c003c00'), 0x7f7fffff);
+  assert.is(resultOf('6.4', 'f32', '0xff800000', '0x3c003c00'), 0xff7fffff);
+  assert.is(resultOf('6.4', 'f32', '0x7fc00000', '0x3c003c00'), 0);
+  assert.is(resultOf('6.4', 'f32', '0x3f800000', '0x3c003c00'), bitsOf(17));
+  assert.is(resultOf('6.4', 'f16', '0xfc007c00', '0x3c003c00'), 0xfbff7bff);
+  assert.is(resultOf('6.4', 'f16', '0x7e003c00', '0x3c003c00'), 0x00004c40);
+  assert.is(resultOf('6.4', 'f16', '0', '0x7bff7bff'), 0x7bff7bff, 'a sum that does not fit');
+  assert.throws(() => resultOf('6.5', 'f32', '0', '0'), /CM2001/);
+});
+
+test('NaNs of atomic sums are those of an H200, whatever operand is one', () => {
+  // Of f32: memory, the operand and both are NaN, and sums of numbers; recorded on an NVIDIA H200.
+  const pairs = [0x7fc00001, 0xffc12345, 0x7f800001, 0xff812345, 0x7fc1ffc2].flatMap((nan): [number, number, number][] => [
+    [nan, 0x3f803c00, 0x7fffffff],
+    [0x3f803c00, nan, 0x7fffffff],
+    [nan, 0xffc12345, 0x7fffffff],
+  ]);
+  const others: readonly [number, number, number][] = [
+    [0x7f800000, 0xff800000, 0x7fffffff],
+    [0x7e017e02, 0xfe03fd55, 0xfb1fd4c0],
+    [0x00000001, 0x00000001, 0],
+    [0x3f803c00, 0x7c01fc03, 0x7c01fc03],
+  ];
+  const all = [...pairs, ...others];
+  const given = Uint32Array.from(all.flatMap(([memory, operand]) => [memory, operand]));
+  const kernel = (body: string): string =>
+    text(`mul.wide.u32 place, tid, 8; add.u64 out, out, place; { .reg .f32 a, b; ld.global.f32 a, [out+4]; ${body} }`);
+  for (const body of ['atom.global.add.f32 b, [out], a;', 'red.global.add.f32 [out], a;']) {
+    const [found] = run(kernel(body), { threads: all.length, args: [given] });
+    const sums = new Uint32Array(found!.slice().buffer).filter((_, i) => i % 2 === 0);
+    assert.equal(
+      [...sums],
+      all.map(([, , sum]) => sum),
+      body,
+    );
+  }
+});
+
 test.run();

@@ -8,6 +8,7 @@ import {
   bytesOfTensorType,
   encodeIm2col,
   encodeTiled,
+  encodeWide,
   type Im2colTensor,
   type TensorType,
   type TiledTensor,
@@ -127,7 +128,8 @@ test('boxes of every rank and swizzle into shared memory', () => {
 
 test('boxes of shared memory into a tensor, and nothing outside of it', () => {
   for (const rank of [1, 2, 3, 4, 5]) {
-    const { tensor, start, bytes } = chosen(rank, rank === 2 ? '128 16' : '0 16');
+    const { tensor, start: anywhere, bytes } = chosen(rank, rank === 2 ? '128 16' : '0 16');
+    const start = anywhere.map((at) => Math.max(0, at));
     const [memory, shared] = [bytesOf(bytes), bytesOf(8192)];
     const wanted = memory.slice();
     const size = bytesOfTensorType(tensor.type);
@@ -138,8 +140,16 @@ test('boxes of shared memory into a tensor, and nothing outside of it', () => {
       for (let i = 0; i < size; i++, at++)
         if (isInside) wanted[offset + i] = shared[placeOf(patterns[rank === 2 ? '128 16' : '0 16']!, at)]!;
     }
-    const found = kernels.store({ memory, shared, map: (address) => encodedBytes(encodeTiled({ ...tensor, address })), start });
+    const map = (address: bigint): Uint8Array => encodedBytes(encodeTiled({ ...tensor, address }));
+    const found = kernels.store({ memory, shared, map, start });
     assert.equal([...found], [...wanted], JSON.stringify({ tensor, start }));
+    // An H200 stops there (error 715).
+    const inFront = start.map((at, i) => (i === rank - 1 ? -16 : at));
+    for (const op of ['', 'or'])
+      assert.throws(
+        () => kernels.store({ memory, shared, map, start: inFront, ...(op ? { op } : {}) }),
+        /a tensor store at a negative coordinate/,
+      );
   }
 });
 
@@ -244,6 +254,38 @@ test('columns of a convolution', () => {
     const map = (address: bigint): Uint8Array => encodedBytes(encodeIm2col({ ...tensor, address }));
     const found = kernels.load({ memory, map, start, bytes: plain.length, mode: 'columns', offsets });
     assert.equal([...found.subarray(0, plain.length)], [...plain], JSON.stringify(tensor.dims));
+  }
+});
+
+test('columns along the width: rows of one image behind another', () => {
+  const dims = [16, 7, 4, 9];
+  const strides = [32, 224, 896];
+  // Steps of three from before the box, as the manual has them, and 128 pixels whatever the map says.
+  const cases = [
+    { mode: 'w', lower: -1, upper: -1, step: 3, start: [8, -1, 2, 1], offset: 0, pixels: 20 },
+    { mode: 'w', lower: -1, upper: -1, step: 3, start: [8, -4, 3, 1], offset: 2, pixels: 17 },
+    { mode: 'w128', lower: 0, upper: 0, step: 1, start: [0, 3, 0, 0], offset: 0, pixels: 5 },
+  ] as const;
+  for (const { mode, lower, upper, step, start, offset, pixels } of cases) {
+    const tensor = { type: 'u16', dims, strides, steps: [1, step, 1, 1], lower, upper, channels: 8, pixels, mode } as const;
+    const memory = bytesOf(dims.reduce((a, b) => a * b, 2));
+    const places: number[][] = [];
+    let [width, image] = [start[1] as number, start[3] as number];
+    for (let pixel = 0; pixel < (mode === 'w' ? pixels : 128); pixel++) {
+      for (let c = 0; c < 8; c++) places.push([start[0] + c, width + offset, start[2], image]);
+      width += step;
+      if (width <= dims[1]! - 1 + upper) continue;
+      width = lower;
+      image++;
+    }
+    const plain = plainCopy({ type: 'u16', dims, strides, address: 0n, box: [] }, memory, places);
+    const map = (address: bigint): Uint8Array => encodedBytes(encodeWide({ ...tensor, address }));
+    const copy = { memory, map, start: [...start], bytes: plain.length, mode };
+    const found = kernels.load({ ...copy, offsets: [0, offset] });
+    assert.equal([...found.subarray(0, plain.length)], [...plain], `${mode} ${start}`);
+    assert.match(kernels.faultOf({ ...copy, offsets: [2, 0] }), /documented in figures alone/);
+    const boxes = (address: bigint): Uint8Array => encodedBytes(encodeIm2col({ ...tensor, lower: [-1, -1], upper: [-1, -1], address }));
+    assert.match(kernels.faultOf({ ...copy, map: boxes, offsets: [0, 0] }), /not for columns/);
   }
 });
 

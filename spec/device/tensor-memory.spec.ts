@@ -4,10 +4,8 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Diagnostics } from '../../src/base/diagnostic.ts';
-import { SourceFile } from '../../src/base/source.ts';
-import { compile } from '../../src/compile/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
+import { launchTensor, wordsOf } from '../support/tensor-launch.ts';
 import {
   type Choice,
   encode,
@@ -26,40 +24,7 @@ const test = suite('device/tensor-memory');
 const device = openCpuDevice({ threads: 1 });
 test.after(() => device.close());
 
-function metallibOf(text: string): Uint8Array {
-  const diagnostics = new Diagnostics(new SourceFile('k.ptx', text));
-  const compiled = compile(diagnostics.file!, { target: 'cpu' }, diagnostics);
-  assert.ok(compiled, diagnostics.list.map(({ message }) => message).join('; '));
-  return compiled.metallib;
-}
-
-/** The buffers after a launch of a block, or a pair of blocks, of 128 threads; or what stops it. */
-function launch(text: string, blocks: number, args: readonly (Uint8Array | bigint | number)[]): Uint8Array[] | string {
-  const diagnostics = new Diagnostics();
-  const module = device.load(metallibOf(text), diagnostics)!;
-  const buffers: ReturnType<typeof device.allocate>[] = [];
-  // The kernel has two buffers, two numbers of 64 bits, and nine of 32.
-  const rest = [new Uint8Array(4), new Uint8Array(4), 0n, 0n, ...new Array<number>(9).fill(0)].slice(args.length);
-  const given = [...args, ...rest].map((arg) => {
-    if (typeof arg !== 'object')
-      return {
-        kind: 'bytes' as const,
-        bytes: new Uint8Array((typeof arg === 'bigint' ? BigUint64Array.of(arg) : Uint32Array.of(arg)).buffer),
-      };
-    const buffer = device.allocate(arg.length, diagnostics)!;
-    buffer.write(arg);
-    buffers.push(buffer);
-    return { kind: 'buffer' as const, buffer };
-  });
-  const shape = { grid: [blocks, 1, 1], block: [128, 1, 1], dynamicSharedBytes: 0, timeoutMs: 20_000 } as const;
-  module.launch({ kernel: 'k', ...shape, ...(blocks > 1 ? { cluster: [blocks, 1, 1] } : {}), args: given }, diagnostics);
-  const found = buffers.map((buffer) => buffer!.read());
-  for (const buffer of buffers) buffer!.free();
-  module.close();
-  return diagnostics.list.length > 0 ? diagnostics.list.map(({ message }) => message).join('; ') : found;
-}
-
-const wordsOf = (bytes: Uint8Array): Uint32Array => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+const launch = (text: string, blocks: number, args: readonly (Uint8Array | bigint | number)[]) => launchTensor(device, text, blocks, args);
 
 /** Columns of tensor memory that tests look at: sums from column 0, a from 256 on, scale factors from 320 on. */
 const columns = 384;
@@ -228,6 +193,17 @@ test('columns are taken and freed', () => {
   assert.match(launch(kernel(free(64, 32)), 1, [new Uint8Array(16)]) as string, /that were not taken/);
   const lanes = 'mov.u32 a, 0x00200000; tcgen05.ld.sync.aligned.32x32b.x1.b32 {b}, [a];';
   assert.match(launch(kernel(lanes), 1, [new Uint8Array(16)]) as string, /lanes of tensor memory that a warp has no access to/);
+  // Before columns are taken, behind those that are, and once they are free again.
+  const load = (column: number): string => `mov.u32 a, ${column}; tcgen05.ld.sync.aligned.32x32b.x2.b32 {b, c}, [a];`;
+  const tried = (body: readonly string[]): unknown => launch(kernel(body.join('\n')), 1, [new Uint8Array(16)]);
+  const not = /columns of tensor memory that are not taken \(k\.ptx:\d+\)/;
+  assert.match(tried([load(0)]) as string, not);
+  assert.match(tried([take(64), load(63)]) as string, not);
+  assert.match(tried([take(32), load(0), free(0, 32), load(0)]) as string, not);
+  assert.ok(typeof tried([take(64), load(30), load(62), free(0, 64)]) !== 'string');
+  const descriptor = ((128n >> 4n) << 16n) | ((256n >> 4n) << 32n) | (1n << 46n);
+  const copy = encode.shared('@first tcgen05.cp.cta_group::1.128x128b [a+508], desc;');
+  assert.ok(typeof launch(encode.around(copy, 16), 1, [new Uint8Array(imageBytes), new Uint8Array(128 * 64), descriptor]) !== 'string');
 });
 
 test.run();

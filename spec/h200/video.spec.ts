@@ -1,6 +1,6 @@
 /**
  * Scalar video instructions against an NVIDIA H200 (`scripts/record/video`): every seventh of the forms that the recorder makes of all opcodes, types,
- * selectors, second operations and signs, on 16 triples of operands each.
+ * selectors, second operations and signs, and every third saturated shift to the left, on 16 triples of operands each.
  */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';

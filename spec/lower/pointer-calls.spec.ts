@@ -103,12 +103,4 @@ test('CM2040: the address of a function of another module', () => {
   assert.equal(compiled(source).said, ['CM2040 `far`, the address of a function, is not supported: its body is not in this module']);
 });
 
-test('CM2041: functions that may come to call themselves', () => {
-  const inner =
-    '{ .reg .b64 f; .param .b32 a; .param .b32 b; mov.u64 f, loop; st.param.b32 [a], x; P: .callprototype (.param .b32 _) _ (.param .b32 _); call (b), f, (a), P; }';
-  assert.equal(compiled(unary('loop', inner) + kernel(`mov.u64 f, loop; ${called()}`)).said, [
-    'CM2041 recursive functions are not supported by Apple GPUs: `loop` -> `loop`',
-  ]);
-});
-
 test.run();

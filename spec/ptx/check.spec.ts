@@ -156,7 +156,6 @@ const faults: readonly Fault[] = [
 
 /** Legal PTX that this version refuses. */
 const refusals: readonly Fault[] = [
-  ['^vshl.u32.u32.u32.sat.clamp %r1, %r1, %r2;', 'CM2001', '`vshl.u32.u32.u32.sat.clamp` is not supported', 'compiler'],
   ['mov.u64 %rd1, ^%gridid;', 'CM2002', 'special register `%gridid` is not supported'],
   ['mov.u32 %r1, ^%smid;', 'CM2002', 'special register `%smid` is not supported'],
   ['mov.u32 %r1, ^%nsmid;', 'CM2002', 'special register `%nsmid` is not supported'],

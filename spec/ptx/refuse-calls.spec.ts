@@ -69,13 +69,6 @@ test('a call through a pointer that can be of no function says so', () => {
   assert.equal(said('P: .callprototype _ ();\ncall %rd1, P;'), [`10 CM2040 a call through the pointer \`%rd1\` is not supported: ${why}`]);
 });
 
-test('functions that CUDA brings along are refused for what they do', () => {
-  const free = '{ .param .b64 p; st.param.b64 [p], %rd1; call.uni free, (p); }';
-  assert.equal(said(free), [
-    '9 CM2040 a call of `free` is not supported: it frees memory of a heap, which kernels have on the CPU device alone',
-  ]);
-});
-
 test('vprintf is taken as CUDA declares it, and refused otherwise', () => {
   assert.equal(said(print), []);
   const narrow = 'vprintf (.param .b64 a, .param .b32 b)';

@@ -1,15 +1,9 @@
-/** How refused forms of arithmetic and data movement are written, with registers of the types that the assembler wants. */
+/** How forms of data movement are written, with registers of the types that the assembler wants. */
 
 import type { FormMatch } from '../../src/ptx/check/match.ts';
 import { inOrderOf } from '../../src/ptx/check/modifier-order.ts';
 import { lanesOfSlot, typeOfSlot } from '../../src/ptx/check/slots.ts';
 import type { AnyModifiers, OperandSlot, Row } from '../../src/ptx/model/row.ts';
-import { refusedConvertRows } from '../../src/ptx/table/refused/convert.ts';
-import { refusedTensorRows } from '../../src/ptx/table/refused/tensor-map.ts';
-import { refusedVideoRows } from '../../src/ptx/table/refused/video.ts';
-
-/** The refused rows of arithmetic, conversions and data movement. */
-export const refusedDataRows = (): readonly Row[] => [...refusedTensorRows(), ...refusedConvertRows(), ...refusedVideoRows()];
 
 /** Registers of every type under names that `registerOf` uses. */
 export const declarations = ['pred', 'b8', 'b16', 'b32', 'b64', 'b128', 'f32', 'f64']

@@ -1,7 +1,6 @@
-/** Tests of refused rows: NVIDIA's assembler decides whether their forms are legal, and each row must have a reason and a remedy. */
-import type { Test } from 'uvu';
+/** NVIDIA's assembler decides whether forms are legal. */
 import * as assert from 'uvu/assert';
-import { type Row, refusalOf } from '../../src/ptx/model/row.ts';
+import type { Row } from '../../src/ptx/model/row.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
 import { wordsOf } from './forms.ts';
 
@@ -52,17 +51,4 @@ export function refusedByAll(trial: Trial, forms: readonly string[]): Map<string
     left = [...faultsOf(trial, left, target).keys()];
   }
   return new Map(left.map((form) => [form, firstFaults.get(form)!]));
-}
-
-/** A refused row has a reason and a remedy, and nothing else. */
-export function testReasons(test: Test, rows: () => readonly Row[]): void {
-  test('a refused row says why, what to do instead, and nothing of how it would be done', () => {
-    for (const row of rows()) {
-      const { refused, instead } = refusalOf(row) ?? {};
-      assert.ok(refused && refused.length > 15, row.syntax);
-      assert.ok(instead && instead.length > 10, row.syntax);
-      assert.is(row.lower, undefined);
-      assert.equal(row.cases(), []);
-    }
-  });
 }

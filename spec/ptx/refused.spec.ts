@@ -1,22 +1,14 @@
-/** Refused rows are legal PTX: NVIDIA's assembler accepts their forms for at least one version and architecture. */
+/** Rows that are legal PTX of few versions and architectures: NVIDIA's assembler accepts their forms for at least one of them. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Row, refusalOf } from '../../src/ptx/model/row.ts';
 import { allRows } from '../../src/ptx/table/index.ts';
-import { refusedRows } from '../../src/ptx/table/refused/index.ts';
 import { need } from '../support/need.ts';
-import { functions } from './forms.ts';
-import { refusedDataRows } from './refused-data-forms.ts';
+import { functions, instructionText, declarations as plainDeclarations } from './forms.ts';
 import { declarations, refusedText } from './refused-forms.ts';
-import { faultsOf, refusedByAll, sampled, type Trial, testReasons } from './refused-judge.ts';
+import { faultsOf, refusedByAll, sampled, type Trial } from './refused-judge.ts';
 
 const test = suite('ptx/refused');
-
-/** The refused rows that `refused-data.spec.ts` does not test. */
-const otherRows = (): readonly Row[] => {
-  const tested = new Set(refusedDataRows().map(({ syntax }) => syntax));
-  return refusedRows().filter(({ syntax }) => !tested.has(syntax));
-};
 
 const compiledRows = (): readonly Row[] => allRows().filter((row) => refusalOf(row) === undefined);
 
@@ -37,13 +29,25 @@ const trial: Trial = {
   ],
 };
 
-need(test, ['ptxas'], 'every form of a refused row is one that ptxas takes', () => {
-  const forms = otherRows().flatMap((row) => sampled(trial, row, 'legal'));
-  assert.ok(forms.length > 1500, `${forms.length} forms`);
-  assert.equal([...refusedByAll(trial, [...new Set(forms)])], []);
+/** Texts with the operands of the table. */
+const plain: Trial = {
+  ...trial,
+  textsOf: (row, words) => [instructionText(row, words)],
+  declarations: `${plainDeclarations.replaceAll('<9>', '<130>')}\nL:`,
+};
+
+/** Rows of one architecture, or of old versions alone, which `table.spec.ts` leaves out. */
+const isRare = ({ syntax, withdrawn }: Row): boolean => syntax.startsWith('tcgen05.ld.red') || withdrawn?.ptx !== undefined;
+
+need(test, ['ptxas'], 'every form of a rare row is one that ptxas takes', () => {
+  const forms = compiledRows()
+    .filter(isRare)
+    .flatMap((row) => sampled(plain, row, 'legal'));
+  assert.ok(forms.length > 150, `${forms.length} forms`);
+  assert.equal([...refusedByAll(plain, [...new Set(forms)])], []);
 });
 
-need(test, ['ptxas'], 'so is every form of textures and surfaces, whose operands have the same shapes', () => {
+need(test, ['ptxas'], 'so is every form of textures and surfaces', () => {
   const isImage = ({ source }: { readonly source: string }): boolean => /^9\.7\.1[01]\./.test(source);
   const rows = compiledRows().filter((row) => isImage(row) && row.operands.some(({ inBrackets }) => inBrackets.length > 0));
   assert.ok(rows.length > 7, `${rows.length} rows`);
@@ -51,15 +55,22 @@ need(test, ['ptxas'], 'so is every form of textures and surfaces, whose operands
   assert.equal([...refusedByAll(trial, [...new Set(forms)])], []);
 });
 
-need(test, ['ptxas'], 'what a refused row excludes is what ptxas refuses', () => {
-  const forms = [...new Set(otherRows().flatMap((row) => (row.excludes.length > 0 ? sampled(trial, row, 'excluded') : [])))];
-  const taken = trial.targets.slice(0, 4).flatMap((target) => {
-    const faults = faultsOf(trial, forms, target);
+need(test, ['ptxas'], 'what a row of tensor memory excludes is what ptxas refuses', () => {
+  const rows = compiledRows().filter(({ name, excludes }) => name === 'tcgen05' && excludes.length > 0);
+  const forms = [...new Set(rows.flatMap((row) => sampled({ ...plain, max: 60 }, row, 'excluded')))];
+  assert.ok(forms.length > 300, `${forms.length} forms`);
+  const taken = trial.targets.slice(1, 3).flatMap((target) => {
+    const faults = faultsOf(plain, forms, target);
     return forms.filter((form) => !faults.has(form)).map((form) => `${target[1]} ${form}`);
   });
   assert.equal(taken, []);
 });
 
-testReasons(test, otherRows);
+test('no form of the manual is refused', () => {
+  assert.equal(
+    allRows().filter((row) => refusalOf(row) !== undefined || !(row.lower || row.control)),
+    [],
+  );
+});
 
 test.run();

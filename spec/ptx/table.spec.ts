@@ -12,7 +12,7 @@ const test = suite('ptx/table');
 const rows = allRows();
 const rowsByName = rowsByOpcode();
 
-/** The forms of refused rows are for `refused.spec.ts` and `refused-data.spec.ts`. */
+/** Rows of old versions alone are for `refused.spec.ts`, as are coordinates. */
 const isRefused = (row: Row): boolean => refusalOf(row) !== undefined;
 const hasAddress = ({ operands }: Row): boolean => operands.some((slot) => slot.isAddress);
 const named = (list: readonly Row[]): string[] => list.map((row) => row.syntax);
@@ -236,7 +236,9 @@ need(test, ['ptxas'], 'every form of the table is one that ptxas takes', () => {
   const isOfGroup = ({ name }: Row): boolean => name === 'wgmma';
   // Some are of one architecture only.
   const isOfKind = ({ syntax }: Row): boolean => syntax.startsWith('mma.') && syntax.includes('kind');
-  const isUsual = (row: Row): boolean => !isRefused(row) && !row.withdrawn && !isImage(row) && !isOfGroup(row) && !isOfKind(row);
+  const isReduced = ({ syntax }: Row): boolean => syntax.startsWith('tcgen05.ld.red');
+  const isUsual = (row: Row): boolean =>
+    !isRefused(row) && !row.withdrawn && !isImage(row) && !isOfGroup(row) && !isOfKind(row) && !isReduced(row);
   const forms = textsOf(rows.filter(isUsual));
   assert.equal([...refusedByPtxas(textsOf(rows.filter(isOfKind)), '9.0', 'sm_120a')], []);
   // An arrival is at a barrier for a number of threads above 0.

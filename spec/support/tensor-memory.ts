@@ -33,6 +33,10 @@ export interface Choice {
   readonly a: Factor;
   readonly b: Factor;
   readonly isInTensor: boolean;
+  /** Of a sparse product: which columns of metadata. */
+  readonly selector?: number;
+  /** Whether rows of a are shifted afterwards. */
+  readonly isShifted?: boolean;
   readonly isAdded: boolean;
   readonly isSaturated: boolean;
   /** By which power of two d is divided. */
@@ -93,10 +97,10 @@ export function smem({ start, leading, stride, swizzle }: Factor): bigint {
 }
 
 /** The instruction descriptor. */
-export function instruction({ kind, m, n, a, b, isSaturated, scales }: Choice): number {
+export function instruction({ kind, m, n, a, b, isSaturated, scales, selector }: Choice): number {
   const formats = (a.format << 7) | (b.format << 10) | ((a.isNegated ? 1 : 0) << 13) | ((b.isNegated ? 1 : 0) << 14);
   const orders = ((a.isAcross ? 1 : 0) << 15) | ((b.isAcross ? 1 : 0) << 16);
-  const common = formats | orders | ((n >> 3) << 17) | ((m >> 4) << 24);
+  const common = (selector === undefined ? 0 : 4 | selector) | formats | orders | ((n >> 3) << 17) | ((m >> 4) << 24);
   if (scales) return (common | (scales.b << 4) | (scales.a << 29) | ((scales.arePowers ? 1 : 0) << 23)) >>> 0;
   return (common | ((isSaturated ? 1 : 0) << 3) | ((kind === 'i8' ? 2 : 1) << 4)) >>> 0;
 }
@@ -182,7 +186,7 @@ export function randomImage(choice: Choice): Uint8Array {
 }
 
 /** Where tests have a factor and scale factors in tensor memory. */
-const [leftColumn, leftScales, rightScales] = [256, 320, 336];
+export const [leftColumn, leftScales, rightScales, metadataColumn] = [256, 320, 336, 352];
 
 /** The lane of a row of d, of which a in tensor memory has the same. */
 const spread = (row: number): number => 32 * (row >> 4) + (row & 15);
@@ -310,9 +314,11 @@ ${body}
 bar.sync 0;`;
 
 /** The kernel of a product. */
-export function kernelOf({ kind, by, isInTensor, isAdded, divided, masks, scales, zeros }: Choice, columns: number): string {
+export function kernelOf(choice: Choice, columns: number): string {
+  const { kind, by, isInTensor, isAdded, divided, masks, scales, zeros, selector, isShifted } = choice;
   const group = `cta_group::${by === 'pair' ? 2 : 1}`;
-  const name = `tcgen05.mma${by === 'stationary' ? '.ws' : ''}.${group}.kind::${kind}${scales ? `.block_scale${scales.word}` : ''}`;
+  const isSparse = selector !== undefined;
+  const name = `tcgen05.mma${by === 'stationary' ? '.ws' : ''}${isSparse ? '.sp' : ''}.${group}.kind::${kind}${scales ? `.block_scale${scales.word}` : ''}${isShifted ? '.ashift' : ''}`;
   const left = isInTensor ? `[left]` : 'desc';
   const lanes = masks.length > 0 ? `, {${masks.map((_, i) => `mask${i}`).join(', ')}}` : '';
   const more = scales ? ', [sa], [sb]' : lanes;
@@ -323,16 +329,16 @@ export function kernelOf({ kind, by, isInTensor, isAdded, divided, masks, scales
     by === 'pair'
       ? `tcgen05.commit.${group}.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [bar], both;`
       : `tcgen05.commit.${group}.mbarrier::arrive::one.shared::cluster.b64 [bar];`;
-  const body = shared(`{ .reg .b32 i, d, left, sa, sb, mask<8>; .reg .b64 right, zeros; .reg .pred e; .reg .b16 both;
+  const body = shared(`{ .reg .b32 i, d, left, sa, sb, meta, mask<8>; .reg .b64 right, zeros; .reg .pred e; .reg .b16 both;
 ld.param.u64 right, [p3]; add.u64 right, right, %w; ld.param.u32 i, [p4];
 ${masks.map((_, n) => `ld.param.u32 mask${n}, [p${5 + n}];`).join(' ')}
 { .reg .b32 low, high; ld.param.u32 low, [p5]; ld.param.u32 high, [p6]; mov.b64 zeros, {low, high}; }
-mov.u32 d, 0; mov.u32 left, ${leftColumn}; mov.u32 sa, ${leftScales}; mov.u32 sb, ${rightScales}; mov.b16 both, 3;
+mov.u32 d, 0; mov.u32 left, ${leftColumn}; mov.u32 sa, ${leftScales}; mov.u32 sb, ${rightScales}; mov.b16 both, 3; mov.u32 meta, ${metadataColumn};
 setp.eq.u32 e, t, ${isAdded ? 't' : '1000'};
 @first mbarrier.init.shared.b64 [bar], 1;
 tcgen05.fence::before_thread_sync; ${sync} tcgen05.fence::after_thread_sync;
 ${leader}
-@first ${name} [d], ${left}, right, i${more}, e${z};
+@first ${name} [d], ${left}, right,${isSparse ? ' [meta],' : ''} i${more}, e${z};
 @first ${commit}
 WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [bar], 0; @!p bra WAIT;
 tcgen05.fence::after_thread_sync; ${sync} }`);

@@ -8,7 +8,7 @@ export interface Copy {
   readonly memory: Uint8Array;
   readonly map: (address: bigint) => Uint8Array;
   readonly start: readonly number[];
-  readonly mode?: 'gather' | 'scatter' | 'columns';
+  readonly mode?: 'gather' | 'scatter' | 'columns' | 'w' | 'w128';
   readonly offsets?: readonly number[];
 }
 
@@ -87,8 +87,10 @@ ${name}.${kind}.bulk_group [map, ${list(copy.start)}], [data];`;
 
 function loadOf({ start, bytes, mode, offsets = [] }: Copy & { readonly bytes: number }): string {
   const axes = mode === 'gather' ? 2 : start.length;
-  const kind = { gather: '.tile::gather4', columns: '.im2col', scatter: '', tile: '.tile' }[mode ?? 'tile'];
-  const more = mode === 'columns' ? `, ${list(offsets)}` : '';
+  const kind = { gather: '.tile::gather4', columns: '.im2col', w: '.im2col::w', w128: '.im2col::w::128', scatter: '', tile: '.tile' }[
+    mode ?? 'tile'
+  ];
+  const more = mode === 'columns' || mode === 'w' || mode === 'w128' ? `, ${list(offsets)}` : '';
   return `${mapped}mbarrier.init.shared.b64 [bar], 1;
 mbarrier.arrive.expect_tx.shared.b64 state, [bar], ${bytes};
 cp.async.bulk.tensor.${axes}d.shared::cluster.global${kind}.mbarrier::complete_tx::bytes [data], [map, ${list(start)}], [bar]${more};

@@ -32,11 +32,16 @@ export interface Sampler {
 const [result, struct, texels, given, taken, arguments_] = [200, 1024, 300_000, 200_000, 250_000, 2048];
 
 export class Textures {
-  readonly one: Cuda = cuda();
+  readonly one: Cuda;
   #next = 40;
   readonly #stubs = new Map<string, bigint>();
   /** Where results of functions are. */
   readonly at200: bigint = at(result);
+
+  /** On the CPU device by default. */
+  constructor(options: Parameters<typeof cuda>[0] = {}) {
+    this.one = cuda(options);
+  }
 
   /** The handle that a function that must not fail returns. */
   call(run: () => unknown): bigint {

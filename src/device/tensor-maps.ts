@@ -2,7 +2,7 @@
  * Tensor maps as hosts make them, with the rules of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`. Source: CUDA Driver API, "Tensor
  * Map Object Management"; the bytes are those of `src/ir/tensor-map.ts`.
  */
-import { columns, tensorMap, tensorMapBytes, tensorMapMagic, tensorTypes } from '../ir/tensor-map.ts';
+import { columns, columnsOfWidth, tensorMap, tensorMapBytes, tensorMapMagic, tensorTypes } from '../ir/tensor-map.ts';
 
 export { tensorMap, tensorMapAlign, tensorMapBytes, tensorMapMagic, tensorTypes } from '../ir/tensor-map.ts';
 
@@ -39,6 +39,16 @@ export interface Im2colTensor extends Tensor {
   /** Corners of the box in which a filter lies, along each axis of space, the innermost first. */
   readonly lower: readonly number[];
   readonly upper: readonly number[];
+  readonly channels: number;
+  readonly pixels: number;
+}
+
+/** A map for copies of columns along the width alone: of `pixels` of them, or (`w128`) of 128. */
+export interface WideTensor extends Tensor {
+  readonly mode: 'w' | 'w128';
+  /** Corners of the box in which a filter lies, along the width. */
+  readonly lower: number;
+  readonly upper: number;
   readonly channels: number;
   readonly pixels: number;
 }
@@ -124,5 +134,22 @@ export function encodeIm2col(tensor: Im2colTensor): Encoded {
     view.setInt16(tensorMap.lower + 2 * i, lower[i]!, true);
     view.setInt16(tensorMap.upper + 2 * i, upper[i]!, true);
   }
+  return done(view);
+}
+
+/** The map of images for copies of columns along the width. Source: CUDA Driver API, "Tensor Map Object Management". */
+export function encodeWide(tensor: WideTensor): Encoded {
+  const { mode, lower, upper, channels, pixels, dims } = tensor;
+  if (dims.length < 3 || dims.length > 5) return { why: `${dims.length} axes, but images have 3 to 5` };
+  const isCorner = (n: number): boolean => n >= -(2 ** 15) && n < 2 ** 15;
+  if (!isCorner(lower) || !isCorner(upper)) return { why: 'a corner that has more than 16 bits' };
+  if (channels < 1 || channels > 256 || pixels < 1 || pixels > 1024) return { why: 'more than 256 channels or 1024 pixels of a column' };
+  const why = faultOf(tensor, channels);
+  if (why) return { why };
+  const view = encoded(tensor, columnsOfWidth[mode]);
+  view.setUint16(tensorMap.box, channels, true);
+  view.setUint16(tensorMap.box + 2, pixels, true);
+  view.setInt16(tensorMap.lower, lower, true);
+  view.setInt16(tensorMap.upper, upper, true);
   return done(view);
 }

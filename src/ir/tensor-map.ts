@@ -36,8 +36,9 @@ export const tensorMap = {
   upper: 114,
 } as const;
 
-/** Added to the rank of a map for columns. */
+/** Added to the rank of a map for columns, and for those along the width alone: of as many pixels as the map says, or of 128. */
 export const columns = 16;
+export const columnsOfWidth = { w: 32, w128: 48 } as const;
 
 /** Types of elements by their number, with the bytes of one, whether NaN may stand for what lies outside, and whether loads round elements. */
 export const tensorTypes = [

@@ -9,6 +9,8 @@ export const tensorMemory = {
   /** Byte offsets: factors of b and of a row of a, in doubles; the word of taken columns. */
   right: 0x40000,
   left: 0x60000,
+  /** Of a sparse matrix: where the factors of b of a row are, in bytes from those of a column. */
+  places: 0x60200,
   taken: 0x60400,
   /** The addresses of descriptors have 18 bits, to which the size of all adds. */
   bytes: 0x80000,

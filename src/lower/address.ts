@@ -10,6 +10,7 @@ import { addressOfCell, addressOnStack, cellOf } from './cells.ts';
 import { type Context, isEntry, readRegister } from './context.ts';
 import { layoutOf } from './initializer.ts';
 import { memoryParam } from './module-memory.ts';
+import { untagged } from './passes/tagged-addresses.ts';
 import { asInt } from './ssa/convert.ts';
 
 /** A symbol with its state space, or an integer. */
@@ -60,7 +61,11 @@ function unusable(c: Context, node: Operand, space: Space, why: string): Value {
 /** Offsets of 32-bit addresses are added in 32 bits, where they wrap as the hardware's do. */
 function fromInteger(c: Context, value: Value, bytes: bigint, space: Space): Value {
   const type: PointerType = `ptr.${space}`;
-  if (typeOf(c.kernel, value) === 'i64') return offset(c, c.ir.inttoptr(type, value), bytes);
+  if (typeOf(c.kernel, value) === 'i64') {
+    // What is in a register may be a generic address, whose tag would be lost in that of another block.
+    const address = space === 'shared' && c.remote ? untagged(c.ir, value) : value;
+    return offset(c, c.ir.inttoptr(type, address), bytes);
+  }
   const sum = bytes === 0n ? value : c.ir.add(value, c.ir.const(c.ir.typeOf(value), bytes));
   return c.ir.inttoptr(type, c.ir.zext('i64', sum));
 }
@@ -68,7 +73,7 @@ function fromInteger(c: Context, value: Value, bytes: bigint, space: Space): Val
 /** The pointer of an address that may be in another block of the cluster. */
 function remotePointer(c: Context, remote: Distances, value: Value, bytes: bigint): Value {
   const { ir } = c;
-  const wide = ir.typeOf(value) === 'i64' ? value : ir.zext('i64', value);
+  const wide = ir.typeOf(value) === 'i64' ? untagged(ir, value) : ir.zext('i64', value);
   return offset(c, ir.inttoptr('ptr.shared', ownAddress(ir, wide, remote)), bytes);
 }
 

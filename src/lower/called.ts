@@ -30,14 +30,6 @@ export function inlinedSizes({ functions, recursions }: Checked): Sizes {
 const sizeOf = (fn: CheckedFunction, sizes: Sizes): number =>
   callsOf(fn).reduce((sum, call) => Math.min(maxInstructions + 1, sum + sizes.get(call.fn)! + call.args.length), fn.items.length);
 
-/** Reports CM2041 for a kernel that comes to call a function that may come to call itself. */
-export function reportRecursion(entry: CheckedFunction, checked: Checked, diagnostics: Diagnostics): boolean {
-  const found = [...waysFrom(entry, checked).keys()].flatMap((fn) => checked.recursions.get(fn) ?? []);
-  for (const { cycle, span } of new Set(found))
-    diagnostics.report('CM2041', { cycle: cycle.map((name) => `\`${name}\``).join(' -> ') }, { span });
-  return found.length > 0;
-}
-
 /** Reports CM2060 for a kernel that would be too large. Kernels that call nothing may be of any size. */
 export function reportTooLarge(entry: CheckedFunction, sizes: Sizes, diagnostics: Diagnostics): boolean {
   const calls = callsOf(entry);

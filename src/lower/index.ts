@@ -4,9 +4,9 @@
  */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { type AfterPass, emptyKernel, type Kernel, type Module, type ModuleMemory } from '../ir/index.ts';
-import { type Checked, type CheckedFunction, functionNumbers } from '../ptx/index.ts';
-import { inFunctions, inlinedSizes, reportRecursion, reportTooLarge } from './called.ts';
-import { lowerEntry } from './entry.ts';
+import { type Checked, type CheckedFunction, forgetBody, functionNumbers } from '../ptx/index.ts';
+import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
+import { lowerEntry, type Surroundings } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
 /** Instructions of modules for the first GPUs have modifiers that are not written, so that none of them stays. */
@@ -40,8 +40,6 @@ export interface LowerChoices {
   readonly hasClusters?: boolean;
   /** Of kernels that become PTX again: the architecture. Its instructions stay what they are, and there is no limit of parameters. */
   readonly ptx?: number;
-  /** Whether threads have a stack. */
-  readonly hasStack?: boolean;
   /** Observes each kernel after each pass of `lowerPasses`. */
   readonly afterPass?: AfterPass | undefined;
 }
@@ -51,16 +49,38 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
   return { kernels: [...lowerEntries(checked, diagnostics, choices)].map(([kernel]) => kernel) };
 }
 
-/** The kernels of a checked module as `lowerModule` makes them, each when it is asked for, with its entry. */
-export function* lowerEntries(checked: Checked, diagnostics: Diagnostics, choices: LowerChoices): Generator<[Kernel, CheckedFunction]> {
+/**
+ * The kernels of a checked module as `lowerModule` makes them, each when it is asked for, with its entry: those of the numbers `which`, of which the
+ * others lose their bodies, or all of them.
+ */
+export function* lowerEntries(
+  checked: Checked,
+  diagnostics: Diagnostics,
+  choices: LowerChoices,
+  which?: ReadonlySet<number>,
+): Generator<[Kernel, CheckedFunction]> {
   if (checked.module.addressSize === 32) {
     const span = checked.module.version?.span ?? checked.entries[0]?.fn.nameSpan;
     diagnostics.report('CM2047', {}, span ? { span } : {});
     return;
   }
   const sizes = inlinedSizes(checked);
+  const around = surroundingsOf(checked, choices);
+  if (which) for (const [number, entry] of checked.entries.entries()) if (!which.has(number)) forgetBody(entry);
+  for (const [number, entry] of checked.entries.entries()) {
+    if (which && !which.has(number)) continue;
+    const own = new Diagnostics(diagnostics.file);
+    const isRefused = reportTooLarge(entry, sizes, own);
+    const kernel = isRefused ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);
+    if (own.list.length > 0) diagnostics.addNew(inFunctions(entry, checked, own.list));
+    yield [kernel, entry];
+  }
+}
+
+/** What the kernels of a module share, by the choices. */
+function surroundingsOf(checked: Checked, choices: LowerChoices): Surroundings {
   const numbers = functionNumbers(checked.module);
-  const around = {
+  return {
     functions: checked.functions,
     recursions: checked.recursions,
     functionNumbers: numbers,
@@ -75,11 +95,4 @@ export function* lowerEntries(checked: Checked, diagnostics: Diagnostics, choice
     kept: keptInstructions(checked.module, choices.ptx ?? 0),
     afterPass: choices.afterPass,
   };
-  for (const entry of checked.entries) {
-    const own = new Diagnostics(diagnostics.file);
-    const isRefused = (!choices.hasStack && reportRecursion(entry, checked, own)) || reportTooLarge(entry, sizes, own);
-    const kernel = isRefused ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);
-    if (own.list.length > 0) diagnostics.addNew(inFunctions(entry, checked, own.list));
-    yield [kernel, entry];
-  }
 }

@@ -122,7 +122,13 @@ export function writeResults(c: Context, match: Match, result: AnyLowered): void
   const destination = match.operands[0];
   if (!destination?.slot.isDestination || result === undefined) return;
   const { slot, node, type, lanes } = destination;
-  if (slot.second !== undefined) {
+  const other = match.operands[1];
+  if (other?.slot.isDestination) {
+    const both = result as Readonly<Record<string, Value | readonly Value[]>>;
+    if (lanes === undefined) writeTo(c, node, both[slot.name] as Value, type);
+    else writeElements(c, node, both[slot.name] as readonly Value[], type);
+    writeTo(c, other.node, both[other.slot.name] as Value, other.type);
+  } else if (slot.second !== undefined) {
     const both = result as Readonly<Record<string, Value | readonly Value[]>>;
     const [first, second] = node.kind === 'pair' ? [node.first, node.second] : [node, undefined];
     if (lanes === undefined) writeTo(c, first, both[slot.name] as Value, type);

@@ -18,6 +18,18 @@ export const reasons: readonly { readonly applies: (row: Row) => boolean; readon
     why: 'of textures and surfaces, of which there are samples in spec/h200/textures.spec.ts: the manual’s formulas in spec/program/textures.spec.ts and arrays.spec.ts',
   },
   {
+    applies: ({ name }) => name === 'istypep',
+    why: 'an H200 gives 0 for handles of textures and surfaces, for null and for other addresses, of which no fixture is needed: worked examples of the table',
+  },
+  {
+    applies: ({ syntax }) => syntax.startsWith('vshl') && syntax.includes('.sat'),
+    why: 'of scalar video instructions, of which there are samples in spec/h200/video.spec.ts: worked examples of the table',
+  },
+  {
+    applies: ({ withdrawn }) => withdrawn?.ptx !== undefined,
+    why: 'removed from PTX before there was an H200: spec/device/small-forms.spec.ts',
+  },
+  {
     applies: ({ name }) => name === 'sured',
     why: 'of surfaces in a kernel of its own: words computed in spec/program/arrays.spec.ts and texel-stores.spec.ts',
   },

@@ -21,13 +21,6 @@ export const refusals = entries({
     message: '{what} is not supported: {why}',
     page: 'Calls of functions with a body in the module are inlined. A call through a pointer is compiled for the functions whose address the module takes. A function of another module would need a linker. Functions that no entry calls are not compiled.',
   },
-  CM2041: {
-    severity: 'error',
-    title: 'recursion',
-    message: 'recursive functions are not supported by Apple GPUs: {cycle}',
-    help: '`--target cpu` compiles it for the CPU device; for other targets, rewrite the recursion as a loop, with a `.local` array as the stack if necessary',
-    page: 'AIR kernels have no call stack, so that calls are inlined, which does not terminate for recursion. A call through a pointer may be of any function whose address the module takes and that has its parameters and results, so that virtual functions that call one another count as recursive. With `--target cpu`, such functions have frames on a stack in the local memory of each thread. Its size is that of `--stack-size`, `cudaLimitStackSize` or the API, and a kernel whose stack is too small stops with the line of the call.',
-  },
   CM2042: {
     severity: 'error',
     title: 'variable not supported',

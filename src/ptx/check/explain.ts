@@ -47,7 +47,7 @@ export function explainRow(row: Row): ExplainedForm {
     row.syntax,
     ...values,
     `  ${row.doc}`,
-    `  ${status}. PTX ISA 9.0, ${row.source}; PTX ${row.since.ptx}, sm_${row.since.sm}${row.withdrawn ? ` to before sm_${row.withdrawn.sm}` : ''}.`,
+    `  ${status}. PTX ISA 9.0, ${row.source}; PTX ${row.since.ptx}, sm_${row.since.sm}${row.withdrawn ? ` to before ${row.withdrawn.ptx ? `PTX ${row.withdrawn.ptx}` : `sm_${row.withdrawn.sm}`}` : ''}.`,
     '',
   ];
   return { syntax: row.syntax, doc: row.doc, source: row.source, status, text: lines.join('\n') };

@@ -165,7 +165,7 @@ function checkInstruction(
     for (const call of calls) items.push({ kind: 'instruction', match, scope, guard, call });
     return;
   }
-  const refusal = refusalFor(form.row, c.stated.sm);
+  const refusal = refusalFor(form.row, c.stated);
   if (refusal) {
     const help = refusal.instead === undefined ? {} : { help: refusal.instead };
     const where = { span: instruction.opcodeSpan, label: refusal.refused, ...help };

@@ -1,9 +1,6 @@
 /** Reports calls that are refused, once at the call and with the name of the function. `calls.ts` checks the calls. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';
-import { deviceRuntimeKind } from '../model/device-runtime.ts';
-
-const noHeap = 'allocate on the host and pass the pointer to the kernel, or compile with `--target cpu`';
 
 const noWait = [
   'it waits for kernels that a kernel launched, which CUDA 12 has no more',
@@ -16,8 +13,6 @@ const systemCalls: ReadonlyMap<string, readonly [why: string, instead: string]> 
     'vprintf',
     ['its declaration differs from CUDA’s', 'declare it as `(.param .b32 r) vprintf (.param .b64 format, .param .b64 arguments)`'],
   ],
-  ['malloc', ['it allocates from a heap, which kernels have on the CPU device alone', noHeap]],
-  ['free', ['it frees memory of a heap, which kernels have on the CPU device alone', noHeap]],
   ...['cudaDeviceSynchronize', '__cudaCDP2DeviceSynchronize'].map((name) => [name, noWait] as const),
 ]);
 
@@ -29,13 +24,8 @@ export function refusePointerCall(name: string, span: Span, diagnostics: Diagnos
   diagnostics.report('CM2040', { what: `a call through the pointer \`${name}\``, why }, { span, help });
 }
 
-/** Reports CM2040 for a call of a function without a body in the module, with the reason for known CUDA functions; CM2090 for those of the CPU device. */
+/** Reports CM2040 for a call of a function without a body in the module, with the reason for known CUDA functions. */
 export function refuseMissingBody(name: string, span: Span, diagnostics: Diagnostics): void {
-  if (deviceRuntimeKind(name)) {
-    const why = 'Metal launches no kernels from kernels';
-    diagnostics.report('CM2090', { what: `a call of \`${name}\``, target: 'Apple GPUs', why }, { span });
-    return;
-  }
   const why = 'its body is not in this module';
   const help = 'link the file that defines it as well: `cumetal link a.ptx b.ptx -o all.ptx`, or several files for `build` and `run`';
   const [systemCall, instead] = systemCalls.get(name) ?? [why, help];

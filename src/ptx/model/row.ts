@@ -5,12 +5,12 @@
  * The notation of a syntax line is the manual's: `{.sat}` is optional, `.type` is a slot with the words of `values` (a dotted word without
  * values is a literal), `[a]` is an address, `[a, b]` an address with another operand in its brackets, `(a)` a list of any length, `p|q` a
  * pair, `p[|q]` a pair with an optional second part, `{!}c` a predicate that may be negated, and `{, b}` an optional operand (`onlyWith`
- * names the modifier that requires it). The destination is `d`, a pair in the first position, or the sink `_`, which discards the result.
+ * names the modifier that requires it). The destination is `d` (and `r` behind it), a pair in the first position, or `_`, which discards the result.
  */
 
 import type { Value } from '../../ir/index.ts';
 import type { Instruction, Operand } from '../syntax/ast.ts';
-import type { Refusal, Since, Withdrawn } from './refusal.ts';
+import { isWithdrawn, type Refusal, type Since, type Stated, type Withdrawn } from './refusal.ts';
 import type { AddressOperand, RowBuilder } from './row-builder.ts';
 import type { Register } from './types.ts';
 
@@ -32,9 +32,17 @@ type OptionalPiece<P> = P extends `{!}${string}` ? never : P extends `${infer N}
 
 /** Operand names of a syntax line: `add.s32 d, a, b` gives `d`, `a` and `b`. */
 export type Operands<S extends string> = NameOf<Tail<S>[number]> & string;
-/** `d`, both names of a pair, or never. */
+/** `d`, `d` and `r`, both names of a pair, or never. */
 type Destination<S extends string> =
-  Tail<S> extends [infer F, ...unknown[]] ? (F extends 'd' ? 'd' : F extends `${string}|${string}` ? NameOf<F> : never) : never;
+  Tail<S> extends ['d', 'r', ...unknown[]]
+    ? 'd' | 'r'
+    : Tail<S> extends [infer F, ...unknown[]]
+      ? F extends 'd'
+        ? 'd'
+        : F extends `${string}|${string}`
+          ? NameOf<F>
+          : never
+      : never;
 type Sources<S extends string> = Exclude<Operands<S>, Destination<S>>;
 type Addresses<S extends string> = AddressPiece<Tail<S>[number]> & string;
 type Omissible<S extends string> = OptionalPiece<Tail<S>[number]> & string;
@@ -67,15 +75,17 @@ export type SourceOperands<S extends string, B> = {
 
 // biome-ignore lint/suspicious/noConfusingVoidType: the result of a method without a value
 type NoValue = void;
-/** The result of a row: the value of `d` (an array for a brace vector), both values of a pair, or nothing without a destination. */
+/** The result of a row: the value of `d` (an array for a brace vector), both values of `d` and `r` or of a pair, or nothing without a destination. */
 export type Lowered<S extends string> =
-  Tail<S> extends [infer F, ...unknown[]]
-    ? F extends 'd'
-      ? Value | readonly Value[] | undefined
-      : F extends `${string}|${string}`
-        ? { readonly [N in NameOf<F> & string]: Value | readonly Value[] } | undefined
-        : NoValue
-    : NoValue;
+  Tail<S> extends ['d', 'r', ...unknown[]]
+    ? { readonly d: Value | readonly Value[]; readonly r: Value } | undefined
+    : Tail<S> extends [infer F, ...unknown[]]
+      ? F extends 'd'
+        ? Value | readonly Value[] | undefined
+        : F extends `${string}|${string}`
+          ? { readonly [N in NameOf<F> & string]: Value | readonly Value[] } | undefined
+          : NoValue
+      : NoValue;
 
 // ── the row ──
 
@@ -96,11 +106,9 @@ export type Status = 'exact' | { readonly approximate: string } | Refusal;
 /** Why a row is refused; undefined for a compiled row. */
 export const refusalOf = ({ status }: Row): Refusal | undefined => (typeof status === 'object' && 'refused' in status ? status : undefined);
 
-/** Why a row is refused in modules for an architecture. */
-export function refusalFor(row: Row, sm: number | undefined): Refusal | undefined {
-  const { withdrawn } = row;
-  return refusalOf(row) ?? (withdrawn && sm !== undefined && sm >= withdrawn.sm ? withdrawn : undefined);
-}
+/** Why a row is refused in modules of a version for an architecture. */
+export const refusalFor = (row: Row, stated: Stated): Refusal | undefined =>
+  refusalOf(row) ?? (row.withdrawn && isWithdrawn(row.withdrawn, stated) ? row.withdrawn : undefined);
 
 /** The effect of an instruction on control flow. `src/lower` ends basic blocks accordingly. */
 export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call' | 'stop' | 'wait';
@@ -356,7 +364,8 @@ function modifierSlots(head: string, values: ValueSets): ModifierSlot[] {
 }
 
 function operandSlots(tail: string, spec: LooseSpec): OperandSlot[] {
-  return piecesOf(tail.replace(/\{, *([^{}]+)\}/g, ', ?$1')).map((piece, index) => operandSlot(piece, index, spec));
+  const slots = piecesOf(tail.replace(/\{, *([^{}]+)\}/g, ', ?$1')).map((piece, index) => operandSlot(piece, index, spec));
+  return tail.startsWith('d, r,') ? slots.map((slot, i) => (i === 1 ? { ...slot, isDestination: true } : slot)) : slots;
 }
 
 /** The pieces of a list, split at commas outside of brackets. */

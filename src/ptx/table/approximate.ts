@@ -22,7 +22,8 @@ function estimate(ir: RowBuilder, a: Value, compute: (x: Value) => Value): Value
   return orNan(ir, result, result, flush(ir, rounded, true));
 }
 
-const reciprocal = (ir: RowBuilder, x: Value): Value => ir.fdiv(ir.const('f64', 0x3ff0_0000_0000_0000n), x);
+/** On the CPU device the quotient is exact, and what is printed as PTX again may have an estimate for it. */
+const reciprocal = (ir: RowBuilder, x: Value): Value => (ir.isForCpu ? ir.frcp(x) : ir.fdiv(ir.const('f64', 0x3ff0_0000_0000_0000n), x));
 
 export const approximateRows = [
   row({

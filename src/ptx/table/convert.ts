@@ -7,6 +7,7 @@ import { bitsOf, type FloatType, type IntType } from '../../ir/types.ts';
 import { type RowBuilder, row } from '../model/row.ts';
 import { bitsOfType, isSignedType, registerTypes } from '../model/types.ts';
 import { flush, intToFloat, narrowFloat, rectify, saturate, saturateInt, typeOf, widened } from './compose.ts';
+import { cheaperToCut } from './half-away.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
 export const integers = ['u8', 'u16', 'u32', 'u64', 's8', 's16', 's32', 's64'] as const;
@@ -36,13 +37,13 @@ function integerToInteger(ir: RowBuilder, a: Value, from: string, to: string, sa
 /** Rounds to an integral value as the modifier says. */
 export function toIntegral(ir: RowBuilder, a: Value, rounding: (typeof integerRoundings)[number]): Value {
   const ops = { rni: 'frint', rzi: 'ftrunc', rmi: 'ffloor', rpi: 'fceil' } as const;
-  return ir[ops[rounding]](a);
+  return ir[ops[rounding]](rounding === 'rzi' ? cheaperToCut(ir, a) : a);
 }
 
 /** Saturates, as the manual demands for conversions to integers with and without `.sat`. */
 export function floatToInteger(ir: RowBuilder, a: Value, to: string, rounding: (typeof integerRoundings)[number]): Value {
   const type = registerTypes[to] as IntType;
-  const integral = rounding === 'rzi' ? a : toIntegral(ir, a, rounding);
+  const integral = rounding === 'rzi' ? cheaperToCut(ir, a) : toIntegral(ir, a, rounding);
   const value = isSignedType(to) ? ir.fptosi(type, integral) : ir.fptoui(type, integral);
   if (typeOf(ir, a) !== 'f64' && bitsOf(type) !== 64) return value;
   const highest = ir.const(type, 1n << BigInt(bitsOf(type) - 1));

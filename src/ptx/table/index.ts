@@ -1,5 +1,5 @@
 /**
- * The instruction table: all rows in the order of the manual, refused ones last. Each chapter has a file; `compose.ts` has shared code. To add
+ * The instruction table: all rows in the order of the manual. Each chapter has a file; `compose.ts` has shared code. To add
  * an instruction, copy the manual's line into a row (see `docs/architecture.md`).
  */
 
@@ -51,11 +51,11 @@ import { outOfBoundsRows } from './oob.ts';
 import { orderedRows } from './ordered.ts';
 import { pairedRows } from './pairs.ts';
 import { policyRows } from './policies.ts';
-import { refusedRows } from './refused/index.ts';
 import { smallFloatRows } from './small-floats.ts';
 import { stackRows } from './stack.ts';
 import { stochasticRows } from './stochastic.ts';
 import { tensorMemoryRows } from './tensor-memory/rows.ts';
+import { surfaceQueryRows, textureQueryRows } from './texture/queries.ts';
 import { surfaceReductionRows } from './texture/reduction.ts';
 import { surfaceRows } from './texture/surface.ts';
 import { texelStoreRows } from './texture/texel-stores.ts';
@@ -115,8 +115,8 @@ export const chapters: readonly Chapter[] = [
   eager(blackwellFloatRows()),
   eager(stochasticRows()),
   eager(outOfBoundsRows()),
-  lazy(lazyOpcodes.textures, textureRows),
-  lazy(lazyOpcodes.surfaces, () => [...surfaceRows(), ...surfaceReductionRows(), ...texelStoreRows()]),
+  lazy(lazyOpcodes.textures, () => [...textureRows(), ...textureQueryRows()]),
+  lazy(lazyOpcodes.surfaces, () => [...surfaceRows(), ...surfaceReductionRows(), ...texelStoreRows(), ...surfaceQueryRows()]),
   eager(controlRows),
   eager(clusterBarrierRows),
   eager(stackRows),
@@ -167,10 +167,10 @@ export function compiledRowsOf(opcode: string): readonly Row[] {
 
 let wholeTable: { readonly rows: readonly Row[]; readonly byName: Groups } | undefined;
 
-/** The whole table, refused rows last; created on first use. */
+/** The whole table; created on first use. */
 function table(): NonNullable<typeof wholeTable> {
   if (!wholeTable) {
-    const rows = [...chapters.flatMap(rowsOf), ...refusedRows()];
+    const rows = chapters.flatMap(rowsOf);
     wholeTable = { rows, byName: grouped(rows) };
   }
   return wholeTable;

@@ -18,7 +18,7 @@ export const lazyOpcodes = {
   tiles: 'ldmatrix stmatrix movmatrix',
   fences: 'membar fence',
   barriers: 'mbarrier',
-  textures: 'tex tld4 txq',
+  textures: 'tex tld4 txq istypep',
   surfaces: 'suld sust sured suq',
   clusters: 'mapa getctarank',
   multimem: 'multimem',

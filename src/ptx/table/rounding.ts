@@ -9,6 +9,7 @@ import type { Value } from '../../ir/index.ts';
 import { bitsOf, intOf } from '../../ir/types.ts';
 import type { RowBuilder } from '../model/row.ts';
 import { typeOf } from './compose.ts';
+import { noteHalfAway } from './half-away.ts';
 
 /** Towards zero, downwards, upwards. */
 export const directed = ['rz', 'rm', 'rp'] as const;
@@ -37,22 +38,54 @@ function inDirection(
   return ir.fneg(compute('up', ...negated.map((a) => ir.fneg(a))));
 }
 
+/** Comparisons of the exact value with the nearest float: whether it is above, or below. */
+interface Sides {
+  above(): Value;
+  below(): Value;
+}
+
+const sidesOf = (ir: RowBuilder, error: Value): Sides => {
+  const zero = (): Value => ir.const(typeOf(ir, error), 0);
+  return { above: () => ir.fcmp(error, zero(), { pred: 'ogt' }), below: () => ir.fcmp(error, zero(), { pred: 'olt' }) };
+};
+
 /**
- * The next float in a direction from the nearest one, by the sign of its error. A zero or NaN error changes nothing. A zero is never
- * farther from zero than the exact value, and has its sign.
+ * The next float upwards from the nearest one, where the exact value is above it. A zero is never farther from zero than the exact value, and has its
+ * sign.
  */
-function stepFrom(ir: RowBuilder, way: Way, nearest: Value, error: Value): Value {
+function stepUp(ir: RowBuilder, nearest: Value, isAbove: Value): Value {
   const type = typeOf(ir, nearest);
   const int = intOf(bitsOf(type));
-  const zero = ir.const(type, 0);
   const bits = ir.bitcast(int, nearest);
-  if (way === 'up') {
-    const isBelow = ir.fcmp(error, zero, { pred: 'ogt' });
-    const step = ir.or(ir.ashr(bits, ir.const(int, bitsOf(type) - 1)), ir.const(int, 1));
-    return ir.bitcast(type, ir.add(bits, ir.select(isBelow, step, ir.const(int, 0))));
-  }
-  const isFarther = ir.fcmp(withSignOf(ir, error, bits), zero, { pred: 'olt' });
-  return ir.bitcast(type, ir.sub(bits, ir.select(isFarther, ir.const(int, 1), ir.const(int, 0))));
+  const away = ir.const(int, 1);
+  const step = isNotNegative(ir, nearest) ? away : ir.or(ir.ashr(bits, ir.const(int, bitsOf(type) - 1)), away);
+  return ir.bitcast(type, ir.add(bits, ir.select(isAbove, step, ir.const(int, 0))));
+}
+
+/** The next float towards zero from the nearest one, where the exact value is nearer to zero. */
+function stepDown(ir: RowBuilder, nearest: Value, isNearer: Value): Value {
+  const type = typeOf(ir, nearest);
+  const int = intOf(bitsOf(type));
+  const bits = ir.bitcast(int, nearest);
+  return ir.bitcast(type, ir.add(bits, ir.select(isNearer, ir.const(int, -1n & ((1n << BigInt(bitsOf(type))) - 1n)), ir.const(int, 0))));
+}
+
+/** The next float away from zero from the nearest one, where the exact value is farther. */
+function stepAway(ir: RowBuilder, nearest: Value, isFarther: Value): Value {
+  const type = typeOf(ir, nearest);
+  const int = intOf(bitsOf(type));
+  return ir.bitcast(type, ir.add(ir.bitcast(int, nearest), ir.select(isFarther, ir.const(int, 1), ir.const(int, 0))));
+}
+
+/** Whether a float is known to be no negative number. */
+const isNotNegative = (ir: RowBuilder, a: Value): boolean => ir.typeOf(a) === 'f32' && ir.floatRange(a).low >= 0;
+
+/** The next float in a direction from the nearest one, by the sign of its error. A zero or NaN error changes nothing. */
+function stepFrom(ir: RowBuilder, way: Way, nearest: Value, error: Value): Value {
+  if (way === 'up') return stepUp(ir, nearest, sidesOf(ir, error).above());
+  if (isNotNegative(ir, nearest)) return stepDown(ir, nearest, sidesOf(ir, error).below());
+  const bits = ir.bitcast(intOf(bitsOf(typeOf(ir, nearest))), nearest);
+  return stepDown(ir, nearest, sidesOf(ir, withSignOf(ir, error, bits)).below());
 }
 
 /** A float, negated if the highest bit of an integer is set. */
@@ -62,62 +95,83 @@ function withSignOf(ir: RowBuilder, a: Value, bits: Value): Value {
   return ir.bitcast(type, ir.xor(ir.bitcast(int, a), sign));
 }
 
-/** The larger and the smaller of two magnitudes. */
-function ordered(ir: RowBuilder, a: Value, b: Value): { readonly large: Value; readonly small: Value } {
-  const isLarger = ir.fcmp(ir.fabs(a), ir.fabs(b), { pred: 'oge' });
-  return { large: ir.select(isLarger, a, b), small: ir.select(isLarger, b, a) };
-}
-
-/** Exponents: operands of a result below `sum` or `product` are scaled by `scale` (a product twice), so that no error is subnormal. */
-const scales = {
-  f32: { sum: 20, product: -78, scale: 76 },
-  f64: { sum: 20, product: -900, scale: 600 },
-} as const;
+/** Exponents: operands of a product below `product` are scaled by `scale` twice, so that no error is subnormal. */
+const scales = { f32: { product: -78, scale: 76 }, f64: { product: -900, scale: 600 } } as const;
 
 /** A power of two as a float of a type. */
 const powerOf = (ir: RowBuilder, type: Wide, exponent: number): Value =>
   ir.const(type, BigInt(exponent + layouts[type].bias) << BigInt(layouts[type].mantissaBits));
 
-/** The scale factor: a power of two if a magnitude is below another, else 1. */
-function scaleBelow(ir: RowBuilder, a: Value, min: number, scale: number): Value {
-  const type = typeOf(ir, a) as Wide;
-  const isSmall = ir.fcmp(ir.fabs(a), powerOf(ir, type, min), { pred: 'olt' });
-  return ir.select(isSmall, powerOf(ir, type, scale), powerOf(ir, type, 0));
+/**
+ * Where the exact sum of two floats is from the nearest float. It is above if and only if b is above `sum - a`, or a above `sum - b`: one of the two
+ * differences is exact, and rounding the other one keeps the order or makes it equal. No error is computed, so that none is subnormal; of an infinite sum
+ * of numbers the differences are infinite.
+ */
+function sidesOfSum(ir: RowBuilder, sum: Value, a: Value, b: Value): Sides {
+  const [ofA, ofB] = [ir.fsub(sum, b), ir.fsub(sum, a)];
+  const either = (pred: 'ogt' | 'olt'): Value => {
+    const second = ir.fcmp(b, ofB, { pred });
+    return isSmaller(ir, b, a) ? second : ir.or(second, ir.fcmp(a, ofA, { pred }));
+  };
+  return { above: () => either('ogt'), below: () => either('olt') };
 }
 
-/** a + b. The error of an infinite sum is an infinity of the other sign. */
+/** Whether a magnitude is known to be at most that of another float. */
+function isSmaller(ir: RowBuilder, a: Value, b: Value): boolean {
+  if (ir.typeOf(a) !== 'f32') return false;
+  const [x, y] = [ir.floatRange(a), ir.floatRange(b)];
+  const most = Math.max(Math.abs(x.low), Math.abs(x.high));
+  return !x.isNan && (most <= y.low || most <= -y.high);
+}
+
+/** a + b. */
 export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
-  const limits = scales[typeOf(ir, a) as Wide];
+  const isPositive = rounding === 'rm' && typeOf(ir, a) === 'f32' && ir.floatRange(ir.fadd(a, b)).low > 0;
+  const sum = directedSum(ir, isPositive ? 'rz' : rounding, a, b);
+  if (rounding === 'rz') noteHalfAway(ir, sum, a, b);
+  return sum;
+}
+
+function directedSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
   return inDirection(ir, rounding, [a, b], (way, x, y) => {
     const sum = ir.fadd(x!, y!);
-    const { large, small } = ordered(ir, x!, y!);
-    const by = scaleBelow(ir, large, limits.sum, limits.scale);
-    const excess = ir.fsub(ir.fmul(sum, by), ir.fmul(large, by));
-    return stepFrom(ir, way, sum, ir.fsub(ir.fmul(small, by), excess));
+    if (way === 'up') return stepUp(ir, sum, sidesOfSum(ir, sum, x!, y!).above());
+    if (isNotNegative(ir, sum)) return stepDown(ir, sum, sidesOfSum(ir, sum, x!, y!).below());
+    // With the sign of the sum, the exact value is nearer to zero if it is below.
+    const bits = ir.bitcast(layouts[typeOf(ir, sum) as Wide].int, sum);
+    const sides = sidesOfSum(ir, ir.fabs(sum), withSignOf(ir, x!, bits), withSignOf(ir, y!, bits));
+    return stepDown(ir, sum, sides.below());
   });
 }
 
-/** a * b. A small product has a small factor, which is scaled. */
+/** a * b. The error of a small product may be subnormal, which is rarely so: one of its factors is small, and is scaled. */
 export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
-  const limits = scales[typeOf(ir, a) as Wide];
+  const { product: least, scale } = scales[typeOf(ir, a) as Wide];
   return inDirection(ir, rounding, [a], (way, x) => {
     const product = ir.fmul(x!, b);
-    const { large, small } = ordered(ir, x!, b);
-    const by = scaleBelow(ir, product, limits.product, limits.scale);
-    const scaled = (value: Value): Value => ir.fmul(ir.fmul(value, by), by);
-    return stepFrom(ir, way, product, ir.fma(scaled(small), large, ir.fneg(scaled(product))));
+    const type = typeOf(ir, product) as Wide;
+    const error = (): Value => ir.fma(x!, b, ir.fneg(product));
+    const scaledError = (): Value => {
+      const isLarger = ir.fcmp(ir.fabs(x!), ir.fabs(b), { pred: 'oge' });
+      const by = powerOf(ir, type, scale);
+      const scaled = (value: Value): Value => ir.fmul(ir.fmul(value, by), by);
+      return ir.fma(scaled(ir.select(isLarger, b, x!)), ir.select(isLarger, x!, b), ir.fneg(scaled(product)));
+    };
+    const isLarge = ir.fcmp(ir.fabs(product), powerOf(ir, type, least), { pred: 'uge' });
+    return stepFrom(ir, way, product, ir.either(isLarge, error, scaledError));
   });
 }
 
-/** The square root. A small operand is scaled by a square, and so is its root. */
+/** The square root. A small operand is scaled by a square, and so is its root: a branch would have the root twice. */
 export function rootIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
   const type = typeOf(ir, a) as Wide;
   const min = type === 'f32' ? -48 : -400;
   const isSmall = ir.fcmp(a, powerOf(ir, type, min), { pred: 'olt' });
   const scaled = ir.fmul(a, ir.select(isSmall, powerOf(ir, type, -2 * min), powerOf(ir, type, 0)));
   const root = ir.fsqrt(scaled);
-  // Roots are non-negative, so that rounding down is rounding towards zero.
-  const exact = stepFrom(ir, rounding === 'rp' ? 'up' : 'zero', root, ir.fma(ir.fneg(root), root, scaled));
+  // Roots are not negative, so that rounding down is rounding towards zero.
+  const sides = sidesOf(ir, ir.fma(ir.fneg(root), root, scaled));
+  const exact = rounding === 'rp' ? stepAway(ir, root, sides.above()) : stepDown(ir, root, sides.below());
   return ir.fmul(exact, ir.select(isSmall, powerOf(ir, type, min), powerOf(ir, type, 0)));
 }
 
@@ -130,20 +184,26 @@ const safe = {
 /** a / b, from the sign of the remainder; outside of the safe range from the significands, which are then scaled. */
 export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
   const { factor } = safe[typeOf(ir, a) as Wide];
-  return inDirection(ir, rounding, [a], (way, x) => {
-    const nearest = ir.fdiv(x!, b);
-    const isSafe = ir.and(isBetween(ir, x!, -factor, factor), isBetween(ir, b, -factor, factor));
+  // The divisor is negated, so that a reciprocal is one of a positive number.
+  return inDirection(ir, rounding, [b], (way, y) => {
+    const nearest = ir.fdiv(a, y!);
+    const isSafe = ir.and(isBetween(ir, a, -factor, factor), isBetween(ir, y!, -factor, factor));
     return ir.either(
       isSafe,
-      () => stepFrom(ir, way, nearest, remainder(ir, x!, b, nearest)),
-      () => quotientOfSignificands(ir, way, x!, b, nearest),
+      () => quotientStep(ir, way, a, y!, nearest),
+      () => quotientOfSignificands(ir, way, a, y!, nearest),
     );
   });
 }
 
-/** The sign of the quotient's error. */
-function remainder(ir: RowBuilder, a: Value, b: Value, quotient: Value): Value {
-  return withSignOf(ir, ir.fma(ir.fneg(quotient), b, a), ir.bitcast(layouts[typeOf(ir, b) as Wide].int, b));
+/** The next float in a direction from a quotient, by the sign of the remainder: that of the quotient's error, if the divisor is positive. */
+function quotientStep(ir: RowBuilder, way: Way, a: Value, b: Value, quotient: Value): Value {
+  if (way === 'up') {
+    const error = withSignOf(ir, ir.fma(ir.fneg(quotient), b, a), ir.bitcast(layouts[typeOf(ir, b) as Wide].int, b));
+    return stepUp(ir, quotient, sidesOf(ir, error).above());
+  }
+  const excess = ir.fma(ir.fabs(quotient), ir.fabs(b), ir.fneg(ir.fabs(a)));
+  return stepDown(ir, quotient, sidesOf(ir, excess).above());
 }
 
 /** Whether a magnitude is between two powers of two. */
@@ -181,29 +241,44 @@ export function fusedIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value, 
     const nearest = ir.fma(x!, b, z!);
     const product = ir.fmul(x!, b);
     return ir.either(
-      isFusedSafe(ir, x!, b, z!, product),
-      () => stepFrom(ir, way, nearest, fusedError(ir, x!, b, z!, product, nearest)),
+      isFusedSafe(ir, product, nearest),
+      () => fusedStep(ir, way, x!, b, z!, product, nearest),
       () => fusedOfSignificands(ir, way, x!, b, z!, nearest),
     );
   });
 }
 
-/** Neither the product nor its error underflows, unless it is 0, and no sum overflows. */
-function isFusedSafe(ir: RowBuilder, a: Value, b: Value, c: Value, product: Value): Value {
-  const type = typeOf(ir, a) as Wide;
+/** Neither the product nor its error underflows, and no sum overflows. */
+function isFusedSafe(ir: RowBuilder, product: Value, nearest: Value): Value {
+  const type = typeOf(ir, product) as Wide;
   const limits = safe[type];
-  const zero = ir.const(type, 0);
-  const isZero = ir.or(ir.fcmp(a, zero, { pred: 'oeq' }), ir.fcmp(b, zero, { pred: 'oeq' }));
-  const isSmall = ir.fcmp(ir.fabs(c), powerOf(ir, type, limits.max), { pred: 'ole' });
-  return ir.and(ir.or(isBetween(ir, product, limits.product, limits.max), isZero), isSmall);
+  const size = ir.fabs(product);
+  const isLarge = ir.fcmp(size, powerOf(ir, type, limits.product), { pred: 'oge' });
+  const limit = powerOf(ir, type, limits.max);
+  const isSmall = ir.and(ir.fcmp(size, limit, { pred: 'ole' }), ir.fcmp(ir.fabs(nearest), limit, { pred: 'ole' }));
+  return ir.and(isLarge, isSmall);
 }
 
-/** The sign of the error of a fused multiply-add. */
-function fusedError(ir: RowBuilder, a: Value, b: Value, c: Value, product: Value, nearest: Value): Value {
+/**
+ * Where the exact a * b + c is from the nearest float. With the exact product as two floats, and the sum of its upper part and c as two, it differs from
+ * the nearest float by three floats, of which one is the difference of the upper part of that sum and the nearest float. As with a sum of two, it is
+ * above if one of two rounded sums of two of the three is above the third, negated. `scripts/math/directed.c` proves it on small formats.
+ */
+function sidesOfFused(ir: RowBuilder, a: Value, b: Value, c: Value, product: Value, nearest: Value): Sides {
   const rest = ir.fma(a, b, ir.fneg(product));
-  const low = twoSum(ir, c, rest);
-  const high = twoSum(ir, product, low.sum);
-  return ir.fadd(ir.fadd(ir.fsub(high.sum, nearest), high.error), low.error);
+  const { sum, error } = twoSum(ir, product, c);
+  const off = ir.fsub(sum, nearest);
+  const either = (pred: 'ogt' | 'olt'): Value =>
+    ir.or(ir.fcmp(ir.fadd(error, off), ir.fneg(rest), { pred }), ir.fcmp(ir.fadd(rest, off), ir.fneg(error), { pred }));
+  return { above: () => either('ogt'), below: () => either('olt') };
+}
+
+/** The fused sum rounded in a direction, from the nearest float. */
+function fusedStep(ir: RowBuilder, way: Way, a: Value, b: Value, c: Value, product: Value, nearest: Value): Value {
+  if (way === 'up') return stepUp(ir, nearest, sidesOfFused(ir, a, b, c, product, nearest).above());
+  const bits = ir.bitcast(layouts[typeOf(ir, nearest) as Wide].int, nearest);
+  const [x, z, p] = [withSignOf(ir, a, bits), withSignOf(ir, c, bits), withSignOf(ir, product, bits)];
+  return stepDown(ir, nearest, sidesOfFused(ir, x, b, z, p, ir.fabs(nearest)).below());
 }
 
 /** A sum and its exact error, for operands in any order. Source: Knuth, TAOCP 2, 4.2.2, theorem B. */
@@ -286,7 +361,7 @@ function scaledIn(ir: RowBuilder, way: Way, a: Value, exponent: Value): Value {
 function quotientOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, other: Value): Value {
   const [x, y] = [partsOf(ir, a), partsOf(ir, b)];
   const nearest = ir.fdiv(x.significand, y.significand);
-  const exact = stepFrom(ir, way, nearest, remainder(ir, x.significand, y.significand, nearest));
+  const exact = quotientStep(ir, way, x.significand, y.significand, nearest);
   const value = scaledIn(ir, way, exact, ir.sub(x.exponent, y.exponent));
   return ir.select(ir.and(x.isPlain, y.isPlain), value, other);
 }
@@ -310,7 +385,7 @@ function fusedOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, c: Va
   const addend = ir.select(z.isZero, c, ir.bitcast(type, ir.add(ir.bitcast(layout.int, z.significand), moved)));
   const [p, q] = [x.significand, y.significand];
   const [nearest, product] = [ir.fma(p, q, addend), ir.fmul(p, q)];
-  const exact = stepFrom(ir, way, nearest, fusedError(ir, p, q, addend, product, nearest));
+  const exact = fusedStep(ir, way, p, q, addend, product, nearest);
   const value = scaledIn(ir, way, exact, ir.smax(exponent, ir.sub(ofAddend, i32(ir, above))));
   const isPlain = ir.and(ir.and(x.isPlain, y.isPlain), ir.or(z.isPlain, z.isZero));
   return ir.select(ir.and(isPlain, ir.fcmp(exact, ir.const(type, 0), { pred: 'one' })), value, other);

@@ -41,13 +41,35 @@ const bitsOfFloat = (value: number): number => new Uint32Array(Float32Array.of(v
 
 /** An f32 in a small format, as an i32. */
 export function encoded(ir: RowBuilder, name: Name, a: Value, relu: true | undefined): Value {
-  const { mantissaBits, bias, bits, max, nan } = formats[name];
+  return encodedBy(ir, name, a, relu, (size) => roundedMagnitude(ir, size, formats[name].mantissaBits, formats[name].bias));
+}
+
+/** An f32 in a small format, as an i32: 16 random bits are added to the upper bits that do not fit, and the carry rounds away from zero. */
+export function encodedAtRandom(ir: RowBuilder, name: Name, a: Value, random: Value, relu: true | undefined): Value {
+  const { mantissaBits, bias, max } = formats[name];
+  const most = ir.lshr(ir.sub(i32(ir, bitsOfFloat(max)), i32(ir, (127 - bias) * 2 ** 23)), i32(ir, 23 - mantissaBits));
+  return encodedBy(ir, name, a, relu, (size) => ir.umin(magnitudeAtRandom(ir, size, random, formats[name]), most));
+}
+
+function magnitudeAtRandom(ir: RowBuilder, size: Value, random: Value, { mantissaBits, bias }: Format): Value {
+  const dropped = 23 - mantissaBits;
+  const sum = ir.add(ir.bitcast('i32', size), ir.shl(random, i32(ir, dropped - 16)));
+  const normal = ir.lshr(ir.sub(sum, i32(ir, (127 - bias) * 2 ** 23)), i32(ir, dropped));
+  // A subnormal number counts units of the smallest one, with 16 bits behind.
+  const units = ir.fmul(ir.fmul(size, ir.const('f32', power(16))), ir.const('f32', power(bias + mantissaBits - 1)));
+  const isSubnormal = ir.fcmp(size, ir.const('f32', power(1 - bias)), { pred: 'olt' });
+  const whole = ir.fptoui('i32', ir.select(isSubnormal, units, ir.const('f32', 0)));
+  return ir.select(isSubnormal, ir.lshr(ir.add(whole, random), i32(ir, 16)), normal);
+}
+
+function encodedBy(ir: RowBuilder, name: Name, a: Value, relu: true | undefined, round: (size: Value) => Value): Value {
+  const { bits, max, nan } = formats[name];
   const value = rectify(ir, a, relu);
   const size = ir.fabs(value);
   const isBeyond = ir.fcmp(size, ir.const('f32', bitsOfFloat(max)), { pred: 'ogt' });
   const limited = ir.select(isBeyond, ir.const('f32', bitsOfFloat(max)), size);
   const sign = ir.shl(ir.lshr(ir.bitcast('i32', value), i32(ir, 31)), i32(ir, bits));
-  const small = ir.or(roundedMagnitude(ir, limited, mantissaBits, bias), sign);
+  const small = ir.or(round(limited), sign);
   return ir.select(ir.fcmp(a, a, { pred: 'uno' }), i32(ir, nan), small);
 }
 

@@ -5,6 +5,7 @@
 import type { Value } from '../../ir/index.ts';
 import { type Row, type RowBuilder, row } from '../model/row.ts';
 import { rectify } from './compose.ts';
+import { encodedAtRandom, type SmallFloat } from './small-floats.ts';
 
 const i32 = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 const blackwell = { ptx: 8.7, sm: 100 } as const;
@@ -58,6 +59,16 @@ function converted(ir: RowBuilder, a: Value, random: Value, { relu, satfinite }:
 
 const packed = (ir: RowBuilder, upper: Value, lower: Value): Value => ir.or(ir.shl(upper, i32(ir, 16)), lower);
 
+/** What is open, chosen. */
+const chosenPlaces = {
+  approximate:
+    'one of the two nearest numbers; which of them for given random bits is chosen, and no GPU was compared: they are added to the upper 16 bits that do not fit',
+} as const;
+
+/** Four numbers as fields of so many bits, the first one uppermost. */
+const fourOf = (ir: RowBuilder, list: readonly Value[], bits: number, encode: (value: Value, i: number) => Value): Value =>
+  list.map((value, i) => ir.shl(encode(value, i), i32(ir, bits * (3 - i)))).reduce((a, b) => ir.or(a, b));
+
 export const stochasticRows = (): readonly Row[] => [
   row({
     syntax: 'cvt.rs{.relu}{.satfinite}.bf16x2.f32 d, a, b, random',
@@ -102,6 +113,85 @@ export const stochasticRows = (): readonly Row[] => [
         random: 0x00001000,
         d: 0x00010002,
         why: '2^-24, and 1.5 of it with a half',
+      },
+    ],
+  }),
+  row({
+    syntax: 'cvt.rs{.relu}.satfinite.type.f32 d, a, random',
+    values: { type: ['e4m3x4', 'e5m2x4', 'e2m3x4', 'e3m2x4'] },
+    types: { d: 'b32', a: 'f32', random: 'b32' },
+    vectors: { a: 'elements' },
+    lanes: { a: 4 },
+    since: blackwell,
+    doc: 'Four floats as 8-bit or 6-bit floats, the first one in the upper byte. The upper 16 random bits are for the first two numbers, the lower ones for the others.',
+    source: '9.7.9.21',
+    status: chosenPlaces,
+    lower({ a, random }, { type, relu }, ir) {
+      const name = type.slice(0, -2) as SmallFloat;
+      const [high, low] = [ir.lshr(random, i32(ir, 16)), ir.and(random, i32(ir, 0xffff))];
+      return fourOf(ir, a as readonly Value[], 8, (each, i) => encodedAtRandom(ir, name, each, i < 2 ? high : low, relu));
+    },
+    cases: () => [
+      {
+        form: 'cvt.rs.satfinite.e4m3x4.f32',
+        a: [0x3f880000, 0x3f880000, 0x3f880000, 0x7fc00000],
+        random: 0x7fff8000,
+        d: 0x3838397f,
+        why: '1.0625 below and from a half on',
+      },
+      {
+        form: 'cvt.rs.satfinite.e5m2x4.f32',
+        a: [0x7f800000, 0xff7fffff, 0x37000000, 0],
+        random: 0xffff8000,
+        d: 0x7bfb0100,
+        why: 'the largest, and half of the smallest',
+      },
+      {
+        form: 'cvt.rs.relu.satfinite.e2m3x4.f32',
+        a: [0xbf800000, 0x40f00000, 0x41f00000, 0x3d800000],
+        random: 0xffff8000,
+        d: 0x001f1f01,
+        why: '0, the largest, and half of the smallest',
+      },
+    ],
+  }),
+  row({
+    syntax: 'cvt.rs{.relu}.satfinite.e2m1x4.f32 d, a, random',
+    types: { d: 'b16', a: 'f32', random: 'b32' },
+    vectors: { a: 'elements' },
+    lanes: { a: 4 },
+    since: blackwell,
+    doc: 'Four floats as 4-bit floats, the first one in the upper bits. The upper bytes of both halves of the random bits are for the first two numbers, the lower ones for the others.',
+    source: '9.7.9.21',
+    status: chosenPlaces,
+    lower({ a, random }, { relu }, ir) {
+      const byte = (from: number): Value => ir.and(ir.lshr(random, i32(ir, from)), i32(ir, 0xff));
+      const two = (upper: number): Value => ir.or(ir.shl(byte(upper), i32(ir, 8)), byte(upper - 16));
+      const [high, low] = [two(24), two(16)];
+      const all = fourOf(ir, a as readonly Value[], 4, (each, i) => encodedAtRandom(ir, 'e2m1', each, i < 2 ? high : low, relu));
+      return ir.trunc('i16', all);
+    },
+    cases: () => [
+      {
+        form: 'cvt.rs.satfinite.e2m1x4.f32',
+        a: [0x3fa00000, 0x3fa00000, 0x3fa00000, 0xc0c00000],
+        random: 0x7f80ff00,
+        d: 0x223f,
+        why: '1.25 below and from a half on, and -6',
+      },
+      {
+        form: 'cvt.rs.satfinite.e2m1x4.f32',
+        a: [0x7fc00000, 0xff800000, 0x3e800000, 0],
+        random: 0x00800000,
+        d: 0x7f10,
+        why: 'NaN, the largest, and half of the smallest',
+      },
+      {
+        form: 'cvt.rs.relu.satfinite.e2m1x4.f32',
+        a: [0xbf800000, 0x3f800000, 0x40400000, 0x40000000],
+        random: 0,
+        d: 0x0254,
+        why: '0, and what is exact',
       },
     ],
   }),

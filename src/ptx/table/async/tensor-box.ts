@@ -121,6 +121,44 @@ export function visitColumn(
   return ir.mul(pixels, units);
 }
 
+/**
+ * Visits pixels along the width alone, from a place on, which may lie before the box; behind the end of the box the next image follows from its corner
+ * on. Where pixels behind the column lie in shared memory, which `halo` counts, is documented in figures alone. Source: PTX ISA 9.0, 5.5.5.
+ */
+export function visitWidth(
+  ir: RowBuilder,
+  map: TensorMap,
+  base: Value,
+  coordinates: readonly Value[],
+  [halo, offset]: readonly [Value, Value],
+  pixels: Value,
+  visit: Visit,
+): Value {
+  const { units, elements } = rowOf(ir, map);
+  const [x, width, ...others] = coordinates as [Value, Value, ...Value[]];
+  const last = ir.add(ir.sub(map.dims[1]!, int(ir, 1)), map.upper[0]!);
+  const stopWhere = (condition: Value, why: string): void => ir.when(condition, () => ir.stop(why));
+  stopWhere(
+    ir.icmp(halo, int(ir, 0), { pred: 'ne' }),
+    'pixels behind a column along the width, whose places are documented in figures alone',
+  );
+  stopWhere(ir.icmp(offset, int(ir, 31), { pred: 'ugt' }), 'an offset along the width that is not below 32');
+  stopWhere(ir.icmp(width, last, { pred: 'sgt' }), 'coordinates outside of the bounding box of a tensor map');
+  const image = others.at(-1)!;
+  ir.repeat(pixels, [width, image], (pixel, [at, number]) => {
+    const row = rowAt(ir, map, [ir.add(at!, offset), ...others.slice(0, -1), number!]);
+    ir.repeat(units, [], (unit) => {
+      const place = swizzled(ir, map, base, ir.add(ir.mul(pixel, units), unit));
+      visit({ place, first: ir.add(x, ir.mul(unit, elements)), ...row });
+      return [];
+    });
+    const next = ir.add(at!, map.steps[1]!);
+    const isIn = ir.icmp(next, last, { pred: 'sle' });
+    return [ir.select(isIn, next, map.lower[0]!), ir.select(isIn, number!, ir.add(number!, int(ir, 1)))];
+  });
+  return ir.mul(pixels, units);
+}
+
 /** The place behind another: along the first axis that is not at its end, and back to the lower corner along those before. */
 function nextPixel(ir: RowBuilder, map: TensorMap, now: readonly Value[], lasts: readonly Value[]): Value[] {
   let isMoved = ir.const('i1', 0);

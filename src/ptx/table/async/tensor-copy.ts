@@ -6,17 +6,17 @@ import { eachRank, pointerInRank, rankOfAddress, sharedOffsetMask } from '../../
 import type { AddressOperand, RowBuilder } from '../../model/row.ts';
 import { barrierAt, step } from './barrier-word.ts';
 import { type Reduction, reduceOne, stopUnlessAligned } from './bulk-copy.ts';
-import { type Chunk, isWithin, type Visit, visitBox, visitColumn, visitRows } from './tensor-box.ts';
+import { type Chunk, isWithin, type Visit, visitBox, visitColumn, visitRows, visitWidth } from './tensor-box.ts';
 import { int, readMap, type TensorMap } from './tensor-map.ts';
 
-export type Mode = 'tile' | 'gather' | 'columns';
+export type Mode = 'tile' | 'gather' | 'columns' | 'w' | 'w128';
 
 /** The part of a tensor that an instruction names. */
 export interface Part {
   readonly map: AddressOperand;
   readonly coords: Value | readonly Value[];
   readonly mode: Mode;
-  /** Of a column: the place within the filter, without which it is its corner. */
+  /** Of a column: the place within the filter, without which it is its corner; along the width pixels behind the column, and the place. */
   readonly offsets?: Value | readonly Value[];
 }
 
@@ -26,7 +26,7 @@ const listOf = (list: Value | readonly Value[] = []): readonly Value[] => (typeo
 function visitPart(ir: RowBuilder, { map: operand, coords, mode, offsets }: Part, shared: Value, body: (map: TensorMap) => Visit): Value {
   stopUnlessAligned(ir, shared, 128, 'a tensor copy of shared memory');
   const places = listOf(coords);
-  const map = readMap(ir, operand, mode === 'gather' ? 2 : places.length, mode === 'columns');
+  const map = readMap(ir, operand, mode === 'gather' ? 2 : places.length, mode === 'tile' || mode === 'gather' ? 'boxes' : mode);
   const start = ir.and(ir.shl(places[0]!, map.shift), int(ir, 15));
   ir.when(ir.icmp(start, int(ir, 0), { pred: 'ne' }), () =>
     ir.stop('a tensor copy whose innermost coordinate is not at a multiple of 16 bytes'),
@@ -35,7 +35,8 @@ function visitPart(ir: RowBuilder, { map: operand, coords, mode, offsets }: Part
   if (mode === 'tile') return visitBox(ir, map, base, places, body(map));
   if (mode === 'gather') return visitRows(ir, map, base, places, body(map));
   const filter = listOf(offsets).map((offset) => ir.zext('i32', offset));
-  return visitColumn(ir, map, base, places, filter, body(map));
+  if (mode === 'columns') return visitColumn(ir, map, base, places, filter, body(map));
+  return visitWidth(ir, map, base, places, filter as [Value, Value], mode === 'w' ? map.box[1]! : int(ir, 128), body(map));
 }
 
 const unit = { align: 16, volatile: false } as const;
@@ -154,9 +155,20 @@ export function loadPartForMany(ir: RowBuilder, part: Part, { to, mbar, mask, is
   });
 }
 
+/** Stops a store of a box in front of the tensor, which an H200 does not carry out. Source: recorded on an NVIDIA H200. */
+function stopInFront(ir: RowBuilder, { coords, mode }: Part): void {
+  if (mode !== 'tile') return;
+  const isNegative = (at: Value): Value => ir.icmp(at, int(ir, 0), { pred: 'slt' });
+  const isInFront = listOf(coords)
+    .map(isNegative)
+    .reduce((a, b) => ir.or(a, b));
+  ir.when(isInFront, () => ir.stop('a tensor store at a negative coordinate'));
+}
+
 /** Copies shared memory into a part, as far as that is in the tensor. */
 export function storePart(ir: RowBuilder, part: Part, from: AddressOperand): void {
   ir.needsCpu(onCpu);
+  stopInFront(ir, part);
   visitPart(ir, part, ir.pointer(from, 'shared'), store(ir));
 }
 
@@ -180,6 +192,7 @@ const typesOf = (op: Reduction): readonly string[] =>
 /** Reduces shared memory into a part, each element atomically. */
 export function reducePart(ir: RowBuilder, part: Part, from: AddressOperand, op: Reduction): void {
   ir.needsCpu(onCpu);
+  stopInFront(ir, part);
   const taken = typesOf(op);
   visitPart(ir, part, ir.pointer(from, 'shared'), (map) => {
     let isTaken = ir.const('i1', 0);

@@ -79,4 +79,21 @@ export const tensorLoadRows = (): readonly Row[] => [
     lower: ({ map, coords, offsets, ...given }, m, ir) => copy(ir, { map, coords, offsets, mode: 'columns' }, given, m.group),
     cases: () => [],
   }),
+  row({
+    syntax: `cp.async.bulk.tensor.dim.space.global.mode.${signal}{.multicast::cluster}{.group}{.L2::cache_hint} [to], [map, coords], [mbar], halo{, mask}{, policy}`,
+    values: { dim: imageDims, space, mode: ['im2col::w', 'im2col::w::128'], group },
+    excludes: ofSeveral,
+    types: { ...types, halo: 'u16' },
+    vectors: { coords: 'elements', halo: 'elements' },
+    lanes: { coords: '.dim', halo: 2 },
+    onlyWith,
+    spaces,
+    since: blackwell,
+    doc: `Copies the columns of a convolution along its width into shared memory, or to the same place in that of several blocks of a cluster. Pixels behind a column stop the kernel, since their places are documented in figures alone. ${cpu}`,
+    source,
+    status: 'exact',
+    lower: ({ map, coords, halo, ...given }, m, ir) =>
+      copy(ir, { map, coords, offsets: halo, mode: m.mode === 'im2col::w' ? 'w' : 'w128' }, given, m.group),
+    cases: () => [],
+  }),
 ];

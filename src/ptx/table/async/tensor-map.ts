@@ -1,7 +1,7 @@
 /** Tensor maps as kernels read and change them (`src/ir/tensor-map.ts`). */
 
 import type { Value } from '../../../ir/index.ts';
-import { columns, outsideNaN, tensorMap, tensorMapMagic, tensorTypes } from '../../../ir/tensor-map.ts';
+import { columns, columnsOfWidth, outsideNaN, tensorMap, tensorMapMagic, tensorTypes } from '../../../ir/tensor-map.ts';
 import type { AddressOperand, RowBuilder } from '../../model/row.ts';
 
 const word = { align: 4, volatile: false } as const;
@@ -9,8 +9,6 @@ export const int = (ir: RowBuilder, value: number): Value => ir.const('i32', val
 
 /** A tensor map that an instruction reads. */
 export interface TensorMap {
-  /** Whether its columns are copied rather than its boxes. */
-  readonly isOfColumns: boolean;
   readonly rank: number;
   readonly address: Value;
   readonly type: Value;
@@ -36,8 +34,18 @@ export interface TensorMap {
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
+/** What instructions a map is for, and how many axes of space its corners have. */
+const uses = {
+  boxes: { added: 0, what: 'boxes', axes: () => 0 },
+  columns: { added: columns, what: 'columns', axes: (rank: number) => rank - 2 },
+  w: { added: columnsOfWidth.w, what: 'columns along the width', axes: () => 1 },
+  w128: { added: columnsOfWidth.w128, what: 'columns of 128 pixels along the width', axes: () => 1 },
+} as const;
+export type Use = keyof typeof uses;
+
 /** Reads a map for an instruction of a rank. The kernel stops where it is none, or one for other instructions. */
-export function readMap(ir: RowBuilder, map: AddressOperand, rank: number, isOfColumns = false): TensorMap {
+export function readMap(ir: RowBuilder, map: AddressOperand, rank: number, use: Use = 'boxes'): TensorMap {
+  const { added, what, axes } = uses[use];
   const pointer = ir.pointer(map, 'generic');
   const at = (offset: number): Value => ir.ptradd(pointer, ir.const('i64', offset));
   const field = (offset: number): Value => ir.load('i32', at(offset), word);
@@ -46,16 +54,15 @@ export function readMap(ir: RowBuilder, map: AddressOperand, rank: number, isOfC
   const corner = (offset: number) => (i: number) => ir.sext('i32', short(offset + 2 * i));
   const isNone = ir.icmp(field(tensorMap.magic), int(ir, tensorMapMagic), { pred: 'ne' });
   ir.when(isNone, () => ir.stop('a tensor map that was not made by `cuTensorMapEncode…` of this device, or is none'));
-  const isOther = ir.icmp(field(tensorMap.rank), int(ir, rank + (isOfColumns ? columns : 0)), { pred: 'ne' });
-  ir.when(isOther, () => ir.stop(`a tensor map that is not for ${isOfColumns ? 'columns' : 'boxes'} of ${rank} axes`));
+  const isOther = ir.icmp(field(tensorMap.rank), int(ir, rank + added), { pred: 'ne' });
+  ir.when(isOther, () => ir.stop(`a tensor map that is not for ${what} of ${rank} axes`));
   const shift = field(tensorMap.shift);
   const [swizzle, atom] = [field(tensorMap.swizzle), field(tensorMap.atom)];
   const lines = ir.lshr(ir.sub(ir.shl(int(ir, 1), swizzle), int(ir, 1)), atom);
-  const box = range(isOfColumns ? 2 : rank).map((i) => ir.zext('i32', short(tensorMap.box + 2 * i)));
+  const box = range(use === 'boxes' ? rank : 2).map((i) => ir.zext('i32', short(tensorMap.box + 2 * i)));
   stopUnlessFull(ir, box[0]!, shift, swizzle);
   const type = field(tensorMap.type);
   return {
-    isOfColumns,
     rank,
     address: wide(tensorMap.address),
     type,
@@ -68,8 +75,8 @@ export function readMap(ir: RowBuilder, map: AddressOperand, rank: number, isOfC
     box,
     steps: range(rank).map((i) => ir.zext('i32', ir.load('i8', at(tensorMap.steps + i), { align: 1, volatile: false }))),
     strides: range(rank - 1).map((i) => wide(tensorMap.strides + 8 * i)),
-    lower: range(isOfColumns ? rank - 2 : 0).map(corner(tensorMap.lower)),
-    upper: range(isOfColumns ? rank - 2 : 0).map(corner(tensorMap.upper)),
+    lower: range(axes(rank)).map(corner(tensorMap.lower)),
+    upper: range(axes(rank)).map(corner(tensorMap.upper)),
   };
 }
 

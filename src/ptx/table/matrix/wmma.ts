@@ -2,6 +2,7 @@
 import type { Value } from '../../../ir/index.ts';
 import { type AddressOperand, type AnyModifiers, type Row, type RowBuilder, row, type Since } from '../../model/row.ts';
 import type { Rounding } from '../compose.ts';
+import { joined, lowAndHigh } from '../halves.ts';
 import { spaceOf } from '../spaces.ts';
 import { loadFragment, type RegisterType, storeFragment } from './access.ts';
 import { type Element, type Fragment, type Role, sizesOf, wmmaFragment } from './fragments.ts';
@@ -153,6 +154,46 @@ const halfRows = (['f16', 'f32'] as const).flatMap((d) =>
   ),
 );
 
+/** A float without infinities and NaNs: the largest number of its sign, and 0. Source: CUDA C++ Programming Guide, "Warp Matrix Functions". */
+function finite(ir: RowBuilder, value: Value, type: 'f16' | 'f32'): Value {
+  const most = ir.const(type, type === 'f16' ? 0x7bff : 0x7f7f_ffff);
+  const limited = ir.fmax(ir.fmin(value, most), ir.fneg(most));
+  return ir.select(ir.fcmp(value, value, { pred: 'uno' }), ir.const(type, 0), limited);
+}
+
+function finiteHalves(ir: RowBuilder, both: Value): Value {
+  const [low, high] = lowAndHigh(ir, 'f16x2', both);
+  return joined(ir, finite(ir, low, 'f16'), finite(ir, high, 'f16'));
+}
+
+const finiteRows = (['f16', 'f32'] as const).flatMap((d) =>
+  (['f16', 'f32'] as const).map((c) =>
+    row({
+      syntax: 'wmma.mma.sync.aligned.alayout.blayout.shape.dtype.ctype.satfinite d, a, b, c',
+      values: { ...layouts, shape: shapes, dtype: [d], ctype: [c] },
+      types: { d: registersOf[d], a: 'b32', b: 'b32', c: registersOf[c] },
+      vectors,
+      lanes: counts({ a: 'f16', b: 'f16' }),
+      since: volta,
+      withdrawn: {
+        sm: 80,
+        ptx: 6.5,
+        refused: 'saturation of float sums was removed from PTX in version 6.5',
+        instead: 'leave out `.satfinite`, and clamp the result with `min`',
+      },
+      doc: 'Multiplies matrices of halves and adds a matrix; infinities become the largest numbers, and NaN 0.',
+      source,
+      status: boundOf[d],
+      isCollective: true,
+      lower: (operands, { shape }, ir) => {
+        const sums = multiplied(ir, operands, shape, { a: 'f16', b: 'f16', c, d });
+        return sums.map((sum) => (d === 'f32' ? finite(ir, sum, 'f32') : finiteHalves(ir, sum)));
+      },
+      cases: () => [],
+    }),
+  ),
+);
+
 const productRows = [
   row({
     syntax: 'wmma.mma.sync.aligned.alayout.blayout.shape.s32.atype.btype.s32{.satfinite} d, a, b, c',
@@ -260,5 +301,6 @@ export const wmmaRows = (): readonly Row[] => [
   ...sums.map((kind) => loadRow('c', kind)),
   ...sums.map(storeRow),
   ...halfRows,
+  ...finiteRows,
   ...productRows,
 ];

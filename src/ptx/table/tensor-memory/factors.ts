@@ -53,7 +53,7 @@ const widthOf = (ir: RowBuilder, format: Value): Value =>
   ir.select(isEqual(ir, format, 5), int(ir, 4), ir.select(ir.icmp(format, int(ir, 3), { pred: 'uge' }), int(ir, 6), int(ir, 8)));
 
 /** Stops where a factor has a format or an order that its kind does not. */
-export function stopUnlessKnown(ir: RowBuilder, { kind, format, isAcross, in: place }: FactorOperand): void {
+export function stopUnlessKnown(ir: RowBuilder, { kind, format, isAcross }: FactorOperand): void {
   const known: Record<Kind, readonly number[]> = {
     f16: [0, 1],
     tf32: [2],
@@ -68,8 +68,6 @@ export function stopUnlessKnown(ir: RowBuilder, { kind, format, isAcross, in: pl
   const isNarrow =
     bitsOf[kind] === 'mixed' ? ir.icmp(widthOf(ir, format), int(ir, 8), { pred: 'ne' }) : ir.const('i1', bitsOf[kind] === 4 ? 1 : 0);
   stopIf(ir, ir.and(isNarrow, isEqual(ir, isAcross, 1)), 'a factor of less than 8 bits that is not contiguous along k');
-  if (typeof place === 'number' && bitsOf[kind] === 'mixed')
-    stopIf(ir, isNarrow, 'a factor of 6 or 4 bits in tensor memory, whose place in a byte is not documented');
 }
 
 /** The bits of an element of a row, which are the lower ones of an i32. */
@@ -77,11 +75,14 @@ function bitsAt(ir: RowBuilder, factor: FactorOperand, row: Value, k: Value, par
   return typeof factor.in === 'number' ? bitsInTensor(ir, factor, row, k, part) : bitsInShared(ir, factor, factor.in, row, k, part);
 }
 
-function bitsInTensor(ir: RowBuilder, { kind, in: address }: FactorOperand, lane: Value, k: Value, part: Part): Value {
+/** Numbers of 6 or 4 bits are in the middle of their byte. Source: CUTLASS, cp_narrow_a_to_tmem_mma.py. */
+function bitsInTensor(ir: RowBuilder, { kind, format, in: address }: FactorOperand, lane: Value, k: Value, part: Part): Value {
   const bits = bitsOf[kind] === 'mixed' ? 8 : bitsOf[kind];
   const each = Math.log2(32 / bits);
   const whole = ir.load('i32', tensorWord(ir, address as Value, lane, ir.lshr(k, int(ir, each)), part), word);
-  return ir.lshr(whole, ir.shl(ir.and(k, int(ir, 2 ** each - 1)), int(ir, Math.log2(bits))));
+  const element = ir.lshr(whole, ir.shl(ir.and(k, int(ir, 2 ** each - 1)), int(ir, Math.log2(bits))));
+  if (bitsOf[kind] !== 'mixed') return element;
+  return ir.lshr(element, ir.lshr(ir.sub(int(ir, 8), widthOf(ir, format)), int(ir, 1)));
 }
 
 function bitsInShared(
@@ -157,7 +158,7 @@ export interface Scales {
   /** Whether they are powers of two; otherwise they are positive floats of 8 bits. */
   readonly arePowers: Value;
   /** Elements along k that share one. */
-  readonly block: 16 | 32;
+  readonly block: 16 | 32 | 64;
 }
 
 /** The scale factor of an element, a double. */

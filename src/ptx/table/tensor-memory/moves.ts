@@ -3,12 +3,24 @@ import type { Value } from '../../../ir/index.ts';
 import { tensorMemory } from '../../../ir/tensor-memory.ts';
 import type { AddressOperand, RowBuilder } from '../../model/row.ts';
 import { spaceOf } from '../spaces.ts';
-import { alongK, described, int, isEqual, matrixByte, type Part, stopIf, tensorByte, tensorWord, word } from './words.ts';
+import {
+  alongK,
+  described,
+  field,
+  int,
+  isEqual,
+  matrixByte,
+  type Part,
+  stopIf,
+  stopUnlessTaken,
+  takenWord,
+  tensorWord,
+  word,
+} from './words.ts';
 
 export const cpuOnly = 'only the CPU device has tensor memory';
 const shared = { align: 4, volatile: true } as const;
 
-const takenWord = (ir: RowBuilder): Value => tensorByte(ir, int(ir, tensorMemory.taken));
 const isFirstLane = (ir: RowBuilder): Value => isEqual(ir, ir.sreg('i32', { name: 'laneid' }), 0);
 
 /** Units of 32 columns; stops unless their number is a power of two from 1 to 16. */
@@ -118,6 +130,7 @@ function stopOutside(ir: RowBuilder, address: Value, { isPacked, shape, count }:
   const wide = ({ '16x64b': 2, '16x128b': 2, '16x256b': 2 } as Record<string, number>)[shape] ?? 1;
   const last = ir.add(ir.and(address, int(ir, 0xffff)), int(ir, count * wide * (isPacked ? 2 : 1)));
   stopIf(ir, ir.icmp(last, int(ir, tensorMemory.columns), { pred: 'ugt' }), 'columns of tensor memory behind the last one');
+  stopUnlessTaken(ir, address, int(ir, count * wide * (isPacked ? 2 : 1)));
 }
 
 /** The registers of a load. */
@@ -170,33 +183,84 @@ function lanesOf(ir: RowBuilder, shape: string, multicast: string | undefined, r
   return also(ir.or(ir.and(row, int(ir, 31)), upper), 32);
 }
 
+/** Of formats of fewer than 8 bits, 16 of which are at the start of 16 bytes: the bits of an element, and its lowest bit in a byte. */
+const narrow = { b6x16_p32: { bits: 6, from: 1 }, b4x16_p64: { bits: 4, from: 2 } } as const;
+export type Narrow = keyof typeof narrow;
+
+/** The words of 16 bytes whose elements are in the middle of a byte each. Source: CUTLASS, cp_narrow_a_to_tmem_mma.py. */
+function widened(ir: RowBuilder, words: readonly Value[], format: Narrow): Value[] {
+  const { bits, from } = narrow[format];
+  const element = (i: number): Value => {
+    const [at, first] = [(i * bits) >> 5, (i * bits) & 31];
+    const low = ir.lshr(words[at]!, int(ir, first));
+    const all = first + bits > 32 ? ir.or(low, ir.shl(words[at + 1]!, int(ir, 32 - first))) : low;
+    return ir.shl(ir.and(all, int(ir, 2 ** bits - 1)), int(ir, 8 * (i & 3) + from));
+  };
+  return [0, 4, 8, 12].map((i) => [0, 1, 2, 3].map((by) => element(i + by)).reduce((a, b) => ir.or(a, b)));
+}
+
 interface Copy {
   readonly address: Value;
   readonly descriptor: Value;
   readonly shape: string;
   readonly multicast?: string;
+  readonly format?: Narrow;
   readonly isPair: boolean;
 }
 
 /** Copies rows of shared memory to lanes, in one block or in both of a pair. */
-export function copyToTensor(ir: RowBuilder, { address, descriptor, shape, multicast, isPair }: Copy): void {
+export function copyToTensor(ir: RowBuilder, { address, descriptor, shape, multicast, format, isPair }: Copy): void {
   ir.needsCpu(cpuOnly);
   const matrix = described(ir, descriptor);
   const { rows, units } = shapes[shape]!;
+  stopUnlessTaken(ir, address, int(ir, 4 * units));
   const copyIn = (part: Part): void =>
     void ir.repeat(int(ir, rows), [], (row) => {
       for (let unit = 0; unit < units; unit++) {
         const from = matrixByte(ir, matrix, alongK(ir, matrix, row, int(ir, 16 * unit)), part);
-        const values = [0, 4, 8, 12].map((at) => ir.load('i32', at === 0 ? from : ir.ptradd(from, ir.const('i64', at)), word));
+        const words = [0, 4, 8, 12].map((at) => ir.load('i32', at === 0 ? from : ir.ptradd(from, ir.const('i64', at)), word));
+        const values = format === undefined ? words : widened(ir, words, format);
         for (const lane of lanesOf(ir, shape, multicast, row))
           for (const [i, value] of values.entries()) ir.store(tensorWord(ir, address, lane, int(ir, 4 * unit + i), part), value, word);
       }
       return [];
     });
-  if (isPair)
-    ir.repeat(int(ir, 2), [], (part) => {
-      copyIn(part);
-      return [];
+  inEach(ir, isPair, copyIn);
+}
+
+/** Emits a body for the block itself, or for each of a pair. */
+function inEach(ir: RowBuilder, isPair: boolean, body: (part: Part) => void): void {
+  if (!isPair) return body(undefined);
+  ir.repeat(int(ir, 2), [], (part) => {
+    body(part);
+    return [];
+  });
+}
+
+/** Columns that a shift moves: 32 bytes. */
+const shiftedColumns = 8;
+
+/**
+ * Moves rows to the lane before, in parts of 32 lanes, the last one of which keeps its row. Source: PTX ISA 9.0, 9.7.16.9.3; observed by NVIDIA on a
+ * B200 (CUTLASS, 1cta_mma_a_from_tmem.py).
+ */
+export function shiftRows(ir: RowBuilder, address: Value, lanes: Value, part: Part): void {
+  ir.repeat(lanes, [], (lane) => {
+    const isLast = isEqual(ir, ir.and(lane, int(ir, 31)), 31);
+    ir.when(ir.xor(isLast, ir.const('i1', 1)), () => {
+      for (let column = 0; column < shiftedColumns; column++) {
+        const next = ir.load('i32', tensorWord(ir, address, ir.add(lane, int(ir, 1)), int(ir, column), part), word);
+        ir.store(tensorWord(ir, address, lane, int(ir, column), part), next, word);
+      }
     });
-  else copyIn(undefined);
+    return [];
+  });
+}
+
+/** The instruction: 32 lanes of a warp, in one block or in both of a pair. */
+export function shiftTensor(ir: RowBuilder, address: Value, isPair: boolean): void {
+  ir.needsCpu(cpuOnly);
+  stopIf(ir, ir.icmp(field(ir, address, 16, 5), int(ir, 0), { pred: 'ne' }), 'a shift from a lane that is no multiple of 32');
+  stopUnlessTaken(ir, address, int(ir, shiftedColumns));
+  inEach(ir, isPair, (part) => shiftRows(ir, address, int(ir, 32), part));
 }

@@ -7,16 +7,19 @@ import type { Value } from '../../../ir/index.ts';
 import { tensorMemory } from '../../../ir/tensor-memory.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import { depthOf, elementAt, type FactorOperand, type Kind, type Scales, scaleAt, stopUnlessKnown } from './factors.ts';
-import { cpuOnly } from './moves.ts';
-import { described, field, int, isEqual, type Part, stopIf, tensorByte, tensorWord, word } from './words.ts';
+import { cpuOnly, shiftRows } from './moves.ts';
+import { type Metadata, metadataOf, placeAlongK } from './sparse.ts';
+import { described, field, int, isEqual, type Part, stopIf, stopUnlessTaken, tensorByte, tensorWord, word } from './words.ts';
 
 export interface Product {
   readonly kind: Kind;
   /** Of one block, of a pair of them, or of one that keeps b for others. */
   readonly by: 'one' | 'pair' | 'stationary';
   readonly isInTensor: boolean;
-  /** Elements along k that share a scale factor. */
+  /** Elements along k that share a scale factor; of a sparse product, those that are kept. */
   readonly block?: 16 | 32;
+  /** Whether rows of a in tensor memory are shifted afterwards. */
+  readonly isShifted?: boolean;
 }
 
 export interface ProductOperands {
@@ -36,6 +39,8 @@ export interface ProductOperands {
   /** Addresses of scale factors. */
   readonly s?: Value;
   readonly t?: Value;
+  /** The address of the metadata of a sparse a. */
+  readonly m?: Value;
 }
 
 interface Shape {
@@ -47,14 +52,15 @@ interface Shape {
 }
 
 /** Reads the shape; stops for one that there is not. */
-function shapeOf(ir: RowBuilder, i: Value, { by, kind }: Product): Shape {
+function shapeOf(ir: RowBuilder, { i, m: metadata }: ProductOperands, { by, kind }: Product): Shape {
   const m = ir.shl(field(ir, i, 24, 5), int(ir, 4));
   const n = ir.shl(field(ir, i, 17, 6), int(ir, 3));
   const heights = { one: [64, 128], pair: [128, 256], stationary: [32, 64, 128] }[by];
   const isHeight = heights.map((each) => isEqual(ir, m, each)).reduce((a, b) => ir.or(a, b));
   const isWidth = ir.icmp(ir.sub(n, int(ir, 8)), int(ir, 256 - 8), { pred: 'ule' });
   stopIf(ir, ir.xor(ir.and(isHeight, isWidth), ir.const('i1', 1)), 'a product with a number of rows or columns that there is not');
-  stopIf(ir, isEqual(ir, field(ir, i, 2, 1), 1), 'an instruction descriptor of a sparse product');
+  if (metadata === undefined) stopIf(ir, isEqual(ir, field(ir, i, 2, 1), 1), 'an instruction descriptor of a sparse product');
+  else stopIf(ir, isEqual(ir, field(ir, i, 2, 1), 0), 'an instruction descriptor of a product that is not sparse');
   if (kind === 'mxf4' || kind === 'mxf4nvf4') stopIf(ir, isEqual(ir, field(ir, i, 31, 1), 1), 'a product of 96 elements along k');
   const half = (from: Value): Value => (by === 'pair' ? ir.lshr(from, int(ir, 1)) : from);
   return { m, n, rows: half(m), columns: half(n) };
@@ -116,12 +122,12 @@ function factorsOf(
 }
 
 /** The scale factors of a and b. */
-function scalesOf(ir: RowBuilder, { s, t, i }: ProductOperands, { block }: Product): { left: Scales; right: Scales } | undefined {
+function scalesOf(ir: RowBuilder, { s, t, i, m }: ProductOperands, { block }: Product): { left: Scales; right: Scales } | undefined {
   if (s === undefined || t === undefined || block === undefined) return undefined;
   const arePowers = isEqual(ir, field(ir, i, 23, 1), 1);
   return {
     left: { address: s, first: field(ir, i, 29, 2), arePowers, block },
-    right: { address: t, first: field(ir, i, 4, 2), arePowers, block },
+    right: { address: t, first: field(ir, i, 4, 2), arePowers, block: m === undefined ? block : ((2 * block) as 32 | 64) },
   };
 }
 
@@ -147,65 +153,128 @@ function isZeroColumn(ir: RowBuilder, descriptor: Value, { m, n }: Shape, column
   return ir.and(isZero, isEqual(ir, field(ir, high, 7, 1), 1));
 }
 
+/** Stops for shapes whose layouts are documented in figures alone. */
+function stopForFigures(ir: RowBuilder, { m, rows }: Shape, { m: metadata }: ProductOperands, product: Product): void {
+  const { by, block, isInTensor, isShifted } = product;
+  const unless = (value: Value, rows: number, why: string): void => stopIf(ir, ir.icmp(value, int(ir, rows), { pred: 'ne' }), why);
+  if (by === 'pair' && block !== undefined)
+    unless(m, 256, 'a scaled product of 128 rows by a pair of blocks, whose scale factors are not documented in full');
+  if (by === 'stationary' && isInTensor) unless(m, 128, 'a factor of fewer than 128 rows in tensor memory, whose place is not documented');
+  if (by !== 'stationary' && metadata !== undefined)
+    unless(rows, 128, 'a sparse product of fewer than 128 rows of a block, the place of whose metadata is documented in figures alone');
+  if (isShifted) stopIf(ir, isEqual(ir, m, 64), 'a shift of a factor of 64 rows');
+}
+
+/** Stops where a sum, a factor, scale factors or metadata are in columns that are not taken. */
+function stopUnlessAllTaken(ir: RowBuilder, { n, rows }: Shape, { d, a, s, t, m }: ProductOperands, { by, isInTensor }: Product): void {
+  stopUnlessTaken(ir, d, by === 'one' ? n : ir.udiv(n, ir.udiv(int(ir, 128), rows)));
+  if (isInTensor) stopUnlessTaken(ir, a, int(ir, 8));
+  for (const address of [s, t, m]) if (address !== undefined) stopUnlessTaken(ir, address, int(ir, 1));
+}
+
+/** What a product is made of. */
+interface Parts {
+  readonly operands: ProductOperands;
+  readonly product: Product;
+  readonly shape: Shape;
+  readonly left: FactorOperand;
+  readonly right: FactorOperand;
+  readonly scales: { readonly left: Scales; readonly right: Scales } | undefined;
+  readonly metadata: Metadata | undefined;
+}
+
+/** Columns of the sum that are computed at once. */
+interface Span {
+  readonly from: Value;
+  readonly count: Value;
+}
+
+/** Elements along k of b: of a sparse product twice those of a that are kept. */
+const depthOfRight = ({ product, metadata }: Parts): number => depthOf[product.kind] * (metadata ? 2 : 1);
+
+const scaled = (ir: RowBuilder, value: Value, by: Scales | undefined, row: Value, at: Value, part: Part): Value =>
+  by ? ir.fmul(value, scaleAt(ir, by, row, at, part)) : value;
+
 /** Computes a product. */
 export function multiplyInTensor(ir: RowBuilder, operands: ProductOperands, product: Product): void {
   ir.needsCpu(cpuOnly);
-  const { kind, by, block } = product;
-  const shape = shapeOf(ir, operands.i, product);
-  if (by === 'pair' && block !== undefined)
-    stopIf(
-      ir,
-      isEqual(ir, shape.m, 128),
-      'a scaled product of 128 rows by a pair of blocks, whose scale factors are not documented in full',
-    );
-  if (by === 'stationary' && product.isInTensor)
-    stopIf(
-      ir,
-      ir.icmp(shape.m, int(ir, 128), { pred: 'ne' }),
-      'a factor of fewer than 128 rows in tensor memory, whose place is not documented',
-    );
+  const shape = shapeOf(ir, operands, product);
+  stopForFigures(ir, shape, operands, product);
+  stopUnlessAllTaken(ir, shape, operands, product);
   const { left, right } = factorsOf(ir, operands, product);
-  const scales = scalesOf(ir, operands, product);
-  const k = depthOf[kind];
-  const depth = int(ir, k);
-  const scaled = (value: Value, by: Scales | undefined, row: Value, at: Value, part: Part): Value =>
-    by ? ir.fmul(value, scaleAt(ir, by, row, at, part)) : value;
-  const isPair = by === 'pair';
-  ir.repeat(ir.mul(shape.n, depth), [], (index) => {
-    const [column, at] = [ir.lshr(index, int(ir, Math.log2(k))), ir.and(index, int(ir, k - 1))];
+  const metadata = operands.m === undefined ? undefined : metadataOf(ir, product.kind, operands.m, operands.i);
+  const parts = { operands, product, shape, left, right, scales: scalesOf(ir, operands, product), metadata };
+  if (metadata && typeof right.in === 'object')
+    stopIf(
+      ir,
+      ir.and(isEqual(ir, right.in.width, 32), isEqual(ir, right.isAcross, 0)),
+      'a factor of 64 bytes along k in lines of 32 bytes',
+    );
+  const once = (tensorMemory.left - tensorMemory.right) / 8 / depthOfRight(parts);
+  if (once >= tensorMemory.columns / 2) multiplySpan(ir, parts, { from: int(ir, 0), count: shape.n });
+  else
+    ir.repeat(ir.udiv(ir.add(shape.n, int(ir, once - 1)), int(ir, once)), [], (turn) => {
+      const from = ir.mul(turn, int(ir, once));
+      multiplySpan(ir, parts, { from, count: ir.umin(ir.sub(shape.n, from), int(ir, once)) });
+      return [];
+    });
+  if (product.isShifted) shiftLeft(ir, parts);
+}
+
+/** Shifts the rows of a, in each block of a pair. */
+function shiftLeft(ir: RowBuilder, { operands, product, shape }: Parts): void {
+  if (product.by !== 'pair') return shiftRows(ir, operands.a, shape.rows, undefined);
+  ir.repeat(int(ir, 2), [], (part) => {
+    shiftRows(ir, operands.a, shape.rows, part);
+    return [];
+  });
+}
+
+function multiplySpan(ir: RowBuilder, parts: Parts, span: Span): void {
+  const { operands, product, shape, left, right, scales, metadata } = parts;
+  const wide = depthOfRight(parts);
+  const isPair = product.by === 'pair';
+  ir.repeat(ir.mul(span.count, int(ir, wide)), [], (index) => {
+    const [column, at] = [ir.add(span.from, ir.lshr(index, int(ir, Math.log2(wide)))), ir.and(index, int(ir, wide - 1))];
     const { part, inside } = partOf(ir, column, shape.columns, product);
     const given = elementAt(ir, right, inside, at, part);
     const value =
       operands.zeros === undefined ? given : ir.select(isZeroColumn(ir, operands.zeros, shape, column), ir.const('f64', 0), given);
-    ir.store(doubleAt(ir, tensorMemory.right, index), scaled(value, scales?.right, column, at, isPair ? int(ir, 0) : undefined), double);
+    ir.store(
+      doubleAt(ir, tensorMemory.right, index),
+      scaled(ir, value, scales?.right, column, at, isPair ? int(ir, 0) : undefined),
+      double,
+    );
     return [];
   });
   ir.repeat(shape.m, [], (row) => {
     const { part, inside } = partOf(ir, row, shape.rows, product);
     const from = typeof left.in === 'number' ? laneOfRow(ir, product, shape, inside) : inside;
-    ir.repeat(depth, [], (at) => {
-      ir.store(doubleAt(ir, tensorMemory.left, at), scaled(elementAt(ir, left, from, at, part), scales?.left, inside, at, part), double);
+    ir.repeat(int(ir, depthOf[product.kind]), [], (at) => {
+      const value = scaled(ir, elementAt(ir, left, from, at, part), scales?.left, inside, at, part);
+      ir.store(doubleAt(ir, tensorMemory.left, at), value, double);
+      if (metadata) {
+        const place = ir.shl(placeAlongK(ir, metadata, inside, at, part), int(ir, 3));
+        ir.store(tensorByte(ir, ir.add(int(ir, tensorMemory.places), ir.shl(at, int(ir, 2)))), place, word);
+      }
       return [];
     });
-    addRow(ir, operands, product, shape, { inside, part });
+    addRow(ir, parts, span, { inside, part });
     return [];
   });
 }
 
 /** Adds the products of a row of a, which is in memory as b is. */
-function addRow(
-  ir: RowBuilder,
-  operands: ProductOperands,
-  product: Product,
-  shape: Shape,
-  { inside, part }: { inside: Value; part: Part },
-): void {
-  const k = depthOf[product.kind];
-  const numbers = Array.from({ length: k }, (_, i) => i);
+function addRow(ir: RowBuilder, parts: Parts, { from, count }: Span, { inside, part }: { inside: Value; part: Part }): void {
+  const { operands, product, shape, metadata } = parts;
+  const numbers = Array.from({ length: depthOf[product.kind] }, (_, i) => i);
   const left = numbers.map((at) => ir.load('f64', doubleAt(ir, tensorMemory.left, int(ir, at)), double));
-  ir.repeat(shape.n, [], (column) => {
-    const first = doubleAt(ir, tensorMemory.right, ir.mul(column, int(ir, k)));
-    const right = numbers.map((at) => ir.load('f64', at === 0 ? first : ir.ptradd(first, ir.const('i64', 8 * at)), double));
+  const placeAt = (at: number): Value => ir.load('i32', tensorByte(ir, int(ir, tensorMemory.places + 4 * at)), word);
+  const places = numbers.map((at) => (metadata ? ir.zext('i64', placeAt(at)) : ir.const('i64', 8 * at)));
+  ir.repeat(count, [], (index) => {
+    const column = ir.add(from, index);
+    const first = doubleAt(ir, tensorMemory.right, ir.mul(index, int(ir, depthOfRight(parts))));
+    const right = numbers.map((at) => ir.load('f64', ir.ptradd(first, places[at]!), double));
     const sum = numbers.map((at) => ir.fmul(left[at]!, right[at]!)).reduce((a, b) => ir.fadd(a, b));
     const place = placeOf(ir, product, shape, inside, column);
     const pointer = tensorWord(ir, operands.d, place.lane, place.column, part);

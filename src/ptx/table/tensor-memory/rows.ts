@@ -1,16 +1,41 @@
 /** Tensor memory (`tcgen05`). Layouts are those of the manual and of CUTLASS; no GPU was compared. Source: PTX ISA 9.0, 9.7.16. */
 import type { Value } from '../../../ir/index.ts';
 import { eachRank, pointerInRank, sharedOffsetMask } from '../../model/clusters.ts';
-import { type AddressOperand, type AnyModifiers, type Row, type RowBuilder, row } from '../../model/row.ts';
+import { type AnyModifiers, type Row, type RowBuilder, row } from '../../model/row.ts';
 import { barrierAt, step } from '../async/barrier-word.ts';
 import { fence } from '../order.ts';
-import type { Kind } from './factors.ts';
-import { allocate, copyToTensor, cpuOnly, free, loadTensor, storeTensor } from './moves.ts';
-import { multiplyInTensor, type Product } from './products.ts';
+import { allocate, copyToTensor, cpuOnly, free, loadTensor, shiftTensor, storeTensor } from './moves.ts';
+import {
+  atOnce,
+  blockOf,
+  blocks,
+  byOf,
+  collectors,
+  constants,
+  cpu,
+  factors,
+  floats,
+  group,
+  inShared,
+  inTensor,
+  integerCommon,
+  isPair,
+  kept,
+  kindOf,
+  lanes,
+  listOf,
+  multiplied,
+  ofShared,
+  ofTensor,
+  productCommon,
+  scaledKinds,
+  since,
+  stationary,
+  vectors,
+} from './row-parts.ts';
+import { reductionRows, shiftedRows, sparseRows } from './sparse-rows.ts';
 import { addressOf, int } from './words.ts';
 
-const since = { ptx: 8.6, sm: 100 } as const;
-const group = ['cta_group::1', 'cta_group::2'] as const;
 const num = ['x1', 'x2', 'x4', 'x8', 'x16', 'x32', 'x64', 'x128'] as const;
 const shape = ['16x64b', '16x128b', '16x256b', '32x32b'] as const;
 /** At most 128 registers are possible. */
@@ -18,8 +43,6 @@ const tooMany = [
   { shape: ['16x128b', '16x256b'], num: ['x128'] },
   { shape: ['16x256b'], num: ['x64'] },
 ] as const;
-const cpu = 'Requires `--target cpu`.';
-const atOnce = `It is performed immediately. ${cpu}`;
 
 const registersOf = ({ shape, num }: AnyModifiers): number =>
   ((({ '16x128b': 2, '16x256b': 4 }) as Record<string, number>)[String(shape)] ?? 1) * Number(String(num).slice(1));
@@ -124,8 +147,9 @@ const moveRows = (): readonly Row[] => [
   }),
 ];
 
-const listOf = (list: Value | readonly Value[]): readonly Value[] => (typeof list === 'number' ? [list] : list);
-const isPair = (group: string): boolean => group === 'cta_group::2';
+/** Formats of fewer than 8 bits, whose numbers a copy puts into the middle of a byte each. */
+const formats = ['b6x16_p32', 'b4x16_p64'] as const;
+const widened = 'Copies shared memory into tensor memory, numbers of 6 or 4 bits into the middle of a byte each';
 
 const copyRows = (): readonly Row[] => [
   row({
@@ -158,6 +182,52 @@ const copyRows = (): readonly Row[] => [
     source: '9.7.16.9',
     doc: `Copies shared memory into tensor memory, for all four warps. ${atOnce}`,
     lower: ({ a, b }, m, ir) => copyToTensor(ir, { address: addressOf(ir, a), descriptor: b, shape: '32x128b', isPair: isPair(m.group) }),
+  }),
+];
+
+const narrowRows = (): readonly Row[] => [
+  row({
+    ...common,
+    syntax: 'tcgen05.cp.group.shape.b8x16.format [a], b',
+    values: { group, shape: ['128x256b', '4x256b', '128x128b'], format: formats },
+    types: { a: 'b32', b: 'b64' },
+    spaces: { a: 'shared' },
+    source: '9.7.16.9',
+    doc: `${widened}. ${atOnce}`,
+    lower: ({ a, b }, { group, shape, format }, ir) =>
+      copyToTensor(ir, { address: addressOf(ir, a), descriptor: b, shape, format, isPair: isPair(group) }),
+  }),
+  row({
+    ...common,
+    syntax: 'tcgen05.cp.group.64x128b.multicast.b8x16.format [a], b',
+    values: { group, multicast: ['warpx2::02_13', 'warpx2::01_23'], format: formats },
+    types: { a: 'b32', b: 'b64' },
+    spaces: { a: 'shared' },
+    source: '9.7.16.9',
+    doc: `${widened}, for pairs of warps. ${atOnce}`,
+    lower: ({ a, b }, { group, multicast, format }, ir) =>
+      copyToTensor(ir, { address: addressOf(ir, a), descriptor: b, shape: '64x128b', multicast, format, isPair: isPair(group) }),
+  }),
+  row({
+    ...common,
+    syntax: 'tcgen05.cp.group.32x128b.warpx4.b8x16.format [a], b',
+    values: { group, format: formats },
+    types: { a: 'b32', b: 'b64' },
+    spaces: { a: 'shared' },
+    source: '9.7.16.9',
+    doc: `${widened}, for all four warps. ${atOnce}`,
+    lower: ({ a, b }, { group, format }, ir) =>
+      copyToTensor(ir, { address: addressOf(ir, a), descriptor: b, shape: '32x128b', format, isPair: isPair(group) }),
+  }),
+  row({
+    ...common,
+    syntax: 'tcgen05.shift.group.down [a]',
+    values: { group },
+    types: { a: 'b32' },
+    spaces: { a: 'shared' },
+    source: '9.7.16.9',
+    doc: `Moves 32 bytes of 31 of 32 lanes to the lane before; the last lane keeps its own. ${atOnce}`,
+    lower: ({ a }, m, ir) => shiftTensor(ir, addressOf(ir, a), isPair(m.group)),
   }),
 ];
 
@@ -198,74 +268,6 @@ const orderRows = (): readonly Row[] => [
     },
   }),
 ];
-
-/** Collector buffers keep \`a\`, or one of four of \`b\`, for later products. */
-const collectors = ['collector::a::fill', 'collector::a::use', 'collector::a::lastuse', 'collector::a::discard'] as const;
-const stationary = ['b0', 'b1', 'b2', 'b3'].flatMap((buffer) =>
-  ['fill', 'use', 'lastuse', 'discard'].map((use) => `collector::${buffer}::${use}`),
-);
-const floats = ['kind::f16', 'kind::tf32', 'kind::f8f6f4'] as const;
-const scaledKinds = ['kind::mxf8f6f4', 'kind::mxf4', 'kind::mxf4nvf4'] as const;
-const factors = ['scale_vec::1X', 'scale_vec::2X', 'scale_vec::4X', 'block16', 'block32'] as const;
-/** Blocks with a scale factor of their own. */
-const blocks = [
-  { kind: ['kind::mxf8f6f4'], scale: ['scale_vec::2X', 'scale_vec::4X', 'block16'] },
-  { kind: ['kind::mxf4'], scale: ['scale_vec::1X', 'scale_vec::4X', 'block16'] },
-  { kind: ['kind::mxf4nvf4'], scale: ['', 'scale_vec::1X'] },
-] as const;
-const operands = { c: 'b32', b: 'b64', i: 'b32', e: 'pred', z: 's32', o: 'b32', s: 'b32', t: 'b32' } as const;
-const inShared = { ...operands, a: 'b64' } as const;
-const inTensor = { ...operands, a: 'b32' } as const;
-/** Registers of 32 bits are addresses. */
-const ofShared = { c: 'shared', s: 'shared', t: 'shared' } as const;
-const ofTensor = { ...ofShared, a: 'shared' } as const;
-const vectors = { o: 'elements' } as const;
-const lanes = { o: ({ group }: AnyModifiers) => (group === 'cta_group::2' ? 8 : 4) } as const;
-const constants = { z: [0, 15] } as const;
-
-const productCommon = {
-  since,
-  source: '9.7.16.10',
-  cases: () => [],
-  status: {
-    approximate:
-      'exact products, summed in double precision and rounded once, where tensor cores add in an order and with a rounding of their own; layouts are those of the manual and of CUTLASS, and no GPU was compared',
-  },
-} as const;
-const integerCommon = { ...productCommon, status: 'exact' } as const;
-const kept = 'Collector buffers are ignored.';
-
-interface Given {
-  readonly c: AddressOperand;
-  readonly a: Value | AddressOperand;
-  readonly b: Value;
-  readonly i: Value;
-  readonly e: Value;
-  readonly z?: Value;
-  readonly o?: Value | readonly Value[];
-  readonly s?: AddressOperand;
-  readonly t?: AddressOperand;
-}
-
-const kindOf = (kind: string): Kind => kind.slice('kind::'.length) as Kind;
-
-function multiplied(ir: RowBuilder, given: unknown, product: Product): void {
-  const { c, a, b, i, e, z, o, s, t } = given as Given;
-  multiplyInTensor(
-    ir,
-    {
-      d: addressOf(ir, c),
-      a: product.isInTensor ? addressOf(ir, a as AddressOperand) : (a as Value),
-      ...{ b, i, e, z },
-      ...(o === undefined ? {} : product.by === 'stationary' ? { zeros: o as Value } : { o: listOf(o) }),
-      ...(s === undefined || t === undefined ? {} : { s: addressOf(ir, s), t: addressOf(ir, t) }),
-    },
-    product,
-  );
-}
-
-const byOf = (group: string): Product['by'] => (isPair(group) ? 'pair' : 'one');
-const blockOf = (m: AnyModifiers): 16 | 32 => (m.scale === 'scale_vec::4X' || m.scale === 'block16' ? 16 : 32);
 
 const floatRows = (): readonly Row[] =>
   (['', ' o,'] as const).flatMap((lanesOrNone) => {
@@ -370,9 +372,13 @@ const weightRows = (): readonly Row[] =>
 export const tensorMemoryRows = (): readonly Row[] => [
   ...columnRows(),
   ...moveRows(),
+  ...reductionRows(),
   ...copyRows(),
+  ...narrowRows(),
   ...orderRows(),
   ...floatRows(),
   ...productRows(),
   ...weightRows(),
+  ...shiftedRows(),
+  ...sparseRows(),
 ];

@@ -42,6 +42,19 @@ export function tensorWord(ir: RowBuilder, address: Value, lane: Value, column: 
   return inPart(ir, tensorByte(ir, ir.shl(index, int(ir, 2))), part);
 }
 
+/** The word whose bits are the columns of the block that are taken, 32 each. */
+export const takenWord = (ir: RowBuilder): Value => tensorByte(ir, int(ir, tensorMemory.taken));
+
+/** Stops where columns from that of an address on are not taken, or are free again. */
+export function stopUnlessTaken(ir: RowBuilder, address: Value, count: Value): void {
+  const column = field(ir, address, 0, 9);
+  const [first, last] = [column, ir.sub(ir.add(column, count), int(ir, 1))].map((at) => ir.lshr(at, int(ir, 5))) as [Value, Value];
+  const all = ir.sub(ir.shl(int(ir, 2), ir.umin(last, int(ir, 15))), int(ir, 1));
+  const wanted = ir.and(all, ir.shl(int(ir, -1), first));
+  const missing = ir.and(wanted, ir.xor(ir.load('i32', takenWord(ir), { align: 4, volatile: true }), int(ir, -1)));
+  stopIf(ir, ir.icmp(missing, int(ir, 0), { pred: 'ne' }), 'columns of tensor memory that are not taken');
+}
+
 /** A matrix in shared memory; distances are in bytes. */
 export interface Described {
   /** The address without the tensor memory in front. */

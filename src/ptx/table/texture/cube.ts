@@ -23,6 +23,29 @@ function faceOfInfinite(ir: RowBuilder, [, y, z]: readonly [Value, Value, Value]
   return ir.select(isInfinite(z), ir.select(isInfinite(y), int(ir, 0), int(ir, 2)), face);
 }
 
+/**
+ * How far the place on a face moves with each of two gradients of a direction: by the quotient rule, since the place is the quotient of a coordinate by
+ * the greatest one, halved.
+ */
+export function alongFace(ir: RowBuilder, direction: readonly Value[], gradients: readonly (readonly Value[])[]): Value[][] {
+  const [x, y, z] = within(ir, direction);
+  const [ax, ay, az] = [ir.fabs(x), ir.fabs(y), ir.fabs(z)];
+  const isZ = ir.and(ir.fcmp(az, ax, { pred: 'oge' }), ir.fcmp(az, ay, { pred: 'oge' }));
+  const isY = ir.fcmp(ay, ax, { pred: 'oge' });
+  const split = ([p, q, r]: readonly [Value, Value, Value]): [Value, Value, Value] => [
+    ir.select(isZ, r, ir.select(isY, q, p)),
+    ir.select(ir.or(isZ, isY), p, q),
+    ir.select(isZ, q, r),
+  ];
+  const [major, s, t] = split([x, y, z]);
+  const half = ir.fdiv(single(ir, 0.5), ir.fmul(major, major));
+  return gradients.map((gradient) => {
+    const [along, ds, dt] = split(gradient.slice(0, 3) as unknown as [Value, Value, Value]);
+    const moved = (own: Value, by: Value): Value => ir.fmul(ir.fsub(ir.fmul(by, major), ir.fmul(own, along)), half);
+    return [moved(s, ds), moved(t, dt)];
+  });
+}
+
 /** Where a direction meets the cube around the origin: on the face of its greatest coordinate, of equal ones of z, then of y. */
 export function onFace(ir: RowBuilder, direction: readonly [Value, Value, Value]): OnFace {
   const [x, y, z] = within(ir, direction);

@@ -5,7 +5,7 @@ import { textureHead } from '../../../ir/texture.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../../model/row.ts';
 import { orNan } from '../compose.ts';
 import { joined } from '../halves.ts';
-import { onFace } from './cube.ts';
+import { alongFace, onFace } from './cube.ts';
 import { axesOf, coordinatesOf, descriptorOf, type Geometry, imageOf, int, isCube, type List, listOf } from './descriptor.ts';
 import { gradientDetail, levelsAt } from './levels.ts';
 import { type Fetch, fetchTexel, gather, layerOf, sample, sampleLevels } from './sample.ts';
@@ -160,8 +160,60 @@ const sampleRows = (): readonly Row[] =>
     }),
   ]);
 
+const cubeRows = (): readonly Row[] =>
+  kinds.map(({ texels: results, status, since, words }) =>
+    row({
+      syntax: 'tex.grad.geom.vec.dtype.ctype d[|p], [a, c], x, y{, e}{, f}',
+      values: { geom: ['cube', 'acube'], ...results, ctype: ['f32'] },
+      excludes: mismatched,
+      types: { ...operands, c: '.ctype', x: '.ctype', y: '.ctype', f: 'f32' },
+      vectors: { ...vectors, x: 'some', y: 'some' },
+      spaces: { a: 'global' },
+      since: since ?? { ptx: 3.1, sm: 20 },
+      doc: doc(`Samples a cube at the level of the given gradients. Samplers of CUDA compare nothing with the depth \`f\`.${words}`),
+      source: '9.7.10.3',
+      status: {
+        approximate: `the level is the logarithm of the longer gradient on the face, in texels, from which that of an H200 differs by up to two thirds; ${status.sampled.approximate}`,
+      },
+      lower({ a, c, x, y }, form, ir) {
+        const fetch = fetchOf(ir, { a, c }, form.geom);
+        const list = coordinatesOf(ir, c, form.geom, 3);
+        const gradients = alongFace(ir, form.geom === 'acube' ? list.slice(1) : list, [listOf(x), listOf(y)]);
+        const detail = gradientDetail(ir, fetch.descriptor, 2, gradients);
+        return resultsOf(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, detail)), form);
+      },
+      cases: () => [],
+    }),
+  );
+
+/** A texture of CUDA has one sample, of number 0; others are zeros. Source: recorded on an NVIDIA H200. */
+function sampleOf(ir: RowBuilder, { a, c, e }: Operands, geometry: 'a2d' | '2d'): Value[] {
+  const list = listOf(c);
+  const isLayered = geometry === 'a2d';
+  const [number, ...others] = (isLayered ? [list[1], list[0], ...list.slice(2)] : list) as [Value, ...Value[]];
+  const zeros = (): Value[] => Array.from({ length: 4 }, () => int(ir, 0));
+  const fetch = fetchOf(ir, { a, c: others, ...(e === undefined ? {} : { e }) }, geometry);
+  return ir.choose(ir.icmp(number, int(ir, 0), { pred: 'eq' }), () => fetchTexel(ir, fetch), zeros);
+}
+
+const multisampled = { '2dms': '2d', a2dms: 'a2d' } as const;
+
 export const textureRows = (): readonly Row[] => [
   ...sampleRows(),
+  ...cubeRows(),
+  row({
+    syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c]{, e}{, f}',
+    values: { geom: ['2dms', 'a2dms'], ...texels, ctype: ['s32'] },
+    types: { ...operands, c: '.ctype', f: 'f32' },
+    vectors,
+    spaces: { a: 'global' },
+    since: { ptx: 3.2, sm: 30 },
+    doc: doc('Loads a sample of a texel; of a texture of CUDA 0 is the texel, and others are zeros.'),
+    source: '9.7.10.3',
+    status: 'exact',
+    lower: (given, { geom, dtype }, ir) => resultsOf(ir, sampleOf(ir, given, multisampled[geom]), { geom: multisampled[geom], dtype }),
+    cases: () => [],
+  }),
   row({
     syntax: 'tex.geom.vec.dtype.ctype d[|p], [a, c], e, f',
     values: { geom: ['2d', 'a2d'], vec: ['v4', 'v2'], dtype: ['f32', 'f16', 'f16x2'], ctype: ['f32'] },
