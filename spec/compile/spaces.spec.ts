@@ -69,6 +69,34 @@ const call = (address: string, at: number): string => `${address}
   { .param .b64 x; .param .b32 y; st.param.b64 [x], q; call (y), take, (x); ld.param.b32 v, [y]; }
   st.u32 [o+${at}], v;`;
 
+test('a generic address of shared memory is a number beside one of a parameter that is only read', () => {
+  // The rows of a tile are exchanged by bits of the address, as in CUTLASS: 64 ^ (64 >> 3 & 8) is 72.
+  const words = run(`.shared .align 128 .b32 tile[32]; .reg .b64 a, b; .reg .b32 w;
+    mov.u64 q, number; cvta.param.u64 b, q; ld.u32 w, [b];
+    mov.u64 a, tile; cvta.shared.u64 a, a; add.u64 a, a, 64;
+    and.b64 q, a, 64; shr.u64 q, q, 3; xor.b64 q, q, a; cvta.to.shared.u64 q, q; st.shared.u32 [q], 21;
+    ld.shared.u32 v, [tile+72]; st.u32 [o], v; st.u32 [o+4], w;
+    isspacep.shared z, a; selp.b32 v, 1, 2, z; st.u32 [o+8], v; isspacep.param z, b; selp.b32 v, 1, 2, z; st.u32 [o+12], v;
+    st.u64 [m], a; ld.u64 q, [m]; st.u32 [q+4], 34; ld.shared.u32 v, [tile+68]; st.u32 [o+16], v;`);
+  assert.equal(words.slice(0, 5), [21, 7, 1, 1, 34]);
+});
+
+test('an address in front of shared memory leads back into it', () => {
+  const words = run(`.shared .align 16 .b32 tile[4]; .reg .b64 a, b;
+    mov.u64 a, tile; cvta.shared.u64 a, a; st.u64 [m], a; st.shared.u32 [tile], 5;
+    sub.u64 q, a, 16; cvta.to.shared.u64 b, q; ld.shared.u32 v, [b+16]; st.u32 [o], v; ld.u32 v, [q+16]; st.u32 [o+4], v;`);
+  assert.equal(words.slice(0, 2), [5, 5]);
+});
+
+test('accesses of shared memory take its generic addresses, as on an H200', () => {
+  // Recorded on an H200: 5, 6, 15; the generic address of local memory leads elsewhere there.
+  const words = run(`.shared .align 16 .b32 tile[4]; .reg .b64 a, g;
+    mov.u64 a, tile; cvta.shared.u64 g, a; st.u64 [m], g;
+    st.shared.u32 [g], 5; ld.shared.u32 v, [a]; st.u32 [o], v; st.shared.u32 [a+4], 6; ld.shared.u32 v, [g+4]; st.u32 [o+4], v;
+    atom.shared.add.u32 v, [g], 10; ld.shared.u32 v, [a]; st.u32 [o+8], v;`);
+  assert.equal(words.slice(0, 3), [5, 6, 15]);
+});
+
 test('a function is told the space of what it is handed, and reads there', () => {
   const words = run(
     [

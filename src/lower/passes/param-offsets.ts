@@ -10,8 +10,8 @@ import { addInst, type Block, edgesOf, type Inst, type Kernel, mapBlock, type Va
 export function useParamOffsets(kernel: Kernel, diagnostics: Diagnostics): void {
   const joined = kernel.blocks.flatMap(({ params, body }) => [...params, ...body].filter((value) => isJoined(kernel, value)));
   if (joined.length === 0) return;
-  const roots = new Map(joined.map((value) => [value, rootsOf(kernel, value)]));
-  const unknown = joined.find((value) => (roots.get(value)?.size ?? 0) !== 1);
+  const roots = rootsOf(kernel);
+  const unknown = joined.find((value) => typeof roots.get(value) !== 'number');
   if (unknown !== undefined) return refuse(kernel, unknown, diagnostics);
   const starts = new Map(kernel.blocks.map((block) => [block, splitParams(kernel, block, roots)]));
   const pointers = new Map([...starts.values()].flatMap(({ pointers }) => [...pointers]));
@@ -35,33 +35,42 @@ function refuse(kernel: Kernel, value: Value, diagnostics: Diagnostics): void {
   diagnostics.report('CM2049', { operand: 'an address of a parameter', why }, span ? { span } : {});
 }
 
-/** The parameters that an address may be in; nothing where a number is taken for one. */
-function rootsOf(kernel: Kernel, value: Value): Set<number> | undefined {
-  const [roots, seen, work] = [new Set<number>(), new Set<Value>(), [value]];
-  for (let at = work.pop(); at !== undefined; at = work.pop()) {
-    if (seen.has(at)) continue;
-    seen.add(at);
-    const inst = kernel.insts[at]!;
-    if (inst.op === 'param') roots.add(inst.index);
-    else if (inst.op === 'ptradd') work.push(inst.a);
-    else if (inst.op === 'select') work.push(inst.a, inst.b);
-    else if (inst.op === 'arg') work.push(...argumentsOf(kernel, at));
-    else return undefined;
+/** The number of the parameter that an address is in; `open` where it may be in several, or is a number. */
+type Roots = ReadonlyMap<Value, number | 'open'>;
+
+/** The parameters of all addresses. A value sinks from unknown to a parameter to `open`, so this ends, after few rounds in flow order. */
+function rootsOf(kernel: Kernel): Roots {
+  const roots = new Map<Value, number | 'open'>();
+  let changed = true;
+  const join = (value: Value, root: number | 'open' | undefined): void => {
+    const before = roots.get(value);
+    if (root === undefined || before === root || before === 'open') return;
+    roots.set(value, before === undefined ? root : 'open');
+    changed = true;
+  };
+  while (changed) {
+    changed = false;
+    for (const { body, end } of kernel.blocks) {
+      for (const value of body.filter((each) => isPointer(kernel, each))) {
+        const inst = kernel.insts[value]!;
+        for (const root of sourcesOf(inst, roots)) join(value, root);
+      }
+      for (const { block, args } of edgesOf(end))
+        for (const [i, arg] of args.entries()) if (isPointer(kernel, block.params[i]!)) join(block.params[i]!, roots.get(arg));
+    }
   }
   return roots;
 }
 
-/** The argument that is passed for a block parameter. */
-function argumentsOf(kernel: Kernel, param: Value): Value[] {
-  const block = kernel.blocks.find(({ params }) => params.includes(param))!;
-  const index = block.params.indexOf(param);
-  return kernel.blocks.flatMap(({ end }) => edgesOf(end).flatMap((edge) => (edge.block === block ? [edge.args[index]!] : [])));
+/** Parameters are where they are; a sum and a choice are where their operands are; what else makes a pointer takes a number for one. */
+function sourcesOf(inst: Inst, roots: Roots): readonly (number | 'open' | undefined)[] {
+  if (inst.op === 'param') return [inst.index];
+  if (inst.op === 'ptradd') return [roots.get(inst.a)];
+  return inst.op === 'select' ? [roots.get(inst.a), roots.get(inst.b)] : ['open'];
 }
 
-type Roots = ReadonlyMap<Value, ReadonlySet<number> | undefined>;
-
 const startOf = (kernel: Kernel, value: Value, roots: Roots): Value =>
-  addInst(kernel, { op: 'param', type: 'ptr.param', index: [...roots.get(value)!][0]! } as Inst);
+  addInst(kernel, { op: 'param', type: 'ptr.param', index: roots.get(value) } as Inst);
 
 /** The pointers of a block become offsets; returns the pointers that replace them, and the code that makes those. */
 function splitParams(kernel: Kernel, block: Block, roots: Roots): { pointers: Map<Value, Value>; code: () => Value[] } {

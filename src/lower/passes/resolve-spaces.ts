@@ -2,7 +2,7 @@
  * Generic accesses: each gets the state space that its address is based in. One whose origin is not seen (a pointer loaded from
  * memory) is of global memory, as long as no other generic address gets out of sight: one of shared, constant or local memory
  * is an offset, whose number is not observed. Where an instruction looks at it or stores it, or an address may lie in several
- * spaces, addresses get tags (`tagged-addresses.ts`); those of parameters of the kernel have none and are refused (CM2094, CM2096).
+ * spaces, addresses get tags (`tagged-addresses.ts`). Those of parameters of the kernel have none: such a use of them is refused (CM2094, CM2096).
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { addTo } from '../../base/group.ts';
@@ -15,7 +15,7 @@ import { type Addresses, canTag, useTags } from './tagged-addresses.ts';
  * them.
  */
 export function resolveSpaces(kernel: Kernel, { marked, spaced, remote }: Omit<Addresses, 'known'>, diagnostics: Diagnostics): boolean {
-  const numbers = usesAsNumber(kernel, marked);
+  const { numbers } = usesOfAddresses(kernel, marked);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isGenericCast(kernel.insts[value]!)));
   const bases = casts.length > 0 ? basesOf(kernel, undefined, numbers.length > 0 ? {} : { unknownIsGlobal: true }) : [];
   const known = new Map<Value, Space>();
@@ -27,12 +27,16 @@ export function resolveSpaces(kernel: Kernel, { marked, spaced, remote }: Omit<A
     else open.push(cast);
   }
   if (numbers.length > 0 || open.length > 0) {
-    if (marked.size > 0 && canTag(kernel, marked)) {
-      useTags(kernel, { marked, spaced, known, remote });
+    const taggable = new Set([...marked].filter((value) => canTag(kernel, value)));
+    const lost = usesOfAddresses(kernel, new Set([...marked].filter((value) => !taggable.has(value))));
+    // Where no generic address has a tag, nothing says of what space one is.
+    const unknown = taggable.size === 0 ? open : open.filter((value) => lost.derived.has(operandsOf(kernel.insts[value]!)[0]!));
+    if (lost.numbers.length === 0 && unknown.length === 0) {
+      useTags(kernel, { marked: taggable, spaced, known, remote });
       return true;
     }
-    for (const value of numbers) report(kernel, value, 'CM2096', diagnostics);
-    for (const value of open) report(kernel, value, 'CM2094', diagnostics);
+    for (const value of lost.numbers) report(kernel, value, 'CM2096', diagnostics);
+    for (const value of unknown) report(kernel, value, 'CM2094', diagnostics);
   }
   if (remote) findOwn(kernel, known, remote);
   retype(kernel, known);
@@ -57,7 +61,7 @@ function spaceOfBase(base: Base | undefined, isLost: boolean): Space | undefined
 export function decideSpaces(kernel: Kernel, marked: ReadonlySet<Value>): boolean {
   const questions = questionsOf(kernel);
   if (questions.length === 0) return false;
-  const isLost = usesAsNumber(kernel, marked).length > 0;
+  const isLost = usesOfAddresses(kernel, marked).numbers.length > 0;
   const bases = basesOf(kernel, undefined, isLost ? {} : { unknownIsGlobal: true });
   let isAny = false;
   for (const value of questions) {
@@ -103,27 +107,34 @@ function retype(kernel: Kernel, spaces: Map<Value, Space>): void {
     }
 }
 
-/** The instructions that take a marked address, or one based on it, for a number. */
-function usesAsNumber(kernel: Kernel, marked: ReadonlySet<Value>): Value[] {
-  if (marked.size === 0) return [];
-  const found: Value[] = [];
+/** What becomes of addresses. */
+interface AddressUses {
+  /** The instructions that take such an address, or one based on it, for a number. */
+  readonly numbers: readonly Value[];
+  /** The addresses themselves, and what is based on them. */
+  readonly derived: ReadonlySet<Value>;
+}
+
+function usesOfAddresses(kernel: Kernel, addresses: ReadonlySet<Value>): AddressUses {
+  if (addresses.size === 0) return { numbers: [], derived: addresses };
+  const numbers: Value[] = [];
   const { users, handedTo } = usesOf(kernel);
-  const seen = new Set<Value>(marked);
+  const derived = new Set<Value>(addresses);
   const follow = (value: Value): void => {
-    if (seen.has(value)) return;
-    seen.add(value);
+    if (derived.has(value)) return;
+    derived.add(value);
     work.push(value);
   };
-  const work = [...marked];
+  const work = [...addresses];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
     for (const param of handedTo.get(value) ?? []) follow(param);
     for (const user of users.get(value) ?? []) {
       const use = kernel.insts[user]!;
       if (use.op === 'add' || use.op === 'select' || (use.op === 'sub' && use.b !== value)) follow(user);
-      else if (use.op !== 'inttoptr' && use.op !== 'isspace') found.push(user);
+      else if (use.op !== 'inttoptr' && use.op !== 'isspace') numbers.push(user);
     }
   }
-  return found;
+  return { numbers, derived };
 }
 
 function usesOf(kernel: Kernel): { users: Map<Value, Value[]>; handedTo: Map<Value, Value[]> } {

@@ -27,10 +27,10 @@ import { type Distances, ownAddress } from '../../ptx/index.ts';
 const tags = { global: 0n, shared: 1n, constant: 2n, local: 3n } as const;
 type Tagged = keyof typeof tags;
 const shift = 60n;
-const offsetMask = (1n << shift) - 1n;
+const tagBits = 64n - shift;
 
 export interface Addresses {
-  /** Generic addresses that `cvta` makes of addresses that are not global. */
+  /** Generic addresses that `cvta` makes of addresses that are not global; each can be tagged. */
   readonly marked: ReadonlySet<Value>;
   /** Pointers into a space that `cvta.to` makes of generic addresses. */
   readonly spaced: ReadonlySet<Value>;
@@ -40,9 +40,8 @@ export interface Addresses {
   readonly remote: Distances | undefined;
 }
 
-/** Whether all spaces that a kernel makes generic addresses of have a number. */
-export const canTag = (kernel: Kernel, marked: ReadonlySet<Value>): boolean =>
-  [...marked].every((value) => spaceOfMarked(kernel, value) !== undefined);
+/** Whether the space of a marked address has a number. */
+export const canTag = (kernel: Kernel, marked: Value): boolean => spaceOfMarked(kernel, marked) !== undefined;
 
 /** Adds the tags and the dispatch of accesses on them, in place. Blocks are no longer in the order in which control reaches them. */
 export function useTags(kernel: Kernel, addresses: Addresses): void {
@@ -84,8 +83,10 @@ function untag(kernel: Kernel, block: Block, { spaced, known, remote }: Addresse
     const inst = kernel.insts[value]!;
     b.loc = kernel.locs[value];
     const space = known.get(value);
-    if (inst.op === 'inttoptr' && (space || spaced.has(value))) {
-      const plain = space === 'global' ? inst.a : b.and(inst.a, b.const('i64', offsetMask));
+    // An access of shared memory takes a generic address as well, since the window of shared memory starts at a multiple of 2^32 on NVIDIA's GPUs (recorded
+    // on an H200; that of local memory does not). In a cluster such an address has been untagged where it was read.
+    if (inst.op === 'inttoptr' && (space || spaced.has(value) || (!remote && inst.type === 'ptr.shared'))) {
+      const plain = space === 'global' || space === 'param' ? inst.a : untagged(b, inst.a);
       const a = space === 'shared' && remote ? ownAddress(b, plain, remote) : plain;
       kernel.insts[value] = { ...inst, a, type: space ? `ptr.${space}` : inst.type };
     }
@@ -96,6 +97,12 @@ function untag(kernel: Kernel, block: Block, { spaced, known, remote }: Addresse
     b.block.body.push(value);
   }
   block.body = b.block.body;
+}
+
+/** The offset of an address in its space. One in front of the space is negative, and an access may add to it what leads back into the space. */
+export function untagged(b: Builder, address: Value): Value {
+  const by = b.const('i64', tagBits);
+  return b.ashr(b.shl(address, by), by);
 }
 
 function question(b: Builder, { a, space }: Inst & { op: 'isspace' }): Inst {
@@ -120,7 +127,7 @@ function dispatchFirst(kernel: Kernel, block: Block, spaces: readonly Tagged[], 
     const cond = b.icmp(tag, b.const('i64', tags[space]), { pred: 'eq' });
     b.block.end = { op: 'condbr', cond, then: { block: inside, args: [] }, else: { block: next, args: [] } };
     b.block = inside;
-    const plain = b.and(address, b.const('i64', offsetMask));
+    const plain = untagged(b, address);
     const own = space === 'shared' && remote ? ownAddress(b, plain, remote) : plain;
     accessIn(b, inst, b.inttoptr(`ptr.${space}`, own), join);
     b.block = next;
