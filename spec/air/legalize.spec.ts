@@ -166,13 +166,11 @@ L: ld.global.u32 r, [p];
     ptx: 'st.shared.u32 [a], 1; st.shared.u32 [b+4], 2; bar.sync 0; ld.shared.u32 r, [a]; st.global.u32 [p], r;',
     air: `@k.shared = internal unnamed_addr addrspace(3) global [4 x i32] undef, align 8
 define void @k(i32 addrspace(1)* noundef writeonly %0)
-  %2 = getelementptr inbounds [4 x i32], [4 x i32] addrspace(3)* @k.shared, i64 0, i64 0
-  store i32 1, i32 addrspace(3)* %2, align 4
-  %3 = getelementptr inbounds [4 x i32], [4 x i32] addrspace(3)* @k.shared, i64 0, i64 3
-  store i32 2, i32 addrspace(3)* %3, align 4
+  store i32 1, i32 addrspace(3)* getelementptr inbounds ([4 x i32], [4 x i32] addrspace(3)* @k.shared, i64 0, i64 0), align 4
+  store i32 2, i32 addrspace(3)* getelementptr inbounds ([4 x i32], [4 x i32] addrspace(3)* @k.shared, i64 0, i64 3), align 4
   tail call void @air.wg.barrier(i32 3, i32 1)
-  %4 = load i32, i32 addrspace(3)* %2, align 4
-  store i32 %4, i32 addrspace(1)* %0, align 4
+  %2 = load i32, i32 addrspace(3)* getelementptr inbounds ([4 x i32], [4 x i32] addrspace(3)* @k.shared, i64 0, i64 0), align 4
+  store i32 %2, i32 addrspace(1)* %0, align 4
   ret void`,
   },
   {

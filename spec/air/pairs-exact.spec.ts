@@ -182,6 +182,13 @@ test('directed rounding, and what rounds by a large constant, are exact', () => 
   assertExact(`fma.rn.f64 %d5, %d1, %d2, ${shift}; sub.f64 %d4, %d5, ${shift};`, numbers, (a) => f64Bits(evenOf(f64Value(a) * 1.5)));
 });
 
+test('halves are rounded away from zero by a sum towards zero, as programs do', () => {
+  const ofHalf = [-0.5, 0.5, 1.5, 2.5, -2.5, 0.49999999999999994, -0.49999999999999994, 4503599627370495.5, 2 ** 52 + 1, 7.25];
+  const body = 'copysign.f64 %d5, %d1, 0d3FE0000000000000; add.rz.f64 %d5, %d1, %d5; cvt.rzi.f64.f64 %d4, %d5;';
+  const rows = ofHalf.map((x): Row => [f64Bits(x), 0n, 0n]);
+  assert.equal(results(body, rows).map(f64Value), [-1, 1, 2, 3, -3, 0, -0, 4503599627370496, 2 ** 52 + 1, 7]);
+});
+
 /** The nearest integer, ties to even; +0 if the result rounds to zero. */
 function evenOf(value: number): number {
   const down = Math.floor(value);

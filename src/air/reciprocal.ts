@@ -8,13 +8,19 @@ import { types } from '../bitcode/types.ts';
 /** `arcp` and `afn`. */
 export const reciprocalFlags = 16 | 64;
 
-export const floatOne: Constant = { kind: 'constant', form: 'float', type: types.float, bits: 0x3f80_0000n };
+const ones = {
+  f32: { kind: 'constant', form: 'float', type: types.float, bits: 0x3f80_0000n },
+  f64: { kind: 'constant', form: 'float', type: types.double, bits: 0x3ff0_0000_0000_0000n },
+} as const satisfies Record<string, Constant>;
+
+/** 1 as a constant; doubles are those of the CPU device. */
+export const oneOf = (type: string): Constant => (type === 'f64' ? ones.f64 : ones.f32);
 
 /** Whether an instruction is such a quotient, also with further flags. */
 export const isReciprocal = ({ opcode, flags, a, type }: InstructionOf<'binary'>): boolean =>
   opcode === 'fdiv' &&
   (flags & reciprocalFlags) === reciprocalFlags &&
-  type === types.float &&
+  (type === types.float || type === types.double) &&
   a.kind === 'constant' &&
   a.form === 'float' &&
-  a.bits === floatOne.bits;
+  a.bits === (type === types.double ? ones.f64 : ones.f32).bits;

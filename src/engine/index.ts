@@ -8,7 +8,7 @@ export { type AlignmentFacts, checkAlignment } from './codegen/check-alignment.t
 export type { Instrumentation } from './codegen/hooks.ts';
 export { insertYields } from './codegen/insert-yields.ts';
 export { type Plan, windowsOf } from './codegen/plan.ts';
-export { type Collective, type Region, type Regions, type Rendezvous, regionsOf } from './codegen/regions.ts';
+export { type Collective, hasStates, type Region, type Regions, type Rendezvous, regionsOf } from './codegen/regions.ts';
 export { splitAtSyncPoints, syncPointsOf } from './codegen/split-at-sync-points.ts';
 export { compileKernel } from './scalar/kernel-module.ts';
 export { expandMatmul } from './scalar/matmul.ts';

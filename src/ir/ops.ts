@@ -161,7 +161,7 @@ export const ops = {
   fsin: { args: float1, type: 'a', effect: 'pure', doc: 'Sine of an angle in radians, approximately.' },
   fcos: { args: float1, type: 'a', effect: 'pure', doc: 'Cosine of an angle in radians, approximately.' },
   ftanh: { args: float1, type: 'a', effect: 'pure', doc: 'Hyperbolic tangent, approximately.' },
-  frcp: { args: float1, type: 'a', effect: 'pure', doc: '1 over a, an f32, approximately; of a zero infinity of its sign.' },
+  frcp: { args: float1, type: 'a', effect: 'pure', doc: '1 over a, an f32 or f64, approximately; of a zero infinity of its sign.' },
   frsqrt: { args: float1, type: 'a', effect: 'pure', doc: '1 over the square root, approximately; of a zero infinity of its sign.' },
   fcmp: {
     args: float2,

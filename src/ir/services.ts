@@ -1,5 +1,5 @@
 /**
- * Services of the CPU device, which a kernel reaches by the memory that a hidden parameter points to. Apple's GPUs have neither.
+ * Services of devices, which a kernel reaches by the memory that a hidden parameter points to. GPUs have the heap, stacks and launches by kernels.
  *
  * `grid`: the workspace of a launch for barriers of its grid. The driver of NVIDIA gives its address in `%envreg1` and `%envreg2`, in launches
  * that are not cooperative as well; the word at byte 4 counts the blocks that have arrived at a barrier of the grid. All of it is 0 when a kernel starts.
@@ -12,7 +12,7 @@
  * `%envreg30` and `%envreg31`, which are of the driver's own.
  *
  * `launches`: what kernels launch, at the address in `%envreg28` and `%envreg29`, which are of the driver's own as well. It has a header, a table of
- * the kernels of the library, and a record for each launch (`src/device/cpu/launch/children.ts`, `src/compile/device-runtime.ts`).
+ * the kernels of the library, and a record for each launch (`src/device/children.ts`, `src/compile/device-runtime.ts`).
  *
  * `stack`: how many bytes the stack of a thread has, in the word at byte 0. The stack itself is the end of the kernel's local memory, which has
  * `stackBytes` for it in a metallib; the device gives it the size that a launch asks for.

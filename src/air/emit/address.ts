@@ -4,7 +4,7 @@
  * 862). Pointers from block parameters and selects are represented as i64.
  */
 import { bug } from '../../base/bug.ts';
-import type { Value as LlvmValue } from '../../bitcode/model.ts';
+import type { BinaryOpcode, CastOpcode, InstructionOf, Value as LlvmValue } from '../../bitcode/model.ts';
 import { type Type, types } from '../../bitcode/types.ts';
 import {
   bytesOf,
@@ -17,7 +17,7 @@ import {
   spaceOf,
   type Value,
 } from '../../ir/index.ts';
-import { i64Constant } from '../constants.ts';
+import { i32Constant, i64Constant } from '../constants.ts';
 import { llvmScalar } from '../llvm-scalar.ts';
 import { spaces } from '../targets.ts';
 import type { KernelEmitter, Offset, Root } from './emitter.ts';
@@ -153,9 +153,28 @@ function indexed(e: KernelEmitter, root: Root, offset: Offset, element: Type, si
   return gep(e, root, element, index, root.isObject && offset.isBounded);
 }
 
+/** The index of an offset that is a word of 32 bits shifted by the size, extended: the word without the bits that the shift drops. */
+function wordIndex(e: KernelEmitter, offset: LlvmValue, size: number): LlvmValue | undefined {
+  const shifted = isCast(offset, 'zext') ? offset.value : undefined;
+  if (!shifted || !isBinary(shifted, 'shl') || shifted.type !== types.i32 || constantValue(shifted.b) !== BigInt(Math.log2(size)))
+    return undefined;
+  const word = shifted.a;
+  const mask = 0xffff_ffffn / BigInt(size);
+  const known = isBinary(word, 'and') ? constantValue(word.b) : undefined;
+  return e.b.cast('zext', known !== undefined && known <= mask ? word : e.b.binary('and', word, i32Constant(mask)), types.i64);
+}
+
+const isCast = (value: LlvmValue, opcode: CastOpcode): value is InstructionOf<'cast'> =>
+  value.kind === 'instruction' && value.op === 'cast' && value.opcode === opcode;
+const isBinary = (value: LlvmValue, opcode: BinaryOpcode): value is InstructionOf<'binary'> =>
+  value.kind === 'instruction' && value.op === 'binary' && value.opcode === opcode;
+
 /** An offset in units of a power of two. `exact` says that it is divisible: the CPU device takes the offset itself, and sees if it is not. */
 const exactQuotient = (e: KernelEmitter, offset: LlvmValue, size: number): LlvmValue =>
-  size === 1 ? offset : e.b.emit('binary', offset.type, { opcode: 'lshr', a: offset, b: i64Constant(Math.log2(size)), flags: 1 });
+  size === 1
+    ? offset
+    : (wordIndex(e, offset, size) ??
+      e.b.emit('binary', offset.type, { opcode: 'lshr', a: offset, b: i64Constant(Math.log2(size)), flags: 1 }));
 
 function byteIndexed(e: KernelEmitter, root: Root, offset: Offset): LlvmValue {
   return gep(e, root, types.i8, addOffset(e, i64Constant(0), offset), false);
@@ -163,11 +182,17 @@ function byteIndexed(e: KernelEmitter, root: Root, offset: Offset): LlvmValue {
 
 function gep(e: KernelEmitter, root: Root, element: Type, index: LlvmValue, inbounds: boolean): LlvmValue {
   const type = types.pointer(element, root.space);
+  const at = constantValue(index);
   const pointee = root.pointer.type.kind === 'pointer' ? root.pointer.type.pointee : bug('a root without pointer type');
-  if (pointee.kind === 'array' && pointee.element === element)
-    return e.b.emit('gep', type, { sourceType: pointee, inbounds, base: root.pointer, indices: [i64Constant(0), index] });
+  if (pointee.kind === 'array' && pointee.element === element) {
+    const base = root.pointer;
+    // As Metal's compiler does, so that the address is no instruction.
+    if (base.kind === 'global' && at !== undefined)
+      return { kind: 'constant', form: 'gep', type, sourceType: pointee, inbounds, base, indices: [i64Constant(0), i64Constant(at)] };
+    return e.b.emit('gep', type, { sourceType: pointee, inbounds, base, indices: [i64Constant(0), index] });
+  }
   const base = castTo(e, root.pointer, type);
-  if (constantValue(index) === 0n) return base;
+  if (at === 0n) return base;
   return e.b.emit('gep', type, { sourceType: element, inbounds, base, indices: [index] });
 }
 

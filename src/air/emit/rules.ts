@@ -8,7 +8,7 @@ import { type Type, type TypeOf, types } from '../../bitcode/types.ts';
 import { bitsOf, type FcmpPredicate, type Inst, type InstOf, type Op, type ScalarType, type Service, type Value } from '../../ir/index.ts';
 import { i32Constant, intConstant } from '../constants.ts';
 import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } from '../intrinsics.ts';
-import { floatOne, reciprocalFlags } from '../reciprocal.ts';
+import { oneOf, reciprocalFlags } from '../reciprocal.ts';
 import { hasFences } from '../targets.ts';
 import { asInteger, llvmType } from './address.ts';
 import { atomicRule, casRule } from './atomic-rules.ts';
@@ -58,7 +58,7 @@ const floatBinary =
 
 /** A quotient of 1 with the flags by which Apple's fast arithmetic takes the reciprocal of the GPU, which is as exact. */
 const reciprocal: Rule<'frcp'> = (e, { a, type }) =>
-  e.b.emit('binary', llvmType(type), { opcode: 'fdiv', a: floatOne, b: e.value(a), flags: reciprocalFlags });
+  e.b.emit('binary', llvmType(type), { opcode: 'fdiv', a: oneOf(type), b: e.value(a), flags: reciprocalFlags });
 
 /** bf16 arithmetic in f32: a sum, product or quotient of two 8-bit significands, rounded to 24 bits and then to 8, is correctly rounded. */
 function viaF32(e: KernelEmitter, operands: readonly Value[], compute: (x: LlvmValue[]) => LlvmValue): LlvmValue {
@@ -86,20 +86,13 @@ const minMax = (e: KernelEmitter, inst: Inst & Two, value: Value): LlvmValue => 
   return viaF32(e, [inst.a, inst.b], (x) => e.call(row, x));
 };
 
-/** What kernels need of the CPU device, and why other targets do not have it. */
-const services: Readonly<Record<Service, { readonly what: string; readonly why: string }>> = {
-  grid: {
-    what: 'a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)',
-    why: 'Metal does not promise that all threadgroups of a grid run at the same time',
-  },
+/** What kernels need of the CPU device, and why other targets do not have it. Devices of all targets have the other services. */
+const services: Partial<Readonly<Record<Service, { readonly what: string; readonly why: string }>>> = {
   cluster: {
     what: 'a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)',
     why: 'Metal has no clusters of threadgroups',
   },
-  stack: { what: 'a stack (recursive functions, `alloca`)', why: 'Metal has none' },
   alone: { what: 'an access of 128 bits that is atomic', why: 'Apple GPUs have none' },
-  launches: { what: 'a launch from a kernel (`<<<>>>` in device code, `cudaLaunchDevice`)', why: 'Metal has none' },
-  heap: { what: 'the heap of kernels (`malloc`, `free`, `%envreg30`)', why: 'Metal has none' },
 };
 
 /** Reports an unsupported construct at its source location. */
@@ -200,7 +193,8 @@ export const rules: AirRules = {
   arg: () => undefined,
   param(e, { index }, value) {
     const { service } = e.kernel.params[index]!;
-    if (service && !e.target.allowsCpuOnly) refuse(e, value, services[service].what, services[service].why);
+    const cpuOnly = service && services[service];
+    if (cpuOnly && !e.target.allowsCpuOnly) refuse(e, value, cpuOnly.what, cpuOnly.why);
     return undefined;
   },
   variable: () => undefined,

@@ -35,12 +35,35 @@ function excludesMixedZeros(kernel: Kernel, { a, b, type }: MinMax): boolean {
   const magnitude = (1n << BigInt(bitsOf(type) - 1)) - 1n;
   const isNonzero = (value: Value): boolean => ((constantOf(kernel, value) ?? 0n) & magnitude) !== 0n;
   if (isNonzero(a) || isNonzero(b)) return true;
-  const isPositive = (value: Value): boolean => {
-    const inst = kernel.insts[value]!;
-    return inst.op === 'fabs' || inst.op === 'uitofp' || (inst.op === 'const' && inst.bits === 0n);
-  };
-  return isPositive(a) && isPositive(b);
+  return hasNoMinusZero(kernel, a, 0) && hasNoMinusZero(kernel, b, 0);
 }
+
+/** Whether a float is known to be neither negative nor -0. */
+function hasNoMinusZero(kernel: Kernel, value: Value, depth: number): boolean {
+  const inst = kernel.insts[value]!;
+  if (depth > deepest) return false;
+  const isSo = (operand: Value): boolean => hasNoMinusZero(kernel, operand, depth + 1);
+  switch (inst.op) {
+    case 'fabs':
+    case 'uitofp':
+    case 'fexp2':
+      return true;
+    case 'const':
+      return inst.bits >> BigInt(bitsOf(inst.type) - 1) === 0n;
+    case 'fmin':
+    case 'fmax':
+    case 'fadd':
+      return isSo(inst.a) && isSo(inst.b);
+    case 'select':
+      return isSo(inst.a) && isSo(inst.b);
+    case 'fmul':
+      return inst.a === inst.b || (isSo(inst.a) && isSo(inst.b));
+    default:
+      return false;
+  }
+}
+
+const deepest = 6;
 
 function withSign(b: Builder, { op, type, a, b: second }: MinMax): Inst {
   const int = bitsOf(type) === 32 ? 'i32' : 'i16';

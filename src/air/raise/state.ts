@@ -130,11 +130,21 @@ const scaledIndex = (state: RaiseState, index: LlvmValue, size: bigint): Value =
 
 /** The offset in bytes of an index that is an exact quotient of it. */
 function exactOffset(state: RaiseState, index: LlvmValue, size: bigint): Value | undefined {
+  const word = shiftedWord(index, size);
+  if (word) return state.b.zext('i64', state.b.shl(state.scalar(word), state.b.const('i32', Math.log2(Number(size)))));
   if (index.kind !== 'instruction' || index.op !== 'binary' || index.opcode !== 'lshr' || (index.flags & 1) === 0) return undefined;
   const { a, b: count } = index;
   const bits = count.kind === 'constant' && count.form === 'int' ? count.value : 64n;
   const unit = bits < 64n && bitsOfIndex(index.type) === 64 ? 1n << bits : 0n;
   return unit > 0n && size % unit === 0n ? scale(state.b, state.scalar(a), size / unit) : undefined;
+}
+
+/** The word of 32 bits of which an index has the bits that a shift by the size does not drop. */
+function shiftedWord(index: LlvmValue, size: bigint): LlvmValue | undefined {
+  if (size === 1n || index.kind !== 'instruction' || index.op !== 'cast' || index.opcode !== 'zext') return undefined;
+  const masked = index.value;
+  if (masked.kind !== 'instruction' || masked.op !== 'binary' || masked.opcode !== 'and') return undefined;
+  return bitsOfIndex(masked.type) === 32 && constantIndex(masked.b) === 2n ** 32n / size - 1n ? masked.a : undefined;
 }
 
 /** GEP indices are sign-extended to the width of a pointer. */

@@ -94,8 +94,10 @@ function writeNew(e: Emitter, rmw: AtomicOp, { type, old, operand }: AtomicLocal
   code.at('local.get', old);
   code.at('local.get', operand);
   if (rmw === 'smin' || rmw === 'smax' || rmw === 'umin' || rmw === 'umax') call(e, `${rmw}${suffix(type)}`);
-  else if (rmw === 'fadd') code.op(`${type}.add`);
-  else code.op(`${bitsType(type)}.${rmw}`);
+  else if (rmw === 'fadd') {
+    code.op(`${type}.add`);
+    if (type === 'f32') withOneNaN(e);
+  } else code.op(`${bitsType(type)}.${rmw}`);
 }
 
 /** Pushes the sum of two f32 values, with subnormals flushed. */
@@ -106,6 +108,20 @@ function addFlushed(e: Emitter, { old, operand }: AtomicLocals): void {
   }
   e.code.op('f32.add');
   call(e, 'flush32');
+  withOneNaN(e);
+}
+
+/** Replaces a NaN on top of the stack by that which GPUs give. Source: recorded on an NVIDIA H200. */
+function withOneNaN(e: Emitter): void {
+  const { code } = e;
+  withScratch(e, 'f32', 1, ([sum]) => {
+    code.at('local.tee', sum);
+    code.f32(0x7fff_ffff);
+    code.at('local.get', sum);
+    code.at('local.get', sum);
+    code.op('f32.eq');
+    code.op('select');
+  });
 }
 
 /** Pushes `old >= b ? 0 : old + 1`, or `old == 0 || old > b ? b : old - 1`, in 32 bits. */

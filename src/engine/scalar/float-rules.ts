@@ -37,9 +37,10 @@ export const float1 =
 
 /** 1 over a float, which is exact here. */
 export const reciprocal = (e: Emitter, inst: Unary): void => {
-  e.code.f32(0x3f80_0000);
+  if (inst.type === 'f64') e.code.f64(0x3ff0_0000_0000_0000n);
+  else e.code.f32(0x3f80_0000);
   pushFloat(e, inst.a);
-  e.code.op('f32.div');
+  e.code.op(`${computedAs(inst.type)}.div`);
 };
 
 /** An approximate function: of f32 and narrower floats by a helper, of f64 in the host. */

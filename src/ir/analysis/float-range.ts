@@ -73,7 +73,7 @@ function plainRange(kernel: Kernel, inst: Inst, facts: readonly Fact[], depth: n
       return join(of(inst.a, [...facts, ...factsOf(kernel, inst.cond)]), of(inst.b));
     case 'bitcast':
       // A zero of some sign.
-      return isSignAlone(kernel, inst.a) ? { low: 0, high: 0, isNan: false } : anything;
+      return isSignAlone(kernel, inst.a) ? { low: 0, high: 0, isNan: false } : betweenBits(possibleBits(kernel, inst.a, depth + 1));
     case 'fabs': {
       const { low, high, isNan } = of(inst.a);
       const most = Math.max(Math.abs(low), Math.abs(high));
@@ -83,9 +83,30 @@ function plainRange(kernel: Kernel, inst: Inst, facts: readonly Fact[], depth: n
       const { low, high, isNan } = of(inst.a);
       return { low: -high, high: -low, isNan };
     }
-    case 'fexp2':
+    case 'fexp2': {
+      const { low, high, isNan } = of(inst.a);
+      return approximately(2 ** low, 2 ** high, isNan);
+    }
+    case 'frcp': {
+      const { low, high, isNan } = of(inst.a);
+      return low > 0 ? approximately(1 / high, 1 / low, isNan) : anything;
+    }
+    case 'frsqrt':
     case 'fsqrt':
       return { low: 0, high: Infinity, isNan: true };
+    case 'sitofp':
+      return {
+        low: -(2 ** (bitsOf(kernel.insts[inst.a]!.type) - 1)),
+        high: Math.fround(2 ** (bitsOf(kernel.insts[inst.a]!.type) - 1)),
+        isNan: false,
+      };
+    case 'frint':
+    case 'ftrunc':
+    case 'ffloor':
+    case 'fceil': {
+      const { low, high, isNan } = of(inst.a);
+      return { low: Math.floor(low), high: Math.ceil(high), isNan };
+    }
     case 'uitofp':
       return { low: 0, high: Math.fround(2 ** bitsOf(kernel.insts[inst.a]!.type)), isNan: false };
     case 'fadd':
@@ -95,11 +116,9 @@ function plainRange(kernel: Kernel, inst: Inst, facts: readonly Fact[], depth: n
       return sum(of(inst.a), { low: -high, high: -low, isNan });
     }
     case 'fmul':
-      return product(of(inst.a), of(inst.b));
-    case 'fma': {
-      const { low, high, isNan } = exactProduct(of(inst.a), of(inst.b));
-      return sum({ low, high, isNan }, of(inst.c));
-    }
+      return rounding(productOf(inst.a, inst.b, of));
+    case 'fma':
+      return sum(productOf(inst.a, inst.b, of), of(inst.c));
     default:
       return anything;
   }
@@ -108,18 +127,66 @@ function plainRange(kernel: Kernel, inst: Inst, facts: readonly Fact[], depth: n
 /** Doubles hold sums of floats to more than a float does, and rounding is monotonic: the rounded sum of doubles is one step off at most, and `beyond` takes it. */
 const sum = (a: FloatRange, b: FloatRange): FloatRange =>
   rounded(beyond(a.low + b.low, -1), beyond(a.high + b.high, 1), a.isNan || b.isNan || !(isBounded(a) && isBounded(b)));
-const product = (a: FloatRange, b: FloatRange): FloatRange => {
-  const { low, high, isNan } = exactProduct(a, b);
-  return rounded(low, high, isNan);
-};
+const rounding = ({ low, high, isNan }: FloatRange): FloatRange => rounded(low, high, isNan);
+
+/** A product before it is rounded; a square is not negative. */
+function productOf(a: Value, b: Value, of: (operand: Value) => FloatRange): FloatRange {
+  const [x, y] = [of(a), of(b)];
+  const product = exactProduct(x, y);
+  return a === b ? { ...product, low: Math.max(0, product.low), isNan: x.isNan } : product;
+}
 
 const isBounded = ({ low, high }: FloatRange): boolean => Number.isFinite(low) && Number.isFinite(high);
 
 /** Two floats have an exact product in double precision. */
 function exactProduct(a: FloatRange, b: FloatRange): FloatRange {
-  if (!isBounded(a) || !isBounded(b)) return anything;
-  const ends = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
-  return { low: Math.min(...ends), high: Math.max(...ends), isNan: a.isNan || b.isNan };
+  const ends = [times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)];
+  const isNan = a.isNan || b.isNan || (hasZero(a) && !isBounded(b)) || (hasZero(b) && !isBounded(a));
+  return { low: Math.min(...ends), high: Math.max(...ends), isNan };
+}
+
+/** Zero times infinity is no number, and a number times zero is a bound of the others. */
+const times = (a: number, b: number): number => (a === 0 || b === 0 ? 0 : a * b);
+const hasZero = ({ low, high }: FloatRange): boolean => low <= 0 && high >= 0;
+
+/** How far an approximation may be off, relatively: more than any device is. */
+const nearby = 1e-5;
+/** The smallest float that is not subnormal: a device may make zeros of those. */
+const smallestNormal = 2 ** -126;
+
+/** A positive result of an approximation. */
+function approximately(low: number, high: number, isNan: boolean): FloatRange {
+  const least = low * (1 - nearby);
+  return { low: least < smallestNormal ? 0 : Math.fround(least), high: Math.fround(high * (1 + nearby)), isNan };
+}
+
+/** The bits of an integer that are 1, and those that may be. */
+interface Bits {
+  readonly ones: bigint;
+  readonly possible: bigint;
+}
+
+const allBits = 0xffff_ffffn;
+
+function possibleBits(kernel: Kernel, value: Value, depth: number): Bits {
+  const inst = kernel.insts[value]!;
+  const unknown = { ones: 0n, possible: allBits };
+  if (inst.op === 'const') return { ones: inst.bits, possible: inst.bits };
+  if (depth > deepest || (inst.op !== 'and' && inst.op !== 'or')) return unknown;
+  const [a, b] = [possibleBits(kernel, inst.a, depth + 1), possibleBits(kernel, inst.b, depth + 1)];
+  return inst.op === 'and'
+    ? { ones: a.ones & b.ones, possible: a.possible & b.possible }
+    : { ones: a.ones | b.ones, possible: a.possible | b.possible };
+}
+
+/** Floats of one sign are in the order of their bits. */
+function betweenBits({ ones, possible }: Bits): FloatRange {
+  const sign = 1n << 31n;
+  const [least, most] = [floatOf(ones & ~sign), floatOf(possible & ~sign)];
+  const isNan = Number.isNaN(most);
+  const high = isNan ? Infinity : most;
+  if (Number.isNaN(least) || (possible & sign) !== (ones & sign)) return anything;
+  return ones & sign ? { low: -high, high: -least, isNan } : { low: least, high, isNan };
 }
 
 /** A number past the exact result of which `x` is the nearest double. */

@@ -116,8 +116,8 @@ const bitsFor = ({ bits, name }: Extract<Pattern, { kind: 'constant' }>, { const
 
 function instOf({ op, pred, args }: Extract<Pattern, { kind: 'op' }>, type: Type, c: RewriteContext, found: Bindings): Inst {
   // Operands of a comparison have a type of their own, those of other ops that of the result, but for what is converted.
-  const value = args.find((arg) => arg.kind === 'value');
-  const own = op === 'icmp' && value?.kind === 'value' ? c.kernel.insts[found.values.get(value.name)!]!.type : type;
+  const name = op === 'icmp' ? valueIn(args) : undefined;
+  const own = name === undefined ? type : c.kernel.insts[found.values.get(name)!]!.type;
   const operands = args.map((arg): Value => {
     if (arg.kind === 'value') return found.values.get(arg.name)!;
     if (arg.kind === 'constant') return placeConstant(c, own, bitsFor(arg, found));
@@ -127,6 +127,15 @@ function instOf({ op, pred, args }: Extract<Pattern, { kind: 'op' }>, type: Type
   });
   const fields = Object.fromEntries(argsOf(op).map((name, i) => [name, operands[i]!]));
   return { op, type, ...fields, ...(pred === undefined ? {} : { pred }) } as unknown as Inst;
+}
+
+/** The first value among operands, or in those of their ops, which have its type. */
+function valueIn(args: readonly Pattern[]): string | undefined {
+  for (const arg of args) {
+    const name = arg.kind === 'value' ? arg.name : arg.kind === 'op' ? valueIn(arg.args) : undefined;
+    if (name !== undefined) return name;
+  }
+  return undefined;
 }
 
 /** How often each value is used. */

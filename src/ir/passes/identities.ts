@@ -23,9 +23,14 @@ export type Identity = readonly [from: string, to: string, when?: When];
 
 const ones = (bits: bigint): bigint => (1n << bits) - 1n;
 const isPower = (bits: bigint): boolean => bits !== 0n && (bits & (bits - 1n)) === 0n;
+const bitsOf = (bits: bigint): bigint => BigInt(bits.toString(2).length);
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 /** The bits that a value may have. */
 const mayHave = ({ zeros, width }: Facts, name: string): bigint => ones(width(name)) & ~zeros(name);
+/** The bits that a value may have once it is shifted to the left by C. */
+const movedFrom = (f: Facts, name: string): bigint => (f.of.C! < f.w ? (mayHave(f, name) << f.of.C!) & f.all : 0n);
+/** Whether a mask has none of so many low bits. */
+const isAbove = (mask: bigint, bits: bigint): boolean => (mask & ones(bits)) === 0n;
 /** Whether a value is no negative number. */
 const isNatural = (f: Facts, name: string): boolean => mayHave(f, name) >> (f.width(name) - 1n) === 0n;
 const isAsWide: When = (f) => f.width('x') === f.w;
@@ -72,6 +77,21 @@ const shifts: readonly Identity[] = [
   ['lshr (and x C) D', 'lshr x D', ({ of, w, all }) => of.D! < w && (of.C! | ones(of.D!)) === all],
   ['shl (and x C) D', 'shl x D', ({ of, w, all }) => of.D! < w && ((of.C! << of.D!) & all) === ((all << of.D!) & all)],
   ['lshr (or x y) C', 'lshr x C', (f) => f.of.C! < f.w && mayHave(f, 'y') >> f.of.C! === 0n],
+  ['ashr (or x y) C', 'ashr x C', (f) => f.of.C! < f.w && mayHave(f, 'y') >> f.of.C! === 0n],
+  ['shl (or x y) C', 'shl x C', (f) => f.of.C! < f.w && ((mayHave(f, 'y') << f.of.C!) & f.all) === 0n],
+  ['ashr (shl (or x y) C) D', 'ashr (shl x C) D', (f) => f.of.D! < f.w && movedFrom(f, 'y') >> f.of.D! === 0n],
+  ['lshr (shl (or x y) C) D', 'lshr (shl x C) D', (f) => f.of.D! < f.w && movedFrom(f, 'y') >> f.of.D! === 0n],
+  ['and (lshr (or x y) C) M', 'and (lshr x C) M', (f) => f.of.C! < f.w && ((mayHave(f, 'y') >> f.of.C!) & f.of.M!) === 0n],
+  [
+    'and (shl (lshr x C) D) M',
+    'and (lshr x S) M',
+    ({ of, w }) => of.D! < of.C! && of.C! < w && isAbove(of.M!, of.D!) && { S: of.C! - of.D! },
+  ],
+  [
+    'and (shl (lshr x C) D) M',
+    'and (shl x S) M',
+    ({ of, w }) => of.C! < of.D! && of.D! < w && isAbove(of.M!, of.D!) && { S: of.D! - of.C! },
+  ],
   ['ashr x C', 'lshr x C', (f) => f.of.C! < f.w && isNatural(f, 'x')],
 ];
 
@@ -105,6 +125,11 @@ const comparisons: readonly Identity[] = [
     [`icmp.${is} (xor x C) D`, `icmp.${is} x N`, ({ of }) => ({ N: of.D! ^ of.C! })],
     [`icmp.${is} (sub x y) 0`, `icmp.${is} x y`],
     [`icmp.${is} (xor x y) 0`, `icmp.${is} x y`],
+    [
+      `icmp.${is} (and (lshr x C) M) 0`,
+      `icmp.${is} (and x N) 0`,
+      (f) => f.of.C! + bitsOf(f.of.M!) <= f.width('x') && { N: f.of.M! << f.of.C! },
+    ],
   ]),
   ['icmp.eq x 0', 'xor x 1', (f) => f.width('x') === 1n],
   ['icmp.ne x 1', 'xor x 1', (f) => f.width('x') === 1n],

@@ -46,10 +46,11 @@ export const float1 =
 export const reciprocal =
   (s: LaneGroup, inst: Unary): PartWriter =>
   (part) => {
-    const one = 0x3f80_0000;
-    s.code.v128([one, one, one, one]);
+    const isDouble = inst.type === 'f64';
+    const [low, high] = isDouble ? [0, 0x3ff0_0000] : [0x3f80_0000, 0x3f80_0000];
+    s.code.v128([low, high, low, high]);
     s.part(inst.a, part);
-    s.code.op('f32x4.div');
+    s.code.op(isDouble ? 'f64x2.div' : 'f32x4.div');
   };
 
 /** An approximate function; of f64 the host's, emitted per lane. */
