@@ -351,5 +351,6 @@ static inline CUresult cuCtxCreate(CUcontext *pctx, CUctxCreateParams *ctxCreate
 #include "cumetal/driver_arrays.h"
 #include "cumetal/driver_tensor_maps.h"
 #include "cumetal/driver_virtual_memory.h"
+#include "cumetal/driver_pools.h"
 
 #endif

@@ -34,6 +34,7 @@ __cumetal_device_api cudaMemsetAsync(void *devPtr, int value, size_t count, cuda
 }
 template <class T> __cumetal_device_api cudaMalloc(T **devPtr, size_t size) { return ::cudaMalloc((void **)devPtr, size); }
 #undef __cumetal_device_api
+#include "cumetal/device/error_text.h"
 
 // Conditional nodes of graphs: the handle is the address of the value.
 __cumetal_device void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value) {

@@ -206,6 +206,7 @@ __cumetal_api cudaFreeAsync(void *devPtr, cudaStream_t hStream);
 __cumetal_api cudaMemPoolTrimTo(cudaMemPool_t memPool, size_t minBytesToKeep);
 __cumetal_api cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value);
 __cumetal_api cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value);
+__cumetal_api cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t memPool, struct cudaMemLocation *location);
 __cumetal_api cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList, size_t count);
 __cumetal_api cudaMemPoolCreate(cudaMemPool_t *memPool, const struct cudaMemPoolProps *poolProps);
 __cumetal_api cudaMemPoolDestroy(cudaMemPool_t memPool);

@@ -302,6 +302,7 @@ const outputs: Readonly<Record<string, Schema>> = {
     devices: list(
       object({
         kind: oneOf('cpu', 'metal', 'cuda', 'opencl', 'webgpu'),
+        'ordinal?': count,
         name: string,
         limits,
         properties: about({ type: 'object' }, 'by the names of cudaDeviceProp'),

@@ -1,7 +1,7 @@
 /** CUDA's names: a program as it is ported, in both interfaces, on the CPU device and on the fake Metal. Errors are in errors.spec.ts. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Device, type Event, type Kernel, type Module, type ModuleSymbol, type Stream } from '../../src/api/index.ts';
+import { Device, type Event, type Kernel, type MemoryPool, type Module, type ModuleSymbol, type Stream } from '../../src/api/index.ts';
 import * as cuda from '../../src/cudart/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 import { kernels } from '../support/api-contract.ts';
@@ -26,6 +26,53 @@ function program(register: Register, candidate: Candidate): void {
       device.close();
       candidate.check?.();
     });
+
+  on('memory of pools in stream order, by its attributes', async () => {
+    const { cudaErrorInvalidValue } = cuda.cudaError_t;
+    const [pointer, other, stream, pool, value] = [ref<bigint>(), ref<bigint>(), ref<Stream>(), ref<MemoryPool>(), ref<number>()];
+    is(cuda.cudaStreamCreateWithFlags(stream, cuda.cudaStreamNonBlocking));
+    is(cuda.cudaDeviceGetDefaultMemPool(pool, 0));
+    const mostUsed = (): number => {
+      is(cuda.cudaMemPoolGetAttribute(pool.value, 8, value));
+      return value.value;
+    };
+    is(cuda.cudaMallocAsync(pointer, 4000, stream.value));
+    is(cuda.cudaMemsetAsync(pointer.value, 7, 4000, stream.value));
+    const bytes = new Uint8Array(4);
+    is(cuda.cudaMemcpyAsync(bytes, pointer.value + 3996n, 4, kind.cudaMemcpyDeviceToHost, stream.value));
+    is(cuda.cudaFreeAsync(pointer.value, stream.value));
+    is(cuda.cudaFreeAsync(pointer.value, stream.value), cudaErrorInvalidValue);
+    is(cuda.cudaFree(pointer.value), cudaErrorInvalidValue);
+    // Kept, because the stream is not there yet.
+    is(cuda.cudaMallocAsync(other, 4000, stream.value));
+    assert.is(other.value, pointer.value);
+    is(await cuda.cudaStreamSynchronize(stream.value));
+    assert.equal([...bytes], [7, 7, 7, 7]);
+    assert.is(mostUsed(), 4000);
+    is(cuda.cudaFree(other.value));
+    is(cuda.cudaMemPoolTrimTo(pool.value, 0));
+    is(cuda.cudaMemPoolGetAttribute(pool.value, 5, value));
+    assert.is(value.value, 0);
+    is(cuda.cudaMemPoolSetAttribute(pool.value, 8, 0));
+    assert.is(mostUsed(), 0);
+    is(cuda.cudaMemPoolSetAttribute(pool.value, 4, 4096));
+    is(cuda.cudaMemPoolGetAttribute(pool.value, 4, value));
+    assert.is(value.value, 4096);
+    is(cuda.cudaMemPoolSetAttribute(pool.value, 7, 0), cudaErrorInvalidValue);
+    is(cuda.cudaMemPoolDestroy(pool.value), cudaErrorInvalidValue);
+    const own = ref<MemoryPool>();
+    is(cuda.cudaMemPoolCreate(own, { maxSize: 2 ** 20 }));
+    is(cuda.cudaDeviceSetMemPool(0, own.value));
+    is(cuda.cudaMallocAsync(pointer, 2 ** 25));
+    is(cuda.cudaMallocAsync(other, 1), cuda.cudaError_t.cudaErrorMemoryAllocation);
+    is(cuda.cudaMallocFromPoolAsync(other, 1, pool.value));
+    is(cuda.cudaMemPoolDestroy(own.value));
+    is(cuda.cudaDeviceGetMemPool(own, 0));
+    assert.is(own.value, pool.value);
+    is(cuda.cudaFreeAsync(pointer.value));
+    is(cuda.cudaFreeAsync(other.value));
+    is(cuda.cudaFreeAsync(0n));
+  });
 
   on('a program with streams, events, page-locked memory and pointers that are moved', async () => {
     const [library, saxpy] = [ref<Module>(), ref<Kernel>()];

@@ -217,6 +217,9 @@ test('options of a device are checked when it is opened', async () => {
     { engine: 'gpu' },
     { fma: true },
     { denormals: '' },
+    { via: 'text' },
+    { fp: true },
+    { inBackground: 'no' },
   ];
   for (const options of wrong)
     assert.is(await codeOf(() => Device.open('cpu', options as DeviceOptions)), 'CM5078', JSON.stringify(options));

@@ -1,4 +1,4 @@
-/** The examples of README.md, docs/api.md, docs/build.md, docs/kernels.md, docs/api/ and docs/triton.md: their types are checked, and they print what they say, in Bun and in Node. */
+/** The examples of README.md and of pages in docs/: their types are checked, and they print what they say, in Bun and in Node. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,8 @@ interface Example {
 }
 
 const entries = readdirSync(join(root, 'docs/api')).map((name) => `docs/api/${name}`);
-const pages = ['README.md', 'docs/api.md', 'docs/build.md', 'docs/kernels.md', ...entries, 'docs/triton.md'];
+const named = ['api', 'build', 'kernels', 'cublas', 'cufft', 'curand'].map((name) => `docs/${name}.md`);
+const pages = ['README.md', ...named, ...entries, 'docs/triton.md', 'docs/many-gpus.md'];
 /** The page on Triton reads what its first step wrote. */
 const placed = (code: string): string => code.replaceAll("readFileSync('add.", "readFileSync('fixtures/triton/page/add.");
 

@@ -50,6 +50,31 @@ if (binding) {
     assert.equal(warp(arms, expected.length), { words: expected, codes: [] });
   });
 
+  test('shuffles, votes and sums in the arms of a branch that whole warps take', () => {
+    const sums = [1, 2, 4, 8, 16].map((n) => `shfl.sync.bfly.b32 y, x, ${n}, 31, -1; add.u32 x, x, y;`).join('\n');
+    const text = `.version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)
+{
+  .reg .b32 t, x, y; .reg .b64 p, q; .reg .pred c, d;
+  ld.param.u64 p, [out]; mov.u32 t, %tid.x; mov.u32 x, t; setp.lt.u32 c, t, 32; @c bra LOW;
+  ${sums} redux.sync.max.u32 y, t, -1; mad.lo.u32 x, y, 10000, x; bra DONE;
+  LOW: and.b32 y, t, 1; setp.eq.u32 d, y, 1; vote.sync.ballot.b32 x, d, -1; redux.sync.min.u32 y, x, -1; xor.b32 x, x, y; add.u32 x, x, t;
+  DONE: mul.wide.u32 q, t, 4; add.u64 q, q, p; st.global.u32 [q], x; ret;
+}`;
+    const diagnostics = new Diagnostics(new SourceFile('k.ptx', text));
+    const device = open();
+    const module = device.load(compile(diagnostics.file!, { target: 'cpu' }, diagnostics)!.metallib, diagnostics)!;
+    const buffer = device.allocate(4 * 96, diagnostics)!;
+    const shape = { grid: [1, 1, 1], block: [96, 1, 1], dynamicSharedBytes: 0, timeoutMs: 60_000 } as const;
+    module.launch({ kernel: 'k', ...shape, args: [{ kind: 'buffer', buffer }] }, diagnostics);
+    const found = [...new Uint32Array(buffer.read().buffer)];
+    device.close();
+    assert.equal(diagnostics.list, []);
+    // The sum of a warp is that of its 32 numbers, and its largest the last.
+    const high = (first: number): number => (first + 31) * 10_000 + 32 * first + 496;
+    const expected = Array.from({ length: 96 }, (_, t) => (t < 32 ? t : high(t & ~31)));
+    assert.equal(found, expected);
+  });
+
   test('threads that wait for others that never come are CM6031', () => assert.equal(warp(stuck, 1).codes, ['CM6031']));
 } else test.skip(`the contract on a driver: ${failures.join('; ') || 'no OpenCL on this platform'}`);
 

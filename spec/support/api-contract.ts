@@ -374,7 +374,6 @@ export function apiContract(test: Register, candidate: Candidate): void {
     const faults = [
       () => bump.launch({ ...one, args: [theirs] }),
       () => bump.launch({ ...one, args: [ours], stream }),
-      () => device.defaultStream.copy(ours, theirs),
       () => device.defaultStream.record(event),
       () => ours.write([1], { stream }),
       () => ours.read({ stream }),

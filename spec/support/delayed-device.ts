@@ -26,6 +26,7 @@ export function delayed(inner: Device, turns: () => number): Delayed {
       if (buffer) buffers.push(buffer);
       return buffer;
     },
+    ...(inner.reserve ? { reserve: (size, diagnostics, isSeen) => inner.reserve!(size, diagnostics, isSeen) } : {}),
     load: (metallib, diagnostics, options) => withStart(inner.load(metallib, diagnostics, options)),
     ...(inner.loadPtx ? { loadPtx: (ptx, diagnostics) => withStart(inner.loadPtx!(ptx, diagnostics)) } : {}),
     close: () => inner.close(),

@@ -23,9 +23,21 @@ export interface Memory {
   readonly low: DeviceBuffer | undefined;
   /** The host memory. */
   readonly host: Uint8Array | undefined;
+  /** Gives memory of a pool back when the pending work has finished. */
+  readonly release?: () => void;
+  /** The pool that it is of. */
+  readonly pool?: unknown;
   /** The number of pending uses. */
   uses: number;
   isFree: boolean;
+}
+
+/** A pool, as far as synchronizations and other allocations need it. */
+interface Pool {
+  /** Frees what is reserved above the threshold. */
+  trimToThreshold(): void;
+  /** Frees all that is not used. */
+  trimForOthers(): void;
 }
 
 export interface Context {
@@ -38,6 +50,7 @@ export interface Context {
   schedule: Schedule;
   /** Memory with known addresses. */
   addressed: Addressed[];
+  readonly pools: Set<Pool>;
   /** The number of resets; objects of an earlier generation are invalid. */
   age: number;
   readonly running: Set<PendingLaunch>;
@@ -89,6 +102,7 @@ export const newContext = (low: LowDevice, reopen: (() => LowDevice) | undefined
   timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
   schedule: newSchedule(),
   addressed: [],
+  pools: new Set(),
   age: 0,
   running: new Set(),
   isClosed: false,
@@ -156,4 +170,5 @@ export async function synchronizeWith(context: Context, tasks: readonly Task[]):
   await waiting(context, allEnded(tasks));
   if (tasks.some(({ isCutOff }) => isCutOff)) throw errorWith('CM5076', { ended: context.isClosed ? 'closed' : 'reset' });
   throwUnreported(context);
+  for (const pool of context.pools) pool.trimToThreshold();
 }

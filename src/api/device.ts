@@ -20,6 +20,7 @@ import { type CumetalError, errorOf } from './failures.ts';
 import { loadSource, type ModuleOptions, type ModuleSource } from './load.ts';
 import { allocateMemory, type BufferState, placeAt, putBytes } from './memory.ts';
 import { Module } from './module.ts';
+import { MemoryPool, type MemoryPoolOptions } from './pool.ts';
 import { addLane, allEnded, newSchedule, unfinished } from './schedule.ts';
 import { Stream, type StreamOptions } from './stream.ts';
 import { noteHeard } from './unheard.ts';
@@ -34,6 +35,7 @@ export class Device {
   readonly #context: Context;
   #legacy: Stream;
   #perThread: Stream;
+  #pool: MemoryPool | undefined;
 
   private constructor(context: Context) {
     this.#context = context;
@@ -113,6 +115,19 @@ export class Device {
     return new Module(low, this.#legacy);
   }
 
+  /** Creates a pool of memory that is allocated and freed in stream order. Throws CM5078. */
+  memoryPool(options: MemoryPoolOptions = {}): MemoryPool {
+    this.assertUsable();
+    return new MemoryPool(this.#context, this.#legacy, options);
+  }
+
+  /** The pool of the device, as that of `cudaMallocAsync`. */
+  get defaultPool(): MemoryPool {
+    this.assertUsable();
+    this.#pool ??= new MemoryPool(this.#context, this.#legacy, {});
+    return this.#pool;
+  }
+
   /** Creates a stream, which synchronizes with the legacy default stream unless it is `nonBlocking`. */
   stream({ nonBlocking = false }: StreamOptions = {}): Stream {
     this.assertUsable();
@@ -158,6 +173,8 @@ export class Device {
     context.age++;
     context.isClosed = true;
     context.addressed = [];
+    context.pools.clear();
+    this.#pool = undefined;
     context.unreported = undefined;
     const { low, schedule } = context;
     await stopRunning(context);

@@ -29,6 +29,7 @@ export type { BufferState } from './memory.ts';
 export { Module, ModuleSymbol, type SymbolOptions } from './module.ts';
 export { type CoreModel, coreModels, type Occupancy } from './occupancy.ts';
 export type { KernelArgument } from './pack.ts';
+export { MemoryPool, type MemoryPoolOptions, type MemoryPoolStatistics } from './pool.ts';
 export type { ArgumentOf, ArgumentsOf, Signature, SignatureWord } from './signature.ts';
 export { Stream, type StreamOptions } from './stream.ts';
 export { type TensorMapOptions, tensorMap } from './tensor-map.ts';

@@ -1,4 +1,6 @@
 /** Memory: allocation, release, lookup by address, reads and writes. */
+import { Diagnostics } from '../base/diagnostic.ts';
+import type { DeviceBuffer } from '../device/device.ts';
 import { type Addressed, type Context, errorWith, type Memory, orThrow } from './context.ts';
 import { addFree, unfinished } from './schedule.ts';
 
@@ -17,12 +19,20 @@ export const visibility: Readonly<Record<BufferState, { readonly kernels: boolea
 export function allocateMemory(context: Context, bytes: number, state: BufferState): Memory {
   const base = { context, size: bytes, uses: 0, isFree: false };
   if (!visibility[state].kernels) return { ...base, low: undefined, host: hostBytes(bytes) };
-  const low = orThrow((diagnostics) => context.low.allocate(bytes, diagnostics, state === 'unified'));
+  const low = allocateLow(context, bytes, state === 'unified');
   if (state === 'unified' && !low.view) {
     low.free();
     throw errorWith('CM5065', { name: context.low.info.name });
   }
   return { ...base, low, host: undefined };
+}
+
+/** Allocates device memory; if there is not enough, after pools have freed what they do not use. */
+function allocateLow(context: Context, bytes: number, isSeen: boolean): DeviceBuffer {
+  const first = context.pools.size > 0 ? context.low.allocate(bytes, new Diagnostics(), isSeen) : undefined;
+  if (first) return first;
+  for (const pool of context.pools) pool.trimForOthers();
+  return orThrow((diagnostics) => context.low.allocate(bytes, diagnostics, isSeen));
 }
 
 /** Allocates host memory, or throws CM6012 as the devices do. */
@@ -40,10 +50,18 @@ function hostBytes(bytes: number): Uint8Array {
 /** Releases memory when all pending work has finished, because any kernel may access it by address. */
 export function releaseMemory(memory: Memory, isOurs: boolean): void {
   if (memory.isFree) return;
+  if (memory.release) return isOurs ? memory.release() : undefined;
   memory.isFree = true;
   const { context, low } = memory;
-  context.addressed = context.addressed.filter((each) => each.memory !== memory);
+  forgetAddress(memory);
   if (low && isOurs) whenIdle(context, () => low.free());
+}
+
+/** Forgets the address of memory that is freed. */
+export function forgetAddress(memory: Memory): void {
+  const { context } = memory;
+  const at = context.addressed.findIndex((each) => each.memory === memory);
+  if (at >= 0) context.addressed.splice(at, 1);
 }
 
 /** Frees something of a device when all pending work has finished. Closing or resetting the device frees all of it. */
@@ -100,6 +118,13 @@ export function assertWithin(size: number, start: number, count: number): void {
 export function bytesAt({ memory, start }: Place, count: number): Uint8Array {
   const all = memory.host ?? memory.low!.view?.() ?? memory.low!.read();
   return all.subarray(start, start + count);
+}
+
+/** Copies bytes between two places, without the host where their devices have a way. */
+export function copyBytes(to: Place, from: Place, count: number): void {
+  const [target, source] = [to.memory.low, from.memory.low];
+  if (count > 0 && target && source && target.copyFrom?.(source, from.start, count, to.start)) return;
+  putBytes(to, bytesAt(from, count));
 }
 
 /** Writes bytes, which may overlap the same memory. */

@@ -4,7 +4,8 @@ import { bytesIn, bytesOf, type Data, type ValueOf } from './arrays.ts';
 import { type Buffer, type KernelBuffer, type Part, partOf, transfer } from './buffer.ts';
 import { assertUsable, type Context, errorOfThrown, errorWith, synchronizeWith } from './context.ts';
 import type { Event } from './event.ts';
-import { assertWithin, bytesAt, putBytes } from './memory.ts';
+import { assertWithin, bytesAt, copyBytes, putBytes } from './memory.ts';
+import { copyBetween } from './peer-copy.ts';
 import { closeLane, type Lane, unfinishedBlocking } from './schedule.ts';
 import { assertAcceptsWork, enqueue, type InStream, nothing, type Work } from './work.ts';
 
@@ -46,17 +47,20 @@ export class Stream implements InStream {
 
   /**
    * Copies from one buffer to the start of another, between any two states. A typed array and `host` memory are read immediately;
-   * `staging` memory is read when the copy executes.
+   * `staging` memory is read when the copy executes. One of the buffers may be of another device: its work is not waited for, other than by an
+   * event.
    */
   copy<E extends ElementType>(to: Buffer<E>, from: Buffer<E> | Data<E>): Work<undefined> {
-    const [target, source] = [this.part(to), partOf(from) ? this.part(from) : undefined];
+    const given = partOf(from);
+    if (given && partOf(to) && given.context !== partOf(to)!.context) return copyBetween(this, partOf(to)!, given);
+    const [target, source] = [this.part(to), given ? this.part(from) : undefined];
     const bytes = source ? undefined : bytesOf(target.element, from as Data<ElementType>).slice();
     const count = bytes?.length ?? source!.byteLength;
     assertWithin(target.byteLength, 0, count);
     assertAcceptsWork(this.context, this);
     const taken = bytes ?? (source!.state === 'host' ? bytesAt(source!, count).slice() : undefined);
     const uses = [target.memory, ...(source && !taken ? [source.memory] : [])];
-    return transfer(this, uses, () => putBytes(target, taken ?? bytesAt(source!, count)));
+    return transfer(this, uses, () => (taken ? putBytes(target, taken) : copyBytes(target, source!, count)));
   }
 
   /** Sets every element to a value. */

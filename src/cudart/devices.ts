@@ -37,6 +37,17 @@ export const cudaGetDevice = (ordinal: Ref<number>): cudaError_t =>
     ordinal.value = currentOrdinal();
   });
 
+/** Stores 0: kernels access memory of their own device only. Copies go between any two (`cudaMemcpyPeer`). */
+export const cudaDeviceCanAccessPeer = (canAccess: Ref<number>, ordinal: number, peer: number): cudaError_t =>
+  answer(() => {
+    for (const each of [ordinal, peer]) if (devices()[each] === undefined) refuse('cudaErrorInvalidDevice');
+    canAccess.value = 0;
+  });
+
+/** Refuses: kernels access memory of their own device only. */
+export const cudaDeviceEnablePeerAccess = (peer: number, _flags = 0): cudaError_t =>
+  answer(() => refuse(devices()[peer] === undefined ? 'cudaErrorInvalidDevice' : 'cudaErrorPeerAccessUnsupported'));
+
 /** Stores the properties of a device by its ordinal in `properties`. */
 export const cudaGetDeviceProperties = (properties: Ref<cudaDeviceProp>, ordinal: number): cudaError_t =>
   answer(() => {

@@ -16,7 +16,28 @@ export {
   cumetalGetSymbol,
   type dim3,
 } from './launch.ts';
-export * from './memory.ts';
+export {
+  cudaFree,
+  cudaFreeHost,
+  cudaMalloc,
+  cudaMallocHost,
+  cudaMallocManaged,
+  cudaMemcpy,
+  cudaMemcpyAsync,
+  cudaMemcpyFromSymbol,
+  cudaMemcpyFromSymbolAsync,
+  cudaMemcpyKind,
+  cudaMemcpyPeer,
+  cudaMemcpyPeerAsync,
+  cudaMemcpyToSymbol,
+  cudaMemcpyToSymbolAsync,
+  cudaMemset,
+  cudaMemsetAsync,
+  cumetalHostView,
+  type DevicePointer,
+  type HostPointer,
+} from './memory.ts';
+export * from './pools.ts';
 export {
   cudaError_t,
   cudaGetErrorName,

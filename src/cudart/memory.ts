@@ -1,6 +1,6 @@
 /** Memory: device pointers are bigints within an allocation of `cudaMalloc`; host pointers are typed arrays. */
-import { type Buffer, type Device, ModuleSymbol } from '../api/index.ts';
-import { answer, answerAsync, type cudaError_t, type cudaStream_t, currentDevice, type Ref, refuse, streamOf } from './state.ts';
+import { type Buffer, type Device, type MemoryPool, ModuleSymbol } from '../api/index.ts';
+import { answer, answerAsync, type cudaError_t, type cudaStream_t, currentDevice, deviceAt, type Ref, refuse, streamOf } from './state.ts';
 
 /** An address of device memory; 0n is null. */
 export type DevicePointer = bigint;
@@ -21,7 +21,14 @@ export type cudaMemcpyKind = (typeof cudaMemcpyKind)[keyof typeof cudaMemcpyKind
 type Bytes = Buffer<'u8', 'device'>;
 
 /** The allocations of each device by start address. */
-const allocations = new WeakMap<Device, Map<DevicePointer, Bytes | Buffer<'u8', 'unified'>>>();
+const allocations = new WeakMap<Device, Map<DevicePointer, Allocated>>();
+
+/** An allocation, and the pool that it is of. */
+interface Allocated {
+  readonly buffer: Bytes | Buffer<'u8', 'unified'>;
+  readonly pool: MemoryPool | undefined;
+}
+
 /** Page-locked memory by its array buffer. */
 const pinned = new WeakMap<ArrayBufferLike, Buffer<'u8', 'staging'>>();
 
@@ -37,7 +44,20 @@ function take(pointer: Ref<DevicePointer>, bytes: number, state: 'device' | 'uni
   const device = currentDevice();
   const buffer = device.allocate('u8', bytes, state);
   pointer.value = buffer.address;
-  pointersOf(device).set(buffer.address, buffer as Bytes);
+  allocated(device, buffer as Bytes);
+}
+
+/** Notes an allocation, which is freed by its address. */
+export function allocated(device: Device, buffer: Bytes, pool?: MemoryPool): void {
+  pointersOf(device).set(buffer.address, { buffer, pool });
+}
+
+/** Frees an allocation by its address; refuses any other address. */
+export function freeAllocated(device: Device, pointer: DevicePointer, free: (buffer: Bytes, pool: MemoryPool | undefined) => void): void {
+  const pointers = pointersOf(device);
+  const { buffer, pool } = pointers.get(pointer) ?? refuse('cudaErrorInvalidValue');
+  free(buffer as Bytes, pool);
+  pointers.delete(pointer);
 }
 
 /** Allocates zeroed device memory. */
@@ -49,7 +69,7 @@ export const cudaMallocManaged = (pointer: Ref<DevicePointer>, bytes: number): c
 /** A view of managed memory from a pointer on; invalid while work uses it. An extension: in CUDA the host uses the pointer itself. */
 export const cumetalHostView = (view: Ref<Uint8Array>, pointer: DevicePointer, bytes: number): cudaError_t =>
   answer(() => {
-    for (const [start, buffer] of pointersOf(currentDevice()))
+    for (const [start, { buffer }] of pointersOf(currentDevice()))
       if (pointer >= start && pointer < start + BigInt(buffer.byteLength) && 'view' in buffer) {
         view.value = buffer.part(Number(pointer - start), bytes).view;
         return;
@@ -60,11 +80,7 @@ export const cumetalHostView = (view: Ref<Uint8Array>, pointer: DevicePointer, b
 /** Frees memory when the pending work has finished. Null is ignored. */
 export const cudaFree = (pointer: DevicePointer): cudaError_t =>
   answer(() => {
-    if (pointer === 0n) return;
-    const pointers = pointersOf(currentDevice());
-    const buffer = pointers.get(pointer) ?? refuse('cudaErrorInvalidValue');
-    pointers.delete(pointer);
-    buffer.free();
+    if (pointer !== 0n) freeAllocated(currentDevice(), pointer, (buffer) => buffer.free());
   });
 
 /** Allocates page-locked host memory; asynchronous copies read it when they execute. */
@@ -147,6 +163,43 @@ function sourceOf(from: HostPointer, bytes: number): Uint8Array | Buffer<'u8', '
   const taken = hostBytes(from, bytes);
   return pinned.get(from.buffer)?.part(from.byteOffset, bytes) ?? taken;
 }
+
+/** Copies between memory of two devices in stream order: of a stream of either. */
+export const cudaMemcpyPeerAsync = (
+  to: DevicePointer,
+  toDevice: number,
+  from: DevicePointer,
+  fromDevice: number,
+  bytes: number,
+  stream?: cudaStream_t,
+): cudaError_t => answer(() => void copyPeer(to, toDevice, from, fromDevice, bytes, stream));
+
+function copyPeer(
+  to: DevicePointer,
+  toDevice: number,
+  from: DevicePointer,
+  fromDevice: number,
+  bytes: number,
+  stream: cudaStream_t,
+): Copied {
+  if (bytes === 0) return undefined;
+  const [target, source] = [deviceAt(toDevice).at(to).part(0, bytes), deviceAt(fromDevice).at(from).part(0, bytes)];
+  return streamOf(stream).copy<'u8'>(target, source);
+}
+
+/** Copies between memory of two devices after their work so far, and waits for completion. */
+export const cudaMemcpyPeer = (
+  to: DevicePointer,
+  toDevice: number,
+  from: DevicePointer,
+  fromDevice: number,
+  bytes: number,
+): Promise<cudaError_t> =>
+  answerAsync(async () => {
+    const devices = [deviceAt(toDevice), deviceAt(fromDevice)];
+    for (const device of devices) await device.synchronize();
+    await devices[0]!.defaultStream.copy<'u8'>(devices[0]!.at(to).part(0, bytes), devices[1]!.at(from).part(0, bytes)).ended();
+  });
 
 /** Sets bytes in the order of the legacy default stream. */
 export const cudaMemset = (pointer: DevicePointer, value: number, bytes: number): cudaError_t => cudaMemsetAsync(pointer, value, bytes, 0);

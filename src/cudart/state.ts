@@ -68,8 +68,8 @@ export function currentDevice(): Device {
 function openOrdinal(ordinal: number): Device {
   const known = state.opened.get(ordinal);
   if (known) return known;
-  const info = devices()[ordinal] ?? refuse('cudaErrorInvalidDevice');
-  const device = Device.open(info.kind);
+  const { kind, ordinal: number } = devices()[ordinal] ?? refuse('cudaErrorInvalidDevice');
+  const device = Device.open(number === undefined ? kind : `${kind}:${number}`);
   device.poll();
   state.opened.set(ordinal, device);
   return device;
@@ -81,6 +81,9 @@ export function useOrdinal(ordinal: number): void {
   state.ordinal = ordinal;
   state.device = state.opened.get(ordinal);
 }
+
+/** The device with an ordinal, opened on first use. */
+export const deviceAt = (ordinal: number): Device => (ordinal === state.ordinal ? currentDevice() : openOrdinal(ordinal));
 
 /** The ordinal of the current device. */
 export const currentOrdinal = (): number => state.ordinal;

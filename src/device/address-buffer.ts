@@ -1,5 +1,5 @@
 /** Buffers at addresses, which the host reads and writes by copies. */
-import type { DeviceBuffer } from './device.ts';
+import type { DeviceBuffer, PartBuffer, Reservation } from './device.ts';
 
 /** What a buffer does, as far as devices differ. */
 interface Parts<C> {
@@ -42,5 +42,21 @@ export function bufferAt<C>({ context, address, size, copies: { write, read }, s
       isFree = true;
       give();
     },
+  };
+}
+
+/** Reserved memory at an address; `copies` are those of a range. */
+export function reservedAt<C>(
+  { context, address, size, seen, give }: Omit<Parts<C>, 'copies'>,
+  copies: (address: number, size: number) => Parts<C>['copies'],
+): Reservation {
+  return {
+    size,
+    part(offset, bytes): PartBuffer {
+      const at = address + offset;
+      const part = { context, address: at, size: bytes, copies: copies(at, bytes), ...(seen ? { seen } : {}), give: () => undefined };
+      return Object.assign(bufferAt(part), { begin: () => undefined });
+    },
+    free: give,
   };
 }

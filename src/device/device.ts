@@ -7,6 +7,7 @@ import type { GivenConstant } from '../air/raise/function-constants.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Dim3 } from '../base/dim3.ts';
 import type { SourceFile } from '../base/source.ts';
+import type { DeviceImages } from './images.ts';
 import type { ProfileRequest } from './profile.ts';
 import type { TraceRequest } from './trace.ts';
 
@@ -21,14 +22,16 @@ export interface DeviceLimits {
 }
 
 /**
- * The kind of a device to open: `auto` is the GPU of a Mac, otherwise the CPU device. Any other string is accepted, and an unknown kind is
- * CM6001 when it is opened.
+ * The kind of a device to open: `auto` is the GPU of a Mac, otherwise the CPU device; `cuda:1` is the second CUDA device. Any other string is
+ * accepted, and an unknown kind is CM6001 when it is opened.
  */
 export type DeviceKind = 'auto' | DeviceInfo['kind'] | (string & {});
 
 /** The kind, the name and the limits of a device. */
 export interface DeviceInfo {
   readonly kind: 'cpu' | 'metal' | 'cuda' | 'opencl' | 'webgpu';
+  /** The number among the CUDA devices, but for the first: `cuda:1` opens the one with 1. */
+  readonly ordinal?: number;
   /** The name for people, with version or chip. */
   readonly name: string;
   readonly limits: DeviceLimits;
@@ -100,9 +103,29 @@ export interface DeviceBuffer {
   read(): Uint8Array;
   /** A view of the memory, if device and host share it: valid until `free`, and unchanged while no kernel runs. */
   view?(): Uint8Array;
+  /**
+   * Copies from a buffer of this device, or of another one of its kind, without the host; false if there is no such way, and then nothing is
+   * copied. Throws where `read` does.
+   */
+  copyFrom?(from: DeviceBuffer, fromOffset: number, bytes: number, offset: number): boolean;
   /** The address of the buffer for kernels that read it from memory. From then on, every launch may access the buffer. */
   deviceAddress(): bigint;
   /** Frees the memory; the buffer must not be used afterwards. */
+  free(): void;
+}
+
+/** A buffer over a part of reserved memory, whose contents are those that the memory has. */
+export interface PartBuffer extends DeviceBuffer {
+  /** Makes it an allocation for whatever observes memory; `free` ends that. Kernels may use it in between. */
+  begin(): void;
+}
+
+/** Memory that is divided into buffers by who has reserved it. */
+export interface Reservation {
+  readonly size: number;
+  /** The buffer over some bytes from a multiple of 256 on. */
+  part(offset: number, size: number): PartBuffer;
+  /** Frees all of it; no part may be used afterwards. */
   free(): void;
 }
 
@@ -120,7 +143,12 @@ export type LaunchArgument<Buffer = DeviceBuffer> = {
       /** The byte of the buffer that the kernel sees as its start; 0 by default. */
       readonly offset?: number;
     }
-  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  | {
+      readonly kind: 'bytes';
+      readonly bytes: Uint8Array;
+      /** Whether they are the handle of a texture or a surface of the driver (`Device.images`), which kernels follow like a pointer elsewhere. */
+      readonly isHandle?: boolean;
+    }
   /** The null pointer, for a parameter that is a pointer. */
   | { readonly kind: 'null' }
 );
@@ -175,7 +203,7 @@ export interface LaunchRequest {
   readonly dynamicSharedBytes: number;
   /** Whether all blocks run at the same time, so that they can wait for each other. */
   readonly cooperative?: boolean;
-  /** Blocks of a cluster along each axis, on the CPU device; what the kernel requires by default, or one. */
+  /** Blocks of a cluster along each axis, on the CPU device and on a CUDA device that has clusters; what the kernel requires by default, or one. */
   readonly cluster?: Dim3;
   /** Bytes of the heap of kernels, if this is the first launch of the device that needs it; 8 MiB by default. */
   readonly heapBytes?: number;
@@ -241,6 +269,8 @@ export interface DeviceModule {
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
   /** Runs one kernel while the caller continues. Running launches may overlap; memory that they use must stay allocated until they are done. */
   start?(request: LaunchRequest, diagnostics: Diagnostics): PendingLaunch;
+  /** Blocks of a kernel that a core runs at the same time, by a driver that knows it: the registers of a kernel limit them too. */
+  blocksPerCore?(kernel: string, threads: number, dynamicSharedBytes: number): number | undefined;
   /**
    * Frees the memory of its variables and everything else that the device holds for it. None of its launches may be running; later ones are
    * refused (CM5061), and its symbols must not be used.
@@ -256,6 +286,17 @@ export interface LoadOptions {
   readonly kernels?: readonly string[];
   /** On the CPU device: lanes of a lane group for this library, in place of `EngineOptions.lanes`. */
   readonly lanes?: number;
+  /** On the CPU device: where the code of kernels is kept. */
+  readonly codes?: CodeStore;
+}
+
+/** A store of compiled code that outlives the process. What it returns is run, so only the user may be able to write it. */
+export interface CodeStore {
+  /** A key of texts and bytes, of this build of the program and of the runtime, whose features the code depends on. */
+  keyOf(parts: readonly (string | Uint8Array)[]): string;
+  /** The bytes of a key; undefined if there are none. */
+  read(key: string): Uint8Array | undefined;
+  write(key: string, bytes: Uint8Array): void;
 }
 
 /** PTX with the reflection of our own front end: the driver does not provide the layout of the parameters. */
@@ -272,9 +313,13 @@ export interface Device {
    * kinds. `alignment`: a power of two of which the address is a multiple, on the CPU device; others have one of their own.
    */
   allocate(sizeBytes: number, diagnostics: Diagnostics, isSeen?: boolean, alignment?: number): DeviceBuffer | undefined;
+  /** Reserves memory for a pool, with any contents; undefined after reporting CM6012. `isSeen` as for `allocate`. */
+  reserve?(sizeBytes: number, diagnostics: Diagnostics, isSeen?: boolean): Reservation | undefined;
   /** Reads and compiles a metallib; undefined after reporting CM40xx or CM20xx. */
   load(metallib: Uint8Array, diagnostics: Diagnostics, options?: LoadOptions): DeviceModule | undefined;
   /** Loads PTX: the CUDA device only, which does not load metallibs. Undefined after reporting CM6041 or CM6012. */
   loadPtx?(module: PtxModule, diagnostics: Diagnostics): DeviceModule | undefined;
+  /** Textures and surfaces of a driver. Kernels of devices without them read descriptors in memory. */
+  readonly images?: DeviceImages;
   close(): void;
 }

@@ -7,7 +7,7 @@ const failures = ['a page has no access to Metal and CUDA: use the CPU device'];
 const none = { binding: undefined, info: undefined, failures };
 
 export const systemMetal: typeof gpus.systemMetal = () => none;
-export const systemCuda: typeof gpus.systemCuda = () => none;
+export const systemCuda: typeof gpus.systemCuda = () => ({ ...none, infos: [] });
 export const systemOpencl: typeof gpus.systemOpencl = () => none;
 export const openMetalDevice: typeof gpus.openMetalDevice = () => failures[0]!;
 export const openCudaDevice: typeof gpus.openCudaDevice = () => failures[0]!;

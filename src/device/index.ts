@@ -6,7 +6,6 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { cpuInfo, openCpuDevice } from './cpu/index.ts';
 import type { Device, DeviceInfo, DeviceKind, OpenOptions } from './device.ts';
-import { areEngineOptions, isKind } from './engine-options.ts';
 import {
   openCudaDevice,
   openMetalDevice,
@@ -17,11 +16,13 @@ import {
   systemMetal,
   systemOpencl,
 } from './gpus.ts';
+import { areOpenOptions, isKind } from './open-options.ts';
 
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { defaultStackBytes } from '../ir/index.ts';
 export { openCpuDevice } from './cpu/index.ts';
 export type * from './device.ts';
+export type * from './images.ts';
 export type * from './profile.ts';
 export type * from './trace.ts';
 
@@ -33,7 +34,7 @@ export const prepareWebgpu = (): Promise<string | undefined> => prepare();
 
 /** The devices of this machine, the preferred one first. */
 export function devices(): DeviceInfo[] {
-  return [systemMetal().info, cpuInfo, systemCuda().info, systemOpencl().info].filter((info) => info !== undefined);
+  return [systemMetal().info, cpuInfo, ...systemCuda().infos, systemOpencl().info].filter((info) => info !== undefined);
 }
 
 /** The Metal device of this machine: how it is reached, and the ways that failed before. */
@@ -63,10 +64,11 @@ export function cudaState(): CudaState {
 
 /** Opens a device by kind, `auto` for the preferred one; undefined after reporting CM5078 or CM6001. */
 export function openDevice(name: DeviceKind, diagnostics: Diagnostics, options: OpenOptions = {}): Device | undefined {
-  if (!isKind(name, diagnostics) || !areEngineOptions(options, diagnostics)) return undefined;
+  if (!isKind(name, diagnostics) || !areOpenOptions(options, diagnostics)) return undefined;
   if (name === 'cpu') return openCpuDevice(options);
-  const open = Object.hasOwn(openers, name) ? openers[name] : undefined;
-  const opened = open?.(options);
+  const [, kind = name, ordinal = '0'] = /^(cuda):(\d{1,3})$/.exec(name) ?? [];
+  const open = Object.hasOwn(openers, kind) ? openers[kind] : undefined;
+  const opened = open?.(options, Number(ordinal));
   if (opened && 'info' in opened) return opened;
   if (name === 'auto') return openCpuDevice(options);
   diagnostics.report('CM6001', { name }, opened ? { notes: opened.failures } : {});
@@ -75,7 +77,7 @@ export function openDevice(name: DeviceKind, diagnostics: Diagnostics, options: 
 
 type Opened = Device | { readonly failures: readonly string[] };
 
-const openers: Readonly<Record<string, (options: OpenOptions) => Opened>> = {
+const openers: Readonly<Record<string, (options: OpenOptions, ordinal: number) => Opened>> = {
   metal: openMetal,
   auto: openMetal,
   cuda: openCuda,
@@ -89,9 +91,9 @@ function openMetal({ via }: OpenOptions): Opened {
   return typeof device === 'object' ? device : { failures: device === undefined ? failures : [...failures, device] };
 }
 
-function openCuda(): Opened {
+function openCuda(_: OpenOptions, ordinal: number): Opened {
   const { binding, failures } = systemCuda();
-  const device = binding ? openCudaDevice(binding) : undefined;
+  const device = binding ? openCudaDevice(binding, ordinal) : undefined;
   return typeof device === 'object' ? device : { failures: device === undefined ? failures : [...failures, device] };
 }
 

@@ -1,11 +1,6 @@
 /** The arguments of a launch by buffer slot. Parameters of the source and slots differ: several parameters by value may share one slot. */
 import type { KernelReflection } from '../air/abi.ts';
-import { type KernelParam, lockTableBytes, printBufferBytes } from '../ir/index.ts';
 import type { LaunchArgument } from './device.ts';
-
-/** Bytes that a launch on a GPU supplies for a hidden parameter; 0 for others. Launches on a GPU do not overlap, so each has a lock table. */
-export const suppliedBytes = ({ faults, formats, locks }: KernelParam): number =>
-  faults ? 4 : formats ? printBufferBytes : locks ? lockTableBytes : 0;
 
 /** A buffer argument of a validated launch; undefined for a slot that no buffer argument is bound to. */
 export function bufferOfSlot(

@@ -3,6 +3,7 @@ import { type RaisedKernel, raiseModule } from '../air/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { readModule } from '../bitcode/index.ts';
 import { readMetallib } from '../metallib/index.ts';
+import { isLaunching } from './children.ts';
 import type { DeviceModule, DeviceSymbol, LaunchRequest, LaunchResult, LoadOptions } from './device.ts';
 import { reportClosed } from './module-memory.ts';
 
@@ -33,10 +34,13 @@ export function describeKernels<K>(
   const wanted = all.filter(({ name }) => names?.includes(name));
   const kernels: K[] = [];
   const refused = new Map<string, Diagnostics>();
-  for (const { bitcode, name } of wanted.length > 0 ? wanted : all) {
+  const work = wanted.length > 0 ? [...wanted] : [...all];
+  for (const { bitcode, name } of work) {
     const own = new Diagnostics();
     const module = readModule(bitcode, own);
     const raised = module && raiseModule(module, own, constants).find(({ reflection }) => reflection.name === name);
+    // It may launch each of the others.
+    if (raised && isLaunching(raised)) work.push(...all.filter((each) => !work.includes(each)));
     const isOne = (raised?.reflection.sharedArguments ?? 1) === 1;
     if (raised && !isOne) own.report('CM4053', { kernel: name, why: `several threadgroup arguments on ${device}` });
     const kernel = raised && isOne ? describe(raised, own) : undefined;

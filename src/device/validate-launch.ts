@@ -103,11 +103,16 @@ function checkShared(info: DeviceInfo, kernel: KernelReflection, request: Launch
 export const clusterOfLaunch = ({ cluster }: KernelReflection, request: LaunchRequest): Dim3 | undefined =>
   request.cluster ?? cluster?.required;
 
+/** Whether a device has what only the CPU device has, and a CUDA device whose driver says so. */
+const canDo = ({ kind, properties }: DeviceInfo, what: 'clusterLaunch' | 'cooperativeLaunch'): boolean =>
+  kind === 'cpu' || (kind === 'cuda' && properties?.[what] === 1);
+
 /** The most blocks of a cluster. Source: CUDA C++ Programming Guide, "Thread Block Clusters"; 16 is that of an H100 with the attribute for it. */
 export const maxClusterBlocks = 16;
 
-function checkCluster({ kind, name }: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
-  const why = kind === 'cpu' || !clusterOfLaunch(kernel, request) ? clusterProblem(kernel, request) : `${name} has no clusters`;
+function checkCluster(info: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
+  const has = canDo(info, 'clusterLaunch') || !clusterOfLaunch(kernel, request);
+  const why = has ? clusterProblem(kernel, request) : `${info.name} has no clusters`;
   if (why) diagnostics.report('CM5054', { kernel: kernel.name, why });
 }
 
@@ -134,8 +139,18 @@ const maxWatchedThreads = 1024;
 const threadsOfCluster = (kernel: KernelReflection, request: LaunchRequest): number =>
   product(request.block) * product(clusterOfLaunch(kernel, request) ?? [1, 1, 1]);
 
+/**
+ * Whether the blocks of a grid can wait for each other. Those of OpenCL leave the kernel meanwhile. Metal promises nothing, but a core runs a block at
+ * a time at least, so that as many blocks as cores run together.
+ */
+function runsTogether(info: DeviceInfo, blocks: number): boolean {
+  if (info.kind === 'metal') return blocks <= Math.max(1, Number.parseInt(String(info.properties?.multiProcessorCount), 10) || 0);
+  return info.kind === 'opencl' || canDo(info, 'cooperativeLaunch');
+}
+
 /** Only the CPU device observes launches. */
-function checkObservers({ kind, name }: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
+function checkObservers(info: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
+  const { kind, name } = info;
   const { cooperative = false, grid } = request;
   // Observers follow one block after the other.
   const uses = (which: 'grid' | 'cluster'): boolean => kernel.services?.some(({ service }) => service === which) === true;
@@ -151,7 +166,12 @@ function checkObservers({ kind, name }: DeviceInfo, kernel: KernelReflection, re
       what: `\`${wanted}\``,
       who: isInCluster ? 'a kernel with clusters of blocks' : 'a kernel with barriers of the grid',
     });
-  else if (cooperative && kind !== 'cpu') diagnostics.report('CM5029', { kernel: kernel.name, what: '`cooperative`', who: name });
+  else if (cooperative && !runsTogether(info, product(grid)))
+    diagnostics.report('CM5029', {
+      kernel: kernel.name,
+      what: '`cooperative`',
+      who: kind === 'metal' ? `${name} for more blocks than cores` : name,
+    });
   else if (wanted) diagnostics.report('CM5029', { kernel: kernel.name, what: `\`${wanted}\``, who: name });
 }
 
@@ -210,7 +230,8 @@ function checkArgument(
   else if (arg.kind === 'null') return;
   else if (arg.kind === 'bytes') {
     const given = arg.bytes.length;
-    if (given !== param.size) diagnostics.report('CM5013', { ...common, argument, wanted: param.size, given });
+    if (given !== (param.kind === 'buffer' ? 8 : param.size))
+      diagnostics.report('CM5013', { ...common, argument, wanted: param.size, given });
   } else {
     const { offset = 0, buffer } = arg;
     // Metal refuses an offset behind the last byte, so every device does.
@@ -225,6 +246,7 @@ function kindProblem({ bufferProblem, info }: LaunchValidator, param: ParamRefle
   // Metal defines no address for an argument without a buffer, so that only a pointer that is never followed may be null there.
   if (arg.kind === 'null')
     return param.kind === 'buffer' && (info.kind !== 'metal' || param.element === undefined) ? undefined : nullOn(info, param);
+  if (arg.kind === 'bytes' && arg.isHandle && info.kind === 'cuda') return undefined;
   if (arg.kind !== param.kind) return arg.kind === 'buffer' ? 'a buffer' : `${arg.bytes.length} bytes by value`;
   return arg.kind === 'buffer' ? bufferProblem?.(arg.buffer) : undefined;
 }

@@ -3,6 +3,27 @@ import { entries } from './entry.ts';
 
 /** CM506x and CM507x: the API. */
 export const api = entries({
+  CM5055: {
+    severity: 'error',
+    title: 'not memory of the pool',
+    message: 'the buffer is not memory of this pool',
+    help: 'free it with the pool that it was allocated from, or with `buffer.free()`',
+    page: 'A pool frees what it has allocated. `buffer.free()` is for memory of every kind.',
+  },
+  CM5056: {
+    severity: 'error',
+    title: 'freed while it is used',
+    message: 'a stream has freed {bytes} bytes of a pool while work of another stream uses them',
+    help: 'let the stream wait for an event of the other one before the free',
+    page: 'Memory that is freed in stream order may be used by earlier work of that stream, and by work of other streams that the stream waits for. Other work would find the memory of another allocation there.',
+  },
+  CM5057: {
+    severity: 'error',
+    title: 'write to free memory',
+    message: 'byte {at} of an allocation of {bytes} bytes was written before it was allocated',
+    help: 'run the kernels that use memory nearby with the sanitizer',
+    page: 'A pool with `poison` fills free memory with the byte 0xa5, and looks at it when it is allocated again. Another byte there was written by work that used its memory after freeing it, or that wrote behind the end of an allocation beside it.',
+  },
   CM5060: {
     severity: 'error',
     title: 'wrong buffer state',
@@ -115,7 +136,7 @@ export const api = entries({
     severity: 'error',
     title: 'invalid device option',
     message: 'the device option `{option}` is {given}, but {wanted} was expected',
-    page: 'The options of a device are checked when it is opened: its kind is a text, `engine`, `fma` and `denormals` by name, `threads` as a positive integer, `lanes` as 4, 8, 16 or 32.',
+    page: 'The options of a device are checked when it is opened: its kind is a text, `engine`, `fma`, `denormals`, `via` and `fp` by name, `threads` as a positive integer, `lanes` as 4, 8, 16 or 32.',
   },
   CM5079: {
     severity: 'error',

@@ -4,7 +4,7 @@
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceInfo, DeviceModule, LaunchRequest, LoadOptions, OpenOptions } from '../device.ts';
+import type { Device, DeviceInfo, DeviceModule, LaunchRequest, LoadOptions, OpenOptions, Reservation } from '../device.ts';
 import { reportClosed } from '../module-memory.ts';
 import { commonProperties } from '../properties.ts';
 import { canShare, coreCount } from '../spawn.ts';
@@ -16,7 +16,7 @@ import { launchKernel } from './launch/launch-blocking.ts';
 import { type CompileChoice, type LoadedKernel, loadLibrary } from './launch/library.ts';
 import { ownMemory } from './launch/module-memory.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
-import { type Allocations, newAllocations } from './observe/allocations.ts';
+import { type Allocation, type Allocations, newAllocations } from './observe/allocations.ts';
 import { workerPool } from './workers/pool.ts';
 
 /** Name and limits. The threadgroup limits are those of Apple GPUs; kernels that are compiled for this device may exceed them. */
@@ -41,6 +41,7 @@ export function openCpuDevice({ inBackground = false, ...options }: OpenOptions 
   return {
     info: cpuInfo,
     allocate: (size, diagnostics, _isSeen, alignment) => allocate({ memory, allocations }, size, alignment, diagnostics),
+    reserve: (size, diagnostics) => reserve({ memory, allocations }, size, diagnostics),
     load: (metallib, diagnostics, what) => load({ memory, allocations }, metallib, diagnostics, { ...choice, ...what }),
     close() {
       cancelAll(memory);
@@ -55,16 +56,53 @@ interface Owner {
   readonly allocations: Allocations;
 }
 
-function allocate({ memory, allocations }: Owner, size: number, alignment = 1, diagnostics: Diagnostics): CpuBuffer | undefined {
+/** The address of new memory; undefined after reporting CM6012. */
+function take({ memory }: Owner, size: number, alignment: number, what: string, diagnostics: Diagnostics): number | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= cpuInfo.limits.maxBufferBytes;
   const address = isSize ? memory.take(size, alignment) : undefined;
-  if (address === undefined) {
-    diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
-    return undefined;
-  }
-  memory.view(address, size).fill(0);
+  if (address === undefined) diagnostics.report('CM6012', { bytes: size, what });
+  return address;
+}
+
+function allocate(owner: Owner, size: number, alignment: number | undefined, diagnostics: Diagnostics): CpuBuffer | undefined {
+  const address = take(owner, size, alignment ?? 1, 'a buffer', diagnostics);
+  if (address === undefined) return undefined;
+  owner.memory.view(address, size).fill(0);
+  return bufferOver(owner, owner.allocations.add(address, size, 'a buffer', 'none'));
+}
+
+/** Parts are allocations of their own, so that the sanitizer knows their bounds and not those of the whole. */
+function reserve(owner: Owner, size: number, diagnostics: Diagnostics): Reservation | undefined {
+  const { memory, allocations } = owner;
+  const start = take(owner, size, 1, 'a pool', diagnostics);
+  if (start === undefined) return undefined;
+  return {
+    size,
+    part(offset, bytes) {
+      const allocation: Allocation = {
+        address: start + offset,
+        size: bytes,
+        what: 'a buffer',
+        isFree: true,
+        isPart: true,
+        written: 'none',
+      };
+      const begin = (): void => {
+        allocations.forgetParts(allocation.address, bytes);
+        allocations.begin(allocation);
+      };
+      return Object.assign(bufferOver(owner, allocation), { begin });
+    },
+    free() {
+      allocations.forgetParts(start, size);
+      memory.give(start);
+    },
+  };
+}
+
+function bufferOver({ memory, allocations }: Owner, allocation: Allocation): CpuBuffer {
+  const { address, size } = allocation;
   const canView = memory.isShared || 'toResizableBuffer' in memory.memory;
-  const allocation = allocations.add(address, size, 'a buffer', 'none');
   /** Writes through a view are not observed, so a view counts as a write of everything. */
   const viewed = (view: Uint8Array): Uint8Array => {
     allocations.write(allocation, 0, size);

@@ -1,6 +1,6 @@
 /** Buffers in GPU memory, which the host reads and writes by copies. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { DeviceBuffer } from '../device.ts';
+import type { DeviceBuffer, Reservation } from '../device.ts';
 import type { Context, CudaBuffer } from './context.ts';
 import { faultText } from './faults.ts';
 
@@ -33,8 +33,16 @@ export function copies(context: Context, address: bigint, size: number): Pick<De
   };
 }
 
+function copyBetween(context: Context, to: bigint, from: Context, at: bigint, bytes: number): void {
+  const { binding, handle } = context;
+  const lost = context.lost ?? from.lost;
+  if (lost !== undefined) throw new Error(`the CUDA device is lost: ${lost}`);
+  const isGood = from === context ? binding.copy(to, at, bytes) : binding.copyPeer(to, handle, at, from.handle, bytes);
+  if (!isGood) throw new Error(`the CUDA driver does not copy memory: ${faultText(binding.lastFault())}`);
+}
+
 /** GPU memory, or managed memory if the host needs a view. */
-function take({ binding, info, lost }: Context, size: number, isSeen: boolean): { address: bigint; view?: Uint8Array } | undefined {
+function take({ binding, info, lost }: Context, size: number, isSeen: boolean): Taken | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= info.limits.maxBufferBytes;
   if (!isSize || lost !== undefined) return undefined;
   // The driver has no empty allocations.
@@ -54,9 +62,44 @@ export function allocate(context: Context, size: number, diagnostics: Diagnostic
     diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
     return undefined;
   }
-  const { binding, memory } = context;
+  context.memory.add(taken.address);
+  return bufferOver(context, taken, size, () => giveBack(context, taken.address));
+}
+
+/** Freeing memory waits for the GPU, possibly forever. */
+function giveBack({ binding, memory, isRunning }: Context, address: bigint): void {
+  if (memory.delete(address) && !isRunning) binding.free(address);
+}
+
+/** Memory for a pool; undefined after reporting CM6012. */
+export function reserve(context: Context, size: number, diagnostics: Diagnostics, isSeen: boolean): Reservation | undefined {
+  const taken = take(context, size, isSeen);
+  if (!taken) {
+    diagnostics.report('CM6012', { bytes: size, what: 'a pool' });
+    return undefined;
+  }
   const { address, view } = taken;
-  memory.add(address);
+  context.memory.add(address);
+  return {
+    size,
+    part(offset, bytes) {
+      const place = { address: address + BigInt(offset), ...(view ? { view: view.subarray(offset, offset + bytes) } : {}) };
+      return Object.assign(
+        bufferOver(context, place, bytes, () => undefined),
+        { begin: () => undefined },
+      );
+    },
+    free: () => giveBack(context, address),
+  };
+}
+
+/** GPU memory, with the host's view of it if there is one. */
+interface Taken {
+  readonly address: bigint;
+  readonly view?: Uint8Array;
+}
+
+function bufferOver(context: Context, { address, view }: Taken, size: number, give: () => void): CudaBuffer {
   let isFree = false;
   const { write, read } = copies(context, address, size);
   const isGone = (): boolean => isFree || context.isClosed;
@@ -72,12 +115,20 @@ export function allocate(context: Context, size: number, diagnostics: Diagnostic
     },
     read: () => (isFree ? new Uint8Array(0) : read()),
     ...(view ? { view: () => (isGone() ? new Uint8Array(0) : view.subarray(0, size)) } : {}),
+    copyFrom(from, fromOffset, bytes, offset) {
+      const source = isCudaBuffer(from) ? from : undefined;
+      if (source?.context.driver !== context.driver || isGone() || source.isFree) return false;
+      const [to, at] = [address + BigInt(offset), source.address + BigInt(fromOffset)];
+      // The driver copies ranges that overlap in any order.
+      if (source.context === context && to < at + BigInt(bytes) && at < to + BigInt(bytes)) return false;
+      copyBetween(context, to, source.context, at, bytes);
+      return true;
+    },
     deviceAddress: () => address,
     free() {
       if (isFree) return;
       isFree = true;
-      // Freeing memory waits for the GPU, possibly forever.
-      if (memory.delete(address) && !context.isRunning) binding.free(address);
+      give();
     },
   };
 }

@@ -3,9 +3,16 @@
 import type { KernelReflection } from '../../air/abi.ts';
 import type { CudaBinding, CudaFunctionFacts, CudaHandle, PackedArguments } from '../../ffi/index.ts';
 import type { DeviceBuffer, DeviceInfo } from '../device.ts';
+import type { Images } from './images.ts';
 
 export interface Context {
+  /** The driver, whose calls work on the context of this device. */
   readonly binding: CudaBinding;
+  /** The driver itself, which several devices share. */
+  readonly driver: CudaBinding;
+  readonly handle: CudaHandle;
+  /** The number of the device. */
+  readonly ordinal: number;
   readonly info: DeviceInfo;
   readonly stream: CudaHandle;
   /** Events around a launch, which measure its time. */
@@ -13,6 +20,7 @@ export interface Context {
   /** Addresses that are freed when the device is closed. */
   readonly memory: Set<bigint>;
   readonly modules: Set<CudaHandle>;
+  readonly images: Images;
   isClosed: boolean;
   /** Why the device takes no more launches. */
   lost: string | undefined;
@@ -34,4 +42,6 @@ export interface CudaKernel {
   readonly args: PackedArguments;
   /** The dynamic shared memory that the driver has allowed so far, bytes. */
   allowedShared: number;
+  /** Whether the driver has allowed clusters of more than eight blocks. */
+  hasLargeClusters: boolean;
 }

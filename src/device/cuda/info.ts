@@ -32,6 +32,7 @@ const deviceAttributes = {
   cooperativeLaunch: 95,
   sharedMemPerBlockOptin: 97,
   maxBlocksPerMultiProcessor: 106,
+  clusterLaunch: 120,
 } as const satisfies Record<string, number | readonly number[]>;
 
 /** The largest buffer in bytes: exact as a JavaScript number. */
@@ -51,6 +52,7 @@ export function cudaInfo(binding: CudaBinding, device: number): DeviceInfo {
   return {
     kind: 'cuda',
     name,
+    ...(device > 0 ? { ordinal: device } : {}),
     limits: {
       maxThreadsPerThreadgroup: read(deviceAttributes.maxThreadsPerBlock),
       // The launch requests more than 48 KB.
@@ -65,18 +67,18 @@ export function cudaInfo(binding: CudaBinding, device: number): DeviceInfo {
 /** CUDA on this machine. */
 export interface SystemCuda {
   readonly binding: CudaBinding | undefined;
+  /** The first device, and all of them. */
   readonly info: DeviceInfo | undefined;
+  readonly infos: readonly DeviceInfo[];
   /** The reasons why there is no device. */
   readonly failures: readonly string[];
 }
 
-/** The device that is used; `CUDA_VISIBLE_DEVICES` makes another one the first. */
-export const firstDevice = 0;
-
-/** Looks for the driver and its first device. */
+/** Looks for the driver and its devices. */
 export function systemCuda(): SystemCuda {
   const { binding, failures } = openCuda();
-  if (!binding) return { binding, info: undefined, failures };
-  if (binding.deviceCount() > firstDevice) return { binding, info: cudaInfo(binding, firstDevice), failures };
-  return { binding: undefined, info: undefined, failures: [...failures, 'the CUDA driver is here, and no device of it'] };
+  if (!binding) return { binding, info: undefined, infos: [], failures };
+  const infos = Array.from({ length: binding.deviceCount() }, (_, device) => cudaInfo(binding, device));
+  if (infos[0]) return { binding, info: infos[0], infos, failures };
+  return { binding: undefined, info: undefined, infos, failures: [...failures, 'the CUDA driver is here, and no device of it'] };
 }

@@ -3,7 +3,7 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import { captureOutput } from '../../ffi/index.ts';
 import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
-import { validateLaunch, validatorOf } from '../validate-launch.ts';
+import { clusterOfLaunch, validateLaunch, validatorOf } from '../validate-launch.ts';
 import { cudaBuffer } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
 import { faultText, reportFault, reportLost } from './faults.ts';
@@ -23,7 +23,7 @@ export function launchKernel(
     reportLost(request.kernel, context.lost, diagnostics);
     return undefined;
   }
-  if (!fitsKernel(context, kernel, request, diagnostics) || !allowShared(context, kernel, request, diagnostics)) return undefined;
+  if (!fitsKernel(context, kernel, request, diagnostics) || !allow(context, kernel, request, diagnostics)) return undefined;
   fillArguments(context, kernel, request);
   return run(context, kernel, request, diagnostics);
 }
@@ -49,19 +49,23 @@ const isWithin = ([x, y, z]: Dim3, most: readonly number[]): boolean => x <= mos
 /** Bytes of shared memory that every kernel may use. */
 const defaultMaxShared = 49152;
 
-function allowShared({ binding }: Context, kernel: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): boolean {
+/** Blocks of a cluster that every kernel may have. Source: CUDA C++ Programming Guide, "Thread Block Clusters". */
+const portableCluster = 8;
+
+/** Asks the driver for what a kernel may not have by default. */
+function allow({ binding }: Context, kernel: CudaKernel, request: LaunchRequest, diagnostics: Diagnostics): boolean {
   const bytes = request.dynamicSharedBytes;
-  if (kernel.facts.staticShared + bytes <= defaultMaxShared || bytes <= kernel.allowedShared) return true;
-  if (binding.allowShared(kernel.handle, bytes)) {
-    kernel.allowedShared = bytes;
-    return true;
-  }
+  const blocks = product(clusterOfLaunch(kernel.reflection, request) ?? [1, 1, 1]);
+  const needsShared = kernel.facts.staticShared + bytes > defaultMaxShared && bytes > kernel.allowedShared;
+  const needsClusters = blocks > portableCluster && !kernel.hasLargeClusters;
+  const hasShared = !needsShared || binding.allowShared(kernel.handle, bytes);
+  if (needsShared && hasShared) kernel.allowedShared = bytes;
+  const hasClusters = hasShared && (!needsClusters || binding.allowLargeClusters(kernel.handle));
+  if (needsClusters && hasClusters) kernel.hasLargeClusters = true;
+  if (hasClusters) return true;
   const fault = binding.lastFault();
-  diagnostics.report('CM6043', {
-    what: `${bytes} bytes of shared memory for \`${request.kernel}\``,
-    call: fault.call,
-    why: faultText(fault),
-  });
+  const what = hasShared ? `clusters of ${blocks} blocks` : `${bytes} bytes of shared memory`;
+  diagnostics.report('CM6043', { what: `${what} for \`${request.kernel}\``, call: fault.call, why: faultText(fault) });
   return false;
 }
 
@@ -100,10 +104,11 @@ function run(context: Context, kernel: CudaKernel, request: LaunchRequest, diagn
 function runAndWait(context: Context, kernel: CudaKernel, request: LaunchRequest): 'done' | 'overdue' | 'failed' {
   const { binding, stream, events } = context;
   const { handle, args } = kernel;
-  const { grid, block, dynamicSharedBytes: shared, timeoutMs } = request;
+  const { grid, block, dynamicSharedBytes: shared, timeoutMs, cooperative = false, cluster } = request;
+  const how = { cooperative, ...(cluster ? { cluster } : {}) };
   const isUnderWay =
     binding.record(events.start, stream) &&
-    binding.launch({ kernel: handle, grid, block, shared, stream, args }) &&
+    binding.launch({ kernel: handle, grid, block, shared, stream, args, ...how }) &&
     binding.record(events.end, stream);
   if (!isUnderWay) return 'failed';
   const state = timeoutMs > 0 ? waitFor(binding, events.end, timeoutMs) : 'running';

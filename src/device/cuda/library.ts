@@ -35,7 +35,7 @@ export function loadModule(context: Context, { source, kernels }: PtxModule, dia
       return undefined;
     }
     const args = binding.pack(reflection.params.map(({ kind, size }) => (kind === 'buffer' ? 8 : size)));
-    made.set(reflection.name, { reflection, handle: found, facts, args, allowedShared: 0 });
+    made.set(reflection.name, { reflection, handle: found, facts, args, allowedShared: 0, hasLargeClusters: false });
   }
   let isClosed = false;
   return {
@@ -47,6 +47,10 @@ export function loadModule(context: Context, { source, kernels }: PtxModule, dia
       if (kernel) return launchKernel(context, kernel, request, to);
       to.report('CM5001', { name: request.kernel });
       return undefined;
+    },
+    blocksPerCore(name, threads, sharedBytes) {
+      const handle = made.get(name)?.handle;
+      return isClosed || handle === undefined ? undefined : binding.blocksPerCore(handle, threads, sharedBytes);
     },
     close() {
       isClosed = true;

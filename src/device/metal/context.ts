@@ -12,12 +12,16 @@ export interface Context {
   readonly queue: Handle;
   /** Objects that are released when the device is closed. */
   readonly owned: Set<Handle>;
+  /** The memory of the device, by handle. */
+  readonly memory: Map<Handle, { readonly bytes: number }>;
   /** Buffers whose addresses may be in memory, so that every launch makes them resident. */
   readonly addressed: Set<Handle>;
   /** What the driver gets of a library. */
   readonly via: Via;
   /** Whether it was said that the driver compiles source. */
   hasSaidSource: boolean;
+  /** The heap of kernels, once a launch needs it. */
+  heap: Memory | undefined;
   isClosed: boolean;
   /** Why the device takes no more launches. */
   lost: string | undefined;
@@ -46,6 +50,7 @@ export interface Pipeline {
 export interface MetalLibrary {
   /** The memory of the module's variables. */
   readonly memory: Memory | undefined;
+  readonly kernels: readonly MetalKernel[];
   /** The pipeline of a kernel; undefined after reporting CM6027 or CM6028. */
   pipeline(kernel: MetalKernel, diagnostics: Diagnostics): Pipeline | undefined;
 }

@@ -4,7 +4,7 @@
  */
 import type { MetalBinding } from '../../ffi/index.ts';
 import type { Device, Via } from '../device.ts';
-import { allocate } from './buffer.ts';
+import { allocate, reserve } from './buffer.ts';
 import type { Context } from './context.ts';
 import { metalInfo } from './info.ts';
 import { loadModule } from './library.ts';
@@ -32,6 +32,8 @@ export function openMetalDevice(binding: MetalBinding, via: Via = 'auto'): Devic
     device,
     queue,
     owned: new Set([queue]),
+    memory: new Map(),
+    heap: undefined,
     addressed: new Set(),
     via,
     hasSaidSource: false,
@@ -41,6 +43,7 @@ export function openMetalDevice(binding: MetalBinding, via: Via = 'auto'): Devic
   return {
     info,
     allocate: (size, diagnostics) => allocate(context, size, diagnostics),
+    reserve: (size, diagnostics) => reserve(context, size, diagnostics),
     load: (metallib, diagnostics, options = {}) => loadModule(context, metallib, options, diagnostics),
     close() {
       if (context.isClosed) return;

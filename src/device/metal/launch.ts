@@ -3,28 +3,67 @@ import { alignUp } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import type { Handle } from '../../ffi/index.ts';
-import type { KernelParam } from '../../ir/index.ts';
+import { type KernelParam, stackBytes } from '../../ir/index.ts';
+import { type EndedGrid, launchesIn, type MemoryWork, passedBuffer, runWithChildren } from '../children.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
-import type { LaunchRequest, LaunchResult } from '../device.ts';
-import { bufferOfSlot, suppliedBytes, writeValuesOfSlot } from '../launch-arguments.ts';
-import { emptyPrintBuffer } from '../printed.ts';
+import type { LaunchArgument, LaunchRequest, LaunchResult } from '../device.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
+import { type Supplied, suppliedFor } from '../supplied.ts';
 import { validateLaunch, validatorOf } from '../validate-launch.ts';
-import { metalBuffer, takeMemory } from './buffer.ts';
+import { type MetalBuffer, memoryAt, metalBuffer, takeMemory } from './buffer.ts';
 import type { Context, Memory, MetalKernel, MetalLibrary, Pipeline } from './context.ts';
 import { faultText, reportCommandFault } from './faults.ts';
 import { waitFor } from './wait.ts';
 
-/** Runs a kernel to its end; undefined after reporting CM50xx or CM60xx. */
-export function launchKernel(
+/** Runs a kernel to its end, and all that it launches; undefined after reporting CM50xx or CM60xx. */
+export const launchKernel = (
   context: Context,
   library: MetalLibrary,
   kernel: MetalKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
-): LaunchResult | undefined {
+): LaunchResult | undefined =>
+  runWithChildren(
+    {
+      run: (which, what) => runGrid(context, library, which, what, diagnostics),
+      argumentAt: (address) => argumentAt(context, address),
+      doWork: (work) => doWork(context, work),
+    },
+    kernel,
+    request,
+  );
+
+/** What a kernel passed as a pointer, as an argument: the place in the memory of the device, or null. */
+function argumentAt(context: Context, address: bigint): LaunchArgument {
+  const place = memoryAt(context, address);
+  if (!place) return { kind: 'null' };
+  const { bytes } = context.memory.get(place.handle)!;
+  const view = (): Uint8Array => context.binding.view(place.handle, 0, bytes);
+  const buffer: MetalBuffer = { ...passedBuffer(address), size: bytes, context, handle: place.handle, start: 0, view };
+  return { kind: 'buffer', buffer, offset: place.offset };
+}
+
+/** Copies or fills memory. */
+function doWork(context: Context, work: MemoryWork): void {
+  const bytesAt = (address: bigint): Uint8Array => {
+    const place = memoryAt(context, address);
+    return place ? context.binding.view(place.handle, place.offset, Number(work.bytes)) : new Uint8Array(0);
+  };
+  if (work.kind === 'fill') bytesAt(work.to).fill(work.value);
+  else bytesAt(work.to).set(bytesAt(work.from).slice());
+}
+
+/** Runs one grid to its end. */
+function runGrid(
+  context: Context,
+  library: MetalLibrary,
+  kernel: MetalKernel,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): EndedGrid<MetalKernel> | undefined {
   const validator = validatorOf(context.info, (buffer) => metalBuffer(context, buffer));
   if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
-  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
+  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0, launched: [] };
   if (context.lost !== undefined) {
     diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });
     return undefined;
@@ -35,9 +74,11 @@ export function launchKernel(
   if (!bindings) return undefined;
   const result = run(context, { pipeline, bindings, request }, diagnostics);
   const isDone = result !== undefined && !reportCompletion(kernel, bindings, request, diagnostics) && !('failed' in result);
+  const launches = bindings.launches?.view;
+  const launched = isDone && launches ? launchesIn((bytes) => launches.slice(0, bytes), library.kernels) : [];
   // Memory that a kernel may still write stays allocated until the device is closed.
   if (context.lost === undefined) for (const memory of bindings.temporary) memory.give();
-  return isDone ? result : undefined;
+  return isDone ? { durationMs: result.durationMs, launched } : undefined;
 }
 
 /** Reports what the kernel printed; returns whether it stopped itself, which is reported as well. */
@@ -91,6 +132,7 @@ interface Bindings {
   readonly temporary: readonly Memory[];
   readonly printed: Memory | undefined;
   readonly faults: Memory | undefined;
+  readonly launches: Memory | undefined;
 }
 
 /** A launch that is being bound. */
@@ -108,10 +150,10 @@ const maxBytesByValue = 4096;
 function bind(binder: Binder, { facts }: Pipeline, diagnostics: Diagnostics): Bindings | undefined {
   const { context, kernel, request } = binder;
   const owned = new Map<KernelParam, Memory>();
-  const take = (param: KernelParam, bytes: number): Memory | undefined => {
+  const take = (param: KernelParam, bytes: number, lasts = false): Memory | undefined => {
     const memory = takeMemory(context, bytes);
-    if (memory) owned.set(param, memory);
-    else diagnostics.report('CM6012', { bytes, what: `a launch of \`${request.kernel}\`` });
+    if (memory && !lasts) owned.set(param, memory);
+    if (!memory) diagnostics.report('CM6012', { bytes, what: `a launch of \`${request.kernel}\`` });
     return memory;
   };
   const slots = kernel.params.filter((param) => param.kind !== 'threadgroup');
@@ -126,30 +168,48 @@ function bind(binder: Binder, { facts }: Pipeline, diagnostics: Diagnostics): Bi
     return param && owned.get(param);
   };
   const [printed, faults] = [ownedBy(({ formats }) => formats !== undefined), ownedBy((param) => param.faults !== undefined)];
-  if (printed) emptyPrintBuffer(printed.view);
   return {
     bound,
     shared: sharedSlots(kernel, request, context.info.limits.maxThreadgroupBytes - facts.staticBytes),
     temporary,
     printed,
     faults,
+    launches: ownedBy(({ service }) => service === 'launches'),
   };
 }
 
-type Take = (param: KernelParam, bytes: number) => Memory | undefined;
+type Take = (param: KernelParam, bytes: number, lasts?: boolean) => Memory | undefined;
 
 /** The binding of a slot; undefined if there is no memory for it. */
 function bindSlot(binder: Binder, param: KernelParam, take: Take): Bound | undefined {
   const { slot } = param;
   if (param.kind === 'value') return bindValue(binder, param, take);
-  const own = suppliedBytes(param);
-  if (own > 0) {
-    const memory = take(param, own);
+  const { request, library } = binder;
+  const supplied = suppliedFor(param, {
+    request,
+    kernels: library.kernels,
+    stackBytes: Math.min(request.stackBytes ?? stackBytes, stackBytes),
+  });
+  if (supplied) {
+    const memory = supplied.lasts ? heapOf(binder, param, supplied, take) : take(param, supplied.bytes);
+    if (memory && !supplied.lasts) memory.view.set(supplied.start);
     return memory && { slot, handle: memory.handle, offset: 0 };
   }
   const module = param.memory ? binder.library.memory : undefined;
   const place = module ? { handle: module.handle, offset: 0 } : bufferAt(binder, slot);
   return place && { slot, ...place };
+}
+
+/** The heap of the device, made for the first launch that needs it. */
+function heapOf({ context }: Binder, param: KernelParam, { bytes, start }: Supplied, take: Take): Memory | undefined {
+  if (context.heap) return context.heap;
+  const memory = take(param, bytes, true);
+  if (!memory) return undefined;
+  memory.view.set(start);
+  // What it gives is in memory, and kernels without `malloc` follow it too.
+  context.addressed.add(memory.handle);
+  context.heap = memory;
+  return memory;
 }
 
 /** The binding of a slot by value: the values of one parameter or of several, each at its offset. */
@@ -166,7 +226,7 @@ function bindValue({ kernel, request }: Binder, param: KernelParam, take: Take):
 function bufferAt({ context, kernel, request }: Binder, slot: number): Place | undefined {
   const argument = bufferOfSlot(kernel.reflection, request.args, slot);
   const buffer = argument && metalBuffer(context, argument.buffer);
-  return buffer && { handle: buffer.handle, offset: argument.offset ?? 0 };
+  return buffer && { handle: buffer.handle, offset: buffer.start + (argument.offset ?? 0) };
 }
 
 /** Bytes of each threadgroup slot. A kernel that names such memory needs some, even if it never uses it. */

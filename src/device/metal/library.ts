@@ -36,7 +36,7 @@ export function loadModule(
   if (own) fillModuleMemory(own.view, memory!, context.binding.address(own.handle));
   const { kernels, refused } = described;
   const made = pipelines(context, found);
-  const library: MetalLibrary = { memory: own, pipeline: made.pipeline };
+  const library: MetalLibrary = { memory: own, kernels, pipeline: made.pipeline };
   let isClosed = false;
   return {
     kernels: kernels.map((kernel) => kernel.reflection),

@@ -1,7 +1,7 @@
 /** Buffers in shared virtual memory, whose addresses are the same for host and device; the host reads and writes by copies. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { bufferAt } from '../address-buffer.ts';
-import type { DeviceBuffer } from '../device.ts';
+import { bufferAt, reservedAt } from '../address-buffer.ts';
+import type { DeviceBuffer, Reservation } from '../device.ts';
 import type { ClBuffer, Context } from './context.ts';
 
 const isClBuffer = (buffer: DeviceBuffer): buffer is ClBuffer => 'context' in buffer && 'address' in buffer;
@@ -54,23 +54,33 @@ export function copies(context: Context, address: number, size: number): Pick<De
   };
 }
 
-/** A zeroed buffer; undefined after reporting CM6012. */
-export function allocate(context: Context, size: number, diagnostics: Diagnostics): ClBuffer | undefined {
+/** The address of zeroed memory; undefined after reporting CM6012. */
+function takeOrReport(context: Context, size: number, what: string, diagnostics: Diagnostics): number | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= context.info.limits.maxBufferBytes;
   const address = isSize ? take(context, size) : undefined;
-  if (address === undefined) {
-    diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
-    return undefined;
-  }
-  return bufferAt({
-    context,
-    address,
-    size,
-    copies: copies(context, address, size),
-    seen: () => void context.addressed.add(address),
-    give() {
-      context.addressed.delete(address);
-      give(context, address);
-    },
-  });
+  if (address === undefined) diagnostics.report('CM6012', { bytes: size, what });
+  return address;
+}
+
+/** What kernels may follow addresses to, and the end of it. */
+const lifeOf = (context: Context, address: number) => ({
+  seen: () => void context.addressed.add(address),
+  give() {
+    context.addressed.delete(address);
+    give(context, address);
+  },
+});
+
+/** A zeroed buffer; undefined after reporting CM6012. */
+export function allocate(context: Context, size: number, diagnostics: Diagnostics): ClBuffer | undefined {
+  const address = takeOrReport(context, size, 'a buffer', diagnostics);
+  if (address === undefined) return undefined;
+  return bufferAt({ context, address, size, copies: copies(context, address, size), ...lifeOf(context, address) });
+}
+
+/** Memory for a pool; undefined after reporting CM6012. */
+export function reserve(context: Context, size: number, diagnostics: Diagnostics): Reservation | undefined {
+  const address = takeOrReport(context, size, 'a pool', diagnostics);
+  if (address === undefined) return undefined;
+  return reservedAt({ context, address, size, ...lifeOf(context, address) }, (at, bytes) => copies(context, at, bytes));
 }

@@ -18,6 +18,8 @@ export interface Context {
   /** Addresses that may be in memory, so that kernels may follow them. */
   readonly addressed: Set<number>;
   readonly programs: Set<ClHandle>;
+  /** The address of the heap of kernels, once a launch needs it. */
+  heap: number | undefined;
   isClosed: boolean;
   /** Why the device takes no more launches. */
   lost: string | undefined;
@@ -46,4 +48,5 @@ export interface ClLibrary {
   /** The address of the module's variables. */
   readonly memory: number | undefined;
   readonly build: Build;
+  readonly kernels: readonly ClKernel[];
 }

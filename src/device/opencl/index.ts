@@ -4,7 +4,7 @@
  */
 import type { ClHandle, OpenclBinding } from '../../ffi/index.ts';
 import type { Device } from '../device.ts';
-import { allocate } from './buffer.ts';
+import { allocate, reserve } from './buffer.ts';
 import type { Context } from './context.ts';
 import { openclInfo, systemOpencl } from './info.ts';
 import { loadModule } from './library.ts';
@@ -29,12 +29,14 @@ export function openOpenclDevice(binding: OpenclBinding, device: ClHandle | unde
     memory: new Set(),
     addressed: new Set(),
     programs: new Set(),
+    heap: undefined,
     isClosed: false,
     lost: undefined,
   };
   return {
     info: context.info,
     allocate: (size, diagnostics) => allocate(context, size, diagnostics),
+    reserve: (size, diagnostics) => reserve(context, size, diagnostics),
     load: (metallib, diagnostics, options = {}) => loadModule(context, metallib, options, diagnostics),
     close: () => close(context),
   };

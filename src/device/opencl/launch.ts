@@ -1,40 +1,81 @@
 /** One launch: validation, the arguments, the kernel, the wait, and the results. */
+
+import { alignUp } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
 import type { ClArgument, ClHandle } from '../../ffi/index.ts';
-import type { KernelParam } from '../../ir/index.ts';
-import { statusWords, type TextArgument } from '../../text/index.ts';
+import { defaultStackBytes, type KernelParam } from '../../ir/index.ts';
+import { savedHead, statusWords, type TextArgument, waitsAtBarrier } from '../../text/index.ts';
+import { type ChildWork, type EndedGrid, launchesIn, type MemoryWork, passedBuffer, runWithChildren } from '../children.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
-import type { LaunchRequest, LaunchResult } from '../device.ts';
-import { bufferOfSlot, suppliedBytes, writeValuesOfSlot } from '../launch-arguments.ts';
-import { emptyPrintBuffer } from '../printed.ts';
+import type { Dim3, LaunchArgument, LaunchRequest, LaunchResult } from '../device.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
+import { type Supplied, suppliedFor } from '../supplied.ts';
 import { sharedParts, validateLaunch, validatorOf } from '../validate-launch.ts';
 import { clBuffer, copies, give, take } from './buffer.ts';
-import type { BuiltKernel, ClKernel, ClLibrary, Context } from './context.ts';
+import type { BuiltKernel, ClBuffer, ClKernel, ClLibrary, Context } from './context.ts';
 
-/** Runs a kernel to its end; undefined after reporting CM50xx or CM60xx. */
-export function launchKernel(
+/** Runs a kernel to its end, and all that it launches; undefined after reporting CM50xx or CM60xx. */
+export const launchKernel = (
   context: Context,
   library: ClLibrary,
   kernel: ClKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
-): LaunchResult | undefined {
+): LaunchResult | undefined =>
+  runWithChildren(
+    {
+      run: (which, what) => runGrid(context, library, which, what, diagnostics),
+      argumentAt: (address) => argumentAt(context, address),
+      doWork: (work) => doWork(context, work),
+    },
+    kernel,
+    request,
+  );
+
+/** An address that a kernel passed, as an argument. */
+function argumentAt(context: Context, address: bigint): LaunchArgument {
+  const buffer: ClBuffer = { ...passedBuffer(address), context, address: Number(address) };
+  return { kind: 'buffer', buffer };
+}
+
+/** Copies or fills memory. */
+function doWork(context: Context, work: MemoryWork): void {
+  const [to, bytes] = [Number(work.to), Number(work.bytes)];
+  const from = work.kind === 'fill' ? new Uint8Array(bytes).fill(work.value) : copies(context, Number(work.from), bytes).read();
+  copies(context, to, bytes).write(from);
+}
+
+/** Runs one grid to its end. */
+function runGrid(
+  context: Context,
+  library: ClLibrary,
+  kernel: ClKernel,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): EndedGrid<ClKernel> | undefined {
   const validator = validatorOf(context.info, (buffer) => clBuffer(context, buffer));
   if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
-  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
+  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0, launched: [] };
   if (context.lost !== undefined) {
     diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });
     return undefined;
   }
   const built = library.build(kernel, diagnostics);
   if (!built || !fits(context, built, kernel, request, diagnostics)) return undefined;
-  const owned = new Map<KernelParam | 'status', Owned>();
+  const owned = new Map<OwnedKey, Owned>();
   const args = argumentsOf(context, { library, kernel, request, owned }, diagnostics);
-  const result = args && run(context, built, args, request, diagnostics);
+  const result = args && runToEnd(context, built, { args, saved: savedOf(kernel, owned) }, request, diagnostics);
   const isDone = result !== undefined && !reportCompletion(context, kernel, owned, request, diagnostics);
+  const launched = isDone ? launchedBy(context, library, owned) : [];
   for (const { address } of owned.values()) give(context, address);
-  return isDone ? result : undefined;
+  return isDone ? { ...result, launched } : undefined;
+}
+
+/** What a grid launched. */
+function launchedBy(context: Context, { kernels }: ClLibrary, owned: Binder['owned']): ChildWork<ClKernel>[] {
+  const [, memory] = [...owned].find(([param]) => typeof param !== 'string' && param.service === 'launches') ?? [];
+  return memory ? launchesIn((bytes) => copies(context, memory.address, bytes).read(), kernels) : [];
 }
 
 /** Checks the limits that the driver has for a kernel. */
@@ -58,23 +99,28 @@ interface Owned {
   readonly bytes: number;
 }
 
+/** A hidden parameter of the kernel, or of the text. */
+type OwnedKey = KernelParam | 'status' | 'saved';
+
 interface Binder {
   readonly library: ClLibrary;
   readonly kernel: ClKernel;
   readonly request: LaunchRequest;
-  readonly owned: Map<KernelParam | 'status', Owned>;
+  readonly owned: Map<OwnedKey, Owned>;
 }
 
 /** The arguments in order; undefined after reporting CM6012. */
 function argumentsOf(context: Context, binder: Binder, diagnostics: Diagnostics): ClArgument[] | undefined {
   const { kernel, request, owned, library } = binder;
-  const own = (key: KernelParam | 'status', bytes: number): ClArgument | undefined => {
+  const supply = { request, kernels: library.kernels, stackBytes: Math.min(request.stackBytes ?? defaultStackBytes, defaultStackBytes) };
+  const own = (key: OwnedKey, bytes: number, start?: Uint8Array): ClArgument | undefined => {
     const address = take(context, bytes);
     if (address === undefined) {
       diagnostics.report('CM6012', { bytes, what: `a launch of \`${request.kernel}\`` });
       return undefined;
     }
     owned.set(key, { address, bytes });
+    if (start && start.length > 0) copies(context, address, bytes).write(start);
     return { kind: 'address', address };
   };
   const one = (argument: TextArgument): ClArgument | undefined => {
@@ -83,24 +129,24 @@ function argumentsOf(context: Context, binder: Binder, diagnostics: Diagnostics)
         return { kind: 'local', bytes: Math.max(16, argument.staticBytes + sharedParts(request).size) };
       case 'status':
         return own('status', 4 * statusWords);
+      case 'saved': {
+        const shared = alignUp(argument.sharedBytes + sharedParts(request).size, 8);
+        const areas = product(request.grid) * (shared + product(request.block) * argument.threadBytes);
+        return own('saved', savedHead.bytes + areas, savedStart(shared, false));
+      }
       case 'value':
       case 'bytes': {
         const param = kernel.params[argument.param]!;
         const bytes = new Uint8Array(argument.size);
         writeValuesOfSlot(kernel.reflection, request.args, param.slot, bytes);
         if (argument.kind === 'value') return { kind: 'bytes', bytes };
-        const made = own(param, bytes.length);
-        if (made?.kind === 'address') copies(context, made.address, bytes.length).write(bytes);
-        return made;
+        return own(param, bytes.length, bytes);
       }
       case 'buffer': {
         const param = kernel.params[argument.param]!;
-        const bytes = suppliedBytes(param);
-        if (bytes > 0) {
-          const made = own(param, bytes);
-          if (made?.kind === 'address' && param.formats) clearPrinted(context, made.address, bytes);
-          return made;
-        }
+        const supplied = suppliedFor(param, supply);
+        if (supplied?.lasts) return heapOf(context, supplied, request, diagnostics);
+        if (supplied) return own(param, supplied.bytes, supplied.start);
         if (param.memory) return { kind: 'address', address: library.memory ?? 0 };
         const given = bufferOfSlot(kernel.reflection, request.args, param.slot);
         const buffer = given && clBuffer(context, given.buffer);
@@ -112,10 +158,91 @@ function argumentsOf(context: Context, binder: Binder, diagnostics: Diagnostics)
   return args.includes(undefined) ? undefined : (args as ClArgument[]);
 }
 
-function clearPrinted(context: Context, address: number, bytes: number): void {
-  const buffer = new Uint8Array(bytes);
-  emptyPrintBuffer(buffer);
-  copies(context, address, bytes).write(buffer);
+/** The heap of the device, made for the first launch that needs it; undefined after reporting CM6012. */
+function heapOf(context: Context, { bytes, start }: Supplied, { kernel }: LaunchRequest, diagnostics: Diagnostics): ClArgument | undefined {
+  if (context.heap === undefined) {
+    const address = take(context, bytes);
+    if (address === undefined) {
+      diagnostics.report('CM6012', { bytes, what: `the heap of \`${kernel}\`` });
+      return undefined;
+    }
+    copies(context, address, bytes).write(start);
+    // What it gives is in memory, and kernels without `malloc` follow it too.
+    context.addressed.add(address);
+    context.heap = address;
+  }
+  return { kind: 'address', address: context.heap };
+}
+
+/** The words before what threads keep between dispatches. */
+function savedStart(sharedBytes: number, isResumed: boolean): Uint8Array {
+  const words = new Uint32Array(savedHead.bytes / 4);
+  words[savedHead.isResumed] = isResumed ? 1 : 0;
+  words[savedHead.sharedBytes] = sharedBytes;
+  return new Uint8Array(words.buffer);
+}
+
+/** Arguments, and what threads keep between dispatches. */
+interface Bound {
+  readonly args: readonly ClArgument[];
+  readonly saved: SavedMemory | undefined;
+}
+
+interface SavedMemory extends Owned {
+  readonly threadBytes: number;
+}
+
+function savedOf({ text }: ClKernel, owned: Binder['owned']): SavedMemory | undefined {
+  const memory = owned.get('saved');
+  const argument = text.arguments.find(({ kind }) => kind === 'saved');
+  return memory && argument?.kind === 'saved' ? { ...memory, threadBytes: argument.threadBytes } : undefined;
+}
+
+/** The block and the thread of the first thread that waits, and not at a barrier. */
+function waitingIn(bytes: Uint8Array, { threadBytes }: SavedMemory, { grid, block }: LaunchRequest): { block: string; thread: string } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const sharedBytes = view.getUint32(4 * savedHead.sharedBytes, true);
+  const threads = product(block);
+  const place = (number: number, [x, y]: Dim3): string => [number % x, Math.floor(number / x) % y, Math.floor(number / (x * y))].join(', ');
+  for (let n = 0; n < product(grid) * threads; n++) {
+    const own = Math.floor(n / threads);
+    const state = view.getUint32(savedHead.bytes + (own + 1) * sharedBytes + n * threadBytes, true);
+    if (state < waitsAtBarrier) return { block: place(own, grid), thread: place(n % threads, block) };
+  }
+  return { block: '0, 0, 0', thread: '0, 0, 0' };
+}
+
+/** Dispatches the grid until no block waits for another one; reports CM6032 where all of them do. */
+function runToEnd(
+  context: Context,
+  built: BuiltKernel,
+  { args, saved }: Bound,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): LaunchResult | undefined {
+  const deadline = performance.now() + request.timeoutMs;
+  let durationMs = 0;
+  for (let idle = 0; ; ) {
+    const result = run(context, built, args, request, diagnostics);
+    if (!result || !saved) return result;
+    durationMs += result.durationMs;
+    const head = copies(context, saved.address, savedHead.bytes);
+    const words = new Uint32Array(head.read().slice().buffer);
+    if (words[savedHead.left] === 0) return { durationMs };
+    idle = words[savedHead.worked] === 0 ? idle + 1 : 0;
+    if (idle > 1) {
+      diagnostics.report('CM6032', {
+        kernel: request.kernel,
+        ...waitingIn(copies(context, saved.address, saved.bytes).read(), saved, request),
+      });
+      return undefined;
+    }
+    if (request.timeoutMs > 0 && performance.now() > deadline) {
+      diagnostics.report('CM6020', { kernel: request.kernel, seconds: request.timeoutMs / 1000 });
+      return undefined;
+    }
+    head.write(savedStart(words[savedHead.sharedBytes]!, true));
+  }
 }
 
 function run(
@@ -177,6 +304,7 @@ function reportCompletion(
   let hasStopped = false;
   for (const [param, memory] of owned) {
     if (param === 'status') hasStopped = reportStuck(bytesOf(memory), request, diagnostics) || hasStopped;
+    else if (typeof param === 'string') continue;
     else if (param.formats) reportPrinted(bytesOf(memory), reflection, request, diagnostics);
     else if (param.faults) hasStopped = reportStop(bytesOf(memory), reflection, diagnostics) || hasStopped;
   }

@@ -2,6 +2,7 @@
 import type { SymbolReflection } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { ClHandle } from '../../ffi/index.ts';
+import { defaultStackBytes, withStack } from '../../ir/index.ts';
 import { openclFile, openclKernel, openclOptions } from '../../text/index.ts';
 import type { DeviceModule, DeviceSymbol, LoadOptions } from '../device.ts';
 import { fillModuleMemory, findModuleMemory } from '../module-memory.ts';
@@ -35,7 +36,8 @@ export function loadModule(
   return moduleOf({
     described,
     symbols: own !== undefined ? memory!.symbols.map((symbol) => symbolOf(context, own, symbol)) : [],
-    launch: (kernel, request, to) => launchKernel(context, { memory: own, build: made.build }, kernel, request, to),
+    launch: (kernel, request, to) =>
+      launchKernel(context, { memory: own, build: made.build, kernels: described.kernels }, kernel, request, to),
     close() {
       if (own !== undefined) {
         context.addressed.delete(own);
@@ -52,7 +54,11 @@ function symbolOf(context: Context, start: number, { name, offset, size }: Symbo
 
 const describer: Describer<ClKernel> = {
   device: 'an OpenCL device',
-  describe: ({ reflection, kernel }, diagnostics) => ({ reflection, params: kernel.params, text: openclKernel(kernel, diagnostics) }),
+  describe: ({ reflection, kernel }, diagnostics) => ({
+    reflection,
+    params: kernel.params,
+    text: openclKernel(withStack(kernel, defaultStackBytes), diagnostics),
+  }),
 };
 
 /** The built kernels of a library. */

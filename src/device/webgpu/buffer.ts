@@ -1,8 +1,8 @@
 /** Buffers in the arena, which the host reads and writes by copies of whole words. */
 import { alignUp } from '../../base/bytes.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { bufferAt } from '../address-buffer.ts';
-import type { DeviceBuffer } from '../device.ts';
+import { bufferAt, reservedAt } from '../address-buffer.ts';
+import type { DeviceBuffer, Reservation } from '../device.ts';
 import { type Context, type GpuBuffer, needOpen } from './context.ts';
 
 const isGpuBuffer = (buffer: DeviceBuffer): buffer is GpuBuffer => 'context' in buffer && 'address' in buffer;
@@ -50,13 +50,24 @@ export const copies = (context: Context, address: number, size: number): Pick<De
   read: () => (needOpen(context) ? readBytes(context, address, size) : new Uint8Array(0)),
 });
 
-/** A zeroed buffer; undefined after reporting CM6012. */
-export function allocate(context: Context, size: number, diagnostics: Diagnostics): GpuBuffer | undefined {
+/** The address of zeroed memory; undefined after reporting CM6012. */
+function takeOrReport(context: Context, size: number, what: string, diagnostics: Diagnostics): number | undefined {
   const isSize = Number.isInteger(size) && size >= 0 && size <= context.info.limits.maxBufferBytes;
   const address = isSize && context.lost === undefined && !context.isClosed ? context.arena.take(size) : undefined;
-  if (address === undefined) {
-    diagnostics.report('CM6012', { bytes: size, what: 'a buffer' });
-    return undefined;
-  }
+  if (address === undefined) diagnostics.report('CM6012', { bytes: size, what });
+  return address;
+}
+
+/** A zeroed buffer; undefined after reporting CM6012. */
+export function allocate(context: Context, size: number, diagnostics: Diagnostics): GpuBuffer | undefined {
+  const address = takeOrReport(context, size, 'a buffer', diagnostics);
+  if (address === undefined) return undefined;
   return bufferAt({ context, address, size, copies: copies(context, address, size), give: () => context.arena.give(address) });
+}
+
+/** Memory for a pool; undefined after reporting CM6012. */
+export function reserve(context: Context, size: number, diagnostics: Diagnostics): Reservation | undefined {
+  const address = takeOrReport(context, size, 'a pool', diagnostics);
+  if (address === undefined) return undefined;
+  return reservedAt({ context, address, size, give: () => context.arena.give(address) }, (at, bytes) => copies(context, at, bytes));
 }

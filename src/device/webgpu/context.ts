@@ -15,6 +15,8 @@ export interface Context {
   /** What the GPU computes exactly, measured when it is first asked for. */
   exact(): Exactness;
   nextProgram: number;
+  /** The address of the heap of kernels, once a launch needs it. */
+  heap: number | undefined;
   isClosed: boolean;
   /** Why the device takes no more launches. */
   lost: string | undefined;
@@ -50,6 +52,7 @@ export interface GpuLibrary {
   /** The address of the module's variables. */
   readonly memory: number | undefined;
   readonly build: Build;
+  readonly kernels: readonly GpuKernel[];
 }
 
 /** Why the device cannot go on, as an exception of a copy. */

@@ -8,7 +8,7 @@ import { type Exactness, fast } from '../../text/index.ts';
 import type { Device, DeviceInfo, Fp } from '../device.ts';
 import { commonProperties } from '../properties.ts';
 import { newArena } from './arena.ts';
-import { allocate } from './buffer.ts';
+import { allocate, reserve } from './buffer.ts';
 import { type Connection, connect, connectLater } from './connection.ts';
 import type { Context } from './context.ts';
 import { loadModule } from './library.ts';
@@ -91,12 +91,14 @@ export function deviceOf(connection: Connection, fp: Fp = 'exact'): Device {
       return exact;
     },
     nextProgram: 0,
+    heap: undefined,
     isClosed: false,
     lost: undefined,
   };
   return {
     info: context.info,
     allocate: (size, diagnostics) => allocate(context, size, diagnostics),
+    reserve: (size, diagnostics) => reserve(context, size, diagnostics),
     load: (metallib, diagnostics, options = {}) => loadModule(context, metallib, options, diagnostics),
     close() {
       if (context.isClosed) return;

@@ -1,27 +1,58 @@
 /** One launch: validation, the words of the launch, its dispatches, the wait, and the results. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { product } from '../../base/dim3.ts';
-import type { KernelParam } from '../../ir/index.ts';
+import { type KernelParam, stackBytes } from '../../ir/index.ts';
 import { launchHead, statusWords, stops, type WgslText } from '../../text/index.ts';
+import { type ChildWork, type EndedGrid, launchesIn, type MemoryWork, passedBuffer, runWithChildren } from '../children.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
-import type { Dim3, LaunchRequest, LaunchResult } from '../device.ts';
-import { bufferOfSlot, suppliedBytes, writeValuesOfSlot } from '../launch-arguments.ts';
-import { emptyPrintBuffer } from '../printed.ts';
+import type { Dim3, LaunchArgument, LaunchRequest, LaunchResult } from '../device.ts';
+import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
+import { type Supplied, suppliedFor } from '../supplied.ts';
 import { sharedParts, validateLaunch, validatorOf } from '../validate-launch.ts';
 import { gpuBuffer, readBytes, writeBytes } from './buffer.ts';
-import type { BuiltKernel, Context, GpuKernel, GpuLibrary } from './context.ts';
+import type { BuiltKernel, Context, GpuBuffer, GpuKernel, GpuLibrary } from './context.ts';
 
-/** Runs a kernel to its end; undefined after reporting CM2090, CM50xx or CM60xx. */
-export function launchKernel(
+/** Runs a kernel to its end, and all that it launches; undefined after reporting CM2090, CM50xx or CM60xx. */
+export const launchKernel = (
   context: Context,
   library: GpuLibrary,
   kernel: GpuKernel,
   request: LaunchRequest,
   diagnostics: Diagnostics,
-): LaunchResult | undefined {
+): LaunchResult | undefined =>
+  runWithChildren(
+    {
+      run: (which, what) => runGrid(context, library, which, what, diagnostics),
+      argumentAt: (address) => argumentAt(context, address),
+      doWork: (work) => doWork(context, work),
+    },
+    kernel,
+    request,
+  );
+
+/** An address that a kernel passed, as an argument. */
+function argumentAt(context: Context, address: bigint): LaunchArgument {
+  const buffer: GpuBuffer = { ...passedBuffer(address), context, address: Number(address) };
+  return { kind: 'buffer', buffer };
+}
+
+/** Copies or fills memory. */
+function doWork(context: Context, work: MemoryWork): void {
+  const [to, bytes] = [Number(work.to), Number(work.bytes)];
+  writeBytes(context, to, work.kind === 'fill' ? new Uint8Array(bytes).fill(work.value) : readBytes(context, Number(work.from), bytes));
+}
+
+/** Runs one grid to its end. */
+function runGrid(
+  context: Context,
+  library: GpuLibrary,
+  kernel: GpuKernel,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): EndedGrid<GpuKernel> | undefined {
   const validator = validatorOf(context.info, (buffer) => gpuBuffer(context, buffer));
   if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
-  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
+  if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0, launched: [] };
   if (context.lost !== undefined) {
     diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });
     return undefined;
@@ -33,8 +64,15 @@ export function launchKernel(
   const words = wordsOf(context, { library, kernel, text: built.text, request, owned }, diagnostics);
   const result = words && run(context, built, words, request, diagnostics);
   const isDone = result !== undefined && !reportCompletion(context, kernel, owned, request, diagnostics);
+  const launched = isDone ? launchedBy(context, library, owned) : [];
   for (const { address } of owned.values()) if (context.lost === undefined) context.arena.give(address);
-  return isDone ? result : undefined;
+  return isDone ? { ...result, launched } : undefined;
+}
+
+/** What a grid launched. */
+function launchedBy(context: Context, { kernels }: GpuLibrary, owned: Binder['owned']): ChildWork<GpuKernel>[] {
+  const [, memory] = [...owned].find(([param]) => param !== 'status' && param.service === 'launches') ?? [];
+  return memory ? launchesIn((bytes) => readBytes(context, memory.address, bytes), kernels) : [];
 }
 
 /** Threads that an invocation runs: one, unless a block is larger than a workgroup may be. */
@@ -65,16 +103,19 @@ function wordsOf(context: Context, binder: Binder, diagnostics: Diagnostics): Ui
   const bytes = new Uint8Array(text.launchBytes);
   const view = new DataView(bytes.buffer);
   for (const [axis, blocks] of request.grid.entries()) view.setUint32(4 * (launchHead.blocks + axis), blocks, true);
-  const own = (key: KernelParam | 'status', size: number, offset: number): boolean => {
+  const supply = { request, kernels: library.kernels, stackBytes: Math.min(request.stackBytes ?? stackBytes, stackBytes) };
+  const place = (address: number | undefined, offset: number): boolean => {
+    view.setUint32(offset, address ?? 0, true);
+    return address !== undefined;
+  };
+  const own = (key: KernelParam | 'status', { bytes: size, start }: Pick<Supplied, 'bytes' | 'start'>, offset: number): boolean => {
     const address = context.arena.take(size);
-    if (address === undefined) {
-      diagnostics.report('CM6012', { bytes: size, what: `a launch of \`${request.kernel}\`` });
-      return false;
+    if (address === undefined) diagnostics.report('CM6012', { bytes: size, what: `a launch of \`${request.kernel}\`` });
+    else {
+      owned.set(key, { address, bytes: size });
+      if (start.length > 0) writeBytes(context, address, start);
     }
-    owned.set(key, { address, bytes: size });
-    view.setUint32(offset, address, true);
-    if (key !== 'status' && key.formats) writeBytes(context, address, emptied(size));
-    return true;
+    return place(address, offset);
   };
   for (const { kind, param: index, offset, size } of text.arguments) {
     const param = kernel.kernel.params[index]!;
@@ -82,9 +123,10 @@ function wordsOf(context: Context, binder: Binder, diagnostics: Diagnostics): Ui
       writeValuesOfSlot(kernel.reflection, request.args, param.slot, bytes.subarray(offset, offset + size));
       continue;
     }
-    const needed = suppliedBytes(param);
-    if (needed > 0) {
-      if (!own(param, needed, offset)) return undefined;
+    const supplied = suppliedFor(param, supply);
+    if (supplied) {
+      const isThere = supplied.lasts ? place(heapOf(context, supplied, request, diagnostics), offset) : own(param, supplied, offset);
+      if (!isThere) return undefined;
     } else if (param.memory) view.setUint32(offset, library.memory ?? 0, true);
     else {
       const given = bufferOfSlot(kernel.reflection, request.args, param.slot);
@@ -92,13 +134,16 @@ function wordsOf(context: Context, binder: Binder, diagnostics: Diagnostics): Ui
       view.setUint32(offset, buffer ? buffer.address + (given.offset ?? 0) : 0, true);
     }
   }
-  return text.status === undefined || own('status', 4 * statusWords, text.status) ? bytes : undefined;
+  return text.status === undefined || own('status', { bytes: 4 * statusWords, start: new Uint8Array(0) }, text.status) ? bytes : undefined;
 }
 
-function emptied(size: number): Uint8Array {
-  const bytes = new Uint8Array(size);
-  emptyPrintBuffer(bytes);
-  return bytes;
+/** The heap of the device, made for the first launch that needs it; undefined after reporting CM6012. */
+function heapOf(context: Context, { bytes, start }: Supplied, { kernel }: LaunchRequest, diagnostics: Diagnostics): number | undefined {
+  if (context.heap !== undefined) return context.heap;
+  context.heap = context.arena.take(bytes);
+  if (context.heap === undefined) diagnostics.report('CM6012', { bytes, what: `the heap of \`${kernel}\`` });
+  else writeBytes(context, context.heap, start);
+  return context.heap;
 }
 
 function run(

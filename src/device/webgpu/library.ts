@@ -33,7 +33,8 @@ export function loadModule(
   return moduleOf({
     described,
     symbols: own !== undefined ? memory!.symbols.map((symbol) => symbolOf(context, own, symbol)) : [],
-    launch: (kernel, request, to) => launchKernel(context, { memory: own, build: made.build }, kernel, request, to),
+    launch: (kernel, request, to) =>
+      launchKernel(context, { memory: own, build: made.build, kernels: described.kernels }, kernel, request, to),
     close() {
       if (own !== undefined) context.arena.give(own);
       made.close();

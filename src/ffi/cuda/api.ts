@@ -38,6 +38,8 @@ export const cudaTypes = {
   cuMemcpyHtoD_v2: call(w, p, w),
   cuMemcpyDtoH_v2: call(p, w, w),
   cuMemcpyDtoD_v2: call(w, w, w),
+  cuMemcpyPeer: call(w, p, w, p, w),
+  cuMemcpy3D_v2: call(p),
   cuStreamCreate: call(p, u),
   cuStreamDestroy_v2: call(p),
   cuStreamSynchronize: call(p),
@@ -49,12 +51,26 @@ export const cudaTypes = {
   cuEventSynchronize: call(p),
   cuEventElapsedTime: call(p, p, p),
   cuLaunchKernel: call(p, u, u, u, u, u, u, u, p, p, p),
+  cuLaunchCooperativeKernel: call(p, u, u, u, u, u, u, u, p, p),
+  cuOccupancyMaxActiveBlocksPerMultiprocessor: call(p, p, i, w),
+  cuArray3DCreate_v2: call(p, p),
+  cuArrayDestroy: call(p),
+  cuMipmappedArrayCreate: call(p, p, u),
+  cuMipmappedArrayGetLevel: call(p, p, u),
+  cuMipmappedArrayDestroy: call(p),
+  cuTexObjectCreate: call(p, p, p, p),
+  cuTexObjectDestroy: call(w),
+  cuSurfObjectCreate: call(p, p),
+  cuSurfObjectDestroy: call(w),
 } as const;
 
-export type CudaApi = Functions<typeof cudaTypes>;
+/** Functions that drivers have since CUDA 11.8 only. */
+export const newerCudaTypes = { cuLaunchKernelEx: call(p, p, p, p) } as const;
+
+export type CudaApi = Functions<typeof cudaTypes> & Partial<Functions<typeof newerCudaTypes>>;
 
 /** `CUresult`: the values that are handled separately. */
-export const cudaResults = { success: 0, outOfMemory: 2, noDevice: 100, notFound: 500, notReady: 600 } as const;
+export const cudaResults = { success: 0, outOfMemory: 2, noDevice: 100, notFound: 500, notReady: 600, notSupported: 801 } as const;
 
 /** `CUjit_option`. */
 export const jitOptions = { infoLog: 3, infoLogBytes: 4, errorLog: 5, errorLogBytes: 6, optimization: 7 } as const;
@@ -63,4 +79,4 @@ export const jitOptions = { infoLog: 3, infoLogBytes: 4, errorLog: 5, errorLogBy
 export const attachGlobal = 1;
 
 /** `CUfunction_attribute`. */
-export const functionAttributes = { maxThreads: 0, staticShared: 1, registers: 4, maxDynamicShared: 8 } as const;
+export const functionAttributes = { maxThreads: 0, staticShared: 1, registers: 4, maxDynamicShared: 8, largeClusters: 14 } as const;

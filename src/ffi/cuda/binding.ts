@@ -3,23 +3,11 @@
  * the reason. The caller owns a handle and releases it once.
  */
 import type { Ffi } from '../bun.ts';
-import { cText, type Pointer } from '../types.ts';
+import { cText } from '../types.ts';
 import { attachGlobal, type CudaApi, cudaResults, functionAttributes, jitOptions } from './api.ts';
-
-declare const handleBrand: unique symbol;
-/** A context, module, function, stream or event of the driver. */
-export type CudaHandle = number & { readonly [handleBrand]: true };
-
-/** The reason why a call failed. */
-export interface CudaFault {
-  /** The name of the driver function. */
-  readonly call: string;
-  /** `CUresult`, as a number and as a name such as `CUDA_ERROR_INVALID_PTX`. */
-  readonly result: number;
-  readonly name: string;
-  /** The driver's description. */
-  readonly text: string;
-}
+import { type CudaFault, type CudaHandle, type CudaLaunch, type Driver, driverOf, type PackedArguments } from './driver.ts';
+import { type ImageFunctions, imageFunctions } from './images.ts';
+import { launchFunction } from './launch.ts';
 
 export interface CudaModule {
   /** Undefined if the driver rejected the PTX. */
@@ -38,28 +26,7 @@ export interface CudaFunctionFacts {
   readonly registers: number;
 }
 
-/** Arguments of a launch in the layout of the driver, which copies them when the launch is submitted. */
-export interface PackedArguments {
-  /** The memory to fill, with each parameter at its offset. The two views are the same memory, and offsets are multiples of 16. */
-  readonly bytes: Uint8Array;
-  readonly words: BigUint64Array;
-  readonly offsets: readonly number[];
-  /** The pointer array for the driver. */
-  readonly pointers: Pointer;
-}
-
-/** A launch in the driver's terms. */
-export interface CudaLaunch {
-  readonly kernel: CudaHandle;
-  readonly grid: readonly [number, number, number];
-  readonly block: readonly [number, number, number];
-  /** Dynamic shared memory, in bytes. */
-  readonly shared: number;
-  readonly stream: CudaHandle;
-  readonly args: PackedArguments;
-}
-
-export interface CudaBinding {
+export interface CudaBinding extends ImageFunctions {
   /** The version of CUDA that the driver supports, such as `12.4`. */
   readonly version: string;
   lastFault(): CudaFault;
@@ -81,6 +48,10 @@ export interface CudaBinding {
   functionFacts(kernel: CudaHandle): CudaFunctionFacts | undefined;
   /** Allows a kernel more dynamic shared memory than the default limit of 48 KB. */
   allowShared(kernel: CudaHandle, bytes: number): boolean;
+  /** Allows a kernel clusters of more than eight blocks. */
+  allowLargeClusters(kernel: CudaHandle): boolean;
+  /** Blocks of a kernel that one multiprocessor runs at the same time. */
+  blocksPerCore(kernel: CudaHandle, threads: number, dynamicShared: number): number | undefined;
   symbol(module: CudaHandle, name: string): { readonly address: bigint; readonly size: number } | undefined;
   /** The content is undefined. */
   allocate(bytes: number): bigint | undefined;
@@ -94,6 +65,8 @@ export interface CudaBinding {
   write(address: bigint, bytes: Uint8Array): boolean;
   read(address: bigint, bytes: Uint8Array): boolean;
   copy(to: bigint, from: bigint, bytes: number): boolean;
+  /** Copies between memory of two contexts. */
+  copyPeer(to: bigint, toContext: CudaHandle, from: bigint, fromContext: CudaHandle, bytes: number): boolean;
   stream(): CudaHandle | undefined;
   endStream(stream: CudaHandle): boolean;
   /** Waits for all work of the stream. */
@@ -114,48 +87,6 @@ export interface CudaBinding {
 /** The size of each of the two logs. */
 const logBytes = 32768;
 
-/** The driver's functions with memory for their results, and the last fault. */
-interface Driver {
-  readonly api: CudaApi;
-  readonly ffi: Ffi;
-  readonly handles: BigUint64Array;
-  readonly integers: Int32Array;
-  readonly floats: Float32Array;
-  /** Whether a call succeeded; keeps the fault if not. */
-  readonly succeeds: (call: string, result: number) => boolean;
-  /** The handle that a call returned. */
-  readonly handle: (call: string, result: number) => CudaHandle | undefined;
-  readonly lastFault: () => CudaFault;
-}
-
-function driverOf(api: CudaApi, ffi: Ffi): Driver {
-  let last: { call: string; result: number } = { call: '', result: 0 };
-  const handles = new BigUint64Array(2);
-  const textOf = (read: (result: number, out: Pointer) => number, result: number): string => {
-    if (read(result, handles) !== cudaResults.success) return '';
-    return String(new ffi.CString(Number(handles[0]) as never));
-  };
-  const succeeds = (call: string, result: number): boolean => {
-    if (result === cudaResults.success) return true;
-    last = { call, result };
-    return false;
-  };
-  return {
-    api,
-    ffi,
-    handles,
-    integers: new Int32Array(1),
-    floats: new Float32Array(1),
-    succeeds,
-    handle: (call, result) => (succeeds(call, result) ? (Number(handles[0]) as CudaHandle) : undefined),
-    lastFault: () => ({
-      ...last,
-      name: textOf(api.cuGetErrorName, last.result) || `error ${last.result}`,
-      text: textOf(api.cuGetErrorString, last.result) || 'the driver does not know this error',
-    }),
-  };
-}
-
 /** The binding over the driver's functions, or the fault that prevents it. */
 export function bindingOver(api: CudaApi, ffi: Ffi): CudaBinding | CudaFault {
   const driver = driverOf(api, ffi);
@@ -170,8 +101,8 @@ export function bindingOver(api: CudaApi, ffi: Ffi): CudaBinding | CudaFault {
     ...memoryFunctions(driver),
     ...streamFunctions(driver),
     pack: (sizes) => packOf(ffi, sizes),
-    launch: ({ kernel, grid, block, shared, stream, args }) =>
-      succeeds('cuLaunchKernel', api.cuLaunchKernel(kernel, ...grid, ...block, shared, stream, args.pointers, null)),
+    ...imageFunctions(driver),
+    launch: launchFunction(driver),
   };
 }
 
@@ -211,6 +142,11 @@ const moduleFunctions = (driver: Driver) => {
     },
     allowShared: (kernel, bytes) =>
       succeeds('cuFuncSetAttribute', api.cuFuncSetAttribute(kernel, functionAttributes.maxDynamicShared, bytes)),
+    allowLargeClusters: (kernel) => succeeds('cuFuncSetAttribute', api.cuFuncSetAttribute(kernel, functionAttributes.largeClusters, 1)),
+    blocksPerCore(kernel, threads, dynamicShared) {
+      const call = 'cuOccupancyMaxActiveBlocksPerMultiprocessor';
+      return succeeds(call, api[call](integers, kernel, threads, dynamicShared)) ? integers[0] : undefined;
+    },
     symbol(module, name) {
       const found = api.cuModuleGetGlobal_v2(handles, handles.subarray(1), module, cText(name));
       return succeeds('cuModuleGetGlobal', found) ? { address: handles[0]!, size: Number(handles[1]) } : undefined;
@@ -241,6 +177,8 @@ const memoryFunctions = ({ api, ffi, handles, succeeds }: Driver) =>
     write: (address, bytes) => bytes.length === 0 || succeeds('cuMemcpyHtoD', api.cuMemcpyHtoD_v2(address, bytes, bytes.length)),
     read: (address, bytes) => bytes.length === 0 || succeeds('cuMemcpyDtoH', api.cuMemcpyDtoH_v2(bytes, address, bytes.length)),
     copy: (to, from, bytes) => succeeds('cuMemcpyDtoD', api.cuMemcpyDtoD_v2(to, from, bytes)),
+    copyPeer: (to, toContext, from, fromContext, bytes) =>
+      succeeds('cuMemcpyPeer', api.cuMemcpyPeer(to, toContext, from, fromContext, bytes)),
   }) satisfies Partial<CudaBinding>;
 
 const streamFunctions = ({ api, handles, floats, succeeds, handle }: Driver) =>

@@ -1,6 +1,6 @@
 /** Opens the library of the CUDA driver. */
-import { bunFfi } from '../bun.ts';
-import { type CudaApi, cudaTypes } from './api.ts';
+import { bunFfi, type Ffi } from '../bun.ts';
+import { type CudaApi, cudaTypes, newerCudaTypes } from './api.ts';
 import { bindingOver, type CudaBinding } from './binding.ts';
 
 export interface OpenedCuda {
@@ -32,7 +32,7 @@ export function openCudaAt(path: string): OpenedCuda {
   if (!ffi) return { binding: undefined, failures: ['the CUDA driver needs Bun, and this is another runtime'] };
   try {
     const { symbols } = ffi.dlopen(path, cudaTypes as never) as { symbols: unknown };
-    const binding = bindingOver(symbols as CudaApi, ffi);
+    const binding = bindingOver({ ...(symbols as CudaApi), ...newerFunctions(ffi, path) }, ffi);
     return 'call' in binding
       ? { binding: undefined, failures: [`${binding.call}: ${binding.text} (${binding.name})`] }
       : { binding, failures: [] };
@@ -41,5 +41,14 @@ export function openCudaAt(path: string): OpenedCuda {
     const why = error instanceof Error ? error.message : String(error);
     const isAbsent = /cannot open shared object|no such file/i.test(why);
     return { binding: undefined, failures: [isAbsent ? `there is no CUDA driver here (${path})` : `${path}: ${why}`] };
+  }
+}
+
+/** What an older driver lacks. */
+function newerFunctions(ffi: Ffi, path: string): Partial<CudaApi> {
+  try {
+    return (ffi.dlopen(path, newerCudaTypes as never) as { symbols: unknown }).symbols as Partial<CudaApi>;
+  } catch {
+    return {};
   }
 }

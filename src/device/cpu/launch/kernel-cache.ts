@@ -31,8 +31,10 @@ export function newKernelCache<T>(): KernelCache<T> {
 }
 
 /** All options but those that do not change code, so that a new option is never missing. */
-function textOfChoice({ constants = [], ...choice }: KernelChoice): string {
-  const others = Object.entries({ ...choice, threads: undefined, kernels: undefined }).filter(([, value]) => value !== undefined);
+export function textOfChoice({ constants = [], ...choice }: KernelChoice): string {
+  const others = Object.entries({ ...choice, threads: undefined, kernels: undefined, codes: undefined }).filter(
+    ([, value]) => value !== undefined,
+  );
   return [...others.sort(([a], [b]) => (a < b ? -1 : 1)).map(String), ...constants.map(textOf)].join('\n');
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { Stuck } from '../../../engine/codegen/host.ts';
+import { type MemoryWork, runWithChildren } from '../../children.ts';
 import type { LaunchRequest, LaunchResult } from '../../device.ts';
 import { Overwritten } from '../instrument/profile/replay.ts';
 import { TooLong } from '../instrument/profile/run.ts';
@@ -30,7 +31,7 @@ import { currentPlace, type KernelInstance, newInstance } from '../workers/insta
 import { minWorthMs, type WorkerHandle, workerPool } from '../workers/pool.ts';
 import { Waiting } from '../workers/residents.ts';
 import { newShare, type Share, Stopped, unitsOf } from '../workers/share.ts';
-import { doWork, requestOfChild } from './children.ts';
+import { argumentAt, doWork } from './children.ts';
 import { chooseCode, type Running } from './choose-code.ts';
 import { assignShare, newProgressReporter, newStopWatch, progressMs } from './drive.ts';
 import type { LoadedKernel } from './library.ts';
@@ -49,20 +50,12 @@ export function launchKernel(
     const preparation = prepareLaunch(memory, environment, which, what, diagnostics);
     return 'launch' in preparation ? runBlocking(preparation.launch, diagnostics) : preparation.result;
   };
-  const first = run(kernel, request);
-  if (!first) return undefined;
-  const left = [...first.launched].reverse();
-  let { durationMs } = first;
-  for (let work = left.pop(); work; work = left.pop()) {
-    if (work.kind !== 'kernel') doWork(memory, work);
-    else {
-      const result = run(work.kernel, requestOfChild(memory, request, work));
-      if (!result) return undefined;
-      durationMs += result.durationMs;
-      for (const next of [...result.launched].reverse()) left.push(next);
-    }
-  }
-  return { durationMs };
+  const follower = {
+    run,
+    argumentAt: (address: bigint) => argumentAt(memory, address),
+    doWork: (work: MemoryWork) => doWork(memory, work),
+  };
+  return runWithChildren(follower, kernel, request);
 }
 
 /** Runs a prepared launch on the calling thread, and runs it again with the precise sanitizer if its fast checks fail. */

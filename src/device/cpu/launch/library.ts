@@ -1,12 +1,5 @@
 /** Loads a metallib: every kernel is raised to IR, and compiled when it is first launched. */
-import {
-  type GivenConstant,
-  givenFor,
-  type KernelReflection,
-  type RaisedKernel,
-  raiseModule,
-  readFunctionConstants,
-} from '../../../air/index.ts';
+import { type GivenConstant, givenFor, type RaisedKernel, raiseModule, readFunctionConstants } from '../../../air/index.ts';
 import { alignUp } from '../../../base/bytes.ts';
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
@@ -16,7 +9,6 @@ import {
   compileKernel,
   compileSimd,
   expandMatmul,
-  type Plan,
   poolStart,
   windowsOf,
 } from '../../../engine/index.ts';
@@ -33,60 +25,23 @@ import {
   stackAlign,
   stackBytes,
   standardPasses,
+  withStack,
 } from '../../../ir/index.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
-import type { Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
+import type { CodeStore, Dim3, EngineOptions, LoadOptions, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
-import type { Instrumented } from '../observe/observer.ts';
 import { type AccessChecks, insertChecks } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
 import { devicePassObserver } from '../verify-passes.ts';
 import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
-import { newKernelCache } from './kernel-cache.ts';
+import { newKernelCache, textOfChoice } from './kernel-cache.ts';
 import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
-import { type Rivals, rivalsOf } from './rivals.ts';
+import type { CompiledKernel, LoadedKernel } from './loaded-kernel.ts';
+import { rivalsOf } from './rivals.ts';
+import { storedKernel } from './stored-code.ts';
 
-export interface LoadedKernel extends Rivals<CompiledKernel> {
-  /** Bytes of the stack of a thread; 0 for a kernel without one. */
-  readonly stackBytes: number;
-  /** The kernel with a stack of so many bytes; undefined for a kernel without one. */
-  withStack(bytes: number): LoadedKernel | undefined;
-  readonly reflection: KernelReflection;
-  /** The parameters of the raised kernel, whose slots the arguments are bound to. */
-  readonly params: Kernel['params'];
-  /** Initial bytes of the constant window. */
-  readonly constants: Uint8Array;
-  /** The code for blocks of a shape, for a launch of which something is known, compiled at the first call. */
-  compiled(block: Dim3, facts?: KnownLaunch): CompiledKernel;
-  /** Scalar code with instruments, compiled at the first call with these. */
-  instrumented(how: Instruments): CompiledKernel;
-  /** Vectorized code with fast checks for blocks of a shape, compiled at the first call; undefined if that is impossible. */
-  checked(kinds: ReadonlySet<SanitizeKind>, block: Dim3): CompiledKernel | undefined;
-}
-
-export interface CompiledKernel {
-  /** Undefined if the module exceeds a limit of the engine. */
-  readonly wasm: WebAssembly.Module | undefined;
-  /** The constant pool, which is at the end of the constant window. */
-  readonly pool?: Uint8Array;
-  /** The limit that the module exceeds, as text. */
-  readonly excess: string | undefined;
-  readonly windows: Plan['windows'];
-  /** Bytes of the spill area of a block. */
-  readonly recordBytes: number;
-  /** Of scalar code: bytes behind the thread records in which products of matrices are computed. */
-  readonly stagingBytes?: number;
-  /** Threads of a lane group, of which a fault names the first; 1 for scalar code. */
-  readonly lanes: number;
-  /** Why a kernel that should be vectorized runs as scalar code. */
-  readonly scalarReason: string | undefined;
-  /** The fast checks of checked code. */
-  readonly checks?: AccessChecks | undefined;
-  readonly instrumented?: Instrumented | undefined;
-  /** Of code that runs blocks in parts. */
-  readonly parts?: { readonly hasClock: boolean } | undefined;
-}
+export type { CompiledKernel, LoadedKernel } from './loaded-kernel.ts';
 
 export interface LoadedLibrary {
   readonly kernels: readonly LoadedKernel[];
@@ -102,6 +57,8 @@ const cached = newKernelCache<LoadedKernel>();
 export interface CompileChoice extends EngineOptions {
   /** Whether workers share the memory. */
   readonly isShared?: boolean;
+  /** Where the code is kept. */
+  readonly codes?: CodeStore;
 }
 
 /** The kernels of a library; undefined after reporting a malformed library (CM40xx), or why no kernel can be compiled. */
@@ -110,15 +67,20 @@ export function loadLibrary(
   diagnostics: Diagnostics,
   options: CompileChoice & LoadOptions = {},
 ): LoadedLibrary | undefined {
-  const { constants = [], kernels: names } = options;
+  const { constants = [], kernels: names, codes } = options;
   const library = readMetallib(bytes, diagnostics);
   if (!library) return undefined;
   const all = library.functions.filter(({ type }) => type === 'kernel');
   const wanted = all.filter(({ name }) => names?.includes(name));
   const loadOne = (fn: LibraryFunction, own: Diagnostics): LoadedKernel | undefined =>
     cached(fn.bitcode, fn.name, options, () => {
-      const raised = raiseFunction(fn, own, constants);
-      return raised && loadedKernel(raised, options, standardPasses);
+      const make = (): LoadedKernel | undefined => {
+        const raised = raiseFunction(fn, own, constants);
+        return raised && loadedKernel(raised, options, standardPasses);
+      };
+      return codes
+        ? storedKernel(codes, `${fn.name}\n${textOfChoice(options)}`, fn.bitcode, { fma: options.fma ?? 'exact', make })
+        : make();
     });
   const kernels: LoadedKernel[] = [];
   const refused = new Map<string, Diagnostics>();
@@ -255,18 +217,12 @@ function stackOf(raised: RaisedKernel, load: (raised: RaisedKernel) => LoadedKer
     stackBytes,
     withStack(wanted) {
       const bytes = alignUp(wanted, stackAlign);
-      const known = sizes.get(bytes) ?? { ...load({ ...raised, kernel: withLocalBytes(original, bytes - stackBytes) }), stackBytes: bytes };
+      const known = sizes.get(bytes) ?? { ...load({ ...raised, kernel: withStack(original, bytes) }), stackBytes: bytes };
       sizes.set(bytes, known);
       return known;
     },
   };
 }
-
-/** A copy with more or fewer bytes at the end of local memory, which is one variable in a metallib. */
-const withLocalBytes = (kernel: Kernel, more: number): Kernel => ({
-  ...copyOf(kernel),
-  variables: kernel.variables.map((each) => (each.space === 'local' ? { ...each, size: each.size + more } : each)),
-});
 
 /** Of launches whose buffers are aligned for every access. */
 const alignedBuffers: AlignmentFacts = { ...anyLaunch, pointerZeros: () => maxPointerZeros };
@@ -304,7 +260,7 @@ const isClustered = ({ params }: Kernel): boolean => params.some(({ service }) =
 /** Scalar code. A sanitizer checks alignment itself. */
 function compileScalar(
   original: Kernel,
-  { isShared, areBuffersAligned = false }: CompileChoice & { readonly areBuffersAligned?: boolean },
+  { isShared, codes, areBuffersAligned = false }: CompileChoice & { readonly areBuffersAligned?: boolean },
   scalarReason: string | undefined,
   instruments?: Instruments,
 ): CompiledKernel {
@@ -318,12 +274,26 @@ function compileScalar(
   const hasParts = plan.regions.hasYields && isByTurns && !instruments?.isOrdered && instruments?.probe === undefined;
   const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
   const { windows, recordBytes, stagingBytes } = plan;
-  return { wasm, excess, windows, recordBytes, stagingBytes, lanes: 1, scalarReason, instrumented, parts };
+  return {
+    wasm,
+    ...(codes ? { stored: { bytes, fma: undefined } } : {}),
+    excess,
+    windows,
+    recordBytes,
+    stagingBytes,
+    lanes: 1,
+    scalarReason,
+    instrumented,
+    parts,
+  };
 }
 
 interface SimdChoice extends CompileChoice {
   readonly facts?: KnownLaunch | undefined;
 }
+
+/** Whether the code of a kernel depends on how this machine computes single-precision fused multiply-adds. */
+const isFusing = ({ insts }: Kernel): boolean => insts.some(({ op, type }) => op === 'fma' && type === 'f32');
 
 /** The SIMD compiler's module for blocks of a shape, or the reason why there is none. */
 export function simdModule(
@@ -332,9 +302,8 @@ export function simdModule(
   { fma = 'exact', lanes, isShared = false, facts }: SimdChoice,
   checks?: AccessChecks,
 ): ReturnType<typeof compileSimd> {
-  const isFusing = kernel.insts.some(({ op, type }) => op === 'fma' && type === 'f32');
   return compileSimd(kernel, block, {
-    fma: isFusing ? fmaMode(fma) : 'exact',
+    fma: isFusing(kernel) ? fmaMode(fma) : 'exact',
     lanes,
     facts,
     isShared,
@@ -349,13 +318,24 @@ function compileVectorized(
   choice: SimdChoice,
   checks?: AccessChecks,
 ): (CompiledKernel & { readonly addressChecks: string }) | { readonly why: string } {
+  const fma = choice.codes && isFusing(kernel) ? fmaMode(choice.fma ?? 'exact') : undefined;
   const made = simdModule(kernel, block, choice, checks);
   if ('why' in made) return made;
   const { bytes, plan, recordBytes, pool } = made;
   const { wasm, excess } = moduleOf(bytes);
   if (excess !== undefined) return { why: excess };
   const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
-  return { wasm, pool, excess, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined, addressChecks: plan.addressChecks };
+  return {
+    wasm,
+    ...(choice.codes ? { stored: { bytes, fma } } : {}),
+    pool,
+    excess,
+    windows,
+    recordBytes,
+    lanes: plan.lanes,
+    scalarReason: undefined,
+    addressChecks: plan.addressChecks,
+  };
 }
 
 /** The module, or the limit that it exceeds in the words of the engine: on the thread of a page that is some megabytes. */

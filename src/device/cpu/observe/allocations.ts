@@ -7,6 +7,8 @@ export interface Allocation {
   /** A noun phrase for messages. */
   readonly what: string;
   isFree: boolean;
+  /** Whether it is a part of reserved memory, which is released as a whole. */
+  readonly isPart: boolean;
   /** The written bytes: all, none, or a bit for each byte. */
   written: 'all' | 'none' | Uint8Array;
 }
@@ -15,7 +17,11 @@ export interface Allocations {
   /** Live allocations, and freed ones whose memory is kept. */
   readonly list: ReadonlySet<Allocation>;
   add(address: number, size: number, what: string, written: 'all' | 'none'): Allocation;
+  /** Adds one that was made elsewhere: a part of reserved memory. */
+  begin(allocation: Allocation): void;
   free(allocation: Allocation): void;
+  /** Forgets freed parts that are kept in a range, which is used anew. */
+  forgetParts(address: number, size: number): void;
   /** Records bytes that the host writes. */
   write(allocation: Allocation, offset: number, bytes: number): void;
   /** Keeps freed memory from now on, so that accesses to it are found. */
@@ -30,21 +36,26 @@ const maxKeptBytes = 2 ** 28;
 /** No allocations. */
 export function newAllocations(memory: DeviceMemory): Allocations {
   const list = new Set<Allocation>();
-  const kept: Allocation[] = [];
+  let kept: Allocation[] = [];
   const partly = new Set<Allocation>();
   let keeps = false;
   const forget = (allocation: Allocation): void => {
     list.delete(allocation);
-    memory.give(allocation.address);
+    if (!allocation.isPart) memory.give(allocation.address);
+  };
+  const begin = (allocation: Allocation): void => {
+    allocation.isFree = false;
+    list.add(allocation);
+    if (allocation.written !== 'all') partly.add(allocation);
   };
   return {
     list,
     add(address, size, what, written) {
-      const allocation: Allocation = { address, size, what, isFree: false, written };
-      list.add(allocation);
-      if (written !== 'all') partly.add(allocation);
+      const allocation: Allocation = { address, size, what, isFree: false, isPart: false, written };
+      begin(allocation);
       return allocation;
     },
+    begin,
     free(allocation) {
       if (allocation.isFree) return;
       allocation.isFree = true;
@@ -52,6 +63,12 @@ export function newAllocations(memory: DeviceMemory): Allocations {
       if (!keeps) return forget(allocation);
       kept.push(allocation);
       while (kept.reduce((sum, { size }) => sum + size, 0) > maxKeptBytes) forget(kept.shift()!);
+    },
+    forgetParts(address, size) {
+      if (kept.length === 0) return;
+      const isIn = (each: Allocation): boolean => each.isPart && each.address < address + size && address < each.address + each.size;
+      for (const each of kept.filter(isIn)) list.delete(each);
+      kept = kept.filter((each) => !isIn(each));
     },
     write(allocation, offset, bytes) {
       if (allocation.written === 'all' || bytes === 0) return;

@@ -1,6 +1,6 @@
-/** The values of engine options, checked when a device is opened: JavaScript programs have no types. */
+/** The values of options, checked when a device is opened: JavaScript programs have no types. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import type { DeviceKind, EngineOptions } from './device.ts';
+import { type DeviceKind, fps, type OpenOptions, vias } from './device.ts';
 
 /** What an option may be, as a noun phrase, and the test of a value. */
 interface Rule {
@@ -13,17 +13,20 @@ const oneOf = (...values: readonly (string | number)[]): Rule => ({
   test: (value) => values.some((each) => each === value),
 });
 
-const rules: Readonly<Record<keyof EngineOptions, Rule>> = {
+const rules: Readonly<Record<keyof OpenOptions, Rule>> = {
   engine: oneOf('auto', 'lane', 'simd'),
   fma: oneOf('exact', 'fast'),
   denormals: oneOf('keep', 'flush'),
   lanes: oneOf(4, 8, 16, 32),
   threads: { wanted: 'a positive integer', test: (value) => Number.isSafeInteger(value) && (value as number) > 0 },
+  inBackground: { wanted: 'true or false', test: (value) => typeof value === 'boolean' },
+  via: oneOf(...vias),
+  fp: oneOf(...fps),
 };
 
-/** Whether all given engine options are valid; reports CM5078 for each that is not. */
-export function areEngineOptions(options: EngineOptions, diagnostics: Diagnostics): boolean {
-  const wrong = (Object.keys(rules) as (keyof EngineOptions)[]).filter((name) => {
+/** Whether all given options are valid; reports CM5078 for each that is not. */
+export function areOpenOptions(options: OpenOptions, diagnostics: Diagnostics): boolean {
+  const wrong = (Object.keys(rules) as (keyof OpenOptions)[]).filter((name) => {
     const given = options[name];
     return given !== undefined && !rules[name].test(given);
   });
