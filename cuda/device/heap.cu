@@ -5,13 +5,12 @@
 typedef unsigned long long u64;
 
 struct Head {
-  volatile u64 size;
-  volatile u64 check;
+  u64 size, check;
 };
 struct Heap {
   unsigned int lock, unused;
   // Bytes with this head, and where the search begins; 0 before the first.
-  volatile u64 size, next;
+  u64 size, next;
   u64 reserved;
 };
 static constexpr u64 first = sizeof(Heap), secret = 0x5afe'c0de'5afe'c0d0ull;
@@ -22,22 +21,26 @@ static __device__ __forceinline__ char *heap() {
   asm volatile("mov.b32 %0, %%envreg31;" : "=r"(high));
   return (char *)((u64)high << 32 | low);
 }
-static __device__ __forceinline__ void lock(Heap *h) {
-  while (atomicCAS(&h->lock, 0u, 1u) != 0) {}
-  __threadfence();
-}
-static __device__ __forceinline__ void unlock(Heap *h) {
-  __threadfence();
-  atomicExch(&h->lock, 0u);
+// Runs code with the lock, in the iteration of a loop in which a thread takes it: a thread never waits for another one of its warp, on a GPU that
+// runs them in step. The loop ends when the word was 1 before the thread frees it. A compiler does not know that, so that it cannot move the code
+// behind the loop. Where threads run one after the other, a fence lets others run.
+template <class Code> static __device__ __forceinline__ void locked(Heap *h, Code code) {
+  unsigned int state;
+  do {
+    __threadfence();
+    unsigned int seen = atomicExch(&h->lock, 1u);
+    state = seen - 1;
+    if (seen == 0) {
+      __threadfence();
+      code();
+      __threadfence();
+      state = atomicExch(&h->lock, 0u);
+    }
+  } while (state == 0);
 }
 
-extern "C" __device__ __noinline__ void *cumetal_malloc(u64 bytes) {
-  char *base = heap();
-  Heap *h = (Heap *)base;
-  u64 size = h->size;
-  if (bytes > size) return nullptr;
-  u64 wanted = (bytes + 31) & ~15ull;
-  lock(h);
+// The first block that fits, by its place behind the head; 0 if there is none.
+static __device__ __forceinline__ u64 take(Heap *h, char *base, u64 size, u64 wanted) {
   if (h->next == 0) {
     h->next = first;
     ((Head *)(base + first))->size = size - first;
@@ -70,21 +73,31 @@ extern "C" __device__ __noinline__ void *cumetal_malloc(u64 bytes) {
     if (at >= size) at = first;
   }
   h->next = found ? at : first;
-  unlock(h);
-  return found ? base + found : nullptr;
+  return found;
 }
 
+extern "C" __device__ __noinline__ void *cumetal_malloc(u64 bytes) {
+  char *base = heap();
+  Heap *h = (Heap *)base;
+  u64 size = h->size;
+  if (bytes > size) return nullptr;
+  u64 wanted = (bytes + 31) & ~15ull;
+  u64 found = 0;
+  locked(h, [&] { found = take(h, base, size, wanted); });
+  return found ? base + found : nullptr;
+}
 extern "C" __device__ __noinline__ void cumetal_free(void *pointer) {
   if (pointer == nullptr) return;
   char *base = heap();
   Heap *h = (Heap *)base;
   u64 at = (u64)((char *)pointer - base) - 16;
-  lock(h);
-  bool isUsed = at >= first && at < h->size && (at & 15) == 0 && ((Head *)(base + at))->check == (at ^ secret) && (((Head *)(base + at))->size & 1);
-  if (isUsed) {
-    ((Head *)(base + at))->check = 0;
-    ((Head *)(base + at))->size &= ~1ull;
-  }
-  unlock(h);
+  bool isUsed = false;
+  locked(h, [&] {
+    isUsed = at >= first && at < h->size && (at & 15) == 0 && ((Head *)(base + at))->check == (at ^ secret) && (((Head *)(base + at))->size & 1);
+    if (isUsed) {
+      ((Head *)(base + at))->check = 0;
+      ((Head *)(base + at))->size &= ~1ull;
+    }
+  });
   if (!isUsed) __assertfail("free of a pointer that malloc has given", "heap", 0, "free", 1);
 }

@@ -39,6 +39,7 @@ const known: Readonly<Record<string, string>> = {
   romberg: 'a race between threads of a warp, which `--sanitize` names',
   sssp: 'a race between threads of a block, which `--sanitize` names',
   floydwarshall2: 'a race between threads of a block, which `--sanitize` names',
+  dxtc2: 'a race between threads of a warp, which `--sanitize` names',
   p2p: 'it needs two devices',
 };
 
@@ -74,6 +75,7 @@ const reasonsOnGpu: Readonly<Record<string, string>> = {
 /** Markdown. `elsewhere` says how programs end on an H200; those that it lacks were not run there. */
 export function reportOf(results: readonly Result[], elsewhere: Readonly<Record<string, string>>): string {
   const plain = results.filter(isPlain);
+  const onMore = results.filter(({ cores }) => cores !== undefined);
   const ends = ['pass', 'twin', 'silent'];
   const names = [...new Set(results.map(({ stage }) => stage))].sort((a, b) => countOf(results, b) - countOf(results, a));
   const onGpu = (list: readonly Result[], ...stages: readonly string[]): Result[] =>
@@ -82,8 +84,9 @@ export function reportOf(results: readonly Result[], elsewhere: Readonly<Record<
     list.filter(({ name, stage }) => [stage, elsewhere[name]].some((each) => stages.includes(each ?? ''))).length;
   const cell = (text: string): string => text.replaceAll('|', '\\|');
   const rows = results.map((result) => {
-    const { name, needs, stage, args = [], runSeconds } = result;
-    const time = runSeconds === undefined || stage === 'no data' ? '' : runSeconds.toFixed(1);
+    const { name, needs, stage, args = [], runSeconds, cores } = result;
+    const where = cores === undefined ? '' : ` (${cores} cores)`;
+    const time = runSeconds === undefined || stage === 'no data' ? '' : `${runSeconds.toFixed(1)}${where}`;
     const list = stage === 'no data' ? '' : args.join(' ');
     const there = [elsewhere[name], elsewhere[name] === 'pass' ? undefined : reasonsOnGpu[name]].filter(Boolean).join(': ');
     return `| ${[name, needs.join(', '), stage, reasonOf(result), list === '' ? '' : `\`${list}\``, time, there].map(cell).join(' | ')} |`;
@@ -112,7 +115,8 @@ What was cut down:
   as they are, because no program is changed.
 - *Inputs.* Files that the repository names without having them (\`.dvc\`) are made by \`scripts/programs/inputs.ts\`, in the format that the
   program reads. Where that would be a guess, the result is *no data*.
-- *Time.* The limit is 40 to 100 seconds of CPU time, and 12 to 25 for some that were not run again.
+- *Time.* The limit is 40 to 100 seconds of CPU time. ${onMore.length} programs that take longer were run with three or four threads on a machine with 16 cores,
+  six or eight programs at a time, for 120 seconds at most; ${countOf(onMore, ...ends)} of them end there, ${countOf(onMore.filter(isPlain), 'pass')} of which are among the ${plain.length}.
 - *One run.* Programs that passed were not run again, so that not all results are of the same commit.
 
 | result | meaning | programs |

@@ -12,6 +12,8 @@ export interface Result {
   readonly compileSeconds?: number;
   /** CPU time. */
   readonly runSeconds?: number;
+  /** Cores of the machine, if it is not the one with two. */
+  readonly cores?: number;
 }
 
 /** Markdown: counts by stage, then each program that does not pass. */

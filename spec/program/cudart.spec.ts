@@ -192,6 +192,140 @@ test('pools: allocation in stream order, and what a pool knows of it', () => {
   assert.is(call.cudaMemPoolDestroy!(pool), 1);
 });
 
+/** Answers as recorded on an NVIDIA H200, which reserves in units of 32 MiB. */
+test('pools: what is reserved, released at a threshold and by trimming, and what is refused', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const own = stream(one);
+  const create = (words: readonly number[], maxSize = 0n): number => {
+    memory.put(at(300), new Uint8Array(88));
+    putWords(one, 300, words);
+    memory.putU64(at(324), maxSize);
+    return call.cudaMemPoolCreate!(at(200), at(300)) as number;
+  };
+  assert.is(create([1, 0, 1, 0]), 0);
+  const pool = handle(one);
+  const attribute = (which: number): bigint => {
+    assert.is(call.cudaMemPoolGetAttribute!(pool, which, at(216)), 0);
+    return memory.u64(at(216))!;
+  };
+  const set = (which: number, value: bigint): number => {
+    memory.putU64(at(216), value);
+    return call.cudaMemPoolSetAttribute!(pool, which, at(216)) as number;
+  };
+  const take = (bytes: bigint): bigint => {
+    assert.is(call.cudaMallocFromPoolAsync!(at(208), bytes, pool, own), 0);
+    return memory.u64(at(208))!;
+  };
+  const [first, second] = [take(100n), take(100n)];
+  assert.equal([(second - first) % 256n, attribute(7), attribute(8)], [0n, 200n, 200n]);
+  const reserved = attribute(5);
+  assert.ok(reserved > 200n && reserved === attribute(6));
+  // Inside an allocation, twice, and of the host.
+  assert.is(call.cudaFreeAsync!(first + 16n, own), 1);
+  assert.is(call.cudaFreeAsync!(first, own), 0);
+  assert.is(call.cudaFreeAsync!(first, own), 1);
+  assert.is(call.cudaFreeAsync!(at(200), own), 1);
+  assert.is(call.cudaFree!(second), 0);
+  assert.equal([attribute(5), attribute(7)], [reserved, 0n], 'kept until a synchronization');
+  assert.is(call.cudaStreamSynchronize!(own), 0);
+  assert.equal([attribute(5), attribute(6)], [0n, reserved]);
+  assert.equal(
+    [5, 6, 7, 8, 0, 20].map((which) => set(which, 1n)),
+    [1, 1, 1, 1, 1, 1],
+  );
+  assert.equal([set(6, 0n), set(8, 0n), attribute(6), attribute(8)], [0, 0, 0n, 0n]);
+  assert.is(set(2, 7n), 0);
+  assert.is(attribute(2) & 0xffff_ffffn, 1n);
+  // Eight of 20 MiB: a threshold is a most, trimming a least.
+  assert.is(set(4, 1n << 60n), 0);
+  const blocks = Array.from({ length: 8 }, () => take(20n << 20n));
+  for (const block of blocks) assert.is(call.cudaFreeAsync!(block, own), 0);
+  assert.is(call.cudaDeviceSynchronize!(), 0);
+  assert.ok(attribute(5) >= 160n << 20n);
+  assert.is(call.cudaMemPoolTrimTo!(pool, 100n << 20n), 0);
+  assert.ok(attribute(5) >= 100n << 20n && attribute(5) < 160n << 20n, String(attribute(5)));
+  assert.is(set(4, 40n << 20n), 0);
+  assert.is(call.cudaStreamSynchronize!(own), 0);
+  assert.ok(attribute(5) <= 40n << 20n && attribute(5) > 0n, String(attribute(5)));
+  // No memory, no pool, no place for the pointer.
+  memory.putU64(at(208), 7n);
+  assert.is(call.cudaMallocFromPoolAsync!(at(208), 1n << 45n, pool, own), 2);
+  assert.is(memory.u64(at(208)), 0n);
+  assert.is(call.cudaMallocAsync!(at(208), 0n, own), 0);
+  assert.is(call.cudaMallocAsync!(0n, 16n, own), 1);
+  assert.is(call.cudaMallocFromPoolAsync!(at(208), 16n, 0n, own), 1);
+  assert.is(call.cudaFreeAsync!(0n, own), 0);
+  // Access: the device’s own, to read and write.
+  const access = (place: number, id: number, flags: number): number => {
+    putWords(one, 400, [place, id, flags]);
+    return call.cudaMemPoolSetAccess!(pool, at(400), 1n) as number;
+  };
+  assert.equal([access(1, 0, 3), access(1, 0, 1), access(1, 0, 0), access(1, 1, 3), access(0, 0, 3)], [0, 801, 101, 101, 801]);
+  assert.is(call.cudaMemPoolGetAccess!(at(216), pool, at(400)), 1);
+  putWords(one, 400, [1, 0]);
+  assert.is(call.cudaMemPoolGetAccess!(at(216), pool, at(400)), 0);
+  assert.is(memory.u32(at(216)), 3);
+  // Kinds of pools; those of the host, of managed memory and of other processes are not supported here.
+  const kinds = [
+    [0, 0, 1, 0],
+    [1, 0, 0, 0],
+    [1, 0, 1, 1],
+    [1, 0, 2, 0],
+    [2, 0, 1, 0],
+    [1, 1, 1, 0],
+  ];
+  assert.equal(
+    kinds.map((words) => create(words)),
+    [1, 1, 1, 801, 801, 801],
+  );
+  // A limit is rounded up to 32 MiB.
+  for (const [limit, answers] of [
+    [1n, [0, 0, 2, 2]],
+    [40n << 20n, [0, 0, 0, 2]],
+    [64n << 20n, [0, 0, 0, 2]],
+  ] as const) {
+    assert.is(create([1, 0, 1, 0], limit), 0);
+    const limited = handle(one);
+    const given = [1n, 1n << 20n, 33n << 20n, 65n << 20n].map((bytes) => {
+      const answer = call.cudaMallocFromPoolAsync!(at(208), bytes, limited, own);
+      if (answer === 0) assert.is(call.cudaFreeAsync!(memory.u64(at(208))!, own), 0);
+      assert.is(call.cudaStreamSynchronize!(own), 0);
+      return answer;
+    });
+    assert.equal(given, [...answers], String(limit));
+    assert.is(call.cudaMemPoolDestroy!(limited), 0);
+  }
+  // Memory outlives its pool.
+  const last = take(64n);
+  assert.is(call.cudaMemPoolDestroy!(pool), 0);
+  assert.is(call.cudaMallocFromPoolAsync!(at(208), 64n, pool, own), 1);
+  assert.is(call.cudaMemset!(last, 1, 64n), 0);
+  assert.is(call.cudaFreeAsync!(last, own), 0);
+  assert.is(call.cudaMemPoolTrimTo!(0n, 0n), 1);
+});
+
+test('pools by the names of the driver, with its numbers', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  assert.is(call.cuDeviceGetDefaultMemPool!(at(200), 0), 3, 'before cuInit');
+  const own = stream(one);
+  assert.is(call.cuDeviceGetDefaultMemPool!(at(200), 0), 0);
+  const pool = handle(one);
+  assert.is(call.cuMemAllocAsync!(at(208), 640n, own), 0);
+  assert.is(call.cuMemPoolGetAttribute!(pool, 7, at(216)), 0);
+  assert.is(memory.u64(at(216)), 640n);
+  assert.is(call.cuMemFreeAsync!(memory.u64(at(208))!, own), 0);
+  assert.is(call.cuMemAllocAsync!(at(208), 0n, own), 0);
+  assert.is(memory.u64(at(208)), 0n);
+  assert.is(call.cuMemFreeAsync!(0n, own), 0);
+  assert.equal([call.cuDeviceGetMemPool!(at(200), 1), call.cudaDeviceGetMemPool!(at(200), 1)], [1, 101]);
+  assert.equal([call.cuDeviceSetMemPool!(0, 0n), call.cuMemPoolDestroy!(0n)], [1, 1]);
+  assert.is(call.cuMemAllocAsync!(at(208), 1n << 45n, own), 2);
+  assert.is(call.cuMemFreeAsync!(at(208), own), 1);
+  assert.is(call.cuMemPoolDestroy!(pool), 1);
+});
+
 test('a captured stream does nothing until its graph is launched, and then each time', () => {
   const one = cuda();
   const { call, memory } = one;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { installedClang, loadInstalled, writeHeaders } from '../../src/toolchain/index.ts';
+import type { Tree } from '../../src/toolchain/tree.ts';
 
 const test = suite('toolchain/installed');
 
@@ -42,7 +43,7 @@ test('a clang of another release, without a target, or that is none, is refused 
 test('it works in a folder of its own with the files in memory, and paths of the machine', async () => {
   const path = script(
     'bin/clang',
-    `${whole}\nprintf '%s\\n' "$@" > ${folder}/words\ncat image > out.o\npwd > ${folder}/place\necho warned >&2`,
+    `${whole}\nprintf '%s\\n' "$@" > ${folder}/words\ncat image > out.o\npwd > ${folder}/place\ncat changed.yaml changed-0 > ${folder}/changed\necho warned >&2`,
   );
   const installed = installedClang(path);
   if ('why' in installed) throw new Error(installed.why);
@@ -60,14 +61,27 @@ test('it works in a folder of its own with the files in memory, and paths of the
     'out.o',
     '/host/a/m.cu',
   ];
-  const files = { host: { a: { 'm.cu': new Uint8Array() } }, cumetal: {}, sysroot: {}, image: new TextEncoder().encode('PTX') };
+  // One is on the disk as it is in memory, and one is not.
+  const same = join(folder, 'same.h').split('/').slice(1);
+  writeFileSync(join(folder, 'same.h'), 'int same;');
+  const below = same.reduceRight<Tree | Uint8Array>((inner, name) => ({ [name]: inner }), new TextEncoder().encode('int same;')) as Tree;
+  const files = {
+    host: { ...below, a: { 'm.cu': new TextEncoder().encode('changed') } },
+    cumetal: {},
+    sysroot: {},
+    image: new TextEncoder().encode('PTX'),
+  };
   const { code, files: made, messages } = await clang(['clang++', ...words], files);
   assert.equal([code, messages], [0, 'warned\n']);
   assert.equal(new TextDecoder().decode(made['out.o'] as Uint8Array), 'PTX');
   const expected = ['-cc1', '-isysroot', '/r/usr', '-I', '/a/usr/b', '-L/r/sys/lib', '/r/cumetal', '/cumetals', '-o', 'out.o', '/a/m.cu'];
-  assert.equal(readFileSync(join(folder, 'words'), 'utf8').trim().split('\n'), expected);
+  const place = readFileSync(join(folder, 'place'), 'utf8').trim();
+  assert.equal(readFileSync(join(folder, 'words'), 'utf8').trim().split('\n'), [...expected, '-ivfsoverlay', join(place, 'changed.yaml')]);
+  const [description, content] = readFileSync(join(folder, 'changed'), 'utf8').split(/(?<=\})(?=changed$)/);
+  assert.equal(JSON.parse(description!).roots, [{ type: 'file', name: '/a/m.cu', 'external-contents': join(place, 'changed-0') }]);
+  assert.is(content, 'changed');
   // Nothing stays behind.
-  assert.is(spawnSync('ls', [readFileSync(join(folder, 'place'), 'utf8').trim()]).status === 0, false);
+  assert.is(spawnSync('ls', [place]).status === 0, false);
 });
 
 test('a failure gives its code and its messages, and no file', async () => {

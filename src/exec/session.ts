@@ -48,7 +48,7 @@ const readAndWrite = 3n;
 class Session {
   readonly #link: Link;
   readonly #pid: number;
-  readonly #images = new Images();
+  readonly #images: Images;
   #memory: NativeMemory | undefined;
   readonly #state: CudaState;
   readonly #calls: ((...args: (bigint | number)[]) => bigint | number | undefined)[];
@@ -56,10 +56,11 @@ class Session {
   constructor(options: SessionOptions, link: Link) {
     this.#link = link;
     this.#pid = options.pid;
+    this.#images = new Images(options.link);
     this.#state = new CudaState({
       ...options,
       print: (text) => void this.#ask(kind.print, text),
-      readImage: (memory, pointer) => this.#images.read(memory, pointer),
+      readImage: (memory, pointer, parts) => this.#images.read(memory, pointer, parts),
       readFile: (path) => fileOf(options.pid, path),
       load: (ptx, diagnostics) => {
         const module = this.#images.check(ptx, diagnostics) && options.load(ptx, diagnostics);

@@ -14,7 +14,7 @@ export {
   type Row,
   type RuntimeSource,
 } from './cudart/index.ts';
-export { keepingLines, staticVariables, withPlainNames } from './cudart/static-variables.ts';
+export { keepingLines, keptPrefix, staticVariables, withPlainNames } from './cudart/static-variables.ts';
 export { imageOf, relocatableCodes, relocatableKey, withDeviceCode, withLinkedCode } from './device-code.ts';
 export { type HostOptions, machineHost } from './host/index.ts';
 export { type LowerOptions, lowerMemory } from './lower/index.ts';

@@ -2,6 +2,7 @@
  * The arguments of clang's compiler for both halves of a program. They are those of `clang -cc1`, since the driver knows neither this
  * sysroot nor these headers.
  */
+import { withAsmNames } from './asm-names.ts';
 import { headers } from './headers.ts';
 import type { SourceFiles } from './includes.ts';
 import type { Sysroot } from './sysroot.ts';
@@ -109,7 +110,7 @@ export const sourceArguments = (language: Language, path: string): string[] => [
 /** The files of a compilation. */
 export function filesOf({ files, sysroot }: Pick<SourceOptions, 'files' | 'sysroot'>): Tree {
   const root: Tree = sysroot ? { [sysrootName]: sysroot.tree() } : {};
-  for (const [path, bytes] of files) putFile(root, insideOf(path), bytes);
+  for (const [path, bytes] of files) putFile(root, insideOf(path), withAsmNames(bytes));
   for (const [path, text] of Object.entries(headers)) putFile(root, `${headersRoot}/${path}`, new TextEncoder().encode(text));
   return root;
 }

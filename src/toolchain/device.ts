@@ -13,10 +13,13 @@ export interface DeviceCode {
 
 const output = 'device.bc';
 
-/** Arguments of the device compiler beside the front end's. The last line chooses contraction and line tables as nvcc does. */
+/**
+ * Arguments of the device compiler beside the front end's. The last line chooses contraction and line tables as nvcc does. Arguments of functions
+ * may be undefined: threads give a shuffle a variable that only one of them has set, and clang would take it for set in all of them.
+ */
 const fixedArguments = [
   ...['-triple', deviceTriple, '-aux-triple', hostTriple, '-fcuda-is-device', '-target-cpu', 'sm_80', '-target-feature', '+ptx80'],
-  ...['-O2', '-fno-threadsafe-statics', '-emit-llvm-bc', '-fno-builtin-malloc', '-fno-builtin-free'],
+  ...['-O2', '-no-enable-noundef-analysis', '-fno-threadsafe-statics', '-emit-llvm-bc', '-fno-builtin-malloc', '-fno-builtin-free'],
   ...['-ffp-contract=fast', '-debug-info-kind=line-tables-only', '-dwarf-version=4'],
 ];
 

@@ -84,13 +84,39 @@ export function loadInstalled(clang: InstalledClang, folders: HeaderFolders, oth
     try {
       for (const [name, entry] of Object.entries(files))
         if (name !== memoryRoots.machine && !isFolder(name)) writeTree(join(folder, name), entry);
-      const ran = await run(tool, args.slice(1).map(place), folder);
+      const overlay = args[1] === '-cc1' ? overlayOf(files[memoryRoots.machine], folder) : [];
+      const ran = await run(tool, [...args.slice(1).map(place), ...overlay], folder);
       return { ...ran, files: ran.code === 0 ? outputOf(args, folder) : {} };
     } finally {
       rmSync(folder, { recursive: true, force: true });
       temporary.delete(folder);
     }
   };
+}
+
+/**
+ * The option by which the compiler reads changed files in place of those of the machine, under their own names. Source: clang's
+ * `VirtualFileSystem.h`, "RedirectingFileSystem"; JSON is YAML.
+ */
+function overlayOf(machine: Tree | Uint8Array | undefined, folder: string): string[] {
+  if (machine === undefined || machine instanceof Uint8Array) return [];
+  const changed = [...filesIn(machine, '')].filter(([path, bytes]) => !existsSync(path) || !readFileSync(path).equals(bytes));
+  if (changed.length === 0) return [];
+  const roots = changed.map(([name, bytes], i) => {
+    const content = join(folder, `changed-${i}`);
+    writeFileSync(content, bytes);
+    return { type: 'file', name, 'external-contents': content };
+  });
+  const description = join(folder, 'changed.yaml');
+  writeFileSync(description, JSON.stringify({ version: 0, 'case-sensitive': 'true', 'use-external-names': 'false', roots }));
+  return ['-ivfsoverlay', description];
+}
+
+/** The files of a tree by their paths. */
+function* filesIn(tree: Tree, path: string): Generator<readonly [path: string, bytes: Uint8Array]> {
+  for (const [name, entry] of Object.entries(tree))
+    if (entry instanceof Uint8Array) yield [`${path}/${name}`, entry];
+    else yield* filesIn(entry, `${path}/${name}`);
 }
 
 /** Folders of compilations that have not ended. */

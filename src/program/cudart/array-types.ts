@@ -1,4 +1,5 @@
 /** What CUDA arrays, textures and surfaces are. */
+import type { DeviceImage } from '../../device/index.ts';
 import type { Allocation } from './allocations.ts';
 
 /** A texel: channels of one width each. */
@@ -34,10 +35,61 @@ export interface MipmappedArray {
   readonly allocation: Allocation;
 }
 
-/** A texture or a surface: its descriptor in memory of the device, and what it was created with. */
+/**
+ * An image of a driver that has the texels of an array, or of a mipmapped one, as well. Those in linear memory count between launches; a launch
+ * copies them to the image before it, and back after it if a surface shows it.
+ */
+export interface ShadowImage {
+  readonly image: DeviceImage;
+  readonly levels: readonly CudaArray[];
+  textures: number;
+  surfaces: number;
+}
+
+/** A texture or a surface: how it is destroyed, and what it was created with. */
 export interface TextureObject {
-  readonly descriptor: Allocation;
+  destroy(): void;
   /** The bytes of a `cudaResourceDesc`, and of a `cudaTextureDesc`. */
   readonly resource: Uint8Array;
   readonly sampler: Uint8Array;
+}
+
+/** What a texture or a surface shows. */
+export interface Resource {
+  readonly format: Format;
+  readonly images: readonly Image[];
+  readonly layers: number;
+  /** Bytes that are no array. */
+  readonly isBuffer: boolean;
+  /** The array and the levels that it shows; none if it is memory. */
+  readonly arrays?: readonly CudaArray[];
+  /** Whether it has levels, whose coordinates are from 0 to 1 in any case. */
+  readonly isMipmap?: boolean;
+  readonly isCube: boolean;
+}
+
+/** An array or a level in linear memory. */
+export interface Image {
+  readonly address: bigint;
+  readonly width: number;
+  readonly height: number;
+  readonly depth: number;
+  readonly pitch: number;
+  readonly slice: number;
+}
+
+/** How a texture is read, by the names of `cudaTextureDesc`; numbers are those of its enumerations. */
+export interface Sampler {
+  readonly addressMode: readonly number[];
+  readonly filterMode: number;
+  /** Whether integers become floats from -1 or 0 to 1. */
+  readonly isNormalizedFloat: boolean;
+  readonly isSrgb: boolean;
+  readonly border: readonly number[];
+  readonly normalizedCoords: number;
+  readonly mipFilter: number;
+  readonly levelBias: number;
+  readonly minLevel: number;
+  readonly maxLevel: number;
+  readonly isSeamless: boolean;
 }

@@ -97,8 +97,6 @@ export function allocateArray(state: CudaState, format: Format, extent: Extent, 
 
 /** Addresses in images are counted with 32 bits. */
 function allocateImages(state: CudaState, bytes: number): Allocation {
-  // Code for the device of NVIDIA's driver uses textures of the driver.
-  if (state.options.device.loadPtx) fail('cudaErrorNotSupported');
   return bytes < 2 ** 32 ? allocate(state, bytes) : fail('cudaErrorMemoryAllocation');
 }
 
@@ -148,6 +146,8 @@ export function freeMipmap(state: CudaState, handle: bigint): void {
 }
 
 function freeImages(state: CudaState, allocation: Allocation): void {
+  state.shadows.get(allocation)?.image.free();
+  state.shadows.delete(allocation);
   state.allocations.remove(allocation);
   allocation.buffer.free();
 }

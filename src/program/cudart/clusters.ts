@@ -7,6 +7,20 @@ import { type CudaState, fail, type LaunchShape } from './state.ts';
 
 type Reflection = DeviceModule['kernels'][number];
 
+/** A kernel of a module that is loaded. */
+export interface LoadedKernel {
+  readonly module: DeviceModule;
+  readonly kernel: Reflection;
+}
+
+/** Blocks of a kernel that a core runs at the same time: what the driver says, where it knows the registers of the kernel. */
+export const blocksPerCore = (
+  { options: { device } }: CudaState,
+  { module, kernel }: LoadedKernel,
+  threads: number,
+  bytes: number,
+): number => module.blocksPerCore?.(kernel.name, threads, bytes) ?? estimate(device.info, kernel, threads, bytes).blocksPerCore;
+
 /** Attributes of a launch by number. Those of the last list change nothing here. Source: `cudaLaunchAttributeID`. */
 const [cooperative, clusterDimension] = [2, 4];
 const harmlessAttributes = new Set([0, 1, 3, 5, 6, 8]);
@@ -22,20 +36,20 @@ export function assertClusters(state: CudaState, stub: bigint, kernel: Reflectio
 }
 
 /** Clusters of a launch that run at the same time, if all are of this kernel: those whose blocks the cores have room for. */
-export function activeClusters(state: CudaState, stub: bigint, kernel: Reflection, shape: LaunchShape): number {
-  const { info } = state.options.device;
+export function activeClusters(state: CudaState, stub: bigint, loaded: LoadedKernel, shape: LaunchShape): number {
+  const { kernel } = loaded;
   const [threads, [x, y, z]] = [shape.block.reduce((a, b) => a * b), shape.cluster ?? kernel.cluster?.required ?? [1, 1, 1]];
   assertClusters(state, stub, kernel, shape);
-  const { blocksPerCore } = estimate(info, kernel, threads, shape.sharedBytes);
-  return Math.floor((blocksPerCore * coresOf(state)) / (x * y * z));
+  return Math.floor((blocksPerCore(state, loaded, threads, shape.sharedBytes) * coresOf(state)) / (x * y * z));
 }
 
 /** The most blocks of a cluster of a kernel. */
-export function potentialCluster(state: CudaState, stub: bigint, kernel: Reflection, shape: LaunchShape): number {
+export function potentialCluster(state: CudaState, stub: bigint, loaded: LoadedKernel, shape: LaunchShape): number {
+  const { kernel } = loaded;
   const limit = state.largeClusters.has(stub) ? maxClusterBlocks : portableClusterBlocks;
   const most = kernel.cluster?.required?.reduce((a, b) => a * b) ?? Math.min(limit, kernel.cluster?.most ?? limit);
   const threads = shape.block.reduce((a, b) => a * b);
-  return estimate(state.options.device.info, kernel, threads, shape.sharedBytes).blocksPerCore === 0 ? 0 : most;
+  return blocksPerCore(state, loaded, threads, shape.sharedBytes) === 0 ? 0 : most;
 }
 
 /** A `cudaLaunchConfig_t` or `CUlaunchConfig`, whose attributes are alike. */

@@ -31,8 +31,13 @@ export function allocateAligned(state: CudaState, size: number, alignment: numbe
 
 function allocateBuffer(state: CudaState, bytes: number, alignment?: number): DeviceBuffer {
   const diagnostics = new Diagnostics();
-  const buffer = state.options.device.allocate(bytes, diagnostics, true, alignment);
+  const take = (): DeviceBuffer | undefined => state.options.device.allocate(bytes, diagnostics, true, alignment);
+  const buffer = take();
   if (buffer) return buffer;
+  // What pools do not use is there for others.
+  state.pools.trim();
+  const later = take();
+  if (later) return later;
   state.refusedBytes ??= bytes;
   fail('cudaErrorMemoryAllocation');
 }
@@ -125,8 +130,8 @@ export function free(state: CudaState, pointer: bigint): void {
   }
   const found = state.allocations.find(pointer);
   if (found?.offset !== 0 || found.allocation.host?.kind === 'mapped' || found.allocation.isVariable) fail('cudaErrorInvalidValue');
-  state.pools.noteFree(pointer);
-  release(state, found!.allocation);
+  if (state.pools.free(pointer)) state.allocations.remove(found!.allocation);
+  else release(state, found!.allocation);
 }
 
 /** Frees memory of a graph. Its address stays that of the graphs that name it. */
@@ -217,7 +222,9 @@ export const deviceMemory: Readonly<Record<string, Row>> = {
   }),
   cudaMemGetInfo: row(['pointer', 'pointer'], (state, freeTo, totalTo) => {
     const total = totalBytes(state);
-    must(state.memory.putU64(freeTo, Math.max(0, total - state.allocations.bytes)) && state.memory.putU64(totalTo, total));
+    must(
+      state.memory.putU64(freeTo, Math.max(0, total - state.allocations.bytes - state.pools.idle)) && state.memory.putU64(totalTo, total),
+    );
   }),
   cudaPointerGetAttributes: row(['pointer', 'pointer'], pointerAttributes),
   // Hints: managed memory is copied at launches whatever is said of it.

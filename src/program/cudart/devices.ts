@@ -211,6 +211,7 @@ const attributes: Readonly<Record<number, string>> = {
   107: 'compressionSupported',
   111: 'reservedSharedMemPerBlock',
   115: 'memoryPoolsSupported',
+  119: 'memoryPoolSupportedHandleTypes',
 };
 
 export function attributeOf(state: CudaState, attribute: number): number {
@@ -236,7 +237,10 @@ export function keptText(state: CudaState, text: string): bigint {
 
 const done = row([], () => undefined);
 /** Captured work would have to be waited for. */
-const synchronize = row([], (state) => breakCaptures(state, () => true, 'cudaErrorStreamCaptureUnsupported'));
+const synchronize = row([], (state) => {
+  breakCaptures(state, () => true, 'cudaErrorStreamCaptureUnsupported');
+  state.pools.release();
+});
 const properties = row(['pointer', 'int'], (state, to, device) => {
   assertDevice(device);
   putStruct(state.memory, to, deviceProperties, propertiesOf(state));

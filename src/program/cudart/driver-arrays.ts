@@ -1,6 +1,6 @@
 /** Arrays, textures and surfaces by the driver API. Structures are those of CUDA Driver API, data types. */
 import { arrayVolume, copyVolume, memoryVolume, type Size, type Volume } from './array-copies.ts';
-import type { Extent, Format } from './array-types.ts';
+import type { Extent, Format, Resource, Sampler } from './array-types.ts';
 import { allocateArray, allocateMipmap, arrayOf, channelKinds, checkedFormat, freeArray, freeMipmap, levelOf } from './arrays.ts';
 import { inContext } from './driver-row.ts';
 import { must, type Row } from './row.ts';
@@ -13,9 +13,7 @@ import {
   linearResource,
   mipmapResource,
   pitchedResource,
-  type Resource,
   resourceTypes,
-  type Sampler,
   structBytes,
 } from './texture-objects.ts';
 import { work } from './work.ts';
@@ -198,11 +196,11 @@ export const driverArrays: Readonly<Record<string, Row>> = {
   cuMemcpy3D: copyRow(boxCopy),
   cuMemcpy3DAsync: copyLaterRow(boxCopy),
   cuTexObjectCreate: inContext(['pointer', 'pointer', 'pointer', 'pointer'], createTexObject),
-  cuTexObjectDestroy: inContext(['pointer'], (state, handle) => destroyObject(state, state.textures, handle)),
+  cuTexObjectDestroy: inContext(['pointer'], (state, handle) => destroyObject(state.textures, handle)),
   cuTexObjectGetTextureDesc: inContext(['pointer', 'pointer'], putSampler),
   cuSurfObjectCreate: inContext(['pointer', 'pointer'], (state, to, at) => {
     const bytes = bytesAt(state, at, structBytes.resource);
     must(state.memory.putU64(to, createSurface(state, resourceAt(state, at), bytes)));
   }),
-  cuSurfObjectDestroy: inContext(['pointer'], (state, handle) => destroyObject(state, state.surfaces, handle)),
+  cuSurfObjectDestroy: inContext(['pointer'], (state, handle) => destroyObject(state.surfaces, handle)),
 };

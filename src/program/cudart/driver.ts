@@ -3,24 +3,16 @@
  */
 import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
 import type { Dim3 } from '../../device/index.ts';
-import { type LaunchConfig, launchAttributes } from './clusters.ts';
+import { type LaunchConfig, type LoadedKernel, launchAttributes } from './clusters.ts';
 import { copy, fillWords, kinds } from './copies.ts';
 import { allocate, allocateManaged, allocatePinned, deviceMemory, free, totalBytes } from './device-memory.ts';
 import { attributeOf, cudaVersion, devices, keptText, propertiesOf } from './devices.ts';
 import { driverArrays } from './driver-arrays.ts';
 import { inContext, initialized, same } from './driver-row.ts';
-import {
-  type ArgumentBytes,
-  argumentsAt,
-  assertTogether,
-  kernelNamed,
-  type LoadedKernel,
-  maxSharedBytesOf,
-  prepareLaunch,
-  usualShared,
-} from './launches.ts';
+import { type ArgumentBytes, argumentsAt, assertTogether, kernelNamed, maxSharedBytesOf, prepareLaunch, usualShared } from './launches.ts';
 import { links } from './link.ts';
 import { occupancy } from './occupancy.ts';
+import { driverPools } from './pools.ts';
 import { driverRow, must, type Row } from './row.ts';
 import { type CodeImage, CudaFailure, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
@@ -134,9 +126,10 @@ function launch(
 function launchShape(state: CudaState, shape: LaunchShape, fn: bigint, list: bigint, extra: bigint): void {
   if (!state.functions.has(fn)) fail('cudaErrorInvalidResourceHandle');
   if (list !== 0n && extra !== 0n) fail('cudaErrorInvalidValue');
-  const { kernel } = kernelNamed(state, state.functions.get(fn)!);
+  const loaded = kernelNamed(state, state.functions.get(fn)!);
+  const { kernel } = loaded;
   const given = extra === 0n ? argumentsAt(state, list) : argumentsIn(state, extra, offsetsOf(kernel.params));
-  if (shape.cooperative) assertTogether(state, kernel, shape);
+  if (shape.cooperative) assertTogether(state, loaded, shape);
   work(state, shape.stream, 'kernel', lateFailure(state, prepareLaunch(state, fn, shape, given)));
 }
 
@@ -320,6 +313,7 @@ const functions: Readonly<Record<string, Row>> = {
   }),
   ...occupancy(launchConfig),
   cuMemGetInfo: same(deviceMemory.cudaMemGetInfo!),
+  ...driverPools,
   cuMemAlloc: inContext(['pointer', 'size'], (state, to, bytes) => {
     if (bytes === 0) fail('cudaErrorInvalidValue');
     must(state.memory.putU64(to, allocate(state, bytes).address));

@@ -3,8 +3,17 @@ import { estimate } from '../../api/occupancy.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { type DeviceModule, defaultStackBytes, type LaunchArgument, type LaunchRequest } from '../../device/index.ts';
 import { maxSharedOf } from '../../device/validate-launch.ts';
-import { activeClusters, assertClusters, type LaunchConfig, launchAttributes, potentialCluster } from './clusters.ts';
+import {
+  activeClusters,
+  assertClusters,
+  blocksPerCore,
+  type LaunchConfig,
+  type LoadedKernel,
+  launchAttributes,
+  potentialCluster,
+} from './clusters.ts';
 import { mapHostMemory, syncToDevice, syncToHost } from './device-memory.ts';
+import { fillImages, readImages } from './device-textures.ts';
 import { coresOf, heapLimit, stackLimit, usualShared } from './devices.ts';
 import { kernelOfName } from './kernel-names.ts';
 import { must, plainRow, type Row, row } from './row.ts';
@@ -15,11 +24,6 @@ import { work } from './work.ts';
 export { usualShared };
 
 type Reflection = DeviceModule['kernels'][number];
-
-export interface LoadedKernel {
-  readonly module: DeviceModule;
-  readonly kernel: Reflection;
-}
 
 /** The kernel that a stub, or a function of the driver API, stands for. */
 export function kernelOf(state: CudaState, stub: bigint): LoadedKernel {
@@ -45,6 +49,9 @@ export function dims(state: CudaState, pointer: bigint): [number, number, number
 /** The argument of a pointer parameter. */
 function pointerArgument(state: CudaState, value: bigint): LaunchArgument {
   if (value === 0n) return { kind: 'null' };
+  // Of a driver's textures the handles are no addresses.
+  if (state.options.device.images && (state.textures.has(value) || state.surfaces.has(value)))
+    return { kind: 'bytes', bytes: new Uint8Array(BigUint64Array.of(value).buffer), isHandle: true };
   if (state.memory.isOwn(value)) {
     const mapped = mapHostMemory(state, value);
     return { kind: 'buffer', buffer: mapped.allocation.buffer, offset: mapped.offset };
@@ -74,8 +81,7 @@ const [largeClusterAttribute, placingAttribute] = [14, 15];
 export const maxSharedBytesOf = ({ options: { device } }: CudaState, kernel: Reflection): number => maxSharedOf(device.info, kernel);
 
 function occupancy(state: CudaState, to: bigint, stub: bigint, threads: number, bytes: number): void {
-  const { kernel } = kernelOf(state, stub);
-  must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
+  must(state.memory.putU32(to, blocksPerCore(state, kernelOf(state, stub), threads, bytes)));
 }
 
 /** Most bytes of dynamic shared memory of a kernel: what the program has allowed, or what every kernel has. */
@@ -99,6 +105,7 @@ export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape
     });
     const diagnostics = new Diagnostics();
     syncToDevice(state);
+    fillImages(state);
     const { print, instruments } = state.options;
     const heapBytes = state.limits.get(heapLimit);
     if (kernel.services?.some(({ service }) => service === 'heap')) state.hasHeap = true;
@@ -123,6 +130,7 @@ export function prepareLaunch(state: CudaState, stub: bigint, shape: LaunchShape
     };
     const result = module.launch(request, diagnostics);
     syncToHost(state);
+    if (result) readImages(state);
     if (!result) {
       const again: FailedLaunch['again'] = (other, more) => launchedAgain(other, { ...request, ...more }, module);
       state.options.explainFault?.(diagnostics, { module, block, again });
@@ -153,17 +161,15 @@ function launchConfig(state: CudaState, config: bigint): LaunchConfig {
 }
 
 /** Fails where the blocks of a cooperative launch cannot run at the same time. */
-export function assertTogether(state: CudaState, kernel: Reflection, shape: LaunchShape): void {
-  const { info } = state.options.device;
+export function assertTogether(state: CudaState, loaded: LoadedKernel, shape: LaunchShape): void {
   const [blocks, threads] = [shape.grid, shape.block].map(([x, y, z]) => x * y * z) as [number, number];
-  const { blocksPerCore } = estimate(info, kernel, threads, shape.sharedBytes);
   const cores = coresOf(state);
-  if (threads > 0 && blocks > blocksPerCore * cores) fail('cudaErrorCooperativeLaunchTooLarge');
+  if (threads > 0 && blocks > blocksPerCore(state, loaded, threads, shape.sharedBytes) * cores) fail('cudaErrorCooperativeLaunchTooLarge');
 }
 
 /** The blocks of a cooperative launch run at the same time. */
 function launchTogether(state: CudaState, stub: bigint, shape: LaunchShape, list: bigint): void {
-  assertTogether(state, kernelOf(state, stub).kernel, shape);
+  assertTogether(state, kernelOf(state, stub), shape);
   launch(state, stub, { ...shape, cooperative: true }, list);
 }
 
@@ -227,18 +233,17 @@ export const launches: Readonly<Record<string, Row>> = {
   cudaOccupancyMaxActiveBlocksPerMultiprocessor: row(['pointer', 'pointer', 'int', 'size'], occupancy),
   cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags: row(['pointer', 'pointer', 'int', 'size', 'uint'], occupancy),
   cudaOccupancyAvailableDynamicSMemPerBlock: row(['pointer', 'pointer', 'int', 'int'], (state, to, stub, blocks, threads) => {
-    const { kernel } = kernelOf(state, stub);
-    const { blocksPerCore, model } = estimate(state.options.device.info, kernel, threads, 0);
-    if (blocks < 1 || blocks > blocksPerCore) fail('cudaErrorInvalidValue');
+    const loaded = kernelOf(state, stub);
+    const { kernel } = loaded;
+    const { model } = estimate(state.options.device.info, kernel, threads, 0);
+    if (blocks < 1 || blocks > blocksPerCore(state, loaded, threads, 0)) fail('cudaErrorInvalidValue');
     const each = Math.floor(model.sharedBytes / blocks / model.sharedStep) * model.sharedStep - model.sharedOfBlock;
     must(state.memory.putU64(to, Math.max(0, Math.min(each, maxSharedBytesOf(state, kernel)) - kernel.staticSharedBytes)));
   }),
   cudaOccupancyMaxActiveClusters: row(['pointer', 'pointer', 'pointer'], (state, to, stub, config) => {
-    const { kernel } = kernelOf(state, stub);
-    must(state.memory.putU32(to, activeClusters(state, stub, kernel, launchConfig(state, config).shape)));
+    must(state.memory.putU32(to, activeClusters(state, stub, kernelOf(state, stub), launchConfig(state, config).shape)));
   }),
   cudaOccupancyMaxPotentialClusterSize: row(['pointer', 'pointer', 'pointer'], (state, to, stub, config) => {
-    const { kernel } = kernelOf(state, stub);
-    must(state.memory.putU32(to, potentialCluster(state, stub, kernel, launchConfig(state, config).shape)));
+    must(state.memory.putU32(to, potentialCluster(state, stub, kernelOf(state, stub), launchConfig(state, config).shape)));
   }),
 };

@@ -1,6 +1,5 @@
 /** How many blocks of a kernel run at the same time. Source: CUDA Driver API, "Occupancy". */
-import { estimate } from '../../api/occupancy.ts';
-import { activeClusters, type LaunchConfig, potentialCluster } from './clusters.ts';
+import { activeClusters, blocksPerCore, type LaunchConfig, potentialCluster } from './clusters.ts';
 import { propertiesOf } from './devices.ts';
 import { inContext } from './driver-row.ts';
 import { kernelNamed } from './launches.ts';
@@ -17,13 +16,14 @@ function bestBlock(
   bytesOf: (size: number) => number,
   limit: number,
 ): { readonly size: number; readonly blocks: number } {
-  const { kernel } = named(state, fn);
+  const loaded = named(state, fn);
+  const { kernel } = loaded;
   const { info } = state.options.device;
   const allowed = Math.min(kernel.maxThreads ?? info.limits.maxThreadsPerThreadgroup, info.limits.maxThreadsPerThreadgroup);
   const most = limit > 0 ? Math.min(allowed, limit) : allowed;
   let best = { size: 0, blocks: 0 };
   for (let size = most; size > 0; size = Math.floor((size - 1) / 32) * 32) {
-    const blocks = estimate(info, kernel, size, bytesOf(size)).blocksPerCore;
+    const blocks = blocksPerCore(state, loaded, size, bytesOf(size));
     if (blocks * size > best.blocks * best.size) best = { size, blocks };
   }
   return best;
@@ -32,16 +32,13 @@ function bestBlock(
 /** `configOf` reads a `CUlaunchConfig`. */
 export const occupancy = (configOf: (state: CudaState, config: bigint) => LaunchConfig): Readonly<Record<string, Row>> => ({
   cuOccupancyMaxActiveBlocksPerMultiprocessor: inContext(['pointer', 'pointer', 'int', 'size'], (state, to, fn, threads, bytes) => {
-    const { kernel } = named(state, fn);
-    must(state.memory.putU32(to, estimate(state.options.device.info, kernel, threads, bytes).blocksPerCore));
+    must(state.memory.putU32(to, blocksPerCore(state, named(state, fn), threads, bytes)));
   }),
   cuOccupancyMaxActiveClusters: inContext(['pointer', 'pointer', 'pointer'], (state, to, fn, config) => {
-    const { kernel } = named(state, fn);
-    must(state.memory.putU32(to, activeClusters(state, fn, kernel, configOf(state, config).shape)));
+    must(state.memory.putU32(to, activeClusters(state, fn, named(state, fn), configOf(state, config).shape)));
   }),
   cuOccupancyMaxPotentialClusterSize: inContext(['pointer', 'pointer', 'pointer'], (state, to, fn, config) => {
-    const { kernel } = named(state, fn);
-    must(state.memory.putU32(to, potentialCluster(state, fn, kernel, configOf(state, config).shape)));
+    must(state.memory.putU32(to, potentialCluster(state, fn, named(state, fn), configOf(state, config).shape)));
   }),
   cuOccupancyMaxPotentialBlockSize: inContext(
     ['pointer', 'pointer', 'pointer', 'pointer', 'size', 'int'],

@@ -9,6 +9,22 @@ import { type CodeImage, CudaFailure, type CudaState, fail } from './state.ts';
 
 /** Bytes before the pointer to the code in the wrapper that clang makes: a magic number and a version. */
 const wrapperHead = 8n;
+/** Where the version is, and behind the pointer to the code, with version 2, that to a list. Source: `__fatBinC_Wrapper_t` of nvcc. */
+const [versionAt, partsAt, linkedVersion] = [4n, 16n, 2];
+/** The most files that are linked. */
+const maxParts = 65_536;
+
+/** The fat binaries of the files that code was linked of: pointers up to a null. */
+function partsOf({ memory }: CudaState, wrapper: bigint): bigint[] {
+  const list = memory.u32(wrapper + versionAt) === linkedVersion ? memory.u64(wrapper + partsAt) : undefined;
+  const found: bigint[] = [];
+  for (let at = list || undefined; at !== undefined && found.length < maxParts; at += 8n) {
+    const part = memory.u64(at);
+    if (!part) break;
+    found.push(part);
+  }
+  return found;
+}
 
 /** Variables of PTX that the host sees as well. Source: PTX ISA, `.attribute`. */
 const managedVariable = /\.attribute\(\.managed\)[^;={]*\s([\w$%]+)\s*(?:\[|=|;)/g;
@@ -47,7 +63,7 @@ export const registration: Readonly<Record<string, Row>> = {
   __cudaRegisterFatBinary: plainRow(['pointer'], 'pointer', (state, wrapper) => {
     const code = state.memory.u64(wrapper + wrapperHead);
     const { readImage = (memory, pointer) => memory.cString(pointer) } = state.options;
-    const text = code === undefined ? undefined : readImage(state.memory, code);
+    const text = code === undefined ? undefined : readImage(state.memory, code, partsOf(state, wrapper));
     if (text === undefined) fail('cudaErrorInvalidKernelImage');
     const handle = state.newHandle();
     state.images.set(handle, { text: text!, module: undefined });

@@ -3,9 +3,10 @@ import { type CudaError, cudaErrors } from '../../api/cuda-errors.ts';
 import { errorOf } from '../../api/failures.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Device, DeviceModule, LaunchRequest } from '../../device/index.ts';
+import type { DevicePool } from '../../device/pool/index.ts';
 import type { HostMemory } from '../memory.ts';
 import { type Allocation, Allocations } from './allocations.ts';
-import type { CudaArray, MipmappedArray, TextureObject } from './array-types.ts';
+import type { CudaArray, MipmappedArray, ShadowImage, TextureObject } from './array-types.ts';
 import { GraphMemory } from './graph-blocks.ts';
 import type { Capture, Graph } from './graph-types.ts';
 import type { Link } from './link-types.ts';
@@ -117,8 +118,11 @@ export interface CudaOptions {
   readonly device: Device;
   /** Loads PTX on the device. Undefined after reporting. */
   load(ptx: string, diagnostics: Diagnostics): DeviceModule | undefined;
-  /** The PTX that a fat binary has at a pointer of the program; text with a zero byte behind it by default. */
-  readImage?(memory: HostMemory, pointer: bigint): string | undefined;
+  /**
+   * The PTX that a fat binary has at a pointer of the program; text with a zero byte behind it by default. `parts` are the fat binaries that it was
+   * linked of, if nvcc has linked it.
+   */
+  readImage?(memory: HostMemory, pointer: bigint, parts?: readonly bigint[]): string | undefined;
   /** The bytes of a file that the program may read. */
   readFile?(path: string): Uint8Array | undefined;
   /** Compiles device code while the program runs: PTX if that worked, and what was said. Absent if nothing compiles. */
@@ -134,6 +138,8 @@ export interface CudaOptions {
     module: DeviceModule,
     kernel: string,
   ): Partial<Pick<LaunchRequest, 'timeoutMs' | 'sanitize' | 'schedule' | 'profile' | 'trace'>>;
+  /** Receives each pool of memory that the program uses, for its statistics. */
+  observePool?(pool: DevicePool): void;
   /** Receives what kernels print. */
   print(text: Uint8Array): void;
   /** Milliseconds since some moment. */
@@ -169,7 +175,7 @@ export class CudaState {
   readonly graphMemory = new GraphMemory();
   /** How a capture treats other threads; kept for programs that ask. */
   captureMode = 0;
-  readonly pools = new Pools();
+  readonly pools: Pools;
   /** Links that are going on, by handle. */
   readonly links = new Map<bigint, Link>();
   readonly virtual: VirtualMemory = { ranges: new Map(), memories: new Map() };
@@ -178,6 +184,8 @@ export class CudaState {
   readonly mipmaps = new Map<bigint, MipmappedArray>();
   readonly textures = new Map<bigint, TextureObject>();
   readonly surfaces = new Map<bigint, TextureObject>();
+  /** Images of arrays by their memory, on a device whose driver has images. */
+  readonly shadows = new Map<Allocation, ShadowImage>();
   /** Whether a kernel has used the heap, whose size is then fixed. */
   hasHeap = false;
   /** Limits that the program has set, by number. */
@@ -213,6 +221,7 @@ export class CudaState {
 
   constructor(options: CudaOptions) {
     this.options = options;
+    this.pools = new Pools(options.device, (pool) => options.observePool?.(pool));
   }
 
   /** A number for an opaque pointer, which is no address of the host or of a device. */

@@ -26,9 +26,12 @@ export function staticVariables(text: string): readonly string[] {
   });
 }
 
+/** How names that stand for kept variables begin. */
+export const keptPrefix = '__cumetal_kept_';
+
 /** Lines behind the text by which host code names them. */
 export const keepingLines = (names: readonly string[]): string =>
-  names.map((name, i) => `static const void *const __cumetal_kept_${i} = (const void *)&${name};\n`).join('');
+  names.map((name, i) => `static const void *const ${keptPrefix}${i} = (const void *)&${name};\n`).join('');
 
 /** PTX with the names that nvcc has for them. */
 export function withPlainNames(ptx: string, names: readonly string[]): string {

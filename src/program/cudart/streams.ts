@@ -79,7 +79,10 @@ export const streams: Readonly<Record<string, Row>> = {
     if (!state.streams.delete(stream)) fail('cudaErrorInvalidResourceHandle');
     state.captures.delete(stream);
   }),
-  cudaStreamSynchronize: row(['pointer'], finished),
+  cudaStreamSynchronize: row(['pointer'], (state, stream) => {
+    finished(state, stream);
+    state.pools.release();
+  }),
   cudaStreamQuery: row(['pointer'], finished),
   cudaStreamGetFlags: row(['pointer', 'pointer'], (state, stream, to) => {
     assertStream(state, stream);
@@ -117,7 +120,10 @@ export const streams: Readonly<Record<string, Row>> = {
   }),
   cudaEventRecord: row(['pointer', 'pointer'], record),
   cudaEventRecordWithFlags: row(['pointer', 'pointer', 'uint'], record),
-  cudaEventSynchronize: row(['pointer'], (state, event) => void reached(state, event)),
+  cudaEventSynchronize: row(['pointer'], (state, event) => {
+    reached(state, event);
+    state.pools.release();
+  }),
   cudaEventQuery: row(['pointer'], (state, event) => void reached(state, event)),
   cudaEventElapsedTime: row(['pointer', 'pointer', 'pointer'], (state, to, start, end) => {
     const [first, last] = [reached(state, start), reached(state, end)];

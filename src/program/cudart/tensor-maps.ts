@@ -3,6 +3,7 @@ import {
   type Encoded,
   encodeIm2col,
   encodeTiled,
+  encodeWide,
   type Tensor,
   type TensorType,
   tensorMap,
@@ -101,6 +102,34 @@ export const tensorMaps: Readonly<Record<string, Row>> = {
       const tensor = tensorOf(state, { type, rank, address, dims, strides, steps, interleave, swizzle, fill });
       const corners = (at: bigint): number[] => list(state, at, Math.max(0, rank - 2)).map((n) => n | 0);
       put(state, to, encodeIm2col({ ...tensor, lower: corners(lower), upper: corners(upper), channels, pixels }));
+    },
+  ),
+  cuTensorMapEncodeIm2colWide: initialized(
+    [
+      'pointer',
+      'uint',
+      'uint',
+      'pointer',
+      'pointer',
+      'pointer',
+      'int',
+      'int',
+      'uint',
+      'uint',
+      'pointer',
+      'uint',
+      'uint',
+      'uint',
+      'uint',
+      'uint',
+    ],
+    (state, to, type, rank, address, dims, strides, lower, upper, channels, pixels, steps, interleave, mode, swizzle, _promotion, fill) => {
+      const tensor = tensorOf(state, { type, rank, address, dims, strides, steps, interleave, swizzle, fill });
+      put(
+        state,
+        to,
+        mode > 1 ? { why: 'a mode' } : encodeWide({ ...tensor, mode: mode === 0 ? 'w' : 'w128', lower, upper, channels, pixels }),
+      );
     },
   ),
   cuTensorMapReplaceAddress: initialized(['pointer', 'pointer'], replaceAddress),

@@ -3,49 +3,13 @@
  * Source: CUDA Runtime API, `cudaCreateTextureObject`, and its structures.
  */
 import { texelDecoders, textureHead, textureImage, textureMagic } from '../../device/textures.ts';
-import type { CudaArray, Format, TextureObject } from './array-types.ts';
+import type { CudaArray, Format, Image, Resource, Sampler, TextureObject } from './array-types.ts';
 import { arrayFlags, arrayOf, channelKinds, formatAt, mipmapOf, planesOf, rowsOf, texelBytes } from './arrays.ts';
 import { allocate } from './device-memory.ts';
+import { type MadeObject, surfaceOnDevice, textureOnDevice } from './device-textures.ts';
 import { must, type Row, row } from './row.ts';
 import { byteOfLight, linearLight } from './srgb.ts';
 import { type CudaState, fail } from './state.ts';
-
-/** What a texture or a surface shows. */
-export interface Resource {
-  readonly format: Format;
-  readonly images: readonly Image[];
-  readonly layers: number;
-  /** Bytes that are no array. */
-  readonly isBuffer: boolean;
-  /** Whether it has levels, whose coordinates are from 0 to 1 in any case. */
-  readonly isMipmap?: boolean;
-  readonly isCube: boolean;
-}
-
-interface Image {
-  readonly address: bigint;
-  readonly width: number;
-  readonly height: number;
-  readonly depth: number;
-  readonly pitch: number;
-  readonly slice: number;
-}
-
-/** How a texture is read, by the names of `cudaTextureDesc`; numbers are those of its enumerations. */
-export interface Sampler {
-  readonly addressMode: readonly number[];
-  readonly filterMode: number;
-  /** Whether integers become floats from -1 or 0 to 1. */
-  readonly isNormalizedFloat: boolean;
-  readonly isSrgb: boolean;
-  readonly border: readonly number[];
-  readonly normalizedCoords: number;
-  readonly mipFilter: number;
-  readonly levelBias: number;
-  readonly minLevel: number;
-  readonly maxLevel: number;
-  readonly isSeamless: boolean;
-}
 
 export const resourceTypes = { array: 0, mipmap: 1, linear: 2, pitched: 3 } as const;
 /** Bytes of the structures, and where the union of a resource starts. */
@@ -68,6 +32,7 @@ export function arrayResource(list: readonly CudaArray[]): Resource {
     images,
     layers: hasLayers ? planesOf(first) : 1,
     isBuffer: false,
+    arrays: list,
     isCube: (first.flags & arrayFlags.cubemap) !== 0,
   };
 }
@@ -239,15 +204,18 @@ function descriptorBytes(magic: number, { format, images, layers, isBuffer, isMi
   return new Uint8Array(view.buffer);
 }
 
-/** Puts a descriptor into memory of the device; gives its address. */
-function makeObject(state: CudaState, bytes: Uint8Array, resource: Uint8Array, sampler: Uint8Array): bigint {
-  // A driver of a GPU has handles of its own, and would take the address of a descriptor for one.
-  if (state.options.device.loadPtx) fail('cudaErrorNotSupported');
+/** Puts a descriptor into memory of the device. A kernel that uses its address after it is destroyed finds no descriptor. */
+function makeObject(state: CudaState, bytes: Uint8Array): MadeObject {
   const descriptor = allocate(state, bytes.length);
   descriptor.buffer.write(bytes);
-  const isTexture = new DataView(bytes.buffer).getUint32(textureHead.magic, true) === textureMagic.texture;
-  (isTexture ? state.textures : state.surfaces).set(descriptor.address, { descriptor, resource, sampler });
-  return descriptor.address;
+  return {
+    handle: descriptor.address,
+    destroy() {
+      descriptor.buffer.write(new Uint8Array(4));
+      state.allocations.remove(descriptor);
+      descriptor.buffer.free();
+    },
+  };
 }
 
 /** Source: recorded on an NVIDIA H200. */
@@ -262,21 +230,28 @@ function checkSampler({ format, isCube }: Resource, { filterMode, addressMode, i
 
 export function createTexture(state: CudaState, resource: Resource, sampler: Sampler, bytes: [Uint8Array, Uint8Array]): bigint {
   checkSampler(resource, sampler);
-  return makeObject(state, descriptorBytes(textureMagic.texture, resource, sampler), ...bytes);
+  const isOnDevice = state.options.device.images !== undefined;
+  const { handle, destroy } = isOnDevice
+    ? textureOnDevice(state, resource, sampler)
+    : makeObject(state, descriptorBytes(textureMagic.texture, resource, sampler));
+  state.textures.set(handle, { destroy, resource: bytes[0], sampler: bytes[1] });
+  return handle;
 }
 
 export function createSurface(state: CudaState, resource: Resource, bytes: Uint8Array): bigint {
-  return makeObject(state, descriptorBytes(textureMagic.surface, resource, plain), bytes, new Uint8Array());
+  const isOnDevice = state.options.device.images !== undefined;
+  const { handle, destroy } = isOnDevice
+    ? surfaceOnDevice(state, resource)
+    : makeObject(state, descriptorBytes(textureMagic.surface, resource, plain));
+  state.surfaces.set(handle, { destroy, resource: bytes, sampler: new Uint8Array() });
+  return handle;
 }
 
-/** Destroys an object, if it is one. A kernel that uses its handle finds no descriptor. */
-export function destroyObject(state: CudaState, objects: Map<bigint, TextureObject>, handle: bigint): void {
-  const { descriptor } = objects.get(handle) ?? {};
-  if (!descriptor) return;
+/** Destroys an object, if it is one. */
+export function destroyObject(objects: Map<bigint, TextureObject>, handle: bigint): void {
+  const object = objects.get(handle);
   objects.delete(handle);
-  descriptor.buffer.write(new Uint8Array(4));
-  state.allocations.remove(descriptor);
-  descriptor.buffer.free();
+  object?.destroy();
 }
 
 const bytesAt = ({ memory }: CudaState, at: bigint, count: number): Uint8Array =>
@@ -291,7 +266,7 @@ export const textureObjects: Readonly<Record<string, Row>> = {
     const bytes: [Uint8Array, Uint8Array] = [bytesAt(state, resource, structBytes.resource), bytesAt(state, sampler, structBytes.sampler)];
     must(state.memory.putU64(to, createTexture(state, resourceAt(state, resource), samplerAt(state, sampler), bytes)));
   }),
-  cudaDestroyTextureObject: row(['pointer'], (state, handle) => destroyObject(state, state.textures, handle)),
+  cudaDestroyTextureObject: row(['pointer'], (state, handle) => destroyObject(state.textures, handle)),
   cudaGetTextureObjectResourceDesc: row(['pointer', 'pointer'], (state, to, handle) =>
     must(state.memory.put(to, known(state.textures, handle).resource)),
   ),
@@ -307,7 +282,7 @@ export const textureObjects: Readonly<Record<string, Row>> = {
     if (state.memory.u32(resource) !== resourceTypes.array) fail('cudaErrorInvalidValue');
     must(state.memory.putU64(to, createSurface(state, resourceAt(state, resource), bytes)));
   }),
-  cudaDestroySurfaceObject: row(['pointer'], (state, handle) => destroyObject(state, state.surfaces, handle)),
+  cudaDestroySurfaceObject: row(['pointer'], (state, handle) => destroyObject(state.surfaces, handle)),
   cudaGetSurfaceObjectResourceDesc: row(['pointer', 'pointer'], (state, to, handle) =>
     must(state.memory.put(to, known(state.surfaces, handle).resource)),
   ),
