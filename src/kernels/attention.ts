@@ -2,16 +2,14 @@
  * Attention by the scheme of FlashAttention-2 (arXiv:2307.08691): tiles of keys and values in shared memory, an online softmax, and sums in registers, so
  * that scores are never in memory.
  */
+import type { Device } from '../api/index.ts';
 import {
-  type Arguments,
   blockIndex,
   constant,
   f32,
   kernel,
   local,
   loop,
-  type Pointer,
-  ptr,
   s32,
   shared,
   shuffleXor,
@@ -25,55 +23,28 @@ import {
   v4,
   when,
 } from '../build/index.ts';
+import {
+  type Attention,
+  type AttentionArguments,
+  type AttentionInside,
+  type AttentionOptions,
+  attentionParameters,
+  attentionPlan,
+  keyRows,
+} from './attention-plan.ts';
+import { isAligned, tensorAttention } from './attention-tensor.ts';
+import { capabilityOf } from './choice.ts';
 import { larger } from './functions.ts';
+import type { HalfType } from './gemm-plan.ts';
 import { refuse } from './refuse.ts';
-import { blocksFor, type Floating, named, portable, type Routine, routine, type TypeOption, typeOf } from './routine.ts';
+import { type Floating, named, portable, type Routine, routine, typeOf } from './routine.ts';
 
 type Real = Value<'f32'>;
 type Word = Value<'u32'>;
 
-/** Options of `attention`. */
-export type AttentionOptions<T extends Floating> = TypeOption<T> & {
-  /** The elements of a head: a multiple of 4 up to 32, of 8 up to 64, of 16 up to 128, of 32 up to 256. */
-  readonly size: number;
-  /** Whether keys and values are in pages, which `pages` names. */
-  readonly paged?: boolean;
-};
-
-type Attention<T extends Floating> = ReturnType<typeof parametersOf<T>>;
-const parametersOf = <T extends Floating>(type: Type<T>) => ({
-  ...{ q: ptr(type), k: ptr(type), v: ptr(type), y: ptr(type), logSum: ptr(f32), pages: ptr(s32) },
-  ...{ queries: u32, keys: u32, heads: u32, keyHeads: u32, pageSize: u32, scale: f32, causal: u32 },
-});
-
-/** What a launch of `attention` is given. */
-export type AttentionArguments<T extends Floating> = Pick<Arguments<Attention<T>>, 'q' | 'k' | 'v' | 'y' | 'queries' | 'keys' | 'heads'> &
-  Partial<Pick<Arguments<Attention<T>>, 'logSum' | 'pages' | 'keyHeads' | 'pageSize' | 'scale'>> & {
-    /** The number of sequences; 1 by default. */
-    readonly batch?: number;
-    /** Whether query i sees the keys up to i + keys - queries only. */
-    readonly causal?: boolean;
-  };
-
 const threads = 128;
 const tileKeys = 32;
 const chunk = 8;
-
-interface Inside<T extends Floating> {
-  readonly q: Pointer<T, 'global'>;
-  readonly k: Pointer<T, 'global'>;
-  readonly v: Pointer<T, 'global'>;
-  readonly y: Pointer<T, 'global'>;
-  readonly logSum: Pointer<'f32', 'global'>;
-  readonly pages: Pointer<'s32', 'global'>;
-  readonly queries: Word;
-  readonly keys: Word;
-  readonly heads: Word;
-  readonly keyHeads: Word;
-  readonly pageSize: Word;
-  readonly scale: Real;
-  readonly causal: Word;
-}
 
 interface Form<T extends Floating> {
   readonly type: Type<T>;
@@ -103,35 +74,29 @@ export function attention<T extends Floating = 'f32'>(options: AttentionOptions<
   const key = named('attention', size, paged && 'paged', type.name);
   const form: Form<T> = { type, size, paged, parts: partsOf(key, size) };
   const make = (name: string): TypedKernel<Attention<T>> =>
-    kernel(name, parametersOf(type), (p) => body(p as unknown as Inside<T>, form), { ...portable, block: threads });
-  const perBlock = threads / form.parts;
-  return routine(key, make, (given: AttentionArguments<T>) => {
-    const { q, k, v, y, logSum = null, pages = null, scale = 1 / Math.sqrt(size), batch = 1, causal = false } = given as Given;
-    const { queries, keys, heads, keyHeads = heads, pageSize = 0 } = given as Given;
-    if (heads % keyHeads !== 0) refuse(key, `${heads} heads are no multiple of ${keyHeads}`);
-    if (paged && (pages === null || pageSize === 0)) refuse(key, '`pages` or `pageSize` is missing');
-    const args = { q, k, v, y, logSum, pages, queries, keys, heads, keyHeads, pageSize, scale, causal: Number(causal) };
-    const [results, stored] = [batch * queries * heads, batch * keys * keyHeads * size];
-    return {
-      grid: [blocksFor(queries, perBlock), heads, batch],
-      block: threads,
-      args: args as unknown as Arguments<Attention<T>>,
-      sizes: {
-        ...{ queries: small(queries), keys: small(keys), heads: heads > 65535 ? Number.NaN : heads, keyHeads, pageSize },
-        batch: batch > 65535 ? Number.NaN : batch,
-      },
-      needs: {
-        ...{ q: results * size, y: results * size, logSum: results },
-        ...(paged ? { pages: batch * Math.ceil(keys / pageSize) } : { k: stored, v: stored }),
-      },
-    };
-  });
+    kernel(name, attentionParameters(type), (p) => body(p as unknown as AttentionInside<T>, form), { ...portable, block: threads });
+  const plan = attentionPlan<T>(key, { size, paged, perBlock: threads / form.parts, threads });
+  return routine(key, make, plan, (device, given) => tensorVariant(device, options, given));
 }
-type Given = AttentionArguments<'f32'>;
-/** Indices have a sign in the kernel. */
-const small = (count: number): number => (count > 0x3fff_ffff ? Number.NaN : count);
 
-function body<T extends Floating>(p: Inside<T>, form: Form<T>): void {
+/** The kernel by tensor cores, for heads and devices that have one, and memory that it can copy. */
+function tensorVariant<T extends Floating>(
+  device: Device,
+  { size, paged = false, type }: AttentionOptions<T>,
+  given: AttentionArguments<T>,
+): Routine<Attention<T>, AttentionArguments<T>> | undefined {
+  const capability = capabilityOf(device);
+  const isHalf = type?.name === 'f16' || type?.name === 'bf16';
+  if (!capability || capability.sm < 80 || !isHalf || (size !== 64 && size !== 128)) return undefined;
+  if (![given.q, given.k, given.v, given.y].every((each) => isAligned(each))) return undefined;
+  const by = capability.sm === 90 ? 'wgmma' : 'mma';
+  return tensorAttention({ type: type as unknown as Type<HalfType>, size, paged, by }) as unknown as Routine<
+    Attention<T>,
+    AttentionArguments<T>
+  >;
+}
+
+function body<T extends Floating>(p: AttentionInside<T>, form: Form<T>): void {
   const { type, size, parts } = form;
   const own = size / parts;
   const index = threadIndex();
@@ -201,21 +166,4 @@ function body<T extends Floating>(p: Inside<T>, form: Form<T>): void {
       p.logSum.at(result).set(isEmpty.select(constant(f32, Number.NEGATIVE_INFINITY), whole));
     });
   });
-}
-
-/** The first element of a key or value of this head, from the index of the key. */
-function keyRows<T extends Floating>(p: Inside<T>, { size, paged }: Form<T>, head: Word, sequence: Word): (key: Word) => Value<'u64'> {
-  const keyHead = head.div(p.heads.div(p.keyHeads));
-  const pitch = p.keyHeads.mul(size);
-  const within = keyHead.mul(size).to(u64);
-  if (!paged) {
-    const start = sequence.mulWide(p.keys);
-    return (key) => start.add(key.to(u64)).mul(pitch.to(u64)).add(within);
-  }
-  const perSequence = p.keys.add(p.pageSize).sub(1).div(p.pageSize);
-  const table = p.pages.add(sequence.mulWide(perSequence));
-  return (key) => {
-    const page = table.at(key.div(p.pageSize)).get().as(u32);
-    return page.madWide(p.pageSize, key.rem(p.pageSize).to(u64)).mul(pitch.to(u64)).add(within);
-  };
 }

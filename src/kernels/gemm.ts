@@ -3,22 +3,14 @@
  * tile of 16 along k is used, the next one is on its way through registers, so that the scheme needs no architecture in particular.
  */
 import {
-  type Arguments,
-  bf16,
   blockIndex,
   constant,
-  f16,
-  f32,
-  f64,
   type Index,
   kernel,
   local,
   loop,
   type Pointer,
   pointerAt,
-  ptr,
-  s8,
-  s32,
   shared,
   syncThreads,
   type Type,
@@ -32,75 +24,28 @@ import {
   v4,
   when,
 } from '../build/index.ts';
+import { chooseGemm, gemmCandidates } from './choice.ts';
 import { type Activation, activations } from './functions.ts';
+import {
+  type GemmArguments,
+  type GemmInside,
+  type GemmOptions,
+  type GemmParameters,
+  type GemmType,
+  gemmParameters,
+  gemmPlan,
+  results,
+  sums,
+  types,
+} from './gemm-plan.ts';
 import { refuse } from './refuse.ts';
-import { blocksFor, named, type Plan, portable, type Routine, routine } from './routine.ts';
-
-/** The types of the factors. */
-export type GemmType = 'f32' | 'f64' | 'f16' | 'bf16' | 's8';
-/** The type in which products are summed: that of `alpha`, `beta` and the bias. */
-export type GemmSum<T extends GemmType> = T extends 'f64' ? 'f64' : T extends 's8' ? 's32' : 'f32';
-/** The type of the result: that of the factors, and s32 for s8. */
-export type GemmResult<T extends GemmType> = T extends 's8' ? 's32' : T;
-
-const types = { f32, f64, f16, bf16, s8 } as const;
-const sums = { f32, f64, f16: f32, bf16: f32, s8: s32 } as const;
-const results = { f32, f64, f16, bf16, s8: s32 } as const;
-
-/** Options of `gemm`. */
-export interface GemmOptions<T extends GemmType = GemmType> {
-  /** The type of the factors: f32 by default. */
-  readonly type?: Type<T>;
-  /** Whether `a` has a row for each index of k, and not for each row of the result. */
-  readonly transposeA?: boolean;
-  /** Whether `b` has a row for each column of the result, and not for each index of k. */
-  readonly transposeB?: boolean;
-  /** A function of each element at the end; of f32, f16 and bf16. */
-  readonly activation?: Activation;
-  /** The rows and columns of the result that a block computes: 128 by default, 64 for f64 and for small matrices. */
-  readonly tile?: 64 | 128;
-}
+import { named, type Plan, portable, type Routine, routine } from './routine.ts';
 
 const depth = 16;
 const side = 16;
 const threads = side * side;
 
-type Parametersof<T extends GemmType> = ReturnType<typeof parametersOf<T>>;
-const parametersOf = <T extends GemmType>(type: T) => {
-  const sum = sums[type] as unknown as Type<GemmSum<T>>;
-  const [element, result] = [types[type] as unknown as Type<T>, results[type] as unknown as Type<GemmResult<T>>];
-  return {
-    ...{ a: ptr(element), b: ptr(element), c: ptr(result), bias: ptr(sum), m: u32, n: u32, k: u32, lda: u64, ldb: u64, ldc: u64 },
-    ...{ strideA: u64, strideB: u64, strideC: u64, alpha: sum, beta: sum },
-  };
-};
-
-/** What a launch of `gemm` is given: matrices row by row. */
-export type GemmArguments<T extends GemmType> = Pick<Arguments<Parametersof<T>>, 'a' | 'b' | 'c' | 'm' | 'n' | 'k'> &
-  Partial<Omit<Arguments<Parametersof<T>>, 'a' | 'b' | 'c' | 'm' | 'n' | 'k'>> & {
-    /** The number of products: matrices follow each other by the strides. 1 by default. */
-    readonly batch?: number;
-  };
-
-/** The sum types as the body sees them: what it does is the same for all. */
 type Sum = Value<'f32'>;
-interface Inside {
-  readonly a: Pointer<'f32', 'global'>;
-  readonly b: Pointer<'f32', 'global'>;
-  readonly c: Pointer<'f32', 'global'>;
-  readonly bias: Pointer<'f32', 'global'>;
-  readonly m: Value<'u32'>;
-  readonly n: Value<'u32'>;
-  readonly k: Value<'u32'>;
-  readonly lda: Value<'u64'>;
-  readonly ldb: Value<'u64'>;
-  readonly ldc: Value<'u64'>;
-  readonly strideA: Value<'u64'>;
-  readonly strideB: Value<'u64'>;
-  readonly strideC: Value<'u64'>;
-  readonly alpha: Sum;
-  readonly beta: Sum;
-}
 
 interface Form {
   readonly type: GemmType;
@@ -110,74 +55,38 @@ interface Form {
   readonly activation: Activation;
 }
 
+/** The types that have several kernels. */
+const candidateTypes = new Set<GemmType>(gemmCandidates.flatMap(({ types: each }) => each));
+
 const bytes = { f32: 4, f64: 8, f16: 2, bf16: 2, s8: 1, s32: 4 } as const;
 
 /**
  * `c = f(alpha * a b + beta * c + bias)`: `a` is m by k, `b` is k by n, `c` is m by n, and the bias has an element for each column. f16 and bf16 are summed as
  * f32, s8 as s32 (exactly). `lda`, `ldb` and `ldc` are the elements from one row to the next, by default as few as possible, and below 2^25 for the factors; `strideA`, `strideB` and
- * `strideC` those from one matrix of a batch to the next. `bias` is null by default; `c` is read only if `beta` is not 0. Deterministic.
+ * `strideC` those from one matrix of a batch to the next. `bias` is null by default; `c` is read only if `beta` is not 0. Deterministic. On NVIDIA's GPUs from sm_80 on, a
+ * launch of f32, f16 or bf16 without `tile` runs `singleGemm` or `tensorGemm`.
  */
-export function gemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): Routine<Parametersof<T>, GemmArguments<T>> {
+export function gemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): Routine<GemmParameters<T>, GemmArguments<T>> {
   const type = (options.type?.name ?? 'f32') as T;
   const { transposeA = false, transposeB = false, activation = 'identity', tile = type === 'f64' ? 64 : 128 } = options;
   const key = named('gemm', type, tile, transposeA && 'ta', transposeB && 'tb', activation !== 'identity' && activation);
   if (activation !== 'identity' && sums[type].name !== 'f32') refuse(key, 'activations are functions of f32');
   if (type === 'f64' && tile !== 64) refuse(key, 'tiles of f64 are 64 by 64');
   const form: Form = { type, tile, transposeA, transposeB, activation };
-  const make = (name: string): TypedKernel<Parametersof<T>> =>
-    kernel(name, parametersOf(type), (p) => body(p as unknown as Inside, form), {
+  const make = (name: string): TypedKernel<GemmParameters<T>> =>
+    kernel(name, gemmParameters(type), (p) => body(p as unknown as GemmInside, form), {
       ...portable,
       block: threads,
       // Two blocks of 128 registers for each thread hide what one would wait for.
       minBlocks: tile === 128 ? 2 : undefined,
     });
-  return routine(
-    key,
-    make,
-    (given: GemmArguments<T>) => planOf(form, given as unknown as GemmArguments<'f32'>) as unknown as Plan<Parametersof<T>>,
-  );
+  const plan = (given: GemmArguments<T>): Plan<GemmParameters<T>> => gemmPlan({ ...form, tile: [tile, tile], threads }, given);
+  // A tile that is asked for is this kernel's.
+  const name = options.tile === undefined && candidateTypes.has(type) ? `${key}_any` : key;
+  return routine(name, make, plan, (device, given) => chooseGemm(device, options, given));
 }
 
-/** A pitch that a tile's offsets of 32 bits hold. */
-const pitchOf = (pitch: number, columns: number): number => (pitch < columns || pitch > 2 ** 25 - 1 ? Number.NaN : pitch);
-
-/** The elements of a batch of matrices of rows and columns. */
-const extentOf = (rows: number, columns: number, pitch: number, batch: number, stride: number): number =>
-  rows === 0 || columns === 0 || batch === 0 ? 0 : (batch - 1) * stride + (rows - 1) * pitch + columns;
-
-function planOf({ tile, transposeA, transposeB }: Form, given: GemmArguments<'f32'>): Plan<Parametersof<'f32'>> {
-  const { m, n, k, batch = 1, alpha = 1, beta = 0, bias = null } = given;
-  const [rowsA, columnsA, rowsB, columnsB] = [transposeA ? k : m, transposeA ? m : k, transposeB ? n : k, transposeB ? k : n];
-  const [lda, ldb, ldc] = [Number(given.lda ?? columnsA), Number(given.ldb ?? columnsB), Number(given.ldc ?? n)];
-  const [strideA, strideB, strideC] = [
-    Number(given.strideA ?? rowsA * lda),
-    Number(given.strideB ?? rowsB * ldb),
-    Number(given.strideC ?? m * ldc),
-  ];
-  const { a, b, c } = given;
-  return {
-    grid: [blocksFor(n, tile), blocksFor(m, tile), batch],
-    block: threads,
-    args: { a, b, c, bias, m, n, k, lda, ldb, ldc, strideA, strideB, strideC, alpha, beta },
-    sizes: {
-      ...{
-        m: m > 65535 * tile ? Number.NaN : m,
-        n,
-        k: k > 0xffff_ffff - depth ? Number.NaN : k,
-        batch: batch > 65535 ? Number.NaN : batch,
-      },
-      ...{ lda: pitchOf(lda, columnsA), ldb: pitchOf(ldb, columnsB), ldc: ldc < n ? Number.NaN : ldc },
-    },
-    needs: {
-      a: extentOf(rowsA, columnsA, lda, batch, strideA),
-      b: extentOf(rowsB, columnsB, ldb, batch, strideB),
-      c: extentOf(m, n, ldc, batch, strideC),
-      bias: n,
-    },
-  };
-}
-
-function body(p: Inside, form: Form): void {
+function body(p: GemmInside, form: Form): void {
   const { type, tile } = form;
   const sum = sums[type] as unknown as Type<'f32'>;
   const batch = blockIndex('z').to(u64);
@@ -322,7 +231,7 @@ interface Where {
 }
 
 /** Stores the sums of this thread that are inside of the result. */
-function store(p: Inside, { type, tile, activation }: Form, total: readonly Variable<'f32'>[], { row, column, batch }: Where): void {
+function store(p: GemmInside, { type, tile, activation }: Form, total: readonly Variable<'f32'>[], { row, column, batch }: Where): void {
   const per = tile / side;
   const sum = sums[type] as unknown as Type<'f32'>;
   const result = results[type] as unknown as Type<'f32'>;

@@ -7,6 +7,7 @@ import {
   kernel,
   local,
   loop,
+  type Parameters,
   type Pointer,
   ptr,
   shared,
@@ -18,9 +19,11 @@ import {
   type Value,
   when,
 } from '../build/index.ts';
+import { plus } from './functions.ts';
 import { blocksFor, type Floating, named, portable, type Routine, routine, type TypeOption, typeOf } from './routine.ts';
 import { alongRow, type RowOptions, reads, rowOf, rowSum, threadsOf } from './row.ts';
-import { type Rows, rowPlan } from './softmax.ts';
+import { blockOf, byPairs, formOf, forRow, HeldRow, indexInRow, maxColumns, type RowForm } from './rows.ts';
+import { byColumns, type Rows, rowPlan, type Steps } from './softmax.ts';
 
 type Real = Value<'f32'>;
 
@@ -31,13 +34,18 @@ export type NormOptions<T extends Floating> = TypeOption<T> & RowOptions;
 const inverse = (columns: Value<'u32'>): Real => constant(f32, 1).div(columns.to(f32));
 
 /** The mean of a function of the columns of a row. */
-function meanOf(columns: Value<'u32'>, threads: number, values: (indices: readonly Value<'u32'>[]) => Real[]): Real {
+function meanOf(columns: Value<'u32'>, threads: number, values: (indices: readonly Value<'u32'>[]) => Real[], index = threadIndex()): Real {
   const own = local(f32, 0);
-  alongRow(columns, threads, (indices) => {
-    // The sum of four first: shorter chains of sums are more exact.
-    const [first, ...rest] = values(indices);
-    own.set(own.add(rest.reduce((sum, value) => sum.add(value), first!)));
-  });
+  alongRow(
+    columns,
+    threads,
+    (indices) => {
+      // The sum of four first: shorter chains of sums are more exact.
+      const [first, ...rest] = values(indices);
+      own.set(own.add(rest.reduce((sum, value) => sum.add(value), first!)));
+    },
+    index,
+  );
   return rowSum(own.get(), threads).mul(inverse(columns));
 }
 
@@ -59,45 +67,96 @@ const layerNormParameters = <T extends Floating>(type: Type<T>) => ({
   scale: ptr(f32),
   columns: u32,
   epsilon: f32,
+  rows: u32,
 });
+type Given<P extends Parameters> = Omit<Arguments<P>, 'rows'> & Rows;
 
 /**
  * Layer norm of each row: `y = (x - mean) * scale * weight + bias` with `scale = 1 / sqrt(variance + epsilon)`. `weight` and `bias` may be null (1 and
  * 0), and so may `mean` and `scale`, which the backward kernel needs. The variance is computed from the differences. Deterministic.
  */
-export function layerNorm<T extends Floating = 'f32'>(options: NormOptions<T> = {}): Routine<LayerNorm<T>, Arguments<LayerNorm<T>> & Rows> {
+export function layerNorm<T extends Floating = 'f32'>(options: NormOptions<T> = {}): Routine<LayerNorm<T>, Given<LayerNorm<T>>> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
+  const form = formOf(threads);
   const make = (name: string): TypedKernel<LayerNorm<T>> =>
-    kernel(
-      name,
-      layerNormParameters(type),
-      (p) => {
-        const { x, y, weight, bias, mean, scale, columns, epsilon } = p as unknown as Pointers<T, 'x' | 'y' | 'weight' | 'bias'> &
-          Pointers<'f32', 'mean' | 'scale'> &
-          Scalars;
-        const [from, to] = [rowOf(x, columns), rowOf(y, columns)];
-        const middle = meanOf(columns, threads, (indices) => reads(from, indices));
-        const variance = meanOf(columns, threads, (indices) =>
-          reads(from, indices).map((value) => {
-            const difference = value.sub(middle);
-            return difference.mul(difference);
-          }),
-        );
-        const factor = reciprocalRoot(variance, epsilon);
-        const isFirst = threadIndex().eq(0);
-        when(isFirst.and(isThere(mean)), () => mean.at(blockIndex()).set(middle));
-        when(isFirst.and(isThere(scale)), () => scale.at(blockIndex()).set(factor));
-        alongRow(columns, threads, (indices) => {
-          const values = reads(from, indices);
-          const [weights, biases] = [orElse(weight, indices, 1), orElse(bias, indices, 0)];
-          for (const [k, value] of values.entries())
-            to.at(indices[k]!).set(value.sub(middle).mul(factor).fma(weights[k]!, biases[k]!).to(type));
-        });
-      },
-      { ...portable, block: threads },
-    );
+    kernel(name, layerNormParameters(type), (p) => normBody(form, p as unknown as NormInside<T>), { ...portable, block: blockOf(form) });
   const others = { weight: 'columns', bias: 'columns', mean: 'rows', scale: 'rows' } as const;
-  return routine(named('layer_norm', type.name, threads), make, rowPlan<LayerNorm<T>>(threads, ['x', 'y'], others));
+  const choose =
+    options.threads === undefined
+      ? byColumns<LayerNorm<T>, Given<LayerNorm<T>>>(normSteps, (own) => layerNorm({ ...options, threads: own }))
+      : undefined;
+  const key = named('layer_norm', type.name, options.threads === undefined ? 'rows' : threads);
+  return routine(key, make, rowPlan<LayerNorm<T>>(threads, ['x', 'y'], others, form), choose);
+}
+
+/** The most columns that a number of threads is best for. Measured on an H200. */
+const normSteps: Steps = [
+  [512, 32],
+  [1024, 64],
+  [2048, 128],
+  [4096, 256],
+  [8192, 512],
+  [Number.POSITIVE_INFINITY, 1024],
+];
+
+/** What both norms have; `mean` and `bias` are those of layer norm. */
+interface NormInside<T extends Floating> extends Scalars, Pointers<T, 'x' | 'y' | 'weight'>, Pointers<'f32', 'scale'> {
+  readonly bias?: Pointer<T, 'global'>;
+  readonly mean?: Pointer<'f32', 'global'>;
+  readonly rows: Value<'u32'>;
+}
+
+function normBody<T extends Floating>(form: RowForm, p: NormInside<T>): void {
+  const { x, y, weight, bias, mean, scale, columns, epsilon, rows } = p;
+  forRow(form, rows, (row) => {
+    const [from, to] = [rowOf(x, columns, row), rowOf(y, columns, row)];
+    const index = indexInRow(form);
+    const note = (middle: Real | undefined, factor: Real): void => {
+      const isFirst = index.eq(0);
+      if (mean && middle) when(isFirst.and(isThere(mean)), () => mean.at(row).set(middle));
+      when(isFirst.and(isThere(scale)), () => scale.at(row).set(factor));
+    };
+    const held = (): void => {
+      const own = new HeldRow(form, columns, [from, to, weight, ...(bias ? [bias] : [])]);
+      const values = own.load(from, 0);
+      const middle = mean && own.sum(byPairs(values, plus)).mul(inverse(columns));
+      const squares = values.map((value, i) => {
+        const difference = middle ? value.sub(middle) : value.get();
+        const square = difference.mul(difference);
+        return middle ? own.has(i).select(square, 0) : square;
+      });
+      const factor = reciprocalRoot(own.sum(byPairs(squares, plus)).mul(inverse(columns)), epsilon);
+      note(middle, factor);
+      const arrays = [{ from: weight, otherwise: 1 }, ...(bias ? [{ from: bias, otherwise: 0 }] : [])];
+      const resultOf = (i: number, [w, b]: readonly Real[]): Real => {
+        const normal = (middle ? values[i]!.sub(middle) : values[i]!).mul(factor);
+        return b ? normal.fma(w!, b) : normal.mul(w!);
+      };
+      own.store(to, resultOf, arrays);
+    };
+    const streamed = (): void => {
+      const middle = mean && meanOf(columns, form.threads, (indices) => reads(from, indices), index);
+      const square = (indices: readonly Value<'u32'>[]): Real[] =>
+        reads(from, indices).map((value) => {
+          const difference = middle ? value.sub(middle) : value;
+          return difference.mul(difference);
+        });
+      const factor = reciprocalRoot(meanOf(columns, form.threads, square, index), epsilon);
+      note(middle, factor);
+      const store = (indices: readonly Value<'u32'>[]): void => {
+        const values = reads(from, indices);
+        const [weights, biases] = [orElse(weight, indices, 1), bias && orElse(bias, indices, 0)];
+        for (const [k, value] of values.entries()) {
+          const normal = (middle ? value.sub(middle) : value).mul(factor);
+          to.at(indices[k]!).set(
+            (biases ? normal.fma(weights[k]!, biases[k]!) : normal.mul(weights[k]!)).to({ kind: 'scalar', name: x.type } as Type<T>),
+          );
+        }
+      };
+      alongRow(columns, form.threads, store, index);
+    };
+    when(columns.le(maxColumns(form)), held, streamed);
+  });
 }
 
 /** Whether a pointer is not null. */
@@ -188,6 +247,7 @@ const rmsNormParameters = <T extends Floating>(type: Type<T>) => ({
   scale: ptr(f32),
   columns: u32,
   epsilon: f32,
+  rows: u32,
 });
 
 /**
@@ -195,29 +255,18 @@ const rmsNormParameters = <T extends Floating>(type: Type<T>) => ({
  * backward kernel needs. With `threads: 32` a warp has a row: the norm of queries and keys by head (QK-norm), with as many rows as tokens times
  * heads. Deterministic.
  */
-export function rmsNorm<T extends Floating = 'f32'>(options: NormOptions<T> = {}): Routine<RmsNorm<T>, Arguments<RmsNorm<T>> & Rows> {
+export function rmsNorm<T extends Floating = 'f32'>(options: NormOptions<T> = {}): Routine<RmsNorm<T>, Given<RmsNorm<T>>> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
+  const form = formOf(threads);
   const make = (name: string): TypedKernel<RmsNorm<T>> =>
-    kernel(
-      name,
-      rmsNormParameters(type),
-      (p) => {
-        const { x, y, weight, scale, columns, epsilon } = p as unknown as Pointers<T, 'x' | 'y' | 'weight'> &
-          Pointers<'f32', 'scale'> &
-          Scalars;
-        const [from, to] = [rowOf(x, columns), rowOf(y, columns)];
-        const square = meanOf(columns, threads, (indices) => reads(from, indices).map((value) => value.mul(value)));
-        const factor = reciprocalRoot(square, epsilon);
-        when(threadIndex().eq(0).and(isThere(scale)), () => scale.at(blockIndex()).set(factor));
-        alongRow(columns, threads, (indices) => {
-          const [values, weights] = [reads(from, indices), orElse(weight, indices, 1)];
-          for (const [k, value] of values.entries()) to.at(indices[k]!).set(value.mul(factor).mul(weights[k]!).to(type));
-        });
-      },
-      { ...portable, block: threads },
-    );
+    kernel(name, rmsNormParameters(type), (p) => normBody(form, p as unknown as NormInside<T>), { ...portable, block: blockOf(form) });
   const others = { weight: 'columns', scale: 'rows' } as const;
-  return routine(named('rms_norm', type.name, threads), make, rowPlan<RmsNorm<T>>(threads, ['x', 'y'], others));
+  const choose =
+    options.threads === undefined
+      ? byColumns<RmsNorm<T>, Given<RmsNorm<T>>>(normSteps, (own) => rmsNorm({ ...options, threads: own }))
+      : undefined;
+  const key = named('rms_norm', type.name, options.threads === undefined ? 'rows' : threads);
+  return routine(key, make, rowPlan<RmsNorm<T>>(threads, ['x', 'y'], others, form), choose);
 }
 
 type NormWeights<T extends Floating> = ReturnType<typeof normWeightsParameters<T>>;

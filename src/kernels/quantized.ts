@@ -1,6 +1,6 @@
 /** Products with quantized weights, which are decoded in registers. */
 
-import { partOf } from '../api/index.ts';
+import { type Device, partOf } from '../api/index.ts';
 import {
   type Arguments,
   blockIndex,
@@ -23,8 +23,10 @@ import {
   warpReduce,
   when,
 } from '../build/index.ts';
+import { capabilityOf } from './choice.ts';
 import { type Block, type FormatName, formats } from './formats.ts';
 import { plus } from './functions.ts';
+import { hasRoom, quantizedTensorGemm } from './quantized-tensor.ts';
 import { refuse } from './refuse.ts';
 import { blocksFor, named, type Plan, portable, type Routine, routine } from './routine.ts';
 
@@ -106,7 +108,7 @@ export function quantizedGemm(format: FormatName): Routine<typeof vectorParamete
   const make = (name: string): TypedKernel<typeof vectorParameters> =>
     kernel(name, vectorParameters, (p) => productBody(format, p), { ...portable, block: warps * 32 });
   const key = named('gemm', format);
-  return routine(key, make, ({ batch = 1, scales = null, ...given }: QuantizedArguments) => {
+  const plan = ({ batch = 1, scales = null, ...given }: QuantizedArguments): Plan<typeof vectorParameters> => {
     const { rows, columns } = given;
     const { needs, sizes } = planOf(key, format, { ...given, scales });
     return {
@@ -116,7 +118,20 @@ export function quantizedGemm(format: FormatName): Routine<typeof vectorParamete
       sizes: { ...sizes, batch: batch > 65535 ? Number.NaN : batch },
       needs: { ...needs, x: batch * columns, y: batch * rows },
     };
-  });
+  };
+  return routine(key, make, plan, (device, given) => tensorVariant(device, format, given));
+}
+
+/** The kernel by tensor cores, for devices and formats that have one. */
+function tensorVariant(device: Device, format: FormatName, given: QuantizedArguments): ReturnType<typeof quantizedGemm> | undefined {
+  const capability = capabilityOf(device);
+  if (!capability || capability.sm < 80 || format === 'nf4') return undefined;
+  const vectors = (given.batch ?? 1) > 1 ? 2 : 1;
+  const fitting = ([vectors, 1] as const).find((each) => hasRoom(format, { vectors: each }, given.columns));
+  return (
+    fitting &&
+    (quantizedTensorGemm(format, { vectors: fitting }, capability.multiprocessors) as unknown as ReturnType<typeof quantizedGemm>)
+  );
 }
 
 function productBody(format: FormatName, p: Matrix & { readonly x: Pointer<'f32', 'global'>; readonly y: Pointer<'f32', 'global'> }): void {

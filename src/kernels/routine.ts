@@ -1,5 +1,5 @@
 /** Routines of the library: a kernel that is made once for a type and options, and launches that choose the grid for the sizes given. */
-import { type Device, type Extent, type LaunchReport, partOf, type Stream, type Work } from '../api/index.ts';
+import { type Device, type Extent, type LaunchOptions, type LaunchReport, partOf, type Stream, type Work } from '../api/index.ts';
 import { type Arguments, bf16, f16, f32, type Parameters, type Type, type TypedKernel } from '../build/index.ts';
 import { refuse } from './refuse.ts';
 
@@ -22,6 +22,8 @@ export interface Plan<P extends Parameters> {
   readonly grid: Extent;
   readonly block: Extent;
   readonly args: Arguments<P>;
+  /** The bytes of dynamic shared memory. */
+  readonly shared?: number;
   /** The elements that the kernel reads or writes, by parameter. */
   readonly needs?: { readonly [N in keyof P]?: number };
   /** What has to be a whole number from 0 (or from 1) to 2^32 - 1. */
@@ -32,7 +34,12 @@ export interface Plan<P extends Parameters> {
 export interface RoutineLaunch {
   /** The stream; the default stream if omitted. */
   readonly stream?: Stream;
+  /** The instruments of the launch, on the CPU device. */
+  readonly watch?: LaunchOptions<readonly unknown[]>['watch'];
 }
+
+/** Which other routine a launch runs; undefined for the routine itself. */
+export type Choose<P extends Parameters, G> = (device: Device, given: G) => Routine<P, G> | undefined;
 
 /**
  * A kernel of the library. Its PTX is the same for every size, and a launch takes sizes of any kind: elements are aligned to their own size and to
@@ -43,11 +50,14 @@ export class Routine<P extends Parameters = Parameters, G = Arguments<P>> {
   readonly name: string;
   readonly #make: () => TypedKernel<P>;
   readonly #plan: (given: G) => Plan<P>;
+  readonly #choose: Choose<P, G> | undefined;
   #kernel: TypedKernel<P> | undefined;
+  readonly #compiled = new WeakSet<Device>();
 
   /** @internal */
-  constructor(name: string, make: (name: string) => TypedKernel<P>, plan: (given: G) => Plan<P>) {
+  constructor(name: string, make: (name: string) => TypedKernel<P>, plan: (given: G) => Plan<P>, choose?: Choose<P, G>) {
     this.name = name;
+    this.#choose = choose;
     this.#make = () => make(name);
     this.#plan = plan;
   }
@@ -69,10 +79,24 @@ export class Routine<P extends Parameters = Parameters, G = Arguments<P>> {
   }
 
   /** Enqueues a launch; of no elements, nothing. Throws CM5093 as `plan`, and what a launch of the API throws. */
-  launch(device: Device, given: G, { stream }: RoutineLaunch = {}): Work<LaunchReport> | undefined {
-    const { grid, block, args } = this.plan(given);
+  launch(device: Device, given: G, options: RoutineLaunch = {}): Work<LaunchReport> | undefined {
+    const chosen = this.variant(device, given);
+    if (chosen !== this) return chosen.launch(device, given, options);
+    const { stream, watch } = options;
+    const { grid, block, args, shared } = this.plan(given);
     if ([grid].flat().some((each) => each === 0)) return undefined;
-    return this.kernel.launch(device, { grid, block: block as number, args, ...(stream ? { stream } : {}) });
+    // The CPU device has more shared memory than Apple's GPUs, for kernels that are compiled for it alone.
+    if (shared && device.info.kind === 'cpu' && !this.#compiled.has(device)) {
+      this.kernel.module(device, { compile: { target: 'cpu' } });
+      this.#compiled.add(device);
+    }
+    const others = { ...(shared ? { shared } : {}), ...(stream ? { stream } : {}), ...(watch ? { watch } : {}) };
+    return this.kernel.launch(device, { grid, block: block as number, args, ...others });
+  }
+
+  /** The routine that a launch on a device runs: this one, or another with the same result that is faster there. */
+  variant(device: Device, given: G): Routine<P, G> {
+    return this.#choose?.(device, given) ?? this;
   }
 
   #assertHolds(name: string, value: unknown, count: number): void {
@@ -88,10 +112,11 @@ export function routine<P extends Parameters, G>(
   name: string,
   make: (name: string) => TypedKernel<P>,
   plan: (given: G) => Plan<P>,
+  choose?: Choose<P, G>,
 ): Routine<P, G> {
   const known = made.get(name);
   if (known) return known as unknown as Routine<P, G>;
-  const created = new Routine<P, G>(name, make, plan);
+  const created = new Routine<P, G>(name, make, plan, choose);
   made.set(name, created as unknown as Routine<Parameters, never>);
   return created;
 }

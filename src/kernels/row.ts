@@ -22,20 +22,25 @@ export function threadsOf({ threads = 256 }: RowOptions): number {
   return threads;
 }
 
-/** The start of the row of this block. */
-export const rowOf = <T extends Floating>(x: Pointer<T, 'global'>, columns: Value<'u32'>): Pointer<T, 'global'> =>
-  x.add(blockIndex().mulWide(columns));
+/** The start of the row of this block, or of another one. */
+export const rowOf = <T extends Floating>(x: Pointer<T, 'global'>, columns: Value<'u32'>, row = blockIndex()): Pointer<T, 'global'> =>
+  x.add(row.mulWide(columns));
 
 /** Elements as f32. */
 export const reads = <T extends Floating>(x: Pointer<T, 'global'>, indices: readonly Value<'u32'>[]): Real[] =>
   indices.map((i) => x.at(i).get().to(f32));
 
 /** Calls a function with the columns of this thread: four at a time as long as the whole block has four, then one at a time. */
-export function alongRow(columns: Value<'u32'>, threads: number, visit: (columns: readonly Value<'u32'>[]) => void): void {
+export function alongRow(
+  columns: Value<'u32'>,
+  threads: number,
+  visit: (columns: readonly Value<'u32'>[]) => void,
+  index = threadIndex(),
+): void {
   const step = 4 * threads;
   const whole = columns.sub(columns.and(step - 1));
-  loop(threadIndex(), whole, step, (c) => visit([c, c.add(threads), c.add(2 * threads), c.add(3 * threads)]));
-  loop(whole.add(threadIndex()), columns, threads, (c) => visit([c]));
+  loop(index, whole, step, (c) => visit([c, c.add(threads), c.add(2 * threads), c.add(3 * threads)]));
+  loop(whole.add(index), columns, threads, (c) => visit([c]));
 }
 
 /** The sum of a value over the threads of the row. */

@@ -17,9 +17,21 @@ import {
   type Value,
   when,
 } from '../build/index.ts';
-import { larger } from './functions.ts';
-import { type Floating, named, type Plan, portable, type Routine, routine, type TypeOption, typeOf } from './routine.ts';
+import { larger, plus } from './functions.ts';
+import {
+  blocksFor,
+  type Choose,
+  type Floating,
+  named,
+  type Plan,
+  portable,
+  type Routine,
+  routine,
+  type TypeOption,
+  typeOf,
+} from './routine.ts';
 import { alongRow, type RowOptions, reads, rowMaximum, rowOf, rowSum, threadsOf } from './row.ts';
+import { blockOf, byPairs, formOf, forRow, HeldRow, indexInRow, maxColumns, type RowForm, rowsOf } from './rows.ts';
 
 type Real = Value<'f32'>;
 
@@ -42,32 +54,49 @@ const least = -3.4028234663852886e38;
 const power = (difference: Real): Real => difference.mul(Math.LOG2E).exp2();
 
 /** The maximum of a row and the sum of `exp(x - maximum)`, which every thread has. */
-function extent<T extends Floating>(x: Pointer<T, 'global'>, columns: Value<'u32'>, threads: number): { maximum: Real; sum: Real } {
+function extent<T extends Floating>(
+  x: Pointer<T, 'global'>,
+  columns: Value<'u32'>,
+  threads: number,
+  index = threadIndex(),
+): { maximum: Real; sum: Real } {
   const maximum = local(f32, least);
   const sum = local(f32, 0);
-  alongRow(columns, threads, (indices) => {
-    const values = reads(x, indices);
-    const next = values.reduce<Real>((most, value) => larger(most, value), maximum.get());
-    const before = sum.mul(power(maximum.sub(next)));
-    sum.set(values.reduce<Real>((total, value) => total.add(power(value.sub(next))), before));
-    maximum.set(next);
-  });
+  alongRow(
+    columns,
+    threads,
+    (indices) => {
+      const values = reads(x, indices);
+      const next = values.reduce<Real>((most, value) => larger(most, value), maximum.get());
+      const before = sum.mul(power(maximum.sub(next)));
+      sum.set(values.reduce<Real>((total, value) => total.add(power(value.sub(next))), before));
+      maximum.set(next);
+    },
+    index,
+  );
   const whole = rowMaximum(maximum.get(), threads);
   return { maximum: whole, sum: rowSum(sum.mul(power(maximum.sub(whole))), threads) };
 }
 
 /** The plan of a kernel with a block for each row. */
 export const rowPlan =
-  <P extends Parameters & { readonly columns: Type<'u32'> }>(threads: number, matrices: readonly string[], others: RowNeeds = {}) =>
-  ({ rows, ...args }: Arguments<P> & Rows): Plan<P> => {
+  <P extends Parameters & { readonly columns: Type<'u32'> }>(
+    threads: number,
+    matrices: readonly string[],
+    others: RowNeeds = {},
+    form: RowForm | undefined = undefined,
+  ) =>
+  ({ rows, ...others1 }: Arguments<P> & Rows): Plan<P> => {
+    // A kernel that holds rows is given their number.
+    const args = form ? { ...others1, rows } : others1;
     const columns = (args as unknown as { columns: number }).columns;
     const needs = Object.fromEntries([
       ...matrices.map((name) => [name, rows * columns]),
       ...Object.entries(others).map(([name, of]) => [name, of === 'rows' ? rows : columns]),
     ]);
     return {
-      grid: columns === 0 ? 0 : rows,
-      block: threads,
+      grid: columns === 0 ? 0 : form ? blocksFor(rows, rowsOf(form)) : rows,
+      block: form ? blockOf(form) : threads,
       args: args as unknown as Arguments<P>,
       // A step of four times the threads beyond the last column must not wrap.
       sizes: { rows: rows > 0x7fff_ffff ? Number.NaN : rows, columns: columns > 0xffff_ffff - 4096 ? Number.NaN : columns },
@@ -77,29 +106,75 @@ export const rowPlan =
 type RowNeeds = Readonly<Record<string, 'rows' | 'columns'>>;
 
 type Softmax<T extends Floating> = ReturnType<typeof softmaxParameters<T>>;
-const softmaxParameters = <T extends Floating>(type: Type<T>) => ({ x: ptr(type), y: ptr(type), columns: u32 });
+const softmaxParameters = <T extends Floating>(type: Type<T>) => ({ x: ptr(type), y: ptr(type), columns: u32, rows: u32 });
+type SoftmaxGiven<T extends Floating> = Omit<Arguments<Softmax<T>>, 'rows'> & Rows;
 
 /** The softmax of each row of a matrix: `y[r][c] = exp(x[r][c]) / Σ exp(x[r][i])`. `x` and `y` may be the same. Deterministic. */
-export function softmax<T extends Floating = 'f32'>(options: SoftmaxOptions<T> = {}): Routine<Softmax<T>, Arguments<Softmax<T>> & Rows> {
+export function softmax<T extends Floating = 'f32'>(options: SoftmaxOptions<T> = {}): Routine<Softmax<T>, SoftmaxGiven<T>> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
+  const form = formOf(threads);
   const make = (name: string): TypedKernel<Softmax<T>> =>
     kernel(
       name,
       softmaxParameters(type),
       (p) => {
-        const { x, y, columns } = p as unknown as Record<'x' | 'y', Pointer<T, 'global'>> & { columns: Value<'u32'> };
-        const [from, to] = [rowOf(x, columns), rowOf(y, columns)];
-        const { maximum, sum } = extent(from, columns, threads);
-        const scale = constant(f32, 1).div(sum);
-        alongRow(columns, threads, (indices) => {
-          const values = reads(from, indices);
-          for (const [k, value] of values.entries()) to.at(indices[k]!).set(power(value.sub(maximum)).mul(scale).to(type));
+        const { x, y, columns, rows } = p as unknown as Record<'x' | 'y', Pointer<T, 'global'>> & Record<'columns' | 'rows', Value<'u32'>>;
+        forRow(form, rows, (row) => {
+          const [from, to] = [rowOf(x, columns, row), rowOf(y, columns, row)];
+          when(
+            columns.le(maxColumns(form)),
+            () => heldSoftmax(new HeldRow(form, columns, [from, to]), from, to),
+            () => {
+              const index = indexInRow(form);
+              const { maximum, sum } = extent(from, columns, threads, index);
+              const scale = constant(f32, 1).div(sum);
+              const store = (indices: readonly Value<'u32'>[]): void => {
+                const values = reads(from, indices);
+                for (const [k, value] of values.entries()) to.at(indices[k]!).set(power(value.sub(maximum)).mul(scale).to(type));
+              };
+              alongRow(columns, threads, store, index);
+            },
+          );
         });
       },
-      { ...portable, block: threads },
+      { ...portable, block: blockOf(form) },
     );
-  return routine(named('softmax', type.name, threads), make, rowPlan<Softmax<T>>(threads, ['x', 'y']));
+  const plan = rowPlan<Softmax<T>>(threads, ['x', 'y'], {}, form);
+  const choose =
+    options.threads === undefined
+      ? byColumns<Softmax<T>, SoftmaxGiven<T>>(softmaxSteps, (own) => softmax({ ...options, threads: own }))
+      : undefined;
+  return routine(named('softmax', type.name, options.threads === undefined ? 'rows' : threads), make, plan, choose);
 }
+
+/** The softmax of a row in registers. */
+function heldSoftmax<T extends Floating>(row: HeldRow, from: Pointer<T, 'global'>, to: Pointer<T, 'global'>): void {
+  const values = row.load(from, least);
+  const maximum = row.maximum(larger(byPairs(values, larger), least));
+  for (const value of values) value.set(power(value.sub(maximum)));
+  const scale = constant(f32, 1).div(row.sum(byPairs(values, plus)));
+  row.store(to, (i) => values[i]!.mul(scale));
+}
+
+type Threads = NonNullable<RowOptions['threads']>;
+/** The most columns that a number of threads is best for. Measured on an H200. */
+export type Steps = readonly (readonly [columns: number, threads: Threads])[];
+const softmaxSteps: Steps = [
+  [1024, 32],
+  [2048, 128],
+  [4096, 256],
+  [8192, 512],
+  [Number.POSITIVE_INFINITY, 1024],
+];
+
+/** The routine with as many threads as rows of a length are fastest with. */
+export const byColumns =
+  <P extends Parameters, G>(steps: Steps, make: (threads: Threads) => Routine<P, G>): Choose<P, G> =>
+  (_, given) => {
+    const { columns } = given as { columns: number };
+    const [, threads] = steps.find(([most]) => columns <= most)!;
+    return make(threads);
+  };
 
 type SoftmaxBackward<T extends Floating> = ReturnType<typeof softmaxBackwardParameters<T>>;
 const softmaxBackwardParameters = <T extends Floating>(type: Type<T>) => ({ y: ptr(type), dy: ptr(type), dx: ptr(type), columns: u32 });

@@ -1,0 +1,90 @@
+/** Kernels by tensor cores and asynchronous copies against JavaScript with f64, over ragged sizes; and which of them a launch runs on which device. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bf16, f16, f32 } from '../../src/build/index.ts';
+import { CumetalError, Device } from '../../src/index.ts';
+import {
+  attention,
+  gemm,
+  quantizedGemm,
+  quantizedTensorGemm,
+  singleGemm,
+  tensorAttention,
+  tensorGemm,
+  tune,
+  useTable,
+} from '../../src/kernels/index.ts';
+import { assertAttends, assertMultiplies, assertQuantized, cores, products } from '../support/tensor-kernels.ts';
+
+const test = suite('kernels/tensor');
+const device = Device.open('cpu', { print: false });
+test.after(() => device.close());
+
+test('products of halves by wgmma, and of f32 without tensor cores', async () => {
+  // The results are rounded to 11 bits once.
+  const within = 2 ** -11 + 2e-6;
+  const [aligned, ragged] = [products[0]!, products[1]!];
+  const byGroups = (options: object) => tensorGemm({ type: f16, by: 'wgmma', tile: cores.wgmma, ...options });
+  await assertMultiplies(device, 'f16', byGroups, { sizes: [aligned, ragged], within });
+  const tile = { rows: 32, columns: 64, stages: 2, depth: 8, own: 8 } as const;
+  await assertMultiplies(device, 'f32', (options) => singleGemm({ tile, ...options }), { sizes: [ragged], within: 3e-6 });
+});
+
+test('quantized weights: parts of units, vectors two by two, and rows that warps share', async () => {
+  await assertQuantized(device, 'q4_K', [37, 768, 3], { warps: 8, vectors: 2, multiprocessors: 3 });
+});
+
+test('attention: masks, grouped heads, more and fewer keys than queries', async () => {
+  const few = { batch: 2, queries: 20, keys: 70, heads: 2, keyHeads: 1, causal: false };
+  await assertAttends(device, { size: 64, by: 'wgmma', warps: 4, tile: 64 }, few);
+  await assertAttends(device, { size: 64, by: 'wgmma', warps: 4, tile: 64 }, { ...few, batch: 1, queries: 70, keys: 66, causal: true });
+});
+
+test('what a launch runs: by the architecture and the sizes, and by a table', () => {
+  const on = (sm: number, name = 'of a test') =>
+    ({
+      info: { kind: 'cuda', name, properties: { major: Math.floor(sm / 10), minor: sm % 10, multiProcessorCount: 132 } },
+    }) as unknown as Device;
+  const sizes = (size: number) => ({ a: 0n, b: 0n, c: 0n, m: size, n: size, k: size });
+  const half = gemm({ type: f16 });
+  const nameOf = (routine: { name: string }): string => routine.name;
+  assert.is(nameOf(half.variant(device, sizes(4096))), half.name);
+  assert.is(nameOf(half.variant(on(75), sizes(4096))), half.name);
+  assert.match(nameOf(half.variant(on(80), sizes(4096))), /^gemm_mma_f16_128x128/);
+  assert.match(nameOf(half.variant(on(100), sizes(4096))), /^gemm_mma_f16_128x128/);
+  assert.match(nameOf(half.variant(on(90), sizes(4096))), /^gemm_wgmma_f16_128x256/);
+  assert.match(nameOf(half.variant(on(90), sizes(1024))), /^gemm_wgmma_f16_128x64/);
+  assert.match(nameOf(gemm({ type: bf16, transposeB: true, activation: 'relu' }).variant(on(90), sizes(4096))), /bf16.*tb_relu$/);
+  assert.match(nameOf(gemm().variant(on(90), sizes(4096))), /^gemm_single_128x256/);
+  assert.is(nameOf(gemm({ tile: 128 }).variant(on(90), sizes(4096))), 'gemm_f32_128');
+  useTable({ version: 1, device: 'of a table', sm: 90, gemm: { f16: { 'wgmma 128x256': 1, 'mma 128x128': 2 } } });
+  assert.match(nameOf(half.variant(on(90, 'of a table'), sizes(4096))), /^gemm_mma_f16_128x128/);
+  const given = { weights: 0n, x: 0n, y: 0n, rows: 4096, columns: 4096 };
+  assert.match(nameOf(quantizedGemm('q4_K').variant(on(90), given)), /^gemm_tensor_q4_K_1/);
+  assert.match(nameOf(quantizedGemm('q4_K').variant(on(90), { ...given, batch: 4 })), /^gemm_tensor_q4_K_2/);
+  assert.is(nameOf(quantizedGemm('q4_K').variant(on(90), { ...given, columns: 65536 })), 'gemm_q4_K');
+  assert.is(nameOf(quantizedGemm('nf4').variant(on(90), given)), 'gemm_nf4');
+  const heads = { q: 0n, k: 0n, v: 0n, y: 0n, queries: 1, keys: 1, heads: 1 };
+  assert.match(nameOf(attention({ size: 64, type: f16 }).variant(on(90), heads)), /^attention_wgmma/);
+  assert.match(nameOf(attention({ size: 64, type: f16 }).variant(on(86), heads)), /^attention_mma/);
+  assert.is(nameOf(attention({ size: 64, type: f16 }).variant(on(90), { ...heads, k: 8n })), 'attention_64_f16');
+  assert.is(nameOf(attention({ size: 64, type: f32 }).variant(on(90), heads)), 'attention_64_f32');
+});
+
+test('CM5093: what a tensor kernel cannot do', async () => {
+  const fails = (run: () => unknown, why: RegExp): void => {
+    assert.throws(run, (error: unknown) => error instanceof CumetalError && error.code === 'CM5093' && why.test(error.message));
+  };
+  const heads = { q: 0n, k: 8n, v: 0n, y: 0n, queries: 1, keys: 1, heads: 1 };
+  fails(() => tensorAttention({ size: 64, type: f16 }).plan(heads), /`k` is not aligned to 16 bytes/);
+  fails(() => tensorAttention({ size: 80 as 64 }), /80 elements/);
+  fails(() => quantizedTensorGemm('q4_K').plan({ weights: 8n, x: 0n, y: 0n, rows: 1, columns: 256 }), /aligned to 16 bytes/);
+  fails(() => quantizedTensorGemm('q4_0').plan({ weights: 0n, x: 0n, y: 0n, rows: 1, columns: 100 }), /multiple of 32/);
+  fails(() => tensorGemm({ tile: { rows: 48, columns: 64, stages: 2 } }), /multiples of 64/);
+  // Its 128 threads would copy four rows at a time, whose parts are not exchanged alike.
+  fails(() => tensorGemm({ by: 'wgmma', tile: { rows: 64, columns: 256, stages: 3 } }).kernel, /128 threads do not divide/);
+  const reason = await tune(device).catch((error: unknown) => error);
+  assert.ok(reason instanceof CumetalError && reason.code === 'CM5093');
+});
+
+test.run();

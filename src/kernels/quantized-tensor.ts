@@ -1,0 +1,321 @@
+/**
+ * Products of quantized weights with vectors by tensor cores. A warp has 16 rows, whose bytes come to shared memory by asynchronous copies of windows of 16 bytes,
+ * so that no alignment is needed. A vector of f32 is three vectors of bfloats, whose sum it is exactly.
+ */
+import { partOf } from '../api/index.ts';
+import {
+  type Arguments,
+  b32,
+  bf16,
+  blockIndex,
+  commitCopies,
+  constant,
+  copyAsync,
+  dynamicShared,
+  f32,
+  gridSize,
+  kernel,
+  laneIndex,
+  local,
+  loop,
+  type Pointer,
+  pack,
+  pointerAt,
+  ptr,
+  shuffleXor,
+  syncThreads,
+  syncWarp,
+  type TypedKernel,
+  threadIndex,
+  u8,
+  u32,
+  u64,
+  type Value,
+  type Variable,
+  v2,
+  v4,
+  waitCopies,
+  warpIndex,
+  when,
+} from '../build/index.ts';
+import { type Bits, type CodesName, codesOf } from './quantized-codes.ts';
+import {
+  type Form,
+  finisher,
+  gap,
+  type Inside,
+  multiplier,
+  parts,
+  rowBytes,
+  rowStart,
+  type Spread,
+  type Sums,
+  tileRows,
+  unitWeights,
+} from './quantized-multiply.ts';
+import { refuse } from './refuse.ts';
+import { blocksFor, named, type Plan, portable, type Routine, routine } from './routine.ts';
+
+type Real = Value<'f32'>;
+type Word = Value<'u32'>;
+type Long = Value<'u64'>;
+
+const parameters = { weights: ptr(u8), rows: u32, columns: u32, x: ptr(f32), y: ptr(f32), batch: u32, split: u32 };
+
+/** How a block is divided. */
+export interface QuantizedTile {
+  /** The vectors of a block. */
+  readonly vectors?: 1 | 2;
+  /** The warps of a block. */
+  readonly warps?: 8 | 16;
+  /** The units of 256 weights of 16 rows in shared memory for each warp. */
+  readonly stages?: number;
+}
+
+/** What a launch of `quantizedTensorGemm` is given. */
+export type QuantizedTensorArguments = Omit<Arguments<typeof parameters>, 'batch' | 'split'> & {
+  /** The number of vectors: rows of x and of y. 1 by default. */
+  readonly batch?: number;
+};
+
+const largestShared = 227 * 1024;
+
+/** The bytes of shared memory for rows of some columns. */
+const sharedOf = ({ warps, stages, pitch, vectors }: Form, columns: number): number => {
+  const padded = Math.ceil(columns / unitWeights) * unitWeights;
+  return warps * stages * tileRows * pitch + vectors * (parts * (2 * padded + gap) + padded / 4);
+};
+
+function formOf(format: CodesName, { vectors = 1, warps = 16, stages = 2 }: QuantizedTile): Form {
+  const codes = codesOf[format];
+  const pitch = Math.ceil((codes.bytes + 16 - codes.align) / 16) * 16;
+  return { codes, vectors, warps, stages, pitch };
+}
+
+/** Whether shared memory has room for rows of some columns. */
+export const hasRoom = (format: CodesName, tile: QuantizedTile, columns: number): boolean =>
+  sharedOf(formOf(format, tile), columns) <= largestShared;
+
+/**
+ * `quantizedGemm` by tensor cores from sm_80 on, with the exactness of f32: codes are bfloats exactly, and so are the parts of a vector, which is finite and below 3e38.
+ * Rows of up to some 18000 columns; one or two vectors read the weights once. Rows are divided among
+ * the multiprocessors. Deterministic.
+ */
+export function quantizedTensorGemm(
+  format: CodesName,
+  tile: QuantizedTile = {},
+  multiprocessors = 132,
+): Routine<typeof parameters, QuantizedTensorArguments> {
+  const form = formOf(format, tile);
+  const { codes, vectors, warps, stages } = form;
+  const name = named('gemm_tensor', format, vectors, warps, stages, multiprocessors);
+  const threads = 32 * warps;
+  const make = (key: string): TypedKernel<typeof parameters> =>
+    kernel(key, parameters, (p) => body(p as unknown as Inside, form), { ...portable, block: threads });
+  return routine(name, make, ({ batch = 1, ...given }): Plan<typeof parameters> => {
+    const { rows, columns, weights } = given;
+    if (columns % codes.weights !== 0)
+      refuse(name, `\`columns\` is ${columns}, and a row of this format has a multiple of ${codes.weights} weights`);
+    const address = typeof weights === 'bigint' ? weights : partOf(weights)?.address;
+    if (address !== undefined && address % BigInt(codes.align) !== 0n) refuse(name, `\`weights\` is not aligned to ${codes.align} bytes`);
+    const bytes = sharedOf(form, columns);
+    if (bytes > largestShared) refuse(name, `${columns} columns need ${bytes} bytes of shared memory`);
+    const groups = blocksFor(rows, tileRows);
+    const split = splitOf({ groups, units: blocksFor(columns, unitWeights), warps, multiprocessors });
+    const blocks = blocksFor(groups, warps / split);
+    return {
+      grid: [columns === 0 ? 0 : Math.min(blocks, multiprocessors), blocksFor(batch, vectors)],
+      block: threads,
+      shared: bytes,
+      args: { ...given, batch, split },
+      sizes: { rows, columns, batch: batch > 65535 ? Number.NaN : batch },
+      needs: { weights: (rows * columns * codes.bytes) / unitWeights, x: batch * columns, y: batch * rows },
+    };
+  });
+}
+
+/** The warps that share 16 rows: as few as give the least rounds of units. */
+function splitOf({ groups, units, warps, multiprocessors }: Record<'groups' | 'units' | 'warps' | 'multiprocessors', number>): number {
+  const costOf = (split: number): number => Math.ceil(Math.ceil((groups * split) / warps) / multiprocessors) * Math.ceil(units / split);
+  let best = 1;
+  for (let split = 2; split <= warps; split *= 2) if (costOf(split) < costOf(best)) best = split;
+  return best;
+}
+
+/** The vectors in shared memory: three bfloats of each element, in fours of the order 0, 2, 1, 3, with zeros beyond the last. */
+function spread(p: Inside, { vectors, warps, stages, pitch: rowPitch }: Form): Spread {
+  const at = dynamicShared(u8, warps * stages * tileRows * rowPitch);
+  const padded = p.columns.add(unitWeights - 1).and(~(unitWeights - 1) >>> 0);
+  const pitch = padded.mul(2).add(gap);
+  const sums = at.add(pitch.mul(parts * vectors)).as(f32);
+  const first = blockIndex('y').mul(vectors);
+  const step = 128 * warps;
+  const batched = 4;
+  const isAligned = (p.x.address() as Long).and(15).eq(0).and(p.columns.and(3).eq(0));
+  for (let v = 0; v < vectors; v++) {
+    const from = p.x.add(first.add(v).min(p.batch.sub(1)).mulWide(p.columns));
+    loop(threadIndex().mul(4), padded, batched * step, (k) => {
+      const values = Array.from({ length: batched }, () => Array.from({ length: 4 }, () => local(f32, 0)));
+      const place = (i: number): Word => k.add(i * step);
+      when(
+        isAligned,
+        () =>
+          values.forEach((each, i) => {
+            when(place(i).lt(p.columns), () =>
+              from
+                .add(place(i))
+                .as(v4(f32))
+                .at(0)
+                .get()
+                .lanes.forEach((lane, e) => {
+                  each[e]!.set(lane);
+                }),
+            );
+          }),
+        () =>
+          values.forEach((each, i) => {
+            each.forEach((value, e) => {
+              when(place(i).add(e).lt(p.columns), () => value.set(from.at(place(i), e)));
+            });
+          }),
+      );
+      values.forEach((each, i) => {
+        when(place(i).lt(padded), () => spreadFour(each, place(i), { at, pitch, sums: sums.add(padded.shr(4).mul(v)) }, v));
+      });
+    });
+  }
+  return { at, pitch, sums };
+}
+
+function spreadFour(values: readonly Real[], k: Word, { at, pitch, sums }: Spread, v: number): void {
+  let rest = values;
+  for (let part = 0; part < parts; part++) {
+    const rounded = rest.map((value) => value.to(bf16));
+    rest = rest.map((value, e) => value.sub(rounded[e]!.to(f32)));
+    const words = [pack(rounded[0]!, rounded[2]!), pack(rounded[1]!, rounded[3]!)].map((each) => each.as(b32)) as [Bits, Bits];
+    at.add(pitch.mul(v * parts + part))
+      .add(k.mul(2))
+      .as(v2(b32))
+      .at(0)
+      .set(words);
+  }
+  let sum = values[0]!.add(values[1]!).add(values[2]!.add(values[3]!));
+  for (const distance of [1, 2]) sum = sum.add(shuffleXor(sum, distance));
+  when(threadIndex().and(3).eq(0), () => sums.at(k.shr(4)).set(sum));
+}
+
+/** Where a warp is: rounds over groups of rows, and in each of them steps over units of 256 weights. */
+interface Walk {
+  readonly group: Variable<'u32'>;
+  readonly unit: Variable<'u32'>;
+}
+
+function body(p: Inside, form: Form): void {
+  const { vectors, warps, stages } = form;
+  const units = p.columns.add(unitWeights - 1).div(unitWeights);
+  const groups = p.rows.add(tileRows - 1).div(tileRows);
+  const perRound = constant(u32, warps).div(p.split);
+  const [team, member] = [warpIndex().div(p.split), warpIndex().rem(p.split)];
+  const walk = (): Walk => ({ group: local(u32, blockIndex().mul(perRound)), unit: local(u32, member) });
+  // Every warp of a block takes the same number of steps, because they meet at barriers.
+  const steps = units.add(p.split).sub(1).div(p.split);
+  const forward = ({ group, unit }: Walk, copies?: Copier): void => {
+    unit.set(unit.add(p.split));
+    when(
+      unit.ge(steps.mul(p.split)),
+      () => {
+        unit.set(member);
+        group.set(group.add(gridSize().mul(perRound)));
+        copies?.aim(group.add(team), unit);
+      },
+      copies?.step,
+    );
+  };
+  const [ahead, now] = [walk(), walk()];
+  const copies = copier(p, form);
+  copies.aim(ahead.group.add(team), ahead.unit);
+  const slots = stages - 1;
+  const own = dynamicShared(u8).add(warpIndex().mul(stages * tileRows * form.pitch));
+  const [writing, reading] = [local(u32, 0), local(u32, 0)];
+  const next = (slot: Variable<'u32'>): void => slot.set(slot.add(1).eq(stages).select(constant(u32, 0), slot.add(1)));
+  const fetch = (): void => {
+    when(ahead.group.lt(groups).and(ahead.unit.lt(units)), () => copies.copy(own.add(writing.mul(tileRows * form.pitch))));
+    commitCopies();
+    forward(ahead, copies);
+    next(writing);
+  };
+  loop(0, slots, 1, fetch);
+  const vector = spread(p, form);
+  syncThreads();
+  const sums: Sums = {
+    totals: [0, 1].map(() => [local(f32, 0), local(f32, 0)]),
+    offsets: [0, 1].map(() => Array.from({ length: vectors }, () => local(f32, 0))),
+  };
+  const use = multiplier(p, form, vector, sums);
+  const finish = finisher(p, form, sums, team);
+  loop(blockIndex().mul(perRound), groups, gridSize().mul(perRound), () => {
+    loop(constant(u32, 0), steps, 1, () => {
+      waitCopies(slots - 1);
+      // All lanes see the copies of all, and the slot that is written next is not read any more.
+      syncWarp();
+      fetch();
+      when(now.unit.lt(units), () => use(own.add(reading.mul(tileRows * form.pitch)), now.group.add(team), now.unit));
+      next(reading);
+      forward(now);
+    });
+    finish();
+  });
+  waitCopies(0);
+}
+
+/** Copies of units of 16 rows by a warp. */
+interface Copier {
+  /** Sets the places in memory to those of a unit of a group of rows. */
+  aim(group: Word, unit: Word): void;
+  /** Moves them by as many units as warps share the rows. */
+  step(): void;
+  /** Copies a unit. */
+  copy(to: Pointer<'u8', 'shared'>): void;
+}
+
+/** Copies the windows of 16 bytes in which units are: places are kept and moved, because a unit has few instructions besides. */
+function copier(p: Inside, form: Form): Copier {
+  const { codes, pitch } = form;
+  const windows = pitch / 16;
+  const count = tileRows * windows;
+  const lane = laneIndex();
+  const items = Array.from({ length: Math.ceil(count / 32) }, (_, i) => lane.add(32 * i));
+  const isAligned = codes.align === 16;
+  const starts = items.map(() => local(u64, 0));
+  const end = rowStart(p, form, p.rows.sub(1)).add(rowBytes(p, form).to(u64));
+  const windowOf = (index: Word): Long => index.rem(windows).mulWide(16);
+  const each = (i: number, run: () => void): void => (32 * i + 32 > count ? when(items[i]!.lt(count), run) : run());
+  return {
+    aim: (group, unit) => {
+      for (const [i, index] of items.entries()) {
+        const start = rowStart(p, form, group.mul(tileRows).add(index.div(windows))).add(unit.mulWide(codes.bytes));
+        starts[i]!.set(isAligned ? start.add(windowOf(index)) : start);
+      }
+    },
+    step: () => {
+      const more = p.split.mulWide(codes.bytes);
+      for (const start of starts) start.set(start.add(more));
+    },
+    copy: (to) => {
+      for (const [i, index] of items.entries()) {
+        const into = to.add(index.div(windows).mul(pitch)).add(index.rem(windows).mul(16)).at(0);
+        const start = starts[i]!.get();
+        if (isAligned) {
+          each(i, () => copyAsync(into, pointerAt(u8, 'global', start).at(0), 16));
+          continue;
+        }
+        const from = start.and(~15n & 0xffff_ffff_ffff_ffffn).add(windowOf(index));
+        // Nothing behind the last byte of the matrix is read, and of other rows as little as there is in the window.
+        const stop = start.add(codes.bytes);
+        const last = stop.lt(end).select(stop, end);
+        const left = last.sub(from).to(u32).min(16);
+        each(i, () => when(from.lt(last), () => copyAsync(into, pointerAt(u8, 'global', from).at(0), 16, { read: left })));
+      }
+    },
+  };
+}
