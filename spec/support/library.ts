@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import type { Extent } from '../../src/api/index.ts';
 import type { Parameters } from '../../src/build/index.ts';
 import { Device } from '../../src/index.ts';
-import type { Routine } from '../../src/kernels/index.ts';
+import type { Procedure, Routine } from '../../src/kernels/index.ts';
 
 /** Numbers from -1 to 1 that are the same in every run, rounded to f32. */
 export function numbers(count: number, seed: number): Float32Array {
@@ -37,6 +37,19 @@ export async function findings<P extends Parameters, G>(routine: Routine<P, G>, 
     const launched = kernel.launch(device, { grid, block: block as Extent & number, args, watch: { sanitize } });
     const { warnings } = await launched.ended();
     return warnings.map(({ code, message }) => `${code} ${message}`);
+  } finally {
+    await device.close();
+  }
+}
+
+/** The findings of the sanitizer of all launches of a procedure whose arguments a function makes on a device. */
+export async function procedureFindings<G>(procedure: Procedure<G>, given: (device: Device) => G): Promise<string[]> {
+  const device = Device.open('cpu', { print: false });
+  try {
+    for (const kernel of procedure.kernels) kernel.module(device, { compile: { target: 'cpu', sanitize: true, marks: true } });
+    const works = procedure.launch(device, given(device), { watch: { sanitize: { kinds: new Set(kinds) } } });
+    const reports = await Promise.all(works.map((work) => work.ended()));
+    return reports.flatMap(({ warnings }) => warnings.map(({ code, message }) => `${code} ${message}`));
   } finally {
     await device.close();
   }

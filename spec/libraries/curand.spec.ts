@@ -1,0 +1,140 @@
+/** cuRAND's numbers: what the library printed on an H200 (`fixtures/libraries/curand.cu`), the moments of distributions, and points by their definition. */
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { KernelBuffer } from '../../src/api/index.ts';
+import * as curand from '../../src/curand/index.ts';
+import { CumetalError, Device } from '../../src/index.ts';
+import { close } from '../support/library.ts';
+import { prove } from '../support/prove.ts';
+
+const test = suite('libraries/curand');
+const device = Device.open('cpu', { print: false });
+test.after(() => device.close());
+
+/** Twelve numbers of a generator's output at some places, by the words of the recording. */
+const recording = new Map<string, { readonly isExact: boolean; readonly place: number; readonly numbers: number[] }[]>();
+const fixture = new URL('../../fixtures/libraries/curand.txt.gz', import.meta.url);
+for (const line of gunzipSync(readFileSync(fixture)).toString().trim().split('\n')) {
+  const [, equal, name, place, values] = /^(=?)(.+?) (\d+) \d+: (.*)$/.exec(line)!;
+  const all = recording.get(name!) ?? [];
+  all.push({ isExact: equal === '=', place: Number(place), numbers: values!.trim().split(' ').map(Number) });
+  recording.set(name!, all);
+}
+
+type Run = (generator: curand.CurandGenerator, out: never, count: number) => void;
+const kinds: Readonly<Record<string, { readonly element: 'u32' | 'f32' | 'f64'; readonly run: Run }>> = {
+  integers: { element: 'u32', run: curand.curandGenerate },
+  uniform: { element: 'f32', run: curand.curandGenerateUniform },
+  'uniform double': { element: 'f64', run: curand.curandGenerateUniformDouble },
+  normal: { element: 'f32', run: (g, out, n) => curand.curandGenerateNormal(g, out, n, 0, 1) },
+  'normal double': { element: 'f64', run: (g, out, n) => curand.curandGenerateNormalDouble(g, out, n, 0, 1) },
+  'log normal': { element: 'f32', run: (g, out, n) => curand.curandGenerateLogNormal(g, out, n, 0.5, 0.25) },
+  'log normal double': { element: 'f64', run: (g, out, n) => curand.curandGenerateLogNormalDouble(g, out, n, 0.5, 0.25) },
+};
+
+/** Compares a kind of numbers with the recording, in two parts of which the second continues the first. */
+async function compare(
+  type: 'xorwow' | 'mrg32k3a' | 'philox',
+  kind: string,
+  count: number,
+  ordering: curand.Ordering = 'default',
+): Promise<void> {
+  const generator = curand.curandCreateGenerator(device, type);
+  curand.curandSetGeneratorOrdering(generator, ordering);
+  curand.curandSetPseudoRandomGeneratorSeed(generator, 1234);
+  const { element, run } = kinds[kind]!;
+  const out = device.allocate(element, count) as KernelBuffer<typeof element>;
+  const part = Math.floor(count / 2 / 8) * 8;
+  run(generator, out.part(0, part) as never, part);
+  run(generator, out.part(part) as never, count - part);
+  const values = (await out.read()) as ArrayLike<number>;
+  curand.curandDestroyGenerator(generator);
+  const places = recording.get(`${type}${ordering === 'legacy' ? ' legacy' : ''} ${kind}`)!;
+  assert.ok(places.length > 0);
+  for (const { isExact, place, numbers } of places) {
+    const found = Array.from({ length: 12 }, (_, i) => values[place + i]!);
+    const rounded = element === 'f32' ? numbers.map(Math.fround) : numbers;
+    if (isExact) assert.equal(found, rounded, `${type} ${kind} ${place}`);
+    else close(found, rounded, element === 'f32' ? 2e-6 : 2e-14, `${type} ${kind} ${place}`);
+  }
+}
+
+test('XORWOW: the integers of an H200', () => compare('xorwow', 'integers', 90000));
+test('MRG32k3a in the legacy ordering: the numbers of f64', () => compare('mrg32k3a', 'uniform double', 9000, 'legacy'));
+test('Philox: the numbers of f64, and normal ones but for the last digits', async () => {
+  await compare('philox', 'uniform double', 270000);
+  await compare('philox', 'normal', 270000);
+});
+for (const [type, count, ordering] of [
+  ['xorwow', 90000, 'default'],
+  ['mrg32k3a', 90000, 'default'],
+  ['mrg32k3a', 9000, 'legacy'],
+  ['philox', 270000, 'default'],
+] as const)
+  prove(test, `${type}, ${ordering}: every kind of numbers`, async () => {
+    for (const kind of Object.keys(kinds)) await compare(type, kind, count, ordering);
+  });
+
+test('an offset is a place in the output', async () => {
+  const all = device.allocate('u32', 70000);
+  const rest = device.allocate('u32', 50);
+  const generator = curand.curandCreateGenerator(device, curand.CURAND_RNG_PSEUDO_PHILOX4_32_10);
+  curand.curandSetPseudoRandomGeneratorSeed(generator, 2n ** 40n + 5n);
+  curand.curandGenerate(generator, all, 70000);
+  curand.curandSetGeneratorOffset(generator, 65531);
+  // In parts that are no whole groups.
+  curand.curandGenerate(generator, rest, 3);
+  curand.curandGenerate(generator, rest.part(3), 47);
+  assert.equal(await rest.read(), (await all.read()).subarray(65531, 65581));
+});
+
+test("Sobol's points: by their definition, in dimensions that follow each other", async () => {
+  const generator = curand.curandCreateGenerator(device, curand.CURAND_RNG_QUASI_SOBOL32);
+  curand.curandSetQuasiRandomGeneratorDimensions(generator, 3);
+  const out = device.allocate('f32', 24);
+  curand.curandGenerateUniform(generator, out, 24);
+  const values = await out.read();
+  // The points of S. Joe and F. Kuo, in the order of Gray codes.
+  const expected = [
+    [0, 0.5, 0.75, 0.25, 0.375, 0.875, 0.625, 0.125],
+    [0, 0.5, 0.25, 0.75, 0.375, 0.875, 0.125, 0.625],
+    [0, 0.5, 0.25, 0.75, 0.625, 0.125, 0.875, 0.375],
+  ];
+  assert.equal(
+    [...values],
+    expected.flat().map((value) => Math.fround(value + 2 ** -33)),
+  );
+});
+
+prove(test, "Poisson's numbers have their mean and their variance", async () => {
+  for (const lambda of [5, 100, 5000]) {
+    const generator = curand.curandCreateGenerator(device);
+    const out = device.allocate('u32', 8000);
+    curand.curandGeneratePoisson(generator, out, 8000, lambda);
+    const values = await out.read();
+    const mean = values.reduce((a, b) => a + b, 0) / 8000;
+    const variance = values.reduce((a, b) => a + (b - mean) ** 2, 0) / 8000;
+    assert.ok(Math.abs(mean - lambda) < 5 * Math.sqrt(lambda / 8000), `${lambda}: ${mean}`);
+    assert.ok(Math.abs(variance / lambda - 1) < 0.06, `${lambda}: ${variance}`);
+  }
+});
+
+test('what is refused', () => {
+  const is = (error: unknown): boolean => error instanceof CumetalError && error.code === 'CM5093';
+  const generator = curand.curandCreateGenerator(device);
+  const out = device.allocate('f32', 8);
+  assert.throws(() => curand.curandCreateGenerator(device, 'mtgp32' as 'xorwow'), is);
+  assert.throws(() => curand.curandGenerateNormal(generator, out, 3, 0, 1), is);
+  assert.throws(() => curand.curandGenerateUniform(generator, out, 9), is);
+  assert.throws(() => curand.curandSetQuasiRandomGeneratorDimensions(generator, 2), is);
+});
+
+test('the page names every function', () => {
+  const page = readFileSync(new URL('../../docs/curand.md', import.meta.url), 'utf8');
+  const missing = Object.keys(curand).filter((name) => /^curand/.test(name) && !page.includes(`\`${name}\``));
+  assert.equal(missing, []);
+});
+
+test.run();

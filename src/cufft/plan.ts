@@ -1,0 +1,262 @@
+/** Plans: sizes, layouts, tables in memory, and how a transform runs. */
+
+import { errorOf } from '../api/failures.ts';
+import { type Device, type KernelBuffer, partOf, type Stream } from '../api/index.ts';
+import { Diagnostics } from '../base/diagnostic.ts';
+import type { TypedKernel } from '../build/index.ts';
+import { chirpKernel, type Form, loadKernel, type PassForm, type Precision, passKernel, storeKernel, threads } from './kernels.ts';
+import { chirpOf, type Parts, paddedLength, radicesOf, rootsOfUnity } from './tables.ts';
+
+/** The kinds of transforms: complex or real numbers of f32 (C, R) or f64 (Z, D) to others. */
+export type TransformType = 'C2C' | 'R2C' | 'C2R' | 'Z2Z' | 'D2Z' | 'Z2D';
+
+/** Throws CM5093. */
+export function refuse(name: string, why: string): never {
+  const diagnostics = new Diagnostics();
+  diagnostics.report('CM5093', { kernel: name, why });
+  throw errorOf(diagnostics);
+}
+
+/** Where elements are: `((x * embed[1] + y) * embed[2] + z) * stride`, and `distance` between transforms. Three dimensions, the first ones may be 1. */
+export interface Layout {
+  readonly embed: readonly [number, number, number];
+  readonly stride: number;
+  readonly distance: number;
+}
+/** Sizes of a plan. */
+export interface Sizes {
+  readonly rank: number;
+  /** Three dimensions, of which the first ones are 1 for a lower rank. */
+  readonly n: readonly [number, number, number];
+  readonly batch: number;
+  readonly type: TransformType;
+  readonly input: Layout;
+  readonly output: Layout;
+  /** Whether layouts are the usual ones, which in place have padded rows of real numbers. */
+  readonly isUsual: boolean;
+}
+
+/** Real and imaginary parts in memory; `stride` is 2 for pairs. */
+interface Arrays {
+  readonly re: unknown;
+  readonly im: unknown;
+  readonly stride: 1 | 2;
+}
+const swapped = ({ re, im, stride }: Arrays): Arrays => ({ re: im, im: re, stride });
+/** A launch that reads one pair of arrays and writes another. */
+type Step = (from: Arrays, to: Arrays) => void;
+
+/** A plan: what `cufftPlan1d` and its relatives give. */
+export class CufftPlan {
+  /** The kind of the transform. */
+  readonly type: TransformType;
+  /** @internal */
+  readonly sizes: Sizes;
+  /** @internal */
+  stream: Stream | undefined;
+  readonly #device: Device;
+  readonly #precision: Precision;
+  readonly #tables = new Map<string, { readonly re: KernelBuffer; readonly im: KernelBuffer }>();
+  readonly #buffers: KernelBuffer[] = [];
+  readonly #work: readonly [Arrays, Arrays];
+  readonly #steps: readonly Step[];
+  #isDestroyed = false;
+
+  /** @internal */
+  constructor(device: Device, sizes: Sizes) {
+    this.#device = device;
+    this.sizes = sizes;
+    this.type = sizes.type;
+    this.#precision = /[ZD]/.test(sizes.type) ? 'f64' : 'f32';
+    const total = sizes.n.reduce((product, n) => product * n, sizes.batch);
+    const most = Math.max(total, ...sizes.n.map((n) => (radicesOf(n) ? 0 : (total / n) * paddedLength(n))));
+    if (most > 2 ** 31 - 2 ** 16) refuse('cufftPlan', `${most} numbers are more than 2147418112`);
+    const array = (): Arrays => ({ re: this.#allocate(most), im: this.#allocate(most), stride: 1 });
+    this.#work = [array(), array()];
+    this.#steps = this.#stepsOf(total);
+  }
+
+  #allocate(count: number): KernelBuffer {
+    const buffer = this.#device.allocate(this.#precision, Math.max(1, count)) as unknown as KernelBuffer;
+    this.#buffers.push(buffer);
+    return buffer;
+  }
+
+  /** A table in memory, made when it is first needed. */
+  #table(name: string, make: () => Parts): { readonly re: KernelBuffer; readonly im: KernelBuffer } {
+    const known = this.#tables.get(name);
+    if (known) return known;
+    const { re, im } = make();
+    const of = (values: Float64Array): KernelBuffer => {
+      const rounded = this.#precision === 'f32' ? Float32Array.from(values) : values;
+      const buffer = this.#device.bufferOf(this.#precision, rounded as never) as unknown as KernelBuffer;
+      this.#buffers.push(buffer);
+      return buffer;
+    };
+    const made = { re: of(re), im: of(im) };
+    this.#tables.set(name, made);
+    return made;
+  }
+
+  #launch(kernel: TypedKernel, grid: number | readonly [number, number, number], args: Readonly<Record<string, unknown>>): void {
+    kernel.launch(this.#device, { grid, block: threads, args: args as never, ...(this.stream ? { stream: this.stream } : {}) });
+  }
+
+  /** The passes of one length: `outer` parts, and `inner` numbers between neighbors. */
+  #passes(length: number, outer: number, inner: number): Step[] {
+    const radices = radicesOf(length)!;
+    const roots = this.#table(`roots ${length}`, () => rootsOfUnity(length));
+    let step = 1;
+    return radices.map((radix, index) => {
+      const [count, own, rootStep] = [(length / radix) * inner, step * inner, step];
+      const isPower = (own & (own - 1)) === 0;
+      const form: Omit<PassForm, 'from' | 'to'> = {
+        precision: this.#precision,
+        radix,
+        step: isPower && own % threads === 0 && count % threads === 0 ? 'wide' : isPower ? 'power' : 'any',
+        isLast: index === radices.length - 1,
+      };
+      step *= radix;
+      const grid = [Math.ceil(count / threads), Math.min(65535, outer), Math.ceil(outer / 65535)] as const;
+      const words = { count, step: own, shift: isPower ? Math.log2(own) : 0, rootStep, length: length * inner, outer };
+      return (from, to) => {
+        const arrays = { fromRe: from.re, fromIm: from.im, toRe: to.re, toIm: to.im, rootsRe: roots.re, rootsIm: roots.im };
+        this.#launch(passKernel({ ...form, from: from.stride, to: to.stride }), grid, { ...arrays, ...words });
+      };
+    });
+  }
+
+  /** The steps of a length with a large prime: a convolution with a chirp. */
+  #convolution(length: number, outer: number, inner: number): Step[] {
+    const padded = paddedLength(length);
+    const both = (() => {
+      let made: ReturnType<typeof chirpOf> | undefined;
+      return (): ReturnType<typeof chirpOf> => {
+        made ??= chirpOf(length, padded);
+        return made;
+      };
+    })();
+    const [chirp, filter] = [this.#table(`chirp ${length}`, () => both().chirp), this.#table(`filter ${length}`, () => both().filter)];
+    const lines = outer * inner;
+    const step =
+      (what: 'pad' | 'filter' | 'unpad', total: number, table: typeof chirp): Step =>
+      (from, to) => {
+        const arrays = { fromRe: from.re, fromIm: from.im, toRe: to.re, toIm: to.im, chirpRe: table.re, chirpIm: table.im };
+        const grid = Math.min(65535, Math.ceil(total / threads));
+        this.#launch(chirpKernel(this.#precision, what), grid, { ...arrays, total, inner, length, padded, scale: 1 / padded });
+      };
+    const passes = this.#passes(padded, lines, 1);
+    const back = passes.map(
+      (pass): Step =>
+        (from, to) =>
+          pass(swapped(from), swapped(to)),
+    );
+    return [
+      step('pad', lines * padded, chirp),
+      ...passes,
+      step('filter', lines * padded, filter),
+      ...back,
+      step('unpad', lines * length, chirp),
+    ];
+  }
+
+  #stepsOf(total: number): Step[] {
+    let inner = 1;
+    const all: Step[] = [];
+    for (const n of [...this.sizes.n].reverse()) {
+      const outer = total / (inner * n);
+      if (n > 1 && total > 0) all.push(...(radicesOf(n) ? this.#passes(n, outer, inner) : this.#convolution(n, outer, inner)));
+      inner *= n;
+    }
+    return all;
+  }
+
+  /** Whether numbers are in the order of the transform, so that the passes read and write them themselves. */
+  get #isDirect(): boolean {
+    const { n, type, input, output, rank } = this.sizes;
+    const isPlain = ({ embed, stride, distance }: Layout): boolean =>
+      stride === 1 && distance === n[0] * n[1] * n[2] && [1, 2].every((d) => d <= 3 - rank || embed[d] === n[d]);
+    const isWhole = this.sizes.n.every((each) => radicesOf(each));
+    return (type === 'C2C' || type === 'Z2Z') && isWhole && this.#steps.length > 0 && isPlain(input) && isPlain(output);
+  }
+
+  /** Runs the transform. `isInverse` exchanges real and imaginary parts before and after it. */
+  run(name: string, from: unknown, to: unknown, isInverse: boolean): void {
+    if (this.#isDestroyed) refuse(name, 'the plan is destroyed');
+    if (this.sizes.batch === 0) return;
+    const [input, output] = [this.#layoutIn(from === to), this.#layoutOut(from === to)];
+    const [inForm, outForm] = formsOf(this.type);
+    assertHolds(name, 'the input', from, needed(this.sizes, input, inForm));
+    assertHolds(name, 'the output', to, needed(this.sizes, output, outForm));
+    const turned = (arrays: Arrays): Arrays => (isInverse ? swapped(arrays) : arrays);
+    if (this.#isDirect) {
+      const pairs = (buffer: unknown): Arrays => {
+        const part = partOf(buffer);
+        if (!part) refuse(name, 'a transform takes buffers');
+        return turned({ re: part.part(0), im: part.part(1), stride: 2 });
+      };
+      this.#chain(pairs(from), pairs(to));
+      return;
+    }
+    const [first] = this.#work;
+    this.#move(loadKernel(this.#precision, inForm), from, turned(first), input);
+    const last = this.#chain(first, undefined);
+    this.#move(storeKernel(this.#precision, outForm), to, turned(last), output);
+  }
+
+  /** Runs all steps, from one array to another, or to that of the work which has the result. */
+  #chain(from: Arrays, to: Arrays | undefined): Arrays {
+    let current = from;
+    for (const [i, step] of this.#steps.entries()) {
+      const other = this.#work[current === this.#work[0] ? 1 : 0];
+      const next = to && i === this.#steps.length - 1 ? to : other;
+      step(current, next);
+      current = next;
+    }
+    return current;
+  }
+
+  #move(kernel: TypedKernel, memory: unknown, { re, im }: Arrays, { embed, stride, distance }: Layout): void {
+    const { n, batch, rank } = this.sizes;
+    const total = n[0] * n[1] * n[2] * batch;
+    const words = { n0: n[0], n1: n[1], n2: n[2], embed1: embed[1], embed2: embed[2], stride, distance, total, rank };
+    this.#launch(kernel, Math.min(65535, Math.ceil(total / threads)), { memory, re, im, ...words });
+  }
+
+  /** In place, rows of real numbers are as long as those of complex ones. */
+  #padded(layout: Layout): Layout {
+    const { n } = this.sizes;
+    const row = 2 * (Math.floor(n[2] / 2) + 1);
+    return { embed: [layout.embed[0], layout.embed[1], row], stride: 1, distance: n[0] * n[1] * row };
+  }
+  #layoutIn(isInPlace: boolean): Layout {
+    const { input, isUsual, type } = this.sizes;
+    return isInPlace && isUsual && (type === 'R2C' || type === 'D2Z') ? this.#padded(input) : input;
+  }
+  #layoutOut(isInPlace: boolean): Layout {
+    const { output, isUsual, type } = this.sizes;
+    return isInPlace && isUsual && (type === 'C2R' || type === 'Z2D') ? this.#padded(output) : output;
+  }
+
+  /** Frees the tables and the memory between passes when pending work has ended. */
+  destroy(): void {
+    this.#isDestroyed = true;
+    for (const buffer of this.#buffers.splice(0)) buffer.free();
+  }
+}
+
+/** What is read and written. */
+const formsOf = (type: TransformType): readonly [Form, Form] =>
+  type === 'R2C' || type === 'D2Z' ? ['real', 'half'] : type === 'C2R' || type === 'Z2D' ? ['half', 'real'] : ['complex', 'complex'];
+
+/** The reals from the first number of a layout to its last one. */
+function needed({ n, batch }: Sizes, { embed, stride, distance }: Layout, form: Form): number {
+  const row = form === 'half' ? Math.floor(n[2] / 2) + 1 : n[2];
+  const last = (((n[0] - 1) * embed[1] + n[1] - 1) * embed[2] + row - 1) * stride + (batch - 1) * distance;
+  return (last + 1) * (form === 'real' ? 1 : 2);
+}
+
+function assertHolds(name: string, what: string, buffer: unknown, count: number): void {
+  const part = partOf(buffer);
+  if (part && part.length < count) refuse(name, `${what} has ${part.length} elements, and ${count} are needed`);
+}
