@@ -118,7 +118,7 @@ A product of 64 by 256 is a loop over the columns, with the accumulators in memo
 A block has 512 columns of 128 lanes in hidden shared memory in front of its own, which is no part of the sizes that hosts see; a pair of blocks reaches that of each other.
 One thread computes a product where it is issued: factors are doubles, their products are exact, and a sum is rounded once.
 \`kind::f16\`, \`tf32\`, \`i8\`, \`f8f6f4\`, \`mxf8f6f4\`, \`mxf4\` and \`mxf4nvf4\` are there, with the factor a in shared or tensor memory, \`.ws\`, and both \`.cta_group\`.
-Sparse products, shifts of rows, masks of columns, and formats of less than 8 bits in tensor memory are refused.
+Sparse products of fewer than 128 rows, and masks that shift columns, stop the kernel: their layouts are documented in figures alone.
 Loads with \`.pack::16b\` take the lower halves of two columns; stores with \`.unpack::16b\` write zeros to the upper halves.
 
 ## \`--mma=fast\`

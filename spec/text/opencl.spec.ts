@@ -60,6 +60,23 @@ test('variables have the names of registers, and lines those of the source', () 
   assert.match(body, /\/\/ sum\.cu:13\n {2}uint total = .*;\n {2}\/\/ sum\.cu:14\n {2}out\[0\] = total;\n {2}out\[1\] = total;/);
 });
 
+test('warp operations of some warps of a block are written where all threads of the block wait', () => {
+  const sums = (n: number): string => `shfl.sync.bfly.b32 y, x, ${n}, 31, -1; add.u32 x, x, y;`;
+  const kernel = (arm: string): string => `.visible .entry k(.param .u64 out, .param .u32 n)
+{
+  .reg .b32 t, x, y, i; .reg .b64 p, q; .reg .pred c, d;
+  ld.param.u64 p, [out]; ld.param.u32 i, [n]; mov.u32 t, %tid.x; mov.u32 x, t; setp.lt.u32 c, t, 32; @c bra DONE;
+  ${arm}
+  DONE: mul.wide.u32 q, t, 4; add.u64 q, q, p; st.global.u32 [q], x; ret;
+}`;
+  const { text } = print(kernel(sums(1) + sums(2)));
+  assert.not.match(text, 'states');
+  assert.is(text.split('barrier(').length - 1, 4);
+  // In a loop that threads may leave one after the other, they wait by the scheduler.
+  const loop = print(kernel(`L: ${sums(1)} add.u32 i, i, x; setp.lt.u32 d, i, 100; @d bra L;`));
+  assert.match(loop.text, 'states[thread_number] = state;');
+});
+
 test('a load is not written behind a store that may change what it reads', () => {
   const { text } = print(`.visible .entry k(.param .u64 a, .param .u64 b)
 {

@@ -9,4 +9,4 @@ export function beyondTarget({ list }: Diagnostics): Diagnostic | undefined {
 
 /** Whether an error is a limit of Apple targets: by its code, or an instruction of which it says that `--target cpu` compiles it. */
 const isOfTarget = ({ code, help }: Diagnostic): boolean =>
-  code.startsWith('CM209') || code === 'CM2041' || (code === 'CM2001' && (help?.includes('--target cpu') ?? false));
+  code.startsWith('CM209') || (code === 'CM2001' && (help?.includes('--target cpu') ?? false));

@@ -7,8 +7,8 @@ import { withHeap } from './heap.ts';
 import type { CompileOptions } from './options.ts';
 
 /** Parses and checks a source, with lints if requested; returns nothing after reporting errors. */
-export function checkSource(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics, hasHeap = true): Checked | undefined {
-  const whole = hasHeap ? withRuntime(source) : source;
+export function checkSource(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Checked | undefined {
+  const whole = withRuntime(source);
   // A module with syntax errors is checked too, so that all errors are reported at once; its lints would be about missing parts.
   const optionsFor = (isFaulty: boolean): CheckOptions => checkOptions(isFaulty ? { ...options, lints: false } : options);
   const { checked } = parseAndCheckWhole(source, whole, optionsFor, diagnostics);

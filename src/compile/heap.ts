@@ -26,155 +26,180 @@ const bodies = {
 .param .b64 malloc_param_0
 )
 {
-.reg .b64 %rd<50>;
-.reg .pred %p<16>;
-.reg .b32 %r<8>;
-ld.param.b64 %rd10, [malloc_param_0];
+.reg .b64 %rd<56>;
+.reg .pred %p<18>;
+.reg .b32 %r<9>;
+ld.param.b64 %rd14, [malloc_param_0];
 $L_malloc_0:
-mov.b32 %r1, %envreg30;
-mov.b32 %r2, %envreg31;
-cvt.u64.u32 %rd11, %r2;
-shl.b64 %rd12, %rd11, 32;
-cvt.u64.u32 %rd13, %r1;
-or.b64 %rd14, %rd12, %rd13;
-ld.volatile.u64 %rd15, [%rd14+8];
-setp.gt.u64 %p2, %rd10, %rd15;
-@%p2 bra $L_malloc_19;
+mov.b32 %r2, %envreg30;
+mov.b32 %r3, %envreg31;
+cvt.u64.u32 %rd15, %r3;
+shl.b64 %rd16, %rd15, 32;
+cvt.u64.u32 %rd17, %r2;
+or.b64 %rd18, %rd16, %rd17;
+ld.u64 %rd19, [%rd18+8];
+setp.gt.u64 %p2, %rd14, %rd19;
+@%p2 bra $L_malloc_23;
 bra.uni $L_malloc_1;
-$L_malloc_19:
-mov.b64 %rd9, 0;
-bra.uni $L_malloc_16;
-$L_malloc_1:
-mov.b32 %r4, 0;
-mov.b32 %r5, 1;
-atom.cas.b32 %r3, [%rd14], %r4, %r5;
-setp.eq.u32 %p3, %r3, 0;
-@%p3 bra $L_malloc_2;
-bra.uni $L_malloc_1;
-$L_malloc_2:
-add.s64 %rd16, %rd10, 31;
-and.b64 %rd17, %rd16, -16;
-membar.gl;
-ld.volatile.u64 %rd18, [%rd14+16];
-setp.eq.u64 %p4, %rd18, 0;
-@%p4 bra $L_malloc_3;
-bra.uni $L_malloc_4;
-$L_malloc_3:
-mov.b64 %rd19, 32;
-st.volatile.u64 [%rd14+16], %rd19;
-add.s64 %rd20, %rd15, -32;
-st.volatile.u64 [%rd14+32], %rd20;
-bra.uni $L_malloc_4;
-$L_malloc_4:
-ld.volatile.u64 %rd21, [%rd14+16];
-shl.b64 %rd22, %rd15, 1;
-setp.eq.u64 %p5, %rd22, 0;
-@%p5 bra $L_malloc_21;
-mov.b64 %rd23, 0;
-mov.b64 %rd1, %rd21;
-mov.b64 %rd2, %rd23;
-bra.uni $L_malloc_5;
-$L_malloc_21:
-mov.pred %p6, 1;
-mov.b64 %rd24, 0;
-mov.b64 %rd25, 32;
-mov.pred %p1, %p6;
-mov.b64 %rd7, %rd24;
-mov.b64 %rd8, %rd25;
-bra.uni $L_malloc_15;
-$L_malloc_14:
-mov.b64 %rd46, 32;
-selp.b64 %rd47, %rd46, %rd45, %p14;
-mov.pred %p1, %p14;
-mov.b64 %rd7, %rd5;
-mov.b64 %rd8, %rd47;
-bra.uni $L_malloc_15;
-$L_malloc_15:
-st.volatile.u64 [%rd14+16], %rd8;
-membar.gl;
-mov.b32 %r7, 0;
-atom.exch.b32 %r6, [%rd14], %r7;
-add.s64 %rd48, %rd14, %rd7;
-selp.b64 %rd49, 0, %rd48, %p1;
-mov.b64 %rd9, %rd49;
-bra.uni $L_malloc_16;
-$L_malloc_5:
-add.s64 %rd26, %rd14, %rd1;
-ld.volatile.u64 %rd27, [%rd26];
-and.b64 %rd28, %rd27, 1;
-setp.eq.u64 %p7, %rd28, 0;
-@%p7 bra $L_malloc_22;
-mov.b64 %rd29, 0;
-mov.b64 %rd5, %rd29;
-mov.b64 %rd6, %rd27;
-bra.uni $L_malloc_13;
-$L_malloc_22:
-mov.b64 %rd3, %rd27;
-bra.uni $L_malloc_6;
-$L_malloc_6:
-add.s64 %rd30, %rd3, %rd1;
-setp.lt.u64 %p8, %rd30, %rd15;
-@%p8 bra $L_malloc_7;
-bra.uni $L_malloc_8;
-$L_malloc_7:
-add.s64 %rd31, %rd14, %rd30;
-ld.volatile.u64 %rd32, [%rd31];
-and.b64 %rd33, %rd32, 1;
-setp.eq.u64 %p9, %rd33, 0;
-add.s64 %rd34, %rd32, %rd3;
-@%p9 bra $L_malloc_23;
-bra.uni $L_malloc_8;
 $L_malloc_23:
-mov.b64 %rd3, %rd34;
+mov.b64 %rd13, 0;
+bra.uni $L_malloc_20;
+$L_malloc_1:
+add.s64 %rd20, %rd14, 31;
+and.b64 %rd21, %rd20, -16;
+add.s64 %rd22, %rd19, -32;
+shl.b64 %rd23, %rd19, 1;
+setp.eq.u64 %p3, %rd23, 0;
+mov.b64 %rd24, 0;
+mov.b64 %rd1, %rd24;
+bra.uni $L_malloc_2;
+$L_malloc_2:
+membar.gl;
+mov.b32 %r5, 1;
+atom.exch.b32 %r4, [%rd18], %r5;
+add.s32 %r6, %r4, -1;
+setp.eq.u32 %p4, %r4, 0;
+@%p4 bra $L_malloc_3;
+mov.b64 %rd12, %rd1;
+mov.b32 %r1, %r6;
+bra.uni $L_malloc_18;
+$L_malloc_3:
+membar.gl;
+ld.u64 %rd25, [%rd18+16];
+setp.eq.u64 %p5, %rd25, 0;
+@%p5 bra $L_malloc_4;
+mov.b64 %rd2, %rd25;
+bra.uni $L_malloc_5;
+$L_malloc_4:
+st.u64 [%rd18+32], %rd22;
+mov.b64 %rd26, 32;
+mov.b64 %rd2, %rd26;
+bra.uni $L_malloc_5;
+$L_malloc_5:
+@%p3 bra $L_malloc_25;
+mov.b64 %rd27, 0;
+mov.b64 %rd3, %rd2;
+mov.b64 %rd4, %rd27;
 bra.uni $L_malloc_6;
+$L_malloc_25:
+mov.b64 %rd28, 0;
+mov.b64 %rd29, 32;
+mov.b64 %rd10, %rd28;
+mov.b64 %rd11, %rd29;
+bra.uni $L_malloc_17;
+$L_malloc_6:
+add.s64 %rd30, %rd18, %rd3;
+ld.u64 %rd31, [%rd30];
+and.b64 %rd32, %rd31, 1;
+setp.eq.u64 %p6, %rd32, 0;
+@%p6 bra $L_malloc_26;
+mov.b64 %rd33, 0;
+mov.b64 %rd8, %rd31;
+mov.b64 %rd9, %rd33;
+bra.uni $L_malloc_15;
+$L_malloc_26:
+mov.b64 %rd5, %rd31;
+bra.uni $L_malloc_7;
+$L_malloc_7:
+add.s64 %rd34, %rd5, %rd3;
+setp.lt.u64 %p7, %rd34, %rd19;
+@%p7 bra $L_malloc_8;
+mov.pred %p8, 0;
+mov.pred %p1, %p8;
+mov.b64 %rd6, %rd5;
+bra.uni $L_malloc_9;
 $L_malloc_8:
-setp.lt.u64 %p10, %rd3, %rd17;
-@%p10 bra $L_malloc_12;
+add.s64 %rd35, %rd18, %rd34;
+ld.u64 %rd36, [%rd35];
+and.b64 %rd37, %rd36, 1;
+setp.eq.u64 %p9, %rd37, 0;
+mov.b64 %rd38, 0;
+selp.b64 %rd39, %rd36, %rd38, %p9;
+add.s64 %rd40, %rd39, %rd5;
+mov.pred %p1, %p9;
+mov.b64 %rd6, %rd40;
 bra.uni $L_malloc_9;
 $L_malloc_9:
-sub.s64 %rd35, %rd3, %rd17;
-setp.gt.u64 %p11, %rd35, 31;
-@%p11 bra $L_malloc_10;
-mov.b64 %rd4, %rd3;
-bra.uni $L_malloc_11;
+@%p1 bra $L_malloc_27;
+bra.uni $L_malloc_10;
+$L_malloc_27:
+mov.b64 %rd5, %rd6;
+bra.uni $L_malloc_7;
 $L_malloc_10:
-add.s64 %rd36, %rd26, %rd17;
-st.volatile.u64 [%rd36], %rd35;
-mov.b64 %rd4, %rd17;
+setp.lt.u64 %p10, %rd6, %rd21;
+@%p10 bra $L_malloc_14;
 bra.uni $L_malloc_11;
 $L_malloc_11:
-xor.b64 %rd37, %rd1, 6556890168739938512;
-st.volatile.u64 [%rd26+8], %rd37;
-or.b64 %rd38, %rd4, 1;
-st.volatile.u64 [%rd26], %rd38;
-add.s64 %rd39, %rd1, 16;
-mov.b64 %rd5, %rd39;
-mov.b64 %rd6, %rd4;
+sub.s64 %rd41, %rd6, %rd21;
+setp.gt.u64 %p11, %rd41, 31;
+@%p11 bra $L_malloc_12;
+mov.b64 %rd7, %rd6;
 bra.uni $L_malloc_13;
 $L_malloc_12:
-st.volatile.u64 [%rd26], %rd3;
-mov.b64 %rd40, 0;
-mov.b64 %rd5, %rd40;
-mov.b64 %rd6, %rd3;
+add.s64 %rd42, %rd30, %rd21;
+st.u64 [%rd42], %rd41;
+mov.b64 %rd7, %rd21;
 bra.uni $L_malloc_13;
 $L_malloc_13:
-and.b64 %rd41, %rd6, -2;
-add.s64 %rd42, %rd41, %rd2;
-add.s64 %rd43, %rd41, %rd1;
-setp.lt.u64 %p12, %rd43, %rd15;
-mov.b64 %rd44, 32;
-selp.b64 %rd45, %rd43, %rd44, %p12;
-setp.lt.u64 %p13, %rd42, %rd22;
-setp.eq.u64 %p14, %rd5, 0;
-and.pred %p15, %p13, %p14;
-@%p15 bra $L_malloc_24;
-bra.uni $L_malloc_14;
-$L_malloc_24:
-mov.b64 %rd1, %rd45;
-mov.b64 %rd2, %rd42;
-bra.uni $L_malloc_5;
+xor.b64 %rd43, %rd3, 6556890168739938512;
+st.u64 [%rd30+8], %rd43;
+or.b64 %rd44, %rd7, 1;
+st.u64 [%rd30], %rd44;
+add.s64 %rd45, %rd3, 16;
+mov.b64 %rd8, %rd7;
+mov.b64 %rd9, %rd45;
+bra.uni $L_malloc_15;
+$L_malloc_14:
+st.u64 [%rd30], %rd6;
+mov.b64 %rd46, 0;
+mov.b64 %rd8, %rd6;
+mov.b64 %rd9, %rd46;
+bra.uni $L_malloc_15;
+$L_malloc_15:
+and.b64 %rd47, %rd8, -2;
+add.s64 %rd48, %rd47, %rd4;
+add.s64 %rd49, %rd47, %rd3;
+setp.lt.u64 %p12, %rd49, %rd19;
+mov.b64 %rd50, 32;
+selp.b64 %rd51, %rd49, %rd50, %p12;
+setp.lt.u64 %p13, %rd48, %rd23;
+setp.eq.u64 %p14, %rd9, 0;
+and.pred %p15, %p14, %p13;
+@%p15 bra $L_malloc_28;
+bra.uni $L_malloc_16;
+$L_malloc_28:
+mov.b64 %rd3, %rd51;
+mov.b64 %rd4, %rd48;
+bra.uni $L_malloc_6;
 $L_malloc_16:
-st.param.b64 [func_retval0], %rd9;
+mov.b64 %rd52, 32;
+selp.b64 %rd53, %rd52, %rd51, %p14;
+mov.b64 %rd10, %rd9;
+mov.b64 %rd11, %rd53;
+bra.uni $L_malloc_17;
+$L_malloc_17:
+st.u64 [%rd18+16], %rd11;
+membar.gl;
+mov.b32 %r8, 0;
+atom.exch.b32 %r7, [%rd18], %r8;
+mov.b64 %rd12, %rd10;
+mov.b32 %r1, %r7;
+bra.uni $L_malloc_18;
+$L_malloc_18:
+setp.eq.u32 %p16, %r1, 0;
+@%p16 bra $L_malloc_30;
+bra.uni $L_malloc_19;
+$L_malloc_30:
+mov.b64 %rd1, %rd12;
+bra.uni $L_malloc_2;
+$L_malloc_19:
+setp.eq.u64 %p17, %rd12, 0;
+add.s64 %rd54, %rd18, %rd12;
+selp.b64 %rd55, 0, %rd54, %p17;
+mov.b64 %rd13, %rd55;
+bra.uni $L_malloc_20;
+$L_malloc_20:
+st.param.b64 [func_retval0], %rd13;
 ret;
 }`,
   free: `.global .align 1 .b8 cumetal_heap_text[40] = {102, 114, 101, 101, 32, 111, 102, 32, 97, 32, 112, 111, 105, 110, 116, 101, 114, 32, 116, 104, 97, 116, 32, 109, 97, 108, 108, 111, 99, 32, 104, 97, 115, 32, 103, 105, 118, 101, 110};
@@ -184,106 +209,121 @@ ret;
 .param .b64 free_param_0
 )
 {
-.reg .pred %p<15>;
-.reg .b64 %rd<25>;
-.reg .b32 %r<9>;
+.reg .pred %p<19>;
+.reg .b32 %r<10>;
+.reg .b64 %rd<24>;
 ld.param.b64 %rd1, [free_param_0];
 $L_free_0:
-setp.eq.u64 %p2, %rd1, 0;
-@%p2 bra $L_free_10;
+setp.eq.u64 %p4, %rd1, 0;
+@%p4 bra $L_free_12;
 bra.uni $L_free_1;
 $L_free_1:
-mov.b32 %r1, %envreg30;
-mov.b32 %r2, %envreg31;
-cvt.u64.u32 %rd2, %r2;
+mov.b32 %r2, %envreg30;
+mov.b32 %r3, %envreg31;
+cvt.u64.u32 %rd2, %r3;
 shl.b64 %rd3, %rd2, 32;
-cvt.u64.u32 %rd4, %r1;
+cvt.u64.u32 %rd4, %r2;
 or.b64 %rd5, %rd3, %rd4;
-bra.uni $L_free_2;
-$L_free_2:
-mov.b32 %r4, 0;
-mov.b32 %r5, 1;
-atom.cas.b32 %r3, [%rd5], %r4, %r5;
-setp.eq.u32 %p3, %r3, 0;
-@%p3 bra $L_free_3;
-bra.uni $L_free_2;
-$L_free_3:
 sub.s64 %rd6, %rd1, %rd5;
 add.s64 %rd7, %rd6, -16;
+setp.gt.u64 %p5, %rd7, 31;
+and.b64 %rd8, %rd6, 15;
+setp.eq.u64 %p6, %rd8, 0;
+add.s64 %rd9, %rd5, %rd7;
+mov.pred %p7, 0;
+mov.pred %p1, %p7;
+bra.uni $L_free_2;
+$L_free_2:
 membar.gl;
-setp.gt.u64 %p4, %rd7, 31;
-@%p4 bra $L_free_4;
-mov.pred %p5, 0;
-mov.pred %p1, %p5;
+mov.b32 %r5, 1;
+atom.exch.b32 %r4, [%rd5], %r5;
+add.s32 %r6, %r4, -1;
+setp.eq.u32 %p8, %r4, 0;
+@%p8 bra $L_free_3;
+mov.pred %p3, %p1;
+mov.b32 %r1, %r6;
+bra.uni $L_free_9;
+$L_free_3:
+membar.gl;
+@%p5 bra $L_free_4;
+mov.pred %p9, 0;
+mov.pred %p2, %p9;
 bra.uni $L_free_8;
 $L_free_4:
-ld.volatile.u64 %rd8, [%rd5+8];
-setp.lt.u64 %p6, %rd7, %rd8;
-and.b64 %rd9, %rd6, 15;
-setp.eq.u64 %p7, %rd9, 0;
-and.pred %p8, %p7, %p6;
-@%p8 bra $L_free_5;
-mov.pred %p9, 0;
-mov.pred %p1, %p9;
+ld.u64 %rd10, [%rd5+8];
+setp.lt.u64 %p10, %rd7, %rd10;
+and.pred %p11, %p6, %p10;
+@%p11 bra $L_free_5;
+mov.pred %p12, 0;
+mov.pred %p2, %p12;
 bra.uni $L_free_8;
 $L_free_5:
-add.s64 %rd10, %rd5, %rd7;
-ld.volatile.u64 %rd11, [%rd10+8];
+ld.u64 %rd11, [%rd9+8];
 xor.b64 %rd12, %rd11, %rd7;
-setp.eq.u64 %p10, %rd12, 6556890168739938512;
-@%p10 bra $L_free_6;
-mov.pred %p11, 0;
-mov.pred %p1, %p11;
+setp.eq.u64 %p13, %rd12, 6556890168739938512;
+@%p13 bra $L_free_6;
+mov.pred %p14, 0;
+mov.pred %p2, %p14;
 bra.uni $L_free_8;
 $L_free_6:
-ld.volatile.u64 %rd13, [%rd10];
+ld.u64 %rd13, [%rd9];
 and.b64 %rd14, %rd13, 1;
-setp.eq.u64 %p12, %rd14, 0;
-@%p12 bra $L_free_14;
+setp.eq.u64 %p15, %rd14, 0;
+@%p15 bra $L_free_16;
 bra.uni $L_free_7;
-$L_free_14:
-mov.pred %p13, 0;
-mov.pred %p1, %p13;
+$L_free_16:
+mov.pred %p16, 0;
+mov.pred %p2, %p16;
 bra.uni $L_free_8;
 $L_free_7:
-mov.b64 %rd15, 0;
-st.volatile.u64 [%rd10+8], %rd15;
-ld.volatile.u64 %rd16, [%rd10];
-and.b64 %rd17, %rd16, -2;
-st.volatile.u64 [%rd10], %rd17;
-mov.pred %p14, 1;
-mov.pred %p1, %p14;
+and.b64 %rd15, %rd13, -2;
+mov.b64 %rd16, 0;
+st.u64 [%rd9+8], %rd16;
+st.u64 [%rd9], %rd15;
+mov.pred %p17, 1;
+mov.pred %p2, %p17;
 bra.uni $L_free_8;
 $L_free_8:
 membar.gl;
-mov.b32 %r7, 0;
-atom.exch.b32 %r6, [%rd5], %r7;
-@%p1 bra $L_free_10;
+mov.b32 %r8, 0;
+atom.exch.b32 %r7, [%rd5], %r8;
+mov.pred %p3, %p2;
+mov.b32 %r1, %r7;
 bra.uni $L_free_9;
 $L_free_9:
+setp.eq.u32 %p18, %r1, 0;
+@%p18 bra $L_free_18;
+bra.uni $L_free_10;
+$L_free_18:
+mov.pred %p1, %p3;
+bra.uni $L_free_2;
+$L_free_10:
+@%p3 bra $L_free_12;
+bra.uni $L_free_11;
+$L_free_11:
 {
 .param .b64 param0;
-mov.u64 %rd18, cumetal_heap_text;
-cvta.global.u64 %rd19, %rd18;
-st.param.b64 [param0], %rd19;
+mov.u64 %rd17, cumetal_heap_text;
+cvta.global.u64 %rd18, %rd17;
+st.param.b64 [param0], %rd18;
 .param .b64 param1;
-mov.u64 %rd20, cumetal_heap_text1;
-cvta.global.u64 %rd21, %rd20;
-st.param.b64 [param1], %rd21;
+mov.u64 %rd19, cumetal_heap_text1;
+cvta.global.u64 %rd20, %rd19;
+st.param.b64 [param1], %rd20;
 .param .b32 param2;
-mov.b32 %r8, 0;
-st.param.b32 [param2], %r8;
+mov.b32 %r9, 0;
+st.param.b32 [param2], %r9;
 .param .b64 param3;
-mov.u64 %rd22, cumetal_heap_text2;
-cvta.global.u64 %rd23, %rd22;
-st.param.b64 [param3], %rd23;
+mov.u64 %rd21, cumetal_heap_text2;
+cvta.global.u64 %rd22, %rd21;
+st.param.b64 [param3], %rd22;
 .param .b64 param4;
-mov.b64 %rd24, 1;
-st.param.b64 [param4], %rd24;
+mov.b64 %rd23, 1;
+st.param.b64 [param4], %rd23;
 call.uni __assertfail, (param0, param1, param2, param3, param4);
 }
-bra.uni $L_free_10;
-$L_free_10:
+bra.uni $L_free_12;
+$L_free_12:
 ret;
 }`,
 };

@@ -4,8 +4,19 @@
  */
 export type { Reflection } from '../air/abi.ts';
 export { checkSource, type Parsed, parseAndCheck } from './check-source.ts';
+export { type CompiledShare, compiledOfShares, compileShare } from './compile-share.ts';
 export { metallibOfBitcode, metallibOfModules } from './from-air.ts';
-export { type Compiled, type CompileOptions, type Emit, emits, type Fp64Mode, fp64Modes, type MmaMode, mmaModes } from './options.ts';
+export {
+  type Compiled,
+  type CompileOptions,
+  type Emit,
+  emits,
+  type Fp64Mode,
+  fp64Modes,
+  type MmaMode,
+  mmaModes,
+  targetNameOf,
+} from './options.ts';
 export { passNames } from './passes.ts';
 export {
   compile,
@@ -13,7 +24,6 @@ export {
   emit,
   type PtxModule,
   reflect,
-  targetNameOf,
   toIr,
   toLegalIr,
   toPtxIr,
@@ -21,3 +31,4 @@ export {
 } from './pipeline.ts';
 export { type KernelRegisters, type LivePlace, registersOfKernels } from './registers.ts';
 export { type Residency, residencies } from './residency.ts';
+export { type CompiledEntry, joined, type Share } from './shares.ts';

@@ -1,5 +1,5 @@
 /** Options of a compilation. */
-import type { Reflection, TargetName } from '../air/index.ts';
+import { defaultTarget, type Reflection, type TargetName } from '../air/index.ts';
 import type { AfterPass } from '../ir/index.ts';
 
 /**
@@ -44,6 +44,9 @@ export interface CompileOptions {
   /** The host's SHA-256, if it is faster than the portable one. */
   readonly sha256?: (bytes: Uint8Array) => Uint8Array;
 }
+
+/** The name of the target that options choose. */
+export const targetNameOf = ({ target, hostTarget }: CompileOptions): TargetName => target ?? hostTarget ?? defaultTarget;
 
 /** Stages that `cumetal build --emit` writes. */
 export const emits = ['metallib', 'air', 'air-ll', 'ir', 'ast', 'reflection'] as const;

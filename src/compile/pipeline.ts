@@ -4,14 +4,12 @@
  */
 
 import {
-  defaultTarget,
   emitKernel,
   emulatedDoubles,
   type KernelReflection,
   legalize,
   type Reflection,
   type Target,
-  type TargetName,
   targets,
   validateAir,
 } from '../air/index.ts';
@@ -33,11 +31,11 @@ import {
   verifyAfterPass,
 } from '../ir/index.ts';
 import { fitSlots, type LowerChoices, lowerEntries, lowerModule, memoryOf, promoteLocals, staticSharedBytes } from '../lower/index.ts';
-import { forgetBody, type PtxFunction, parse, printAst, printVariable } from '../ptx/index.ts';
+import { type Checked, forgetBody, type PtxFunction, parse, printAst, printVariable } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
 import { type KernelBitcode, libraryOf } from './library.ts';
 import { lintBarriers } from './lint.ts';
-import type { Compiled, CompileOptions, Emit } from './options.ts';
+import { type Compiled, type CompileOptions, type Emit, targetNameOf } from './options.ts';
 import { expandAtomics, optimizeLowered, type PassChoices } from './passes.ts';
 import { refuseForeign } from './refuse-foreign.ts';
 import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
@@ -89,10 +87,7 @@ function oneModule(modules: readonly KernelBitcode[], diagnostics: Diagnostics):
   return undefined;
 }
 
-/** The name of the target that options choose. */
-export const targetNameOf = ({ target, hostTarget }: CompileOptions): TargetName => target ?? hostTarget ?? defaultTarget;
-
-const targetOf = (options: CompileOptions): Target => {
+export const targetOf = (options: CompileOptions): Target => {
   const target = targets[targetNameOf(options)];
   if (options.fp64 === 'native') return { ...target, allowsCpuOnly: true };
   return options.fp64 === 'emulate' ? { ...target, emulatesDoubles: true } : target;
@@ -148,7 +143,7 @@ export function toPtxIr(source: SourceFile, sm: number, options: CompileOptions,
   if (!checked) return undefined;
   refuseForeign(checked, sm, diagnostics);
   const afterPass = afterPassOf(options);
-  const choices = { ptx: sm, hasMma: sm >= 80, hasNamedBarriers: true, hasClusters: true, hasStack: true, afterPass };
+  const choices = { ptx: sm, hasMma: sm >= 80, hasNamedBarriers: true, hasClusters: true, afterPass };
   const ir = diagnostics.hasErrors ? undefined : lowerModule(checked, diagnostics, choices);
   if (!ir || diagnostics.hasErrors) return undefined;
   for (const kernel of ir.kernels) {
@@ -178,7 +173,7 @@ interface FrontEnd {
 }
 
 function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): FrontEnd | undefined {
-  const checked = checkSource(source, options, diagnostics, targetOf(options).allowsCpuOnly);
+  const checked = checkSource(source, options, diagnostics);
   if (!checked) return undefined;
   const ir = lowerModule(checked, diagnostics, lowerChoicesOf(options));
   if (diagnostics.hasErrors) return undefined;
@@ -197,7 +192,6 @@ function lowerChoicesOf(options: CompileOptions): LowerChoices {
     isSanitized: options.sanitize ?? false,
     hasNamedBarriers: allowsCpuOnly,
     hasClusters: allowsCpuOnly,
-    hasStack: allowsCpuOnly,
     afterPass: afterPassOf(options),
   };
 }
@@ -231,13 +225,29 @@ function toAir<T>(
   diagnostics: Diagnostics,
   finish: (module: LlvmModule) => T,
 ): AirModules<T> | undefined {
-  const checked = checkSource(source, options, diagnostics, targetOf(options).allowsCpuOnly);
-  if (!checked) return undefined;
+  const checked = checkSource(source, options, diagnostics);
+  return checked && checkedToAir({ source, checked, mine: undefined }, options, diagnostics, finish);
+}
+
+export interface CheckedText {
+  readonly source: SourceFile;
+  readonly checked: Checked;
+  /** The numbers of the entries that are compiled; all if it is undefined. */
+  readonly mine: ReadonlySet<number> | undefined;
+}
+
+/** As `toAir`, of a module that was checked. */
+export function checkedToAir<T>(
+  { source, checked, mine }: CheckedText,
+  options: CompileOptions,
+  diagnostics: Diagnostics,
+  finish: (module: LlvmModule) => T,
+): AirModules<T> | undefined {
   const stages = newStages(source);
   const work: Work = { source, options, target: targetOf(options), choices: passChoicesOf(source, options), stages, doubles: [] };
   const made: T[] = [];
   const kernels: KernelReflection[] = [];
-  for (const [kernel, entry] of lowerEntries(checked, diagnostics, lowerChoicesOf(options))) {
+  for (const [kernel, entry] of lowerEntries(checked, diagnostics, lowerChoicesOf(options), mine)) {
     if (diagnostics.hasErrors) continue;
     const finished = finishKernel(kernel, { span: entry.fn.nameSpan, declared: staticSharedBytes(checked, entry) }, work);
     forgetBody(entry);
@@ -358,7 +368,7 @@ function refuseTooMuchShared(
 }
 
 /** The bitcode of a kernel's module for the target that options choose. */
-const bitcodeFor = (options: CompileOptions): ((module: LlvmModule) => KernelBitcode) => {
+export const bitcodeFor = (options: CompileOptions): ((module: LlvmModule) => KernelBitcode) => {
   const { dialect } = targetOf(options);
   return (module) => ({ name: module.functions[0]!.name, bitcode: writeModule(module, dialect) });
 };

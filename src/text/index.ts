@@ -8,6 +8,7 @@ export { type HostKernel, type HostLanguage, hostFile } from './host.ts';
 export { type MslArgument, type MslText, mslFile, mslKernel } from './msl/index.ts';
 export { type KernelText, openclFile, openclKernel, statusWords, type TextArgument } from './opencl/index.ts';
 export { openclOptions } from './opencl/options.ts';
+export { savedHead, waitsAtBarrier } from './opencl/suspend.ts';
 export { type Declared, type PtxOptions, ptxArchitectures, ptxFile } from './ptx/index.ts';
 export { type TargetProfile, targetProfiles } from './targets.ts';
 export { type Exactness, fast, launchHead, portable, stops, type WgslArgument, type WgslText, wgslFile, wgslKernel } from './wgsl/index.ts';

@@ -55,11 +55,11 @@ function ofSystem(target: Target): TargetProfile['forms'] {
     masks: cpuOnly('collectives by masks', profiles.msl.forms.masks),
     fences: hasFences(target) ? native('`air.atomic.fence`') : refused('AIR has fences from macOS 15 on'),
     clock: cpuOnly('nanoseconds', profiles.msl.forms.clock),
-    grid: cpuOnly('blocks that run at the same time', profiles.msl.forms.grid),
+    grid: cpuOnly('blocks that run at the same time', hasFences(target) ? profiles.msl.forms.grid : refused('it needs fences')),
     clusters: cpuOnly('areas of shared memory', refused(onlyCpu)),
-    heap: cpuOnly('a service of the device', refused(onlyCpu)),
-    stack: cpuOnly('the end of local memory', refused(onlyCpu)),
-    launches: cpuOnly('a service of the device', refused(onlyCpu)),
+    heap: hasFences(target) ? native('memory of the launch') : refused('its lock needs fences'),
+    stack: native('the end of local memory'),
+    launches: native('notes in memory of the launch, which the host follows'),
     matrices: { ...matrices, form: 'native', how: '`air.simdgroup_matrix`, of which lowering makes use with `--mma=fast`' },
   };
 }

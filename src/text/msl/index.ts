@@ -24,6 +24,7 @@ import { identifier } from '../names.ts';
 import { resolveOffsets } from '../offsets.ts';
 import { polished } from '../polish.ts';
 import { functionName, newPrinter } from '../printer.ts';
+import { refuseServices } from '../services.ts';
 import { structure } from '../structure.ts';
 import { helperOf } from './helpers.ts';
 import { language, memoryName, typeName } from './rules.ts';
@@ -57,6 +58,7 @@ export interface MslOptions {
 
 /** Prints a kernel, which is not changed; what cannot be expressed is reported (CM2090), and the text is then of no use. */
 export function mslKernel(original: Kernel, diagnostics: Diagnostics, { source, target }: MslOptions): MslText {
+  refuseServices(original, { target, hasGrid: true }, diagnostics);
   const kernel = copyOf(original);
   resolveOffsets(kernel);
   runPasses(kernel, standardPasses, undefined);

@@ -10,7 +10,6 @@ import {
   lanesOf,
   type PointerType,
   type ScalarType,
-  type Service,
   spaceOf,
   type Type,
   type Value,
@@ -219,21 +218,8 @@ function compareAndSwap(p: Printer, inst: InstOf<'cas'>, value: Value): Expressi
 
 // ── pointers ──
 
-const services: Readonly<Record<Service, readonly [string, string]>> = {
-  grid: [
-    'a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)',
-    'Metal does not promise that all threadgroups of a grid run at the same time',
-  ],
-  alone: ['an access of 128 bits that is atomic', 'the target has none'],
-  heap: ['the heap of kernels (`malloc`, `free`, `%envreg30`)', 'Metal has none'],
-  cluster: ['a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)', 'Metal has no clusters of blocks'],
-  stack: ['a stack (recursive functions, `alloca`)', 'Metal has none'],
-  launches: ['launches by kernels (dynamic parallelism)', 'Metal has none'],
-};
-
-function param(p: Printer, { index: at, type }: InstOf<'param'>, value: Value): Expression {
-  const { kind, service } = p.kernel.params[at]!;
-  if (service) return p.refuse(value, ...services[service]);
+function param(p: Printer, { index: at, type }: InstOf<'param'>): Expression {
+  const { kind } = p.kernel.params[at]!;
   if (kind === 'threadgroup') return atom(`${p.addresses.windows.get('shared')!.dynamicOffset ?? 0}ul`);
   return p.addresses.elements.has(at) ? cast(typeName(type), atom(p.parameter(at))) : atom(p.parameter(at));
 }

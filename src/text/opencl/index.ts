@@ -2,19 +2,22 @@
 import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
-import { expandMatmul, insertYields, type Regions, regionsOf, splitAtSyncPoints, syncPointsOf } from '../../engine/index.ts';
+import { expandMatmul, hasStates, insertYields, type Regions, syncPointsOf } from '../../engine/index.ts';
 import { bytesOf, copyOf, type Kernel, runPasses, type ScalarType, specOf, standardPasses, type Value } from '../../ir/index.ts';
 import { isScalarParam } from '../addresses.ts';
 import { type Body, newBody } from '../body.ts';
 import type { Printer } from '../language.ts';
+import { splitLifted } from '../lift-warps.ts';
 import { scalarParamType } from '../memory.ts';
 import { resolveOffsets } from '../offsets.ts';
 import { regionParts, wholePart } from '../parts.ts';
 import { polished } from '../polish.ts';
 import { functionName, type NewPrinter, newPrinter } from '../printer.ts';
+import { refuseServices } from '../services.ts';
 import { helperName, helperOf } from './helpers.ts';
 import { language, memoryName, typeName } from './rules.ts';
-import { type Scheduled, slotsOf, writeLeave, writeRounds } from './schedule.ts';
+import { leftMark, resumeMark, type Scheduled, slotsOf, writeLeave, writeRounds } from './schedule.ts';
+import { type Saved, savedBy, writeLeft, writeResume } from './suspend.ts';
 import { barrierLine, writeUniform } from './warps.ts';
 
 /** An argument of a printed kernel, in order. */
@@ -27,7 +30,9 @@ export type TextArgument =
   /** Local memory: `staticBytes`, and then that of the launch. */
   | { readonly kind: 'local'; readonly staticBytes: number }
   /** `statusWords` words of zeros: 1 if threads wait for threads that never come, and then the block and the thread of one of them. */
-  | { readonly kind: 'status' };
+  | { readonly kind: 'status' }
+  /** What threads keep between dispatches (`savedHead`): bytes of a thread, and of the shared memory of a block without that of the launch. */
+  | { readonly kind: 'saved'; readonly threadBytes: number; readonly sharedBytes: number };
 
 /** Words of the status of a kernel. */
 export const statusWords = 7;
@@ -53,14 +58,10 @@ const usualThreads = 1024;
 
 /** Prints a kernel, which is not changed; what cannot be expressed is reported (CM2090), and the text is then of no use. */
 export function openclKernel(original: Kernel, diagnostics: Diagnostics, { source }: OpenclOptions = {}): KernelText {
-  const kernel = copyOf(original);
-  expandMatmul(kernel);
-  resolveOffsets(kernel);
-  runPasses(kernel, standardPasses, undefined);
-  insertYields(kernel);
-  splitAtSyncPoints(kernel);
-  const regions = regionsOf(kernel);
-  const isScheduled = regions.schedule === 'warp' || regions.schedule === 'masks';
+  refuseServices(original, { target: 'opencl', hasGrid: true }, diagnostics);
+  const { kernel, regions } = prepared(original);
+  const isScheduled = hasStates(regions);
+  const suspends = regions.hasYields && kernel.params.some(({ service }) => service === 'grid');
   const helpers = new Set<string>();
   const helper = (key: string): string => {
     helpers.add(key);
@@ -72,7 +73,7 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   for (const block of kernel.blocks) for (const value of syncPointsOf(kernel, block)) points.add(value);
   const parts = isScheduled ? regionParts(kernel, regions) : new Map([[0, wholePart(kernel)]]);
   let body: Body | undefined;
-  const scheduled: Scheduled = { p, body: () => body ?? bug('a kernel without a body'), regions, parts };
+  const scheduled: Scheduled = { p, body: () => body ?? bug('a kernel without a body'), regions, parts, suspends };
   const printer: Printer = isScheduled ? p : { ...p, language: { ...language, rules: { ...language.rules, ...uniformRules } } };
   body = newBody(printer, [...parts.values()], {
     kernel,
@@ -86,10 +87,44 @@ export function openclKernel(original: Kernel, diagnostics: Diagnostics, { sourc
   const written = body;
   const code = p.lines.capture(() => p.lines.indent(() => (isScheduled ? writeRounds(scheduled) : written.write(parts.get(0)!))));
   const maxThreads = threadsOf(kernel);
-  const head = writeHead({ ...made, regions, isScheduled, maxThreads, points, declarations: body.declarations() });
-  p.lines.append(polished(code, language.syntax));
+  const declarations = body.declarations();
+  const saved = suspends ? savedBy(p, declarations, placesOf(kernel, regions, points)) : undefined;
+  const head = writeHead({ ...made, regions, isScheduled, maxThreads, points, declarations, saved });
+  p.lines.append(polished(saved ? withSaved(p, code, saved) : code, language.syntax));
   p.lines.add('}');
   return { name: functionName(language, kernel), text: p.lines.text(), arguments: head, helpers, maxThreads };
+}
+
+/** A copy of a kernel, split where threads wait. */
+function prepared(original: Kernel): { kernel: Kernel; regions: Regions } {
+  const kernel = copyOf(original);
+  expandMatmul(kernel);
+  resolveOffsets(kernel);
+  runPasses(kernel, standardPasses, undefined);
+  insertYields(kernel);
+  return splitLifted(kernel);
+}
+
+/** Whether threads exchange values through cells. */
+const hasCells = ({ insts }: Kernel, points: ReadonlySet<Value>): boolean =>
+  [...points].some((value) => specOf(insts[value]!.op).effect === 'warp' && insts[value]!.op !== 'syncwarp');
+
+/** The places that a thread has in arrays of its block. */
+function placesOf(kernel: Kernel, regions: Regions, points: ReadonlySet<Value>): (readonly [type: string, name: string])[] {
+  const cells = hasCells(kernel, points) ? Array.from({ length: slotsOf(regions) }, (_, slot) => `cells[${slot}]`) : [];
+  return [
+    ...cells.map((name) => ['ulong', `${name}[thread_number]`] as const),
+    ...(regions.rendezvous.length > 0 ? ['masks', 'kinds'] : []).map((name) => ['uint', `${name}[thread_number]`] as const),
+  ];
+}
+
+/** Code with what threads load and keep in the place of its marks. */
+function withSaved({ lines, ...p }: Printer, code: readonly string[], saved: Saved): string[] {
+  const filled = new Map([
+    [resumeMark as string, lines.capture(() => lines.indent(() => writeResume({ lines, ...p }, saved)))],
+    [leftMark as string, lines.capture(() => lines.indent(() => writeLeft({ lines, ...p }, saved)))],
+  ]);
+  return code.flatMap((line) => filled.get(line.trim()) ?? [line]);
 }
 
 /** Most threads of a block of a kernel. */
@@ -111,6 +146,7 @@ interface Texts extends NewPrinter {
   readonly maxThreads: number;
   readonly points: ReadonlySet<Value>;
   readonly declarations: readonly string[];
+  readonly saved: Saved | undefined;
 }
 
 /** The special registers in OpenCL C. */
@@ -141,7 +177,7 @@ const threadNumber =
   'const uint thread_number = (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));';
 
 /** Writes the constant window, the signature, and what precedes the code; gives the arguments. */
-function writeHead({ p, regions, isScheduled, maxThreads, sregs, parameters, points, declarations }: Texts): TextArgument[] {
+function writeHead({ p, regions, isScheduled, maxThreads, sregs, parameters, points, declarations, saved }: Texts): TextArgument[] {
   const { kernel, addresses, lines } = p;
   const { windows } = addresses;
   const constants = windows.get('constant');
@@ -172,6 +208,10 @@ function writeHead({ p, regions, isScheduled, maxThreads, sregs, parameters, poi
     texts.push('volatile __global uint *cumetal_status');
     args.push({ kind: 'status' });
   }
+  if (saved) {
+    texts.push('__global uchar *cumetal_saved');
+    args.push({ kind: 'saved', threadBytes: saved.threadBytes, sharedBytes: isDynamic ? shared.dynamicOffset! : (shared?.size ?? 0) });
+  }
   const attribute = kernel.requiredThreads ? `__attribute__((reqd_work_group_size(${kernel.requiredThreads.join(', ')})))\n` : '';
   lines.add(`${attribute}__kernel void ${functionName(language, kernel)}(${texts.join(', ')}) {`);
   lines.indent(() => {
@@ -184,18 +224,16 @@ function writeHead({ p, regions, isScheduled, maxThreads, sregs, parameters, poi
       lines.add(
         `${memoryUnit(local.unit)} local_memory[${Math.ceil(local.size / bytesOf(local.unit))}] __attribute__((aligned(${Math.max(16, local.align)})));`,
       );
-    const hasCells = [...points].some(
-      (value) => specOf(kernel.insts[value]!.op).effect === 'warp' && kernel.insts[value]!.op !== 'syncwarp',
-    );
-    if (hasCells) lines.add(`__local ulong cells[${slotsOf(regions)}][${maxThreads}];`);
+    const cells = hasCells(kernel, points);
+    if (cells) lines.add(`__local ulong cells[${slotsOf(regions)}][${maxThreads}];`);
     if (isScheduled) {
       lines.add(`__local uint states[${maxThreads}];`);
-      lines.add('__local uint moved[2], alive[2], stuck[2];');
+      lines.add(`__local uint moved[2], alive[2], stuck[2]${saved ? ', worked[2]' : ''};`);
     }
     if (regions.rendezvous.length > 0) lines.add(`__local uint masks[${maxThreads}], kinds[${maxThreads}];`);
-    const needsNumber = isScheduled || hasCells || [...sregs.keys()].some((name) => sregText(name).includes('thread_number'));
+    const needsNumber = isScheduled || cells || [...sregs.keys()].some((name) => sregText(name).includes('thread_number'));
     if (needsNumber) lines.add(threadNumber);
-    if (isScheduled || hasCells) {
+    if (isScheduled || cells) {
       lines.add('const uint warp_first = thread_number & ~31u;');
       lines.add('const uint warp_last = min(warp_first + 32, (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2)));');
     }

@@ -12,7 +12,6 @@ import {
   lanesOf,
   type PointerType,
   type ScalarType,
-  type Service,
   spaceOf,
   type Type,
   type Value,
@@ -70,7 +69,8 @@ const floatBinary =
   (operator: string) =>
   (p: Printer, { a, b, type }: Two & Typed): Expression =>
     rounded(p, type, binary(operator, wide(p, a), wide(p, b)));
-const reciprocal = (p: Printer, { a }: { a: Value }): Expression => binary('/', atom('1.0f'), wide(p, a));
+const reciprocal = (p: Printer, { a, type }: { a: Value } & Typed): Expression =>
+  binary('/', atom(type === 'f64' ? '1.0' : '1.0f'), wide(p, a));
 const floatCall =
   (name: string) =>
   (p: Printer, { a, type }: { a: Value } & Typed): Expression =>
@@ -267,21 +267,8 @@ function compareAndSwap(p: Printer, inst: InstOf<'cas'>, value: Value): Expressi
 
 // ── pointers ──
 
-const services: Readonly<Record<Service, readonly [string, string]>> = {
-  grid: [
-    'a barrier of the whole grid (`grid.sync()`, `%envreg1`, `%envreg2`)',
-    'OpenCL does not promise that all work-groups run at the same time',
-  ],
-  alone: ['an access of 128 bits that is atomic', 'the target has none'],
-  heap: ['the heap of kernels (`malloc`, `free`, `%envreg30`)', 'OpenCL C has none'],
-  cluster: ['a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)', 'OpenCL has no clusters of blocks'],
-  stack: ['a stack (recursive functions, `alloca`)', 'OpenCL has none'],
-  launches: ['launches by kernels (dynamic parallelism)', 'OpenCL C has none'],
-};
-
-function param(p: Printer, { index: at, type }: InstOf<'param'>, value: Value): Expression {
-  const { kind, service } = p.kernel.params[at]!;
-  if (service) return p.refuse(value, ...services[service]);
+function param(p: Printer, { index: at, type }: InstOf<'param'>): Expression {
+  const { kind } = p.kernel.params[at]!;
   if (kind === 'threadgroup') return atom(`${p.addresses.windows.get('shared')!.dynamicOffset ?? 0}ul`);
   return p.addresses.elements.has(at) ? cast(typeName(type), atom(p.parameter(at))) : atom(p.parameter(at));
 }

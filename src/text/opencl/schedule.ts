@@ -3,6 +3,7 @@ import { type Collective as CollectiveStep, type Regions, type Rendezvous, syncP
 import type { Block, Edge, Inst, MaskedInst, Value } from '../../ir/index.ts';
 import type { Body, Part } from '../body.ts';
 import type { Printer } from '../language.ts';
+import { writeIdle } from './suspend.ts';
 import { barrierLine, type Collective, intoCell, kindOf, publishedBy, writeResult } from './warps.ts';
 
 /** States of threads; those of regions and collectives are numbers below. */
@@ -16,6 +17,8 @@ export interface Scheduled {
   readonly regions: Regions;
   /** By region number: its part. */
   readonly parts: ReadonlyMap<number, Part>;
+  /** Whether a block that waits for others leaves the kernel (`suspend.ts`). */
+  readonly suspends: boolean;
 }
 
 /** Operands that are exchanged at once. */
@@ -53,18 +56,21 @@ export function writeLeave({ p, body, regions }: Scheduled, block: Block, edge: 
 
 /** Writes the rounds. */
 export function writeRounds(s: Scheduled): void {
-  const { p, regions } = s;
+  const { p, regions, suspends } = s;
   const { lines } = p;
   const hasMasks = regions.rendezvous.length > 0;
   const first = regions.list.length + regions.collectives.length;
   if (regions.hasYields) writeClear(s);
   lines.add('uint state = 0;');
+  if (suspends) lines.add(resumeMark);
+  if (suspends) lines.add('if (thread_number == 0) worked[0] = 0;');
   lines.add('if (thread_number == 0) moved[0] = alive[0] = stuck[0] = 0;');
   lines.add('for (uint round = 0;; round ^= 1) {');
   lines.indent(() => {
     lines.add('states[thread_number] = state;');
     lines.add(barrierLine);
     lines.add('if (thread_number == 0) moved[round ^ 1] = alive[round ^ 1] = stuck[round ^ 1] = 0;');
+    if (suspends) lines.add('if (thread_number == 0) worked[round ^ 1] = 0;');
     lines.add(`if (state != ${exited}) alive[round] = 1;`);
     lines.add(`uint lowest = ${exited};`);
     lines.add('for (uint other = warp_first; other < warp_last; other++) lowest = min(lowest, states[other]);');
@@ -76,13 +82,14 @@ export function writeRounds(s: Scheduled): void {
       lines.indent(() => {
         lines.add('moved[round] = 1;');
         writeSteps(s);
+        if (suspends) lines.add(`if ((state & 0xf0000000) != ${hex(flags.yielded)}) worked[round] = 1;`);
       });
       lines.add('}');
     });
     if (hasMasks) {
       lines.add(`} else if (isMet) {`);
       lines.indent(() => {
-        lines.add('moved[round] = 1;');
+        lines.add(suspends ? 'moved[round] = worked[round] = 1;' : 'moved[round] = 1;');
         writeMeetings(s);
       });
     }
@@ -99,29 +106,37 @@ export function writeRounds(s: Scheduled): void {
       lines.add('}');
     }
     lines.add(barrierLine);
+    if (suspends) writeIdle(p);
     lines.add('if (moved[round] != 0) continue;');
     lines.add(`if (alive[round] == 0) break;`);
-    if (hasMasks) {
-      lines.add('if (stuck[round] != 0) {');
-      lines.indent(() => {
-        lines.add(`if (state >= ${first} && state < ${hex(flags.yielded)} && atomic_cmpxchg(cumetal_status, 0, 1) == 0) {`);
-        lines.indent(() => {
-          lines.add('for (uint axis = 0; axis < 3; axis++) {');
-          lines.indent(() => {
-            lines.add('cumetal_status[1 + axis] = get_group_id(axis);');
-            lines.add('cumetal_status[4 + axis] = get_local_id(axis);');
-          });
-          lines.add('}');
-        });
-        lines.add('}');
-        lines.add('break;');
-      });
-      lines.add('}');
-    }
+    if (hasMasks) writeStuck(s, first);
     lines.add(`if (state != ${exited}) state &= ~${hex(flags.barrier)}u;`);
   });
   lines.add('}');
+  if (suspends) lines.add(leftMark);
 }
+
+/** Ends the kernel where threads wait for threads that never come. */
+function writeStuck({ p: { lines } }: Scheduled, first: number): void {
+  lines.add('if (stuck[round] != 0) {');
+  lines.indent(() => {
+    lines.add(`if (state >= ${first} && state < ${hex(flags.yielded)} && atomic_cmpxchg(cumetal_status, 0, 1) == 0) {`);
+    lines.indent(() => {
+      lines.add('for (uint axis = 0; axis < 3; axis++) {');
+      lines.indent(() => {
+        lines.add('cumetal_status[1 + axis] = get_group_id(axis);');
+        lines.add('cumetal_status[4 + axis] = get_local_id(axis);');
+      });
+      lines.add('}');
+    });
+    lines.add('}');
+    lines.add('break;');
+  });
+  lines.add('}');
+}
+
+/** Lines in the place of which variables are loaded and kept, once all of them are known. */
+export const [resumeMark, leftMark] = ['// resume', '// left'] as const;
 
 /**
  * Sets static shared memory to 0 in a kernel that yields: barriers for some of the threads are words of it. The barrier of the first round follows.

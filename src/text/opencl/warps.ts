@@ -5,7 +5,7 @@
  * state go on, as on the CPU device (`src/engine/scalar/schedule.ts`).
  */
 import { type Fold, folds, type Inst, type InstOf, type Kernel, type MaskedInst, type Type, type Value } from '../../ir/index.ts';
-import type { Expression } from '../expression.ts';
+import { atom, binary, type Expression, operand, strength } from '../expression.ts';
 import type { Printer } from '../language.ts';
 
 export const fenceFlags = 'CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE';
@@ -110,10 +110,12 @@ export function writeResult(p: Printer, inst: Collective | MaskedInst, value: Va
   const cells = `cells[${slot}]`;
   if (inst.op === 'warpsync') return;
   if (inst.op === 'shuffle')
-    return lines.add(`${p.variable(value)} = ${fromCell(inst.type, `${cells}[warp_first + (${p.use(inst.b).text} & 31)]`)};`);
+    return lines.add(
+      `${p.variable(value)} = ${fromCell(inst.type, `${cells}[warp_first + (${binary('&', p.use(inst.b), atom('31')).text})]`)};`,
+    );
   const name = p.variable(value);
   if (inst.op === 'shufflesync') {
-    const from = p.use(inst.b).text;
+    const from = operand(p.use(inst.b), strength.unary);
     lines.add(`${name} = 0;`);
     lines.add(`if (${from} < 32 && (named >> ${from} & 1) != 0) ${name} = (uint)${cells}[warp_first + ${from}];`);
     return;

@@ -2,6 +2,7 @@
 import { bug } from '../../base/bug.ts';
 import { bitsOf, isFloat, type Type, type Value } from '../../ir/index.ts';
 import { asFloat, fromFloat } from './floats.ts';
+import { integerOf } from './idioms.ts';
 import type { Printer, Rules } from './printer.ts';
 import { moveType } from './registers.ts';
 
@@ -41,7 +42,8 @@ const toInteger =
   (p: Printer, { a, type }: Converted, value: Value): void => {
     const given = p.typeOf(a);
     const from = given === 'bf16' ? 'f32' : given;
-    const source = given === 'bf16' ? asFloat(p, p.reg(a), given) : p.reg(a);
+    const { a: number, rounding } = type === 'i8' || type === 'i1' ? { a, rounding: 'rzi' } : integerOf(p.kernel, a);
+    const source = given === 'bf16' ? asFloat(p, p.reg(a), given) : p.reg(number);
     const d = p.reg(value);
     if (type === 'i1') {
       const word = p.temp('i32');
@@ -50,7 +52,7 @@ const toInteger =
     }
     const isLate = from === 'f64' || type === 'i64';
     const found = isLate ? p.temp(type) : d;
-    p.line(`cvt.rzi.${sign}${bitsOf(type)}.${from} ${found}, ${source};`);
+    p.line(`cvt.${rounding}.${sign}${bitsOf(type)}.${from} ${found}, ${source};`);
     if (isLate) {
       const isNan = p.temp('i1');
       p.line(`setp.nan.${from} ${isNan}, ${source}, ${source};`);
@@ -58,6 +60,14 @@ const toInteger =
     }
     if (type === 'i8') p.line(`and.b16 ${d}, ${d}, 255;`);
   };
+
+/** The conversion of a value to an integer of 64 bits or from a double, where NaN is the highest bit. */
+export function convertWhole(p: Printer, value: Value, to: string): void {
+  const inst = p.kernel.insts[value]!;
+  if (inst.op !== 'fptosi' && inst.op !== 'fptoui') return bug(`${inst.op} makes no integer`);
+  const { a, rounding } = integerOf(p.kernel, inst.a);
+  p.line(`cvt.${rounding}.${inst.op === 'fptosi' ? 's' : 'u'}${bitsOf(inst.type)}.${p.typeOf(a)} ${to}, ${p.reg(a)};`);
+}
 
 /** 1.0 or -1.0 where a predicate holds. */
 function predicateToFloat(p: Printer, { a, type }: Converted, isNegative: boolean, d: string): void {

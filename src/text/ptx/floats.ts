@@ -1,5 +1,6 @@
 /** Float ops as PTX. What an architecture does not have for halves and bfloats is computed in single precision and rounded once more. */
-import { bitsOf, type FcmpPredicate, type Type, type Value } from '../../ir/index.ts';
+import { bitsOf, type FcmpPredicate, type Kernel, type Op, type Type, type Value } from '../../ir/index.ts';
+import { type Estimate, flushable, integralRoundings, rootOf } from './idioms.ts';
 import type { Printer, Rule, Rules } from './printer.ts';
 
 type Unary = { readonly a: Value; readonly type: Type };
@@ -128,14 +129,14 @@ const integral =
     p.line(`cvt.${rounding}.${type}.${type} ${p.reg(value)}, ${p.reg(a)};`);
   };
 
-/** A sign by bits, so that a NaN has it too; `neg` and `abs` of the source stay. */
+/** A sign by bits where something sees them, so that a NaN has it too; `neg` and `abs` of the source stay. */
 const sign =
   (name: 'neg' | 'abs') =>
   (p: Printer, { a, type }: Unary, value: Value): void => {
     const bits = bitsOf(type);
     const d = p.reg(value);
-    if (!isHalf(type) && new RegExp(`^(?:@\\S+\\s+)?${name}\\.f(?:32|64)\\b`).test(p.written(value) ?? ''))
-      return p.line(`${name}.${type} ${d}, ${p.reg(a)};`);
+    const isWritten = (): boolean => new RegExp(`^(?:@\\S+\\s+)?${name}\\.f(?:32|64)\\b`).test(p.written(value) ?? '');
+    if (!isHalf(type) && (!p.isSeen(value) || isWritten())) return p.line(`${name}.${type} ${d}, ${p.reg(a)};`);
     const top = 1n << BigInt(bits - 1);
     const mask = `0x${(name === 'neg' ? top : top - 1n).toString(16)}`;
     const text = name === 'neg' ? 'xor' : 'and';
@@ -148,14 +149,52 @@ const sign =
 
 const near = 'its approximation in PTX is not within a few units in the last place everywhere';
 
+/** PTX has the reciprocal root of a double as an approximation, and its reciprocal only rounded, or as an estimate. */
+function reciprocalOfDouble(p: Printer, a: Value, value: Value): void {
+  const root = rootOf(p.kernel, value);
+  p.line(root === undefined ? `rcp.rn.f64 ${p.reg(value)}, ${p.reg(a)};` : `rsqrt.approx.f64 ${p.reg(value)}, ${p.reg(root)};`);
+}
+
+/** An estimate of a double. */
+export function estimate(p: Printer, { text, a }: Estimate, value: Value): void {
+  let operand = p.reg(a);
+  if (p.typeOf(a) !== 'f64') {
+    const made = p.temp('f64');
+    p.line(`mov.b64 ${made}, ${operand};`);
+    operand = made;
+  }
+  p.line(`${text} ${p.reg(value)}, ${operand};`);
+}
+
 /** An approximation in single precision. */
 const approximate =
   (name: string, hasDoubles = false) =>
   (p: Printer, { a, type }: Unary, value: Value): void => {
     if (type === 'f64' && !hasDoubles) return p.refuse(value, `\`${name}\` of doubles`, 'PTX has no instruction for it');
     if (isHalf(type)) return throughFloat(p, `${name}.approx.f32`, [a], value);
+    // A reciprocal root is never subnormal.
+    if (name === 'rcp' && type === 'f64') return reciprocalOfDouble(p, a, value);
+    const flushed = name === 'rsqrt' && type === 'f32' ? flushable(p.kernel, a) : undefined;
+    if (flushed !== undefined) return p.line(`rsqrt.approx.ftz.f32 ${p.reg(value)}, ${p.reg(flushed)};`);
     p.line(`${name}.approx.${type} ${p.reg(value)}, ${p.reg(a)};`);
   };
+
+/** The operand of an approximation whose result is flushed, where the instruction does that. */
+const flushing: Partial<Record<Op, (kernel: Kernel, a: Value) => readonly [name: string, a: Value | undefined]>> = {
+  // 1 whether the operand is subnormal or 0.
+  fexp2: (_, a) => ['ex2', a],
+  frcp: (kernel, a) => ['rcp', flushable(kernel, a)],
+};
+
+/** A float without subnormals; `value` is the choice that flushes `a`. */
+export function flush(p: Printer, a: Value, value: Value): boolean {
+  const inst = p.kernel.insts[a]!;
+  const [name, operand] = (inst.op === 'fexp2' || inst.op === 'frcp' ? flushing[inst.op]?.(p.kernel, inst.a) : undefined) ?? [];
+  if (operand !== undefined) p.line(`${name}.approx.ftz.f32 ${p.reg(value)}, ${p.reg(operand)};`);
+  else if (p.isSeen(value)) return false;
+  else p.line(`cvt.ftz.f32.f32 ${p.reg(value)}, ${p.reg(a)};`);
+  return true;
+}
 
 const refusedApproximation =
   (name: string) =>
@@ -202,16 +241,16 @@ export const floatRules = {
   fabs: sign('abs'),
   fmin: extreme('min'),
   fmax: extreme('max'),
-  frint: integral('rni'),
-  ftrunc: integral('rzi'),
-  ffloor: integral('rmi'),
-  fceil: integral('rpi'),
+  frint: integral(integralRoundings.frint!),
+  ftrunc: integral(integralRoundings.ftrunc!),
+  ffloor: integral(integralRoundings.ffloor!),
+  fceil: integral(integralRoundings.fceil!),
   fexp2: approximate('ex2'),
   flog2: refusedApproximation('a logarithm'),
   fsin: refusedApproximation('a sine'),
   fcos: refusedApproximation('a cosine'),
   ftanh: refusedApproximation('a hyperbolic tangent'),
-  frcp: approximate('rcp'),
+  frcp: approximate('rcp', true),
   frsqrt: approximate('rsqrt', true),
   fcmp: compare,
 } satisfies Partial<Rules>;

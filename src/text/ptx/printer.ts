@@ -15,6 +15,7 @@ import {
   type Type,
   type Value,
 } from '../../ir/index.ts';
+import { seenBits } from './idioms.ts';
 import { moveType, newRegisters, type Registers } from './registers.ts';
 
 /** The rule of an op: it adds the lines that give the value its register. */
@@ -71,6 +72,8 @@ export interface Printer {
   written(value: Value): string | undefined;
   /** Whether anything uses a value. */
   isUsed(value: Value): boolean;
+  /** Whether something sees the bits of a float, and not the number alone. */
+  isSeen(value: Value): boolean;
   /** The registers that a value has so far, without reading them. */
   held(value: Value): readonly string[];
 }
@@ -110,6 +113,7 @@ export function newPrinter(given: PrinterParts, sheet: Lines): Printer {
   const registers = newRegisters();
   const known = new Map<Value, readonly string[]>();
   const used = usedValues(kernel);
+  const seen = seenBits(kernel);
   let labels = 0;
   const typeOf = (value: Value): Type => kernel.insts[value]!.type;
   const lanes = (value: Value): readonly string[] => {
@@ -158,6 +162,7 @@ export function newPrinter(given: PrinterParts, sheet: Lines): Printer {
       return source && span && span.end <= source.text.length ? source.text.slice(span.start, span.end) : undefined;
     },
     isUsed: (value) => used.has(value),
+    isSeen: (value) => seen.has(value),
     held: (value) => known.get(value) ?? [],
   };
   return p;

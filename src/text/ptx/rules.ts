@@ -3,8 +3,9 @@ import { bug } from '../../base/bug.ts';
 import { elementOf, isVector, lockTableBytes, printListName, type Type, type Value } from '../../ir/index.ts';
 import { accessRules } from './accesses.ts';
 import { addPointer } from './addresses.ts';
-import { conversionRules } from './conversions.ts';
-import { floatRules } from './floats.ts';
+import { conversionRules, convertWhole } from './conversions.ts';
+import { estimate, floatRules, flush } from './floats.ts';
+import { estimateOf, extremeOf, flushedOf, saturatedOf, wholeConversion, wholeShift } from './idioms.ts';
 import { integerRules } from './integers.ts';
 import type { Printer, Rule, Rules } from './printer.ts';
 import { moveType } from './registers.ts';
@@ -95,7 +96,34 @@ const call = (p: Printer, { fn, type: _ }: { fn: string; type: Type }, value: Va
   p.line(`${fn.replaceAll(/\$(\d)/g, (_all, at: string) => registers[Number(at)]!)};`);
 };
 
-const choose: Rule<'select'> = (p, { cond, a, b, type }, value) => {
+/** A choice that is a part of another instruction; false for others. */
+function chooseWithin(p: Printer, value: Value): boolean {
+  const { kernel } = p;
+  const saturated = saturatedOf(kernel, value);
+  if (saturated !== undefined) {
+    p.line(`cvt.sat.f32.f32 ${p.reg(value)}, ${p.reg(saturated)};`);
+    return true;
+  }
+  const flushed = flushedOf(kernel, value);
+  if (flushed !== undefined) return flush(p, flushed, value);
+  const estimated = estimateOf(kernel, value);
+  if (estimated) {
+    estimate(p, estimated, value);
+    return true;
+  }
+  const converted = wholeConversion(kernel, value);
+  if (converted === undefined) return false;
+  convertWhole(p, converted, p.reg(value));
+  return true;
+}
+
+const choose: Rule<'select'> = (p, inst, value) => {
+  const { cond, a, b, type } = inst;
+  if (chooseWithin(p, value)) return;
+  const shifted = wholeShift(p.kernel, inst);
+  if (shifted !== undefined) return p.line(`mov.b${type === 'i64' ? 64 : 32} ${p.reg(value)}, ${p.reg(shifted)};`);
+  const extreme = extremeOf(p.kernel, inst);
+  if (extreme !== undefined) return p.line(`${extreme} ${p.reg(value)}, ${p.reg(a)}, ${p.operand(b)};`);
   const c = p.reg(cond);
   if (type === 'i1') {
     const [x, y] = [p.temp('i1'), p.temp('i1')];

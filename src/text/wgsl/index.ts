@@ -24,11 +24,13 @@ import {
 import { movedType } from '../addresses.ts';
 import { type Body, newBody } from '../body.ts';
 import type { Printer } from '../language.ts';
+import { splitLifted } from '../lift-warps.ts';
 import { identifier } from '../names.ts';
 import { resolveOffsets } from '../offsets.ts';
 import { regionParts, wholePart } from '../parts.ts';
 import { polished } from '../polish.ts';
 import { functionName, type NewPrinter, newPrinter } from '../printer.ts';
+import { refuseServices } from '../services.ts';
 import { helperName, helperTexts } from './helpers/index.ts';
 import { layoutOf, type WgslArgument, writeKernel, writeStatus } from './kernel-text.ts';
 import { mayStop, writeRounds } from './rounds.ts';
@@ -75,6 +77,7 @@ export interface WgslOptions {
 /** Prints a kernel, which is not changed; what cannot be expressed is reported (CM2090, CM2091), and the text is then of no use. */
 export function wgslKernel(original: Kernel, diagnostics: Diagnostics, options: WgslOptions = {}): WgslText {
   const { source, exact = portable, threads = 1 } = options;
+  refuseServices(original, { target: 'wgsl', hasGrid: false }, diagnostics);
   const { kernel, turns, isAlone } = prepared(original, diagnostics);
   const { regions, isScheduled } = scheduleOf(kernel, threads);
   const waits = { regions, turns: isScheduled ? turnStates(kernel, regions, turns.yields) : [], isAlone };
@@ -141,8 +144,8 @@ function prepared(original: Kernel, diagnostics: Diagnostics): { kernel: Kernel;
   resolveOffsets(kernel);
   runPasses(kernel, standardPasses, undefined);
   insertYields(kernel);
-  splitAtSyncPoints(kernel);
-  return { kernel, turns, isAlone: turns.ofGlobal || hasFencesOfDevice(kernel) };
+  const split = splitLifted(kernel).kernel;
+  return { kernel: split, turns, isAlone: turns.ofGlobal || hasFencesOfDevice(kernel) };
 }
 
 /** Whether a kernel has fences that order memory for other blocks. */

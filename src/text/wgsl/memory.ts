@@ -20,7 +20,6 @@ import { atom, type Expression, made, strength } from '../expression.ts';
 import type { Printer, Rules } from '../language.ts';
 import { bitcast } from './floats.ts';
 import { readWord, type Store, storeKey, writeWord } from './helpers/memory.ts';
-import { refusedParam } from './services.ts';
 import { call, infix, isWide, part, typeName, type WgslState, word } from './types.ts';
 
 /** A place: its memory, and its address in bytes as a sum. */
@@ -31,13 +30,7 @@ interface Address extends Terms {
 }
 
 /** What an address through a parameter is added to: a parameter by value has its place in the words of the launch. */
-function ofParam(
-  p: Printer,
-  { stores, offsets }: WgslState,
-  index: number,
-  value: Value,
-): Pick<Address, 'store' | 'base'> & { readonly start: bigint } {
-  refusedParam(p, index, value);
+function ofParam(p: Printer, { stores, offsets }: WgslState, index: number): Pick<Address, 'store' | 'base'> & { readonly start: bigint } {
   if (p.kernel.params[index]!.kind === 'value') return { store: stores.param, base: undefined, start: BigInt(offsets[index]!) };
   return { store: stores.global, base: part(atom(p.parameter(index)), 'x'), start: 0n };
 }
@@ -48,13 +41,13 @@ function addressOfAccess(p: Printer, state: WgslState, value: Value): Address {
   const place = p.addresses.places.get(value)!;
   switch (place.kind) {
     case 'scalar': {
-      const { start, ...of } = ofParam(p, state, place.param, value);
+      const { start, ...of } = ofParam(p, state, place.param);
       return { ...of, terms: [], constant: start };
     }
     case 'element': {
       const size = BigInt(bytesOf(p.addresses.elements.get(place.param)!));
       const terms = place.terms.map((term) => ({ value: term.value, scale: term.scale * size }));
-      const { start, ...of } = ofParam(p, state, place.param, value);
+      const { start, ...of } = ofParam(p, state, place.param);
       return { ...of, terms, constant: start + place.constant * size };
     }
     case 'window': {
@@ -64,7 +57,7 @@ function addressOfAccess(p: Printer, state: WgslState, value: Value): Address {
     case 'pointer': {
       const root = p.kernel.insts[place.pointer]!;
       if (root.op === 'param' && p.kernel.params[root.index]!.kind !== 'threadgroup') {
-        const { start, ...of } = ofParam(p, state, root.index, value);
+        const { start, ...of } = ofParam(p, state, root.index);
         return { ...of, terms: place.terms, constant: start + place.constant };
       }
       const space = spaceOf(p.typeOf(place.pointer) as PointerType);

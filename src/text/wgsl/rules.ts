@@ -1,6 +1,6 @@
 /** The rule of each op in WGSL: a total record, for what a backend does exactly and how a kernel has memory. */
 import { bug } from '../../base/bug.ts';
-import type { InstOf, PointerType, ScalarType, Value } from '../../ir/index.ts';
+import type { InstOf, PointerType, ScalarType } from '../../ir/index.ts';
 import { spaceOf } from '../../ir/index.ts';
 import { atom, type Expression } from '../expression.ts';
 import type { Language, Printer, Rules } from '../language.ts';
@@ -9,13 +9,10 @@ import { wgslSyntax } from '../syntax.ts';
 import { bitcast, bitcastRule, floatRules } from './floats.ts';
 import { integerRules } from './integers.ts';
 import { memoryRules } from './memory.ts';
-import { refusedParam } from './services.ts';
 import { call, constant, typeName, type WgslState, words } from './types.ts';
 
-function param(p: Printer, { offsets }: WgslState, { index }: InstOf<'param'>, value: Value): Expression {
+function param(p: Printer, { offsets }: WgslState, { index }: InstOf<'param'>): Expression {
   const { kind } = p.kernel.params[index]!;
-  const refused = refusedParam(p, index, value);
-  if (refused) return refused;
   if (kind === 'threadgroup') return constant('i64', BigInt(p.addresses.windows.get('shared')!.dynamicOffset ?? 0));
   return kind === 'value' ? constant('i64', BigInt(offsets[index]!)) : atom(p.parameter(index));
 }
@@ -38,7 +35,7 @@ export const rulesOf = (state: WgslState): Rules => ({
   call1: (p, { fn, a }) => call(p.helper(`fn ${fn}`), p.use(a)),
   call2: (p, { fn, a, b }) => call(p.helper(`fn ${fn}`), p.use(a), p.use(b)),
   call3: (p, { fn, a, b, c }) => call(p.helper(`fn ${fn}`), p.use(a), p.use(b), p.use(c)),
-  param: (p, inst, value) => param(p, state, inst, value),
+  param: (p, inst) => param(p, state, inst),
   variable: (p, { name, type }) =>
     constant('i64', BigInt(p.addresses.windows.get(spaceOf(type as PointerType) as 'shared')!.offsets.get(name)!)),
   clock: (p, { name }, value) =>
