@@ -34,10 +34,12 @@ export function compareCold(path: string, words: readonly [string, ...string[]],
   return { name: basename(path), ours: mine, other: theirs, unit: 'ms', ratio: theirs / mine };
 }
 
-/** Milliseconds of a process. */
-function timeOf(command: readonly string[]): number {
+/** Milliseconds of a process, which has no compile cache unless its environment says so. */
+export function timeOf(command: readonly string[], more: Readonly<Record<string, string>> = {}): number {
   const start = performance.now();
-  const { exitCode, stderr } = Bun.spawnSync([...command], { cwd: root, stdout: 'ignore', stderr: 'pipe' });
+  // What was compiled before would be written again.
+  const env = { ...process.env, CUMETAL_CACHE_DISABLE: '1', ...more };
+  const { exitCode, stderr } = Bun.spawnSync([...command], { cwd: root, stdout: 'ignore', stderr: 'pipe', env });
   const time = performance.now() - start;
   if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString()}`);
   return time;

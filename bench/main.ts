@@ -13,6 +13,7 @@ import { launching } from './launch.ts';
 import { math, prepareMath } from './math.ts';
 import { opencl } from './opencl.ts';
 import { parsing } from './parse.ts';
+import { pool } from './pool.ts';
 import { type Bench, report } from './report.ts';
 import { sanitizing } from './sanitize.ts';
 import { webgpu } from './webgpu.ts';
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, (words: readonly string[]) => Bench | und
   math,
   opencl,
   parse: parsing,
+  pool,
   sanitize: sanitizing,
   webgpu,
 };

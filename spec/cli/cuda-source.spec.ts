@@ -72,12 +72,12 @@ need(test, ['nvcc'], 'nvcc compiles with lines, which the sanitizer and the chec
   assert.is(code, 1);
   assert.ok(err.startsWith('error[CM6101]: kernel `scale(float*)` writes 4 bytes at '), err);
   assert.ok(err.includes(` --> ${path}:2:3\n`), err);
-  const texture = join(folder, 'trap.cu');
-  writeFileSync(texture, '__global__ void t(int *p) {\n  asm("tcgen05.shift.cta_group::1.down [%0];" :: "r"(*p));\n}\n');
-  const checked = await commandLine(['check', texture, '--json']);
+  const refused = join(folder, 'smid.cu');
+  writeFileSync(refused, '__global__ void t(int *p) {\n  asm("mov.u32 %0, %%smid;" : "=r"(*p));\n}\n');
+  const checked = await commandLine(['check', refused, '--json']);
   assert.is(checked.code, 3);
   const [error] = JSON.parse(checked.out).diagnostics.filter((d: { severity: string }) => d.severity === 'error');
-  assert.equal([error.file, error.line], [texture, 2]);
+  assert.equal([error.file, error.line], [refused, 2]);
 });
 
 test.run();

@@ -114,8 +114,9 @@ test('bitcode of the NVPTX target is a module of kernels, and --emit ptx prints 
 test('static variables keep their names and their loads: who loads the PTX may write them', async () => {
   const path = file(
     'kept.cu',
-    'static __constant__ int factor;\n__device__ static int start = 3;\nextern "C" __global__ void k(int *p) { *p = factor + start; }\n',
+    '#include "factor.h"\n__device__ static int start = 3;\nextern "C" __global__ void k(int *p) { *p = factor + start; }\n',
   );
+  file('factor.h', 'static __constant__ int factor;\n');
   const { code, err, out } = await run(['build', path, '--emit', 'ptx', '-o', '-']);
   assert.equal([code, err], [0, '']);
   // As nvcc 13.0 has them, but for the type of the bytes.
@@ -123,6 +124,28 @@ test('static variables keep their names and their loads: who loads the PTX may w
   assert.match(out, /\.global \.align 4 \.b8 start\[4\] = \{3\}/);
   assert.match(out, /ld\.const\.u32 %r\d+, \[factor\]/);
   assert.match(out, /ld\.global\.u32 %r\d+, \[start\]/);
+});
+
+test('registers in assembly have one percent sign, as for nvcc, or two; errors have their texts in kernels, and a variable may be unset', async () => {
+  const path = file(
+    'names.cu',
+    `__device__ unsigned lane() { unsigned r; asm volatile("{ .reg .b32 t; mov.u32 t, %laneid;" /* "( */ " mov.u32 %0, t; }" : "=r"(r)); return r; }
+__device__ unsigned warp() { unsigned r; __asm__("mov.u32 %0, %%warpid;" : "=r"(r)); return r; }
+__global__ void k(unsigned *p, const char **q) { *p = lane() + warp(); asm("pmevent 1; // %tid"); *q = cudaGetErrorString((cudaError_t)*p); }
+__global__ void one(unsigned *p) {
+  unsigned first;
+  if (threadIdx.x == 0) first = atomicAdd(p, 1);
+  p[1 + threadIdx.x] = __shfl_sync(~0u, first, 0);
+}
+`,
+  );
+  const { code, err, out } = await run(['build', path, '--emit', 'ptx', '-o', '-']);
+  assert.equal([code, err], [0, '']);
+  for (const line of ['mov.u32 t, %laneid;', 'mov.u32 %r', ', %warpid;', 'pmevent 1; // %tid']) assert.ok(out.includes(line), line);
+  // The first thread alone adds, although the others give the shuffle a variable that is not set.
+  assert.match(out.slice(out.indexOf('.entry _Z3onePj')), /setp\.[\s\S]*@!?%p\d+ bra[\s\S]*atom\.[\w.]*add/);
+  const texts = [...out.matchAll(/= \{([\d, ]+)\};/g)].map(([, bytes]) => String.fromCharCode(...bytes!.split(', ').map(Number)));
+  assert.ok(texts.some((text) => text.startsWith('an illegal memory access was encountered')));
 });
 
 test('without the package, the command says how to get it, and its size', async () => {

@@ -2,8 +2,14 @@
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { rooflineChoices } from '../../src/cli/command/options.ts';
+import type { RunRequest } from '../../src/cli/run/options.ts';
+import { ProgramInstruments } from '../../src/cli/run/program-instruments.ts';
 import { placeOn, roofs } from '../../src/cli/run/roofline.ts';
+import type { Terminal } from '../../src/cli/terminal/index.ts';
+import { openCpuDevice } from '../../src/device/index.ts';
+import { DevicePool } from '../../src/device/pool/index.ts';
 import type { Profile } from '../../src/device/profile.ts';
 import { cli, type Wrote } from '../support/cli.ts';
 import { examplesFolder } from '../support/examples.ts';
@@ -124,6 +130,20 @@ test('a place on the roofline', () => {
   assert.is(Math.round(at({ f16: 0, f32: 1000, f64: 1000 }, 1, 32)!.peak), Math.round(2000 / 11));
   assert.is(at({ f16: 0, f32: 0, f64: 0 }, 100, 320), undefined);
   assert.is(at({ f16: 0, f32: 10, f64: 0 }, 0, 0), undefined);
+});
+
+test('a profile says what pools of memory have held', () => {
+  const observed = new ProgramInstruments({ profile: { path: undefined, roofline: 'm1' } } as RunRequest);
+  const device = openCpuDevice({ threads: 1 });
+  const [unused, used] = [new DevicePool(device), new DevicePool(device)];
+  for (const pool of [unused, used]) observed.notePool(pool);
+  const blocks = [3000, 5000].map((bytes) => used.take(bytes, new Diagnostics())!);
+  used.give(blocks[1]!);
+  let text = '';
+  const terminal = { err: (more: string) => (text += more), color: { err: false, out: false } } as unknown as Terminal;
+  assert.ok(observed.finish(terminal, undefined));
+  assert.match(text, /^memory pool 1: at most 7\.8 KiB used and 2 MiB reserved; at the end 2\.9 KiB in 1 allocation, fragmentation 0 %$/m);
+  assert.not.match(text, /memory pool 2/);
 });
 
 test.run();

@@ -1,29 +1,58 @@
-/** Work that a scheduler spreads over processes: the parts of the example for many GPUs are together what one launch gives. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/** `cumetal build --jobs`: several processes make the bytes that one makes, and say what one says. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { root } from '../support/examples.ts';
+import { defaultJobs } from '../../src/cli/jobs/index.ts';
 
 const test = suite('cli/jobs');
+const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
+test.after(() => rmSync(folder, { recursive: true, force: true }));
 
-test('two processes compute the parts of a picture', async () => {
-  const at = mkdtempSync(join(tmpdir(), 'cumetal-jobs-'));
-  try {
-    const env = { ...process.env, CUMETAL: join(root, 'bin/cumetal'), DEVICE: 'cpu' };
-    const part = (number: number, parts: number): Promise<number> =>
-      Bun.spawn(['sh', join(root, 'examples/jobs/mandelbrot.sh'), `${number}`, `${parts}`], { cwd: at, env, stdout: 'ignore' }).exited;
-    const read = (number: number): Buffer => readFileSync(join(at, `part${number}.bin`));
-    assert.equal(await Promise.all([part(0, 2), part(1, 2)]), [0, 0]);
-    const parts = Buffer.concat([read(0), read(1)]);
-    assert.is(await part(0, 1), 0);
-    assert.is(parts.length, 512 * 512);
-    assert.ok(parts.equals(read(0)), 'the parts are the picture');
-    assert.ok(new Set(parts).size > 100, 'the picture has shades');
-  } finally {
-    rmSync(at, { recursive: true, force: true });
-  }
+const start = join(import.meta.dirname, '../../src/cli/start.ts');
+const entry = (name: string, body: string): string =>
+  `.visible .entry ${name}(.param .u64 p) {\n.reg .b64 %rd<2>; .reg .b32 %r<2>;\nld.param.u64 %rd1, [p];\n${body}\nst.global.u32 [%rd1], %r1;\nret;\n}\n`;
+const text = `.version 7.0\n.target sm_70\n.address_size 64\n${[1, 2, 3].map((i) => entry(`k${i}`, `mov.u32 %r1, ${i};`)).join('')}`;
+
+function built(text: string, ...words: string[]): { status: number | null; stderr: string; bytes?: Buffer } {
+  const [from, to] = [join(folder, 'k.ptx'), join(folder, 'k.metallib')];
+  writeFileSync(from, text);
+  rmSync(to, { force: true });
+  const { status, stderr } = spawnSync(process.execPath, [start, 'build', from, '-o', to, ...words], { encoding: 'utf8' });
+  return { status, stderr, ...(status === 0 ? { bytes: readFileSync(to) } : {}) };
+}
+
+test('the bytes and the messages do not depend on the number of processes', () => {
+  const one = built(text, '-j', '1');
+  assert.is(one.status, 0);
+  assert.equal(built(text, '--jobs', '3'), one);
+});
+
+test('findings are those of one process, in their order', () => {
+  const much = '.shared .b8 much[300000]; mov.u32 %r1, much;';
+  const faulty = text + entry('k4', much) + entry('k5', 'mov.u32 %r1, 5;') + entry('k6', much);
+  const one = built(faulty, '-j', '1');
+  assert.is(one.status, 3);
+  assert.is(one.stderr.match(/CM2093/g)?.length, 2);
+  assert.equal(built(faulty, '-j', '2'), one);
+});
+
+test('without a count, two cores and the memory that they need are for one process', () => {
+  const gigabyte = 2 ** 30;
+  assert.equal(
+    [1, 2, 4, 64].map((cores) => defaultJobs(cores, 64 * gigabyte)),
+    [1, 1, 2, 4],
+  );
+  assert.is(defaultJobs(64, gigabyte), 1);
+  assert.is(defaultJobs(64, 0), 1);
+});
+
+test('a count is at least 1', () => {
+  const { status, stderr } = built(text, '-j', '0');
+  assert.is(status, 2);
+  assert.match(stderr, /invalid value `0` for `--jobs`/);
 });
 
 test.run();

@@ -61,7 +61,7 @@ const started = (folder: string): string => spawnSync(join(folder, 'bin/cumetal'
 test('the built files run until a source changes, of any depth, or one that is loaded late', () => {
   for (const file of [
     'src/device/cpu/launch/launch-blocking.ts',
-    'src/ptx/table/refused/texture.ts',
+    'src/ptx/table/tensor-memory/sparse.ts',
     'src/ptx/table/atomic.ts',
     'package.json',
   ])

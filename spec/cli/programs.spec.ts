@@ -120,6 +120,9 @@ test('options of one launch, and compilers of kernels, are not for programs', as
   }
   const { code, err } = await commandLine(['run', join(root, 'examples/vector_add.ptx'), '--', 'x']);
   assert.is(code, 2);
+  const absent = await commandLine(['run', join(root, 'examples/absent.cu'), '--', 'x']);
+  assert.is(absent.code, 2);
+  assert.match(absent.err, /^error: cannot read `.*absent\.cu`: no such file\n/);
   const library = await commandLine(['run', join(root, 'examples/vector_add.ptx'), '-lm']);
   assert.is(library.code, 2);
   assert.match(library.err, /`--library` is for a whole program, and `.*vector_add\.ptx` is a module of kernels/);

@@ -26,7 +26,8 @@ export function hostOfMetallib(metallib: Uint8Array, what: Host, diagnostics: Di
   });
   for (const { reflection } of kernels) {
     if (!reflection.services && reflection.maxSharedBytes === undefined) continue;
-    const why = 'the kernel is compiled for the CPU device';
+    const isForCpu = reflection.maxSharedBytes !== undefined;
+    const why = isForCpu ? 'the kernel is compiled for the CPU device' : 'its launch supplies a stack, a heap or launches by kernels';
     diagnostics.report('CM2090', { what: `a launch of \`${reflection.name}\``, target: 'Metal', why });
   }
   return diagnostics.hasErrors ? undefined : hostFile(kernels, what === 'host' ? 'swift' : 'objc');

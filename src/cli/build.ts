@@ -3,11 +3,14 @@ import { closest } from '../base/closest.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { printable, printableText } from '../base/printable.ts';
 import type { SourceFile } from '../base/source.ts';
-import { type CompileOptions, type Emit, emit, passNames, targetNameOf } from '../compile/index.ts';
+import type { Compile, CompileCache } from '../cache/index.ts';
+import { type CompileOptions, type Emit, targetNameOf } from '../compile/index.ts';
 import { type AfterPass, printKernel } from '../ir/index.ts';
 import { areWritable, writeBytes } from '../runtime/io.ts';
 import { allValues, type Context, has, lastValue, type ParsedArguments } from './command/command.ts';
+import { ownCompileCache } from './command/compile-cache.ts';
 import { compileOptions } from './command/compile-options.ts';
+import { readCount } from './command/count.ts';
 import { hostHash } from './command/host-hash.ts';
 import { usageError } from './command/usage-error.ts';
 import { readInputs } from './input/index.ts';
@@ -20,6 +23,9 @@ import { writeDiagnostics } from './terminal/render.ts';
 /** Options of compiling PTX, which an AIR module has no use for. */
 const ofPtxOnly = ['target', 'fp64', 'mma', 'ptx-strict', 'entry', 'print-after'] as const;
 
+/** Loaded on demand: what the compile cache has needs no compiler. */
+const compiler = (): Promise<typeof import('../compile/index.ts')> => import('../compile/index.ts');
+
 /** Runs the command. */
 export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const to = lastValue(parsed, 'output');
@@ -29,14 +35,15 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
     return usageError('`--json` conflicts with `-o -`: both write to standard output', 'cumetal build --help', terminal);
   const from = parsed.positionals[0]!;
   const what = (lastValue(parsed, 'emit') ?? 'metallib') as Output;
-  const arch = lastValue(parsed, 'arch');
-  if (arch !== undefined && what !== 'ptx') return usageError('`--arch` requires `--emit ptx`', 'cumetal build --help', terminal);
-  const fp = lastValue(parsed, 'fp');
-  if (fp !== undefined && what !== 'wgsl') return usageError('`--fp` requires `--emit wgsl`', 'cumetal build --help', terminal);
+  const [arch, fp] = [lastValue(parsed, 'arch'), lastValue(parsed, 'fp')];
+  const misplaced = optionOfOther(arch, fp, what);
+  if (misplaced !== undefined) return usageError(misplaced, 'cumetal build --help', terminal);
   const entries = allValues(parsed, 'entry');
   const printed = allValues(parsed, 'print-after');
-  const unknown = printed.find((name) => name !== 'all' && !passNames.includes(name));
-  if (unknown !== undefined) return usageError(unknownPass(unknown), 'cumetal build --help', terminal);
+  const jobs = lastValue(parsed, 'jobs');
+  const count = jobs === undefined ? undefined : readCount('jobs', jobs, 1, maxJobs);
+  const fault = typeof count === 'string' ? count : await unknownPass(printed);
+  if (fault !== undefined) return usageError(fault, 'cumetal build --help', terminal);
   const options: CompileOptions = {
     ...hostHash,
     ...compileOptions(parsed),
@@ -48,7 +55,17 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
   const compiling = ofPtxOnly.find((name) => has(parsed, name));
   const { code, size, isFromAir } = await buildTo(
     to,
-    { from, parsed, what, arch, isFast: fp === 'fast', options, compiling },
+    {
+      from,
+      parsed,
+      what,
+      arch,
+      isFast: fp === 'fast',
+      options,
+      compiling,
+      jobs: typeof count === 'number' ? count : undefined,
+      cache: has(parsed, 'no-cache') ? undefined : ownCompileCache(terminal),
+    },
     terminal,
     diagnostics,
   );
@@ -63,6 +80,12 @@ export async function build({ parsed, terminal }: Context): Promise<ExitCode> {
     if (to !== '-' && !terminal.isQuiet) terminal.out(`${printable(to)}: ${what}, ${size} bytes\n`);
   }
   return code;
+}
+
+/** What is wrong with an option that only another output has. */
+function optionOfOther(arch: string | undefined, fp: string | undefined, what: Output): string | undefined {
+  if (arch !== undefined && what !== 'ptx') return '`--arch` requires `--emit ptx`';
+  return fp !== undefined && what !== 'wgsl' ? '`--fp` requires `--emit wgsl`' : undefined;
 }
 
 /** Names the target if none was given and the output depends on it. The IR of `--print-after` stays alone on standard error. */
@@ -83,7 +106,12 @@ function defaultNote(what: Output, options: CompileOptions): string | undefined 
   return `note: the target is \`${targetNameOf(options)}\`, ${why}; \`--target\` selects another\n`;
 }
 
-function unknownPass(name: string): string {
+/** What is wrong with the names of `--print-after`; undefined for passes that there are. */
+async function unknownPass(printed: readonly string[]): Promise<string | undefined> {
+  if (printed.length === 0) return undefined;
+  const { passNames } = await compiler();
+  const name = printed.find((each) => each !== 'all' && !passNames.includes(each));
+  if (name === undefined) return undefined;
   const near = closest(name, passNames);
   return `invalid value \`${name}\` for \`--print-after\`: expected one of ${passNames.join(', ')}, all${near ? `; did you mean \`${near}\`?` : ''}`;
 }
@@ -107,6 +135,9 @@ interface Work {
   /** Whether WGSL takes floats as the language has them. */
   readonly isFast: boolean;
   readonly options: CompileOptions;
+  /** As given by the user. */
+  readonly jobs: number | undefined;
+  readonly cache: CompileCache | undefined;
   /** The first option that requires PTX. */
   readonly compiling: string | undefined;
 }
@@ -120,7 +151,7 @@ interface Built {
 /** A form of PTX; undefined after reporting errors. */
 async function ofPtx(
   source: SourceFile,
-  { what, arch, isFast, options }: Pick<Work, 'what' | 'arch' | 'isFast' | 'options'>,
+  { what, arch, isFast, options, jobs, cache }: Omit<Work, 'from' | 'parsed' | 'compiling'>,
   diagnostics: Diagnostics,
 ): Promise<string | Uint8Array | undefined> {
   const own = new Diagnostics(source);
@@ -129,20 +160,56 @@ async function ofPtx(
       ? (await import('./build-wat.ts')).watOf(source, what === 'wat:simd', options, own)
       : what === 'ptx'
         ? arch === undefined
-          ? ptxOf(source, options, own)
+          ? await ptxOf(source, options, own)
           : (await import('./build-text.ts')).ptxOf(source, arch, options, own)
         : what === 'host' || what === 'host:objc'
           ? (await import('./build-host.ts')).hostOf(source, what, options, own)
           : what === 'opencl' || what === 'msl' || what === 'wgsl'
             ? (await import('./build-text.ts')).textOf(source, what, options, own, isFast)
-            : emit(source, what, options, own);
+            : what === 'metallib'
+              ? await metallibOf(source, options, own, { jobs, cache })
+              : (await compiler()).emit(source, what, options, own);
   diagnostics.addAll(own.sorted());
   return result;
 }
 
 /** The PTX itself: the text in a file or container, or what a compiler made of a `.cu` file. Undefined after reporting syntax errors. */
-function ptxOf(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): string | undefined {
-  return emit(source, 'ast', options, diagnostics) === undefined ? undefined : source.text;
+async function ptxOf(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Promise<string | undefined> {
+  return (await compiler()).emit(source, 'ast', options, diagnostics) === undefined ? undefined : source.text;
+}
+
+/** Below this, starting another process takes longer than it saves. */
+const minParallelLength = 512 * 1024;
+/** The largest `--jobs`. */
+const maxJobs = 1024;
+
+/** `compile`; of a large module, with the result of several processes. */
+async function compilerFor(source: SourceFile, options: CompileOptions, jobs: number | undefined): Promise<Compile> {
+  const { length } = source.text;
+  // Findings in a source that the text was made of are at its lines.
+  const isAlone = jobs === 1 || (jobs === undefined && length < minParallelLength) || options.afterPass || source.origin;
+  if (isAlone) return (await compiler()).compile;
+  const { compileInJobs, defaultJobs } = await import('./jobs/index.ts');
+  const count = jobs ?? defaultJobs();
+  if (count === 1) return (await compiler()).compile;
+  const own = new Diagnostics(source);
+  const made = await compileInJobs(source, options, own, count);
+  return (_source, _options, diagnostics) => {
+    diagnostics.addAll(own.list);
+    return made;
+  };
+}
+
+/** The metallib, from the compile cache if it has it. */
+async function metallibOf(
+  source: SourceFile,
+  options: CompileOptions,
+  diagnostics: Diagnostics,
+  { jobs, cache }: Pick<Work, 'jobs' | 'cache'>,
+): Promise<Uint8Array | undefined> {
+  const load = (): Promise<Compile> => compilerFor(source, options, jobs);
+  const compiled = cache ? await cache.compiled(source, options, diagnostics, load) : (await load())(source, options, diagnostics);
+  return compiled?.metallib;
 }
 
 /** A form of an AIR module, which is a metallib already; undefined after reporting the rules that it breaks. */

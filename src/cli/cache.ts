@@ -4,9 +4,9 @@ import type { StoredEntry } from '../cache/index.ts';
 import { type Context, has } from './command/command.ts';
 import { headersFolder, storeOf } from './command/compile-cache.ts';
 import { usageError } from './command/usage-error.ts';
-import { sizeText } from './devices.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { jsonDocument } from './terminal/json.ts';
+import { sizeText } from './terminal/size-text.ts';
 
 /** Runs the command. */
 export async function cache({ parsed, terminal }: Context): Promise<ExitCode> {

@@ -69,6 +69,13 @@ const build: Command = {
       many: true,
       doc: 'Print the IR to standard error after each run of this pass, or of `all`; can be repeated. An unknown name lists the passes.',
     },
+    {
+      name: 'jobs',
+      short: 'j',
+      value: 'N',
+      doc: 'Compile the kernels of a metallib in N processes. The default is half of the number of cores, up to 4 and as far as there is memory, for a text of at least 512 KB, and 1 for others. The result is the same.',
+    },
+    ...ofRun('no-cache'),
     ...compiling,
     json,
   ],
@@ -259,9 +266,9 @@ const cache: Command = {
     { line: 'cumetal cache list', does: 'list its entries: key, size, time of last use' },
     { line: 'cumetal cache clear', does: 'remove every entry' },
   ],
-  details: `\`cumetal run\` caches the metallibs that it compiles from PTX. The key is the SHA-256 of the text, its path, the options and the
+  details: `\`cumetal build\`, \`run\` and \`diff\` cache the metallibs that they compile from PTX without findings. The key is the SHA-256 of the text, its path, the options and the
 build of the compiler. Above 256 MiB, the least recently used entries are removed. CUMETAL_CACHE_PATH sets the folder,
-CUMETAL_CACHE_MAXSIZE the limit in bytes. CUMETAL_CACHE_DISABLE=1 or \`run --no-cache\` disables the cache.`,
+CUMETAL_CACHE_MAXSIZE the limit in bytes. CUMETAL_CACHE_DISABLE=1 or \`--no-cache\` disables the cache.`,
   run: async (context) => (await import('./cache.ts')).cache(context),
 };
 

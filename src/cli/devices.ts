@@ -4,6 +4,7 @@ import { type DeviceInfo, devices as listDevices } from '../device/index.ts';
 import { type Context, has } from './command/command.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { jsonDocument, verbatim } from './terminal/json.ts';
+import { sizeText } from './terminal/size-text.ts';
 
 /** Runs the command. */
 export async function devices({ parsed, terminal }: Context): Promise<ExitCode> {
@@ -16,11 +17,11 @@ export async function devices({ parsed, terminal }: Context): Promise<ExitCode> 
 /** The properties keep the names of `cudaDeviceProp`. */
 const deviceJson = ({ properties = {}, ...info }: DeviceInfo): object => ({ ...info, properties: verbatim(properties) });
 
-function deviceText({ kind, name, limits, properties = {} }: DeviceInfo): string {
+function deviceText({ kind, ordinal, name, limits, properties = {} }: DeviceInfo): string {
   const own = kind === 'cpu' ? `; ${sizeText(targets.cpu.shared.total)} with \`--target cpu\`` : '';
   const row = (label: string, value: string | number): string => `  ${label.padEnd(27)} ${value}`;
   return [
-    `${kind}: ${name}`,
+    `${kind}${ordinal === undefined ? '' : `:${ordinal}`}: ${name}`,
     row('threads in a block', limits.maxThreadsPerThreadgroup),
     row('shared memory', `${sizeText(limits.maxThreadgroupBytes)}${own}`),
     row('largest buffer', sizeText(limits.maxBufferBytes)),
@@ -33,14 +34,3 @@ function deviceText({ kind, name, limits, properties = {} }: DeviceInfo): string
 
 const propertyText = (value: string | number | readonly number[]): string =>
   typeof value === 'object' ? value.join(' x ') : String(value);
-
-/** `32 KiB`, `4 GiB`: a size in the largest unit in which it is at least 1, with one decimal. */
-export function sizeText(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
-  let unit = 0;
-  while (bytes >= 1024 && unit < units.length - 1) {
-    bytes /= 1024;
-    unit++;
-  }
-  return `${Number(bytes.toFixed(1))} ${units[unit]}`;
-}

@@ -1,5 +1,6 @@
 /** The command line as a process: arguments, engine settings and the exit code. `start.ts` and `start-built.ts` load it. */
 import { printable } from '../base/printable.ts';
+import { shareWord } from './jobs/protocol.ts';
 import { main } from './main.ts';
 import { exit } from './terminal/exit.ts';
 import { processTerminal, type Terminal } from './terminal/index.ts';
@@ -26,7 +27,7 @@ const engine = {
   BUN_JSC_useFTLJIT: '0',
   BUN_JSC_useConcurrentGC: '0',
   // Bytes that are allocated before garbage is collected: otherwise as many as are in use, which is twice the memory.
-  BUN_JSC_gcMaxHeapSize: '134217728',
+  BUN_JSC_gcMaxHeapSize: '67108864',
 };
 
 /** Whether an argument names a large file. A pipe has no known size and a restart would lose its contents, so its presence gives false. */
@@ -48,7 +49,10 @@ export async function run(): Promise<void> {
   const terminal = processTerminal();
   try {
     const args = process.argv.slice(2);
-    process.exitCode = (await restarted(args)) ?? (await main(args, terminal));
+    process.exitCode =
+      args[0] === shareWord
+        ? await (await import('./jobs/serve.ts')).serveShare()
+        : ((await restarted(args)) ?? (await main(args, terminal)));
     await terminal.settled?.();
   } catch (error) {
     process.exitCode = ourBug(error, terminal);

@@ -3,9 +3,10 @@ import { closest } from '../base/closest.ts';
 import { type Construct, constructs, type Form, type TargetProfile, targetProfiles } from '../text/index.ts';
 import { type Context, has } from './command/command.ts';
 import { usageError } from './command/usage-error.ts';
-import { sizeText } from './devices.ts';
+import { columnLines } from './terminal/columns.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
 import { jsonDocument, verbatim } from './terminal/json.ts';
+import { sizeText } from './terminal/size-text.ts';
 
 /** Runs the command. */
 export async function targets({ parsed, terminal }: Context): Promise<ExitCode> {
@@ -44,7 +45,7 @@ function listOf(all: readonly TargetProfile[]): string {
     target.shared ? sizeText(target.shared.total) : 'of the device',
     ...(['native', 'expanded', 'refused'] as const).map((form) => count(target, form)),
   ]);
-  return `${table([head, ...rows])}\n\`cumetal targets TARGET…\` shows how each compiles what targets differ in.\n`;
+  return `${linesOf([head, ...rows])}\n\`cumetal targets TARGET…\` shows how each compiles what targets differ in.\n`;
 }
 
 const words: Record<Form, string> = { native: 'native', expanded: 'expanded', refused: 'refused' };
@@ -53,13 +54,12 @@ function comparison(chosen: readonly TargetProfile[]): string {
   return Object.entries(constructs)
     .map(([construct, title]) => {
       const forms = chosen.map(({ name, forms: own }) => ({ name, ...own[construct as Construct] }));
-      return `${title}\n${table(forms.map(({ name, form, how }) => ['', name, words[form], how]))}`;
+      return `${title}\n${linesOf(forms.map(({ name, form, how }) => ['', name, words[form], how]))}`;
     })
     .join('\n');
 }
 
-/** Rows as aligned columns. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows.map((row) => `${row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i]!))).join('  ')}\n`).join('');
-}
+const linesOf = (rows: readonly (readonly string[])[]): string =>
+  columnLines(rows)
+    .map((line) => `${line}\n`)
+    .join('');

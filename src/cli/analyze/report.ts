@@ -2,6 +2,7 @@
 import { efficiencyOf, type KernelAdvice, spreadText, stepsText } from '../../advise/index.ts';
 import { readableName } from '../../base/demangle/index.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
+import { columnLines } from '../terminal/columns.ts';
 import { diagnosticJson } from '../terminal/formats.ts';
 import { jsonDocument } from '../terminal/json.ts';
 
@@ -27,7 +28,9 @@ function kernelText(advice: KernelAdvice): string {
     ? `${grid ? `grid ${grid.join(' x ')}, ` : ''}block ${block.join(' x ')}`
     : 'no launch: for 32 threads that follow one another along x';
   const rows = accesses.map(rowOf);
-  const table = rows.length > 0 ? alignedTable([['line', 'access', 'a request', 'used', 'addresses'], ...rows]) : '';
+  const head = ['line', 'access', 'a request', 'used', 'addresses'];
+  const lines = rows.length > 0 ? columnLines([head, ...rows], (column) => (column === 0 ? 'end' : 'start')) : [];
+  const table = lines.map((line) => `  ${line}\n`).join('');
   const split = branches.filter(({ diverges }) => diverges === true);
   const open = branches.filter(({ diverges }) => diverges === undefined);
   const divergence =
@@ -50,19 +53,6 @@ function rowOf(access: Access): string[] {
   const used =
     steps && space === 'global' ? `${efficiencyOf(steps)} %` : steps ? `${Math.round((100 * steps.least) / steps.steps)} %` : '?';
   return [String(line), `${kind} ${space} ${type}`, request, used, spreadText(access)];
-}
-
-function alignedTable(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  return rows
-    .map(
-      (row) =>
-        `  ${row
-          .map((cell, i) => (i === 0 ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
 }
 
 /** Everything as one JSON object. */

@@ -98,11 +98,11 @@ const options: readonly Option[] = [
   {
     name: 'cluster',
     value: 'X,Y,Z',
-    doc: 'Blocks of a cluster along each axis, such as 2 or 2,2,1, as the cluster dimension of `cudaLaunchKernelEx`: they run at the same time and can access the shared memory of each other. For the CPU device, and with `--target cpu`.',
+    doc: 'Blocks of a cluster along each axis, such as 2 or 2,2,1, as the cluster dimension of `cudaLaunchKernelEx`: they run at the same time and can access the shared memory of each other. For the CPU device, with `--target cpu`, and for the CUDA device on a GPU that has clusters.',
   },
   {
     name: 'cooperative',
-    doc: 'Launch the kernel cooperatively, as `cudaLaunchCooperativeKernel` does: all blocks run at the same time, so that `grid.sync()` works. For the CPU device, and with `--target cpu`.',
+    doc: 'Launch the kernel cooperatively, as `cudaLaunchCooperativeKernel` does: all blocks run at the same time, so that `grid.sync()` works. For the CPU device, with `--target cpu`, and for the CUDA device.',
   },
   {
     name: 'stack-size',

@@ -1,13 +1,15 @@
 /** `cumetal run`: compiles if needed, launches one kernel, and prints, saves and checks its buffers. */
+import { existsSync } from 'node:fs';
 import { readableName } from '../../base/demangle/index.ts';
 import { type Diagnostic, Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { Device } from '../../device/device.ts';
+import { areOpenOptions } from '../../device/open-options.ts';
 import type { Profile } from '../../device/profile.ts';
 import type { Trace } from '../../device/trace.ts';
 import { areWritable, launch, writeBytes } from '../../runtime/index.ts';
 import { type Context, has, lastValue, type ParsedArguments } from '../command/command.ts';
-import { ownCompileCache } from '../command/compile-cache.ts';
+import { ownCodeStore, ownCompileCache } from '../command/compile-cache.ts';
 import { usageError } from '../command/usage-error.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { jsonDocument } from '../terminal/json.ts';
@@ -112,7 +114,9 @@ function problemOf(parsed: ParsedArguments): string | undefined {
   if (has(parsed, 'launch') && parsed.positionals.length > 1) return `unexpected argument \`${parsed.positionals[1]}\` for \`cumetal run\``;
   const ofPrograms = ['library', 'library-folder', 'rdc', 'optimize', 'trace-launch'].find((name) => has(parsed, name));
   if (ofPrograms) return `\`--${ofPrograms}\` is for a whole program, and \`${parsed.positionals[0]}\` is a module of kernels`;
-  if (parsed.rest) return `words after \`--\` are arguments of a whole program, and \`${parsed.positionals[0]}\` is a module of kernels`;
+  // A file that is not there is no module of kernels either, and is reported where it is read.
+  if (parsed.rest && parsed.positionals.every((path) => existsSync(path)))
+    return `words after \`--\` are arguments of a whole program, and \`${parsed.positionals[0]}\` is a module of kernels`;
   return undefined;
 }
 
@@ -124,14 +128,20 @@ async function attempt(context: Context, report: Report, observed: Observations)
     return exit.usage;
   }
   if (!areWritable(context.terminal, writtenPaths(task, context.parsed), report.diagnostics)) return exit.failed;
-  const { openDevice } = await import('../../device/index.ts');
-  const device = openDevice(task.request.device, report.diagnostics, task.request.engine);
+  const device = await opened(task, report.diagnostics);
   if (!device) return exit.noDevice;
   try {
     return await launchOn(device, task, context, { report, observed });
   } finally {
     device.close();
   }
+}
+
+/** The device of a task. The CPU device is loaded alone where it is clear that no other one is opened. */
+async function opened({ request: { device, engine } }: Task, diagnostics: Diagnostics): Promise<Device | undefined> {
+  const isCpu = device === 'cpu' || (device === 'auto' && process.platform !== 'darwin');
+  if (isCpu && areOpenOptions(engine, diagnostics)) return (await import('../../device/cpu/index.ts')).openCpuDevice(engine);
+  return isCpu ? undefined : (await import('../../device/index.ts')).openDevice(device, diagnostics, engine);
 }
 
 /** The files that the command will write after the launch. */
@@ -152,7 +162,8 @@ async function launchOn(device: Device, { input, request, plan }: Task, { termin
   report.device = device.info;
   const start = performance.now();
   const cache = has(parsed, 'no-cache') ? undefined : ownCompileCache(terminal);
-  const module = await loadTask(device, { input, request, plan }, report, cache);
+  const codes = cache && device.info.kind === 'cpu' ? ownCodeStore(terminal) : undefined;
+  const module = await loadTask(device, { input, request, plan }, report, cache, codes);
   report.compileMs = performance.now() - start;
   if (typeof module === 'number') return module;
   const isJson = has(parsed, 'json');

@@ -5,7 +5,7 @@ import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Compile, CompileCache } from '../../cache/index.ts';
 import { beyondTarget } from '../../compile/about-targets.ts';
 import type { Compiled, CompileOptions } from '../../compile/index.ts';
-import type { Device, DeviceModule } from '../../device/device.ts';
+import type { CodeStore, Device, DeviceModule } from '../../device/device.ts';
 import type { LaunchPlan } from '../../runtime/index.ts';
 import { hostHash } from '../command/host-hash.ts';
 import { binaryDiagnostics } from '../input/binary.ts';
@@ -23,6 +23,7 @@ export async function loadTask(
   { input, request, plan }: Task,
   report: Notes,
   cache?: CompileCache,
+  codes?: CodeStore,
 ): Promise<DeviceModule | ExitCode> {
   const { diagnostics } = report;
   const options = withEntry(request.compile, plan);
@@ -33,6 +34,7 @@ export async function loadTask(
   const module = device.load(bytes, own, {
     constants: request.constants,
     ...(plan.kernel === undefined ? {} : { kernels: [plan.kernel] }),
+    ...(codes ? { codes } : {}),
   });
   diagnostics.addAll(own.list);
   return module ?? exit.failed;

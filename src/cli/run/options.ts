@@ -21,6 +21,7 @@ import type { TraceRequest } from '../../device/trace.ts';
 import { type ArgumentSpec, type Expectation, type LaunchPlan, parseArgument } from '../../runtime/index.ts';
 import { allValues, has, lastValue, type ParsedArguments } from '../command/command.ts';
 import { compileOptions } from '../command/compile-options.ts';
+import { readCount } from '../command/count.ts';
 
 export interface RunRequest {
   readonly plan: LaunchPlan;
@@ -54,10 +55,14 @@ const launchOptions = ['kernel', 'grid', 'block', 'cluster', 'shared', 'arg', 't
 /** The first option that conflicts with `--launch`. */
 export const conflictingOption = (parsed: ParsedArguments): string | undefined => launchOptions.find((name) => has(parsed, name));
 
-/** Options of the CPU device alone. They select it when no device is named, on a Mac as well. */
+/** Options of the CPU device. They select it when no device is named, on a Mac as well. */
 const cpuOptions = ['cluster', 'cooperative', 'stack-size', 'sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
 
-const cpuOption = (parsed: ParsedArguments): string | undefined => cpuOptions.find((name) => has(parsed, name));
+/** Those of them that a CUDA device has as well. */
+const cudaOptions: readonly string[] = ['cluster', 'cooperative'];
+
+const cpuOption = (parsed: ParsedArguments, device = ''): string | undefined =>
+  cpuOptions.find((name) => has(parsed, name) && !(device === 'cuda' && cudaOptions.includes(name)));
 
 function deviceOf(parsed: ParsedArguments): RunRequest['device'] {
   const device = (lastValue(parsed, 'device') ?? 'auto') as RunRequest['device'];
@@ -66,7 +71,7 @@ function deviceOf(parsed: ParsedArguments): RunRequest['device'] {
 
 /** Options that another device has. */
 function deviceProblems(parsed: ParsedArguments, device: RunRequest['device']): string[] {
-  const ofCpu = cpuOption(parsed);
+  const ofCpu = cpuOption(parsed, device);
   const wrong = (option: string, name: string): string => `\`--${option}\` requires the ${name} device, but \`--device\` is \`${device}\``;
   return [
     ...(has(parsed, 'via') && device !== 'metal' && device !== 'auto' ? [wrong('via', 'Metal')] : []),
@@ -231,12 +236,6 @@ function readDim3(name: string, word: string): Dim3 | string {
 const [maxRepeat, maxThreads] = [1_000_000, 1024];
 /** As much local memory as a thread of an NVIDIA GPU has. */
 const maxStackBytes = 2 ** 19;
-
-function readCount(name: string, word: string, min: number, max = Number.POSITIVE_INFINITY): number | string {
-  const value = /^\d{1,12}$/.test(word) ? Number(word) : Number.NaN;
-  if (value >= min && value <= max) return value;
-  return `invalid value \`${word}\` for \`--${name}\`: expected an integer ${max < Number.POSITIVE_INFINITY ? `from ${min} to ${max}` : `of at least ${min}`}`;
-}
 
 /** The size of dynamic shared memory in bytes, or of each threadgroup argument. */
 function readShared(word: string): number[] | string {

@@ -3,6 +3,7 @@ import { readableName } from '../../base/demangle/index.ts';
 import { printable } from '../../base/printable.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { GlobalAccesses, Profile, ProfileCounts, ProfileLine, SharedAccesses } from '../../device/profile.ts';
+import { columnLines } from '../terminal/columns.ts';
 import { flopsIn, movedBytes, type OnRoof, type Position } from './roofline.ts';
 
 const kinds = ['load', 'store', 'atomic'] as const;
@@ -122,9 +123,7 @@ export function profileText(
   const shown = hottest(profile.lines);
   const head = ['line', 'warps', 'active', 'sectors', 'used', 'wavefronts', 'flops', ''];
   const rows = shown.map((line) => rowOf(line, show(line)));
-  const widths = head.map((word, i) => Math.max(word.length, ...rows.map((row) => row[i]!.length)));
-  const text = (row: readonly string[]): string =>
-    `  ${row.map((cell, i) => (i === row.length - 1 ? cell : cell.padStart(widths[i]!))).join('  ')}`.trimEnd();
+  const lines = columnLines([head, ...rows], () => 'end').map((line) => `  ${line}`);
   const mix = Object.entries(profile.operations).filter(([, { warps }]) => warps > 0);
   const all = mix.reduce((sum, [, { warps }]) => sum + warps, 0);
   const rest = profile.lines.length - shown.length;
@@ -133,8 +132,7 @@ export function profileText(
     ...summaryLines(profile, on).map((line) => `  ${line}`),
     `  operations: ${mix.map(([name, { warps }]) => `${name} ${percent(warps, all)}`).join(', ')}`,
     '',
-    text(head),
-    ...rows.map(text),
+    ...lines,
     ...(rest > 0 ? [`  … ${rest} less executed lines`] : []),
     '',
   ]

@@ -23,7 +23,8 @@ interface Surroundings {
 }
 
 /** What the runtime of a program needs of its device, and whether the sanitizer has found faults. */
-export interface DeviceHalf extends Pick<CudaOptions, 'device' | 'load' | 'link' | 'instruments' | 'explainFault' | 'report'> {
+export interface DeviceHalf
+  extends Pick<CudaOptions, 'device' | 'load' | 'link' | 'instruments' | 'explainFault' | 'observePool' | 'report'> {
   hasFindings(): boolean;
 }
 
@@ -53,6 +54,7 @@ export function deviceHalf(device: Device, request: RunRequest, { terminal, isCa
       ...instrumentsOf(request, sources.get(loaded)),
       ...observed?.of(kernel, sources.get(loaded)),
     }),
+    observePool: (pool) => observed?.notePool(pool),
     explainFault(fault, { module, block, again }) {
       const source = sources.get(module);
       if (request.sanitize || !source || device.info.kind !== 'cpu') return;

@@ -3,12 +3,14 @@ import { namesMeant, readableName } from '../../base/demangle/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
 import type { LaunchRequest } from '../../device/device.ts';
+import type { DevicePool, PoolStatistics } from '../../device/pool/index.ts';
 import type { Profile, ProfileLine } from '../../device/profile.ts';
 import type { Trace } from '../../device/trace.ts';
 import { writeBytes } from '../../runtime/index.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { jsonDocument } from '../terminal/json.ts';
 import { writeDiagnostics } from '../terminal/render.ts';
+import { sizeText } from '../terminal/size-text.ts';
 import type { RunRequest } from './options.ts';
 import { profileJson, profileText } from './profile-text.ts';
 import { placeOn, roofs } from './roofline.ts';
@@ -67,6 +69,8 @@ export class ProgramInstruments {
   readonly #profiles = new Map<string, Kept>();
   /** Launches by the name of the kernel. */
   readonly #launches = new Map<string, number>();
+  /** In the order in which the program made them. */
+  readonly #pools: DevicePool[] = [];
   #trace: Trace | undefined;
   #isTraced = false;
 
@@ -84,6 +88,11 @@ export class ProgramInstruments {
       ...(profile ? { profile: { ...from, take: (made) => this.#take(made, source) } } : {}),
       ...(trace && this.#isWanted(kernel, count) ? { trace: { ...trace, ...from, take: (made) => (this.#trace = made) } } : {}),
     };
+  }
+
+  /** Notes a pool of memory, whose statistics are part of the profile. */
+  notePool(pool: DevicePool): void {
+    this.#pools.push(pool);
   }
 
   /** Whether the launch is the one to be traced; the first of the program by default. */
@@ -135,12 +144,25 @@ export class ProgramInstruments {
         ...profileJson(profile, on(profile)),
         sources: bySource(profile.lines),
       }));
-      writeBytes(terminal, path, new TextEncoder().encode(jsonDocument({ kernels })), diagnostics);
+      writeBytes(terminal, path, new TextEncoder().encode(jsonDocument({ kernels, pools: this.#usedPools() })), diagnostics);
       return;
     }
     if (kept.length === 0) terminal.err('no kernel was launched, so that there is no profile\n');
-    terminal.err(kept.map(({ profile, source }) => textOf(profile, source, on(profile))).join('\n'));
+    const pools = this.#usedPools().map((pool, i) => poolText(pool, i + 1));
+    terminal.err([...kept.map(({ profile, source }) => textOf(profile, source, on(profile))), ...pools].join('\n'));
   }
+
+  /** Of pools that nothing was allocated from, there is nothing to say. */
+  #usedPools(): PoolStatistics[] {
+    return this.#pools.map(({ statistics }) => statistics).filter(({ usedPeak }) => usedPeak > 0);
+  }
+}
+
+/** A line on the memory of a pool; numbers are those at the end of the program, but for peaks. */
+function poolText({ usedPeak, reservedPeak, allocations, used, reserved, fragmentation }: PoolStatistics, number: number): string {
+  const rest = allocations === 0 ? 'nothing' : `${sizeText(used)} in ${allocations} allocation${allocations === 1 ? '' : 's'}`;
+  const gaps = reserved === 0 ? '' : `, fragmentation ${(100 * fragmentation).toFixed(0)} %`;
+  return `memory pool ${number}: at most ${sizeText(usedPeak)} used and ${sizeText(reservedPeak)} reserved; at the end ${rest}${gaps}\n`;
 }
 
 /** The table of a kernel, by lines of its source. */

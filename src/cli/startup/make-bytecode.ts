@@ -2,11 +2,12 @@
  * Makes the bytecode of the built program for the running Bun, which has the bundler that does it. Reading and compiling the text of the
  * program takes half of a short run, and bytecode depends on the exact version of Bun, so that a package cannot bring it.
  * `start-built.ts` starts this file as a process after the first run; `scripts/bundle.ts` calls it in a checkout.
- * The parts of the program stay separate files: Bun makes bytecode of CommonJS modules, so that each ES module becomes one.
+ * Bun makes bytecode of CommonJS modules. Parts that are loaded together are functions of one such file, because finding and opening a file
+ * takes longer than reading it; the others stay files. `scripts/bundle.ts` lists the groups.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { bytecodeName } from './bytecode-name.ts';
 import { bytecodeFolder, currentFile, programFiles } from './bytecode-place.ts';
 
@@ -22,23 +23,56 @@ function partsOf(dist: string): string[] {
   return [...parts];
 }
 
+/** Parts that are read as one file, by what starts them, in the folder of the built files. */
+const groupsFile = 'groups.json';
+
+/** The file of each part that shares one, and the function of it there. */
+type Groups = ReadonlyMap<string, { readonly file: string; readonly name: string }>;
+
+function groupsOf(dist: string): Groups {
+  const groups: readonly (readonly string[])[] = JSON.parse(readFileSync(join(dist, groupsFile), 'utf8'));
+  return new Map(
+    groups.flatMap((parts, group) => parts.map((part, i) => [part, { file: `parts/group${group}.js`, name: `part${i}` }] as const)),
+  );
+}
+
 /**
  * The text with `require` for imports of parts: Bun reads no bytecode for `import()`, and what it makes of an import is a call of a getter at
- * every use.
+ * every use. `from` is the folder of the part.
  */
-const withRequire = (text: string): string =>
-  text
-    .replaceAll(/\bimport\((["']\.{1,2}\/[^"']+["'])\)/g, 'Promise.resolve().then(() => require($1))')
+function withRequire(text: string, from: string, groups: Groups): string {
+  const required = (quoted: string): string => {
+    const to = groups.get(join(from, quoted.slice(1, -1)));
+    return to ? `require(${JSON.stringify(`../${to.file}`)}).${to.name}()` : `require(${quoted})`;
+  };
+  return text
+    .replaceAll(/\bimport\((["']\.{1,2}\/[^"']+["'])\)/g, (_, path: string) => `Promise.resolve().then(() => ${required(path)})`)
     .replaceAll(/\bimport\{([^{}]*)\}from(["']\.{1,2}\/[^"']+["']);/g, (_, names: string, path: string) => {
       const taken = names.replaceAll(/\bas\b/g, ':');
-      return `const {${taken}} = require(${path});`;
-    });
+      return `const {${taken}} = ${required(path)};`;
+    })
+    .replaceAll(/\bimport(["']\.{1,2}\/[^"']+["']);/g, (_, path: string) => `${required(path)};`);
+}
+
+/** A part as a function that runs it once and gives what it exports. */
+function asFunction(text: string, name: string): string {
+  const body = text
+    .replaceAll(
+      /\bimport\s*\{([^{}]*)\}\s*from\s*(["'][\w:/]+["']);/g,
+      (_, names: string, path: string) => `const {${names.replaceAll(/\bas\b/g, ':')}} = require(${path});`,
+    )
+    .replaceAll(/\bimport\s*\*\s*as (\w+) from\s*(["'][\w:/]+["']);/g, 'const $1 = require($2);')
+    .replace(/\bexport\{([^{}]*)\};\s*$/, (_, names: string) => `return {${names.replaceAll(/(\w+) as (\w+)/g, '$2:$1')}};`);
+  return `let ${name}_;export const ${name} = () => ${name}_ ??= (() => {${body}})();`;
+}
 
 /**
  * Makes the bytecode beside the built files; they appear all at once or not at all. Does nothing where another process makes it. Throws what
  * the bundler or the file system says.
  */
-export async function makeBytecode(dist: string): Promise<void> {
+export async function makeBytecode(given: string): Promise<void> {
+  // The bundler names files by their real paths.
+  const dist = realpathSync(given);
   const folder = bytecodeFolder(dist);
   const made = `${folder}.new`;
   mkdirSync(dirname(folder), { recursive: true });
@@ -47,9 +81,11 @@ export async function makeBytecode(dist: string): Promise<void> {
   } catch {
     return;
   }
-  const parts = { name: 'parts', setup: (build: Bun.PluginBuilder) => onParts(build) };
+  const groups = groupsOf(dist);
+  const files = [...new Set([...groups.values()].map(({ file }) => file))];
+  const parts = { name: 'parts', setup: (build: Bun.PluginBuilder) => onParts(build, dist, groups) };
   await Bun.build({
-    entrypoints: partsOf(dist).map((part) => join(dist, part)),
+    entrypoints: [...partsOf(dist).filter((part) => !groups.has(part)), ...files].map((part) => join(dist, part)),
     root: dist,
     outdir: made,
     target: 'bun',
@@ -58,15 +94,35 @@ export async function makeBytecode(dist: string): Promise<void> {
     minify: { whitespace: true, identifiers: true },
     plugins: [parts],
   });
+  if (!isWhole(made)) return;
   rmSync(folder, { recursive: true, force: true });
   renameSync(made, folder);
-  writeFileSync(`${made}-name`, `${bytecodeName()}\n`);
+  writeFileSync(`${made}-name`, `${bytecodeName()}\n${process.execPath}\n`);
   renameSync(`${made}-name`, currentFile(dist));
 }
 
-function onParts(build: Bun.PluginBuilder): void {
+/** Whether every file is there that a file requires. */
+function isWhole(folder: string): boolean {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
+  return files.every((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/\brequire\("(\.{1,2}\/[^"]+)"\)/g)].every(([, to]) =>
+      existsSync(join(folder, dirname(name), to!)),
+    ),
+  );
+}
+
+function onParts(build: Bun.PluginBuilder, dist: string, groups: Groups): void {
+  const readPart = (part: string): string => withRequire(readFileSync(join(dist, part), 'utf8'), dirname(part), groups);
   build.onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) => (kind.startsWith('entry-point') ? undefined : { path, external: true }));
-  build.onLoad({ filter: /\.js$/ }, ({ path }) => ({ contents: withRequire(readFileSync(path, 'utf8')), loader: 'js' }));
+  build.onResolve({ filter: /\/group\d+\.js$/ }, ({ path, kind }) =>
+    kind.startsWith('entry-point') ? { path } : { path, external: true },
+  );
+  build.onLoad({ filter: /\.js$/ }, ({ path }) => {
+    const part = relative(dist, path);
+    const members = [...groups].filter(([, { file }]) => file === part);
+    const contents = members.length > 0 ? members.map(([each, { name }]) => asFunction(readPart(each), name)).join('\n') : readPart(part);
+    return { contents, loader: 'js' };
+  });
 }
 
 if (import.meta.main) {
