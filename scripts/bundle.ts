@@ -5,7 +5,7 @@
  * be an instance of itself. A command is a part of its own, loaded when it runs.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import { Glob } from 'bun';
 import { makeBytecode } from '../src/cli/startup/make-bytecode.ts';
 import { directImports } from './direct-imports.ts';
@@ -53,7 +53,42 @@ async function bundle(): Promise<void> {
   if (!success) throw new Error(logs.map(String).join('\n'));
   const twice = inSeveralFiles(metafile!);
   if (twice.length > 0) throw new Error(`modules that are in more than one built file: ${twice.join(', ')}`);
+  writeFileSync(join(made, 'groups.json'), `${JSON.stringify(partGroups(metafile!))}\n`);
   writeFileSync(join(made, 'licenses.txt'), licensesOf(Object.keys(metafile!.inputs)));
+}
+
+/** What the parts are grouped by: those that the same of these load are loaded together. */
+const startedTogether = [
+  'src/cli/start-fast.ts',
+  'src/cli/build.ts',
+  'src/cli/check/index.ts',
+  'src/cli/run/index.ts',
+  'src/compile/index.ts',
+  'src/device/index.ts',
+  'src/device/cpu/index.ts',
+];
+
+/** Parts that the program loads together, as paths in the folder of the built files. A part that asks for its own path stays a file. */
+function partGroups({ outputs }: NonNullable<Bun.BuildOutput['metafile']>): string[][] {
+  const byEntry = new Map(Object.entries(outputs).map(([path, { entryPoint }]) => [entryPoint, path]));
+  const groups = new Map<string, string[]>();
+  const loads = startedTogether.map((entry) => closureOf(byEntry.get(entry)!, outputs));
+  for (const path of Object.keys(outputs).sort()) {
+    const key = loads.map((each) => (each.has(path) ? '1' : '0')).join('');
+    const isOwn = outputs[path]!.entryPoint === 'src/cli/start-fast.ts' || readFileSync(join(made, path), 'utf8').includes('import.meta');
+    if (!key.includes('1') || isOwn) continue;
+    groups.set(key, [...(groups.get(key) ?? []), normalize(path)]);
+  }
+  return [...groups.values()].filter((each) => each.length > 1);
+}
+
+/** An output and those that it imports, and those that they import, without what is loaded on demand. */
+function closureOf(path: string, outputs: NonNullable<Bun.BuildOutput['metafile']>['outputs']): Set<string> {
+  const found = new Set([path]);
+  // The set grows while it is walked.
+  for (const each of found)
+    for (const { path: to, kind } of outputs[each]?.imports ?? []) if (kind === 'import-statement' && outputs[to]) found.add(to);
+  return found;
 }
 
 /** Modules whose text is in more than one output. */

@@ -14,7 +14,7 @@ const cursive: readonly Foreign[] = [
   ['E-GPU-4001', 'device memory used by the host, or the reverse', ['CM5081', 'CM6011', 'CM6101']],
   ['E-GPU-4005', 'element type with pointers or padding', 'buffers hold bytes; arguments have their sizes checked (CM5013)'],
   ['E-GPU-4006', 'staging memory used by a kernel', ['CM5060', 'CM5062']],
-  ['E-GPU-4010', 'recursion in device code', 'supported on the CPU device; CM2041 for Apple GPUs'],
+  ['E-GPU-4010', 'recursion in device code', 'supported, with the size of a stack as a limit'],
   ['E-GPU-4011', 'dynamic dispatch in device code', 'a call by a register is compiled where its callees are known, otherwise CM1113'],
   ['E-GPU-4012', 'stack of a thread too large', ['CM2314']],
   ['E-GPU-4013', 'kernel with a result', ['CM1117']],

@@ -84,7 +84,7 @@ test('the first run has bytecode made, which later runs load; without it the res
   assert.is(ran(command, ['build', kernel, '-o', '-', '--emit', 'air-ll']), first);
   const current = join(bytecode, 'current');
   for (let tries = 0; tries < 600 && !existsSync(current); tries++) await new Promise((resolve) => setTimeout(resolve, 100));
-  const version = readFileSync(current, 'utf8').trim();
+  const version = readFileSync(current, 'utf8').split('\n')[0]!;
   assert.is(ran(command, ['build', kernel, '-o', '-', '--emit', 'air-ll']), first);
   writeFileSync(join(bytecode, version, 'cli/start-fast.js'), 'console.log("bytecode");');
   assert.is(ran(command, ['--version']), 'bytecode\n');
@@ -122,6 +122,39 @@ test('without Bun it runs under Node', () => {
   assert.match(ran(command, ['run', kernel], app, { PATH: node }), sum);
 });
 
+const contentOf = (key: string): string => readFileSync(join(cacheFolder, key[0]!, key), 'latin1').slice(32);
+
+/** Writes an entry as the cache has it. */
+function writeEntry(key: string, content: string): void {
+  const bytes = Buffer.from(content, 'latin1');
+  writeFileSync(join(cacheFolder, key[0]!, key), Buffer.concat([createHash('sha256').update(bytes).digest(), bytes]));
+}
+
+test('code of kernels outlives the process, and has the results of code that was just compiled', () => {
+  const entries = (): { key: string }[] => JSON.parse(ran(command, ['cache', 'list', '--json'])).entries;
+  const outputs = (name: string, ...words: string[]): unknown =>
+    JSON.parse(ran(command, ['run', join(app, `node_modules/cumetal/examples/${name}.ptx`), '--json', ...words])).outputs;
+  for (const [name, ...words] of [['reduce'], ['mandelbrot'], ['vector_add', '--engine', 'lane'], ['vector_add']] as [
+    string,
+    ...string[],
+  ][]) {
+    ran(command, ['cache', 'clear']);
+    const first = outputs(name, ...words, '--no-cache');
+    assert.equal(outputs(name, ...words), first, name);
+    const { length } = entries();
+    assert.equal(outputs(name, ...words), first, name);
+    assert.is(entries().length, length, name);
+  }
+  // Nobody asks the kernel itself for its parameters.
+  const { key } = entries().find((entry) => contentOf(entry.key).includes('"reflection"'))!;
+  writeEntry(key, contentOf(key).replaceAll('vector_add_param_2', 'vector_add_param_X'));
+  assert.match(ran(command, ['run', kernel, '--print', '2']), /vector_add_param_X/);
+  // What is no code is compiled again.
+  for (const entry of entries())
+    if (contentOf(entry.key).includes('\0asm')) writeEntry(entry.key, contentOf(entry.key).replace('\0asm', '\0bsm'));
+  assert.match(ran(command, ['run', kernel]), sum);
+});
+
 test('the second run uses the cache entry of the first', () => {
   const cumetal = (...words: string[]): string => ran(command, words);
   cumetal('cache', 'clear');
@@ -130,10 +163,11 @@ test('the second run uses the cache entry of the first', () => {
   assert.is(list().entries.length, 0);
   const outputs = (): unknown => JSON.parse(cumetal('run', kernel, '--print', '2', '--json')).outputs;
   const first = outputs();
-  assert.is(list().entries.length, 1);
+  // The metallib, what is known of the kernel, and its code.
+  assert.is(list().entries.length, 3);
   assert.equal(outputs(), first);
   // Replacing the entry changes the result of the next run, so the entry is used.
-  const { key } = list().entries[0]!;
+  const { key } = list().entries.find(({ key }) => contentOf(key).includes('MTLB'))!;
   const about = '{"kernels":[]}';
   const other = Buffer.concat([Buffer.from([about.length, 0, 0, 0]), Buffer.from(`${about}no metallib`)]);
   writeFileSync(join(cacheFolder, key[0]!, key), Buffer.concat([createHash('sha256').update(other).digest(), other]));
@@ -145,6 +179,31 @@ test('the second run uses the cache entry of the first', () => {
   assert.is(status, 1);
   assert.match(stderr, /CM40\d\d/);
   assert.is(cumetal('cache', 'path').trim(), cacheFolder);
+});
+
+test('a text that was built before is not compiled again, unless its options or its findings ask for it', () => {
+  ran(command, ['cache', 'clear']);
+  const entries = (): { key: string }[] => JSON.parse(ran(command, ['cache', 'list', '--json'])).entries;
+  const built = (...words: string[]): string => {
+    ran(command, ['build', kernel, '-o', join(folder, 'built.metallib'), ...words]);
+    return readFileSync(join(folder, 'built.metallib'), 'latin1');
+  };
+  const first = built('--no-cache');
+  built('--print-after', 'all');
+  ran(command, ['build', kernel, '-o', '-', '--emit', 'ir']);
+  assert.is(entries().length, 0);
+  assert.is(built(), first);
+  const [{ key } = { key: '' }, ...others] = entries();
+  assert.is(others.length, 0);
+  assert.is(built(), first);
+  assert.not.ok(built('--target', 'macos13') === first);
+  assert.is(entries().length, 2);
+  // What the entry has is what is written.
+  const about = Buffer.from('{"kernels":[]}');
+  const other = Buffer.concat([Buffer.from([about.length, 0, 0, 0]), about, Buffer.from('of the cache')]);
+  writeFileSync(join(cacheFolder, key[0]!, key), Buffer.concat([createHash('sha256').update(other).digest(), other]));
+  assert.is(built(), 'of the cache');
+  assert.is(built('--no-cache'), first);
 });
 
 test('eight concurrent compilations of one file have equal results and one cache entry', async () => {
@@ -169,7 +228,7 @@ test('eight concurrent compilations of one file have equal results and one cache
   assert.is(new Set(outputs).size, 1);
   assert.match(outputs[0]!, /"data":\[0\.5,1\.5,2\.5/);
   const shards = readdirSync(cacheFolder).flatMap((shard) => readdirSync(join(cacheFolder, shard)));
-  assert.is(shards.length, 1);
+  assert.is(shards.length, 3);
 });
 
 test('the single-file program needs no other file', async () => {

@@ -49,6 +49,9 @@ const rooms: Record<string, readonly string[]> = {
   // A kernel of the builder is launched by the API.
   build: ['base', 'ptx', 'compile', 'text', 'api'],
   kernels: ['base', 'api', 'build'],
+  cublas: ['base', 'api', 'build', 'kernels'],
+  curand: ['base', 'api', 'build'],
+  cufft: ['base', 'api', 'build'],
   // The host half of a program calls the devices themselves, because its calls are done when they return.
   program: ['base', 'wasm', 'device', 'api'],
   // Programs of the machine have their own containers of PTX.
@@ -91,8 +94,6 @@ const layers: Record<string, readonly string[]> = {
     'table/texture',
     'table/async',
     'table/tensor-memory',
-    'table/refused',
-    'table/refused/index.ts',
     'table/index.ts',
     'check',
     'check/index.ts',
@@ -164,6 +165,8 @@ const layers: Record<string, readonly string[]> = {
   ffi: ['.', 'metal', 'cuda', 'opencl', 'index.ts'],
   device: [
     '.',
+    'pool',
+    'pool/index.ts',
     'cuda',
     'cuda/index.ts',
     'metal',
@@ -201,6 +204,7 @@ const layers: Record<string, readonly string[]> = {
     'cc/command.ts',
     'exec/command.ts',
     'exec',
+    'jobs',
     '.',
     'cc',
     'bench',
