@@ -1,12 +1,14 @@
 /**
- * The estimate of registers against NVIDIA's assembler: `bun scripts/pressure.ts FILE.ptx…`. Prints each kernel, and the median of the errors.
+ * The estimate of registers against NVIDIA's assembler: `bun scripts/pressure.ts [--sm=86] FILE.ptx…`. Prints each kernel, and the median of the errors.
  */
 import { readFileSync } from 'node:fs';
 import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { registersOfKernels } from '../src/compile/index.ts';
 
-const sm = 80;
+const words = process.argv.slice(2);
+/** The architecture. */
+const sm = Number(words.find((word) => word.startsWith('--sm='))?.slice(5) ?? 80);
 
 /** What the assembler says: registers by kernel. */
 function assembled(path: string): Map<string, number> {
@@ -16,7 +18,7 @@ function assembled(path: string): Map<string, number> {
 }
 
 const errors: number[] = [];
-for (const path of process.argv.slice(2)) {
+for (const path of words.filter((word) => !word.startsWith('--'))) {
   const source = new SourceFile(path, readFileSync(path, 'utf8'));
   const used = assembled(path);
   for (const { name, maxLive, estimate } of registersOfKernels(source, sm, new Diagnostics(source)) ?? []) {

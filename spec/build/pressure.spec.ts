@@ -1,7 +1,21 @@
 /** Registers that are live, occupancy, and the PTX after the passes. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { f32, f64, kernel, local, loop, occupantsOf, optimizedPtx, ptr, registersOf, threadIndex, u32 } from '../../src/build/index.ts';
+import {
+  f32,
+  f64,
+  kernel,
+  local,
+  loop,
+  occupantsOf,
+  optimizedPtx,
+  ptr,
+  registersOf,
+  threadIndex,
+  u32,
+  u64,
+  type Value,
+} from '../../src/build/index.ts';
 import { Device } from '../../src/index.ts';
 import { need } from '../support/need.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
@@ -37,6 +51,32 @@ test('a loop keeps its sums and its counter, and the lines with the most come fi
   assert.ok(estimate >= 12 && estimate <= 22, String(estimate));
   assert.match(lines[0]!.path, /pressure\.spec\.ts$/);
   assert.ok(lines.every(({ live }, i) => live <= (lines[i - 1]?.live ?? live)));
+});
+
+test('halves of 64 bits and indices of addresses take no registers of their own', () => {
+  const made = kernel('halves', { x: ptr(u64), i: u32, y: ptr(u32) }, ({ x, i, y }) => {
+    const words = Array.from({ length: 4 }, (_, k) => x.at(k).get());
+    const halves = words.flatMap((word) => [word.to(u32), word.shr(32).to(u32)]);
+    y.at(i).set(halves.reduce((a, b) => a.xor(b)));
+  });
+  // Four words of 64 bits, and the address of the result, which is made first.
+  assert.is(registersOf(made).maxLive, 10);
+});
+
+/** A chain of products over 40 loads, which could all be ahead of it. */
+const waiting = kernel('waiting', { x: ptr(f32), y: ptr(f32) }, ({ x, y }) => {
+  const i = threadIndex();
+  let sum: Value<'f32'> = x.at(i).get();
+  for (let k = 1; k < 40; k++) sum = sum.fma(3, x.at(i.mul(k * k)).get());
+  y.at(i).set(sum);
+});
+
+test('accesses are moved ahead as far as all threads of a multiprocessor still have their registers', () => {
+  // ptxas 13.0: 32 for sm_80 and sm_90, whose multiprocessors have 2048 threads, and 40 for sm_86 with 1536.
+  assert.equal(
+    [80, 86, 90].map((sm) => registersOf(waiting, `sm_${sm}` as 'sm_80').estimate),
+    [32, 40, 32],
+  );
 });
 
 test('what a limit leaves is the estimate, and the rest is spilled', () => {

@@ -5,6 +5,7 @@ import { type Residency, registersOfKernels, residencies } from '../compile/inde
 import type { TypedKernel } from './kernel.ts';
 import { placeOf } from './lines.ts';
 import type { Place } from './place.ts';
+import type { Target } from './targets.ts';
 
 /** The resources of a multiprocessor, or of a core of an Apple GPU. */
 export interface Multiprocessor {
@@ -55,7 +56,7 @@ export interface RegisterReport {
   readonly maxLive: number;
   /** The most predicates that are live at a time. */
   readonly maxPredicates: number;
-  /** An estimate of the registers that ptxas allots to a thread: half of the estimates are within 12.5 % of them (`src/compile/registers.ts`). */
+  /** An estimate of the registers that ptxas allots to a thread: half of the estimates are within 9 % of them (`src/compile/registers.ts`). */
   readonly estimate: number;
   /** The registers of the estimate that are above the limit of the kernel, and are then kept in memory. */
   readonly spilled: number;
@@ -63,10 +64,10 @@ export interface RegisterReport {
   readonly lines: readonly LivePlaceOfLine[];
 }
 
-/** The registers that a kernel needs. Throws what is wrong with instructions that this compiler does not have. */
-export function registersOf(kernel: TypedKernel): RegisterReport {
+/** The registers that a kernel needs on an architecture, by default its target. Throws what is wrong with instructions that this compiler does not have. */
+export function registersOf(kernel: TypedKernel, architecture: Target = kernel.target): RegisterReport {
   const diagnostics = new Diagnostics();
-  const found = registersOfKernels(kernel.source, Number(/\d+/.exec(kernel.target)![0]), diagnostics)?.[0];
+  const found = registersOfKernels(kernel.source, Number(/\d+/.exec(architecture)![0]), diagnostics)?.[0];
   if (!found) throw errorOf(diagnostics);
   const { name: _, places, ...rest } = found;
   const byLine = new Map<string, LivePlaceOfLine>();

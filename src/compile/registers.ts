@@ -1,12 +1,12 @@
 /**
- * The registers that kernels need on NVIDIA's GPUs: those of live values, and an estimate of what an assembler takes. The estimate is a line
- * through what ptxas 13.0 says of 768 kernels (HeCBench as nvcc compiles it, the examples, the benchmarks) for sm_80: half of the estimates are
- * within 12.5 %. `scripts/pressure.ts` compares it with ptxas again.
+ * The registers that kernels need on NVIDIA's GPUs: those of live values, and an estimate of what an assembler allots. `scripts/pressure.ts` compares it
+ * with ptxas, and docs/build.md says how near it is.
  */
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
-import { type Kernel, loadsFirst, pressureOf, type Value } from '../ir/index.ts';
+import { accessesFirst, type Inst, type Kernel, pressureOf } from '../ir/index.ts';
 import { toPtxIr } from './pipeline.ts';
+import { residencies } from './residency.ts';
 
 /** Live registers at an instruction of the source. */
 export interface LivePlace {
@@ -30,69 +30,71 @@ export interface KernelRegisters {
 }
 
 /** Registers of a multiprocessor, of a thread, and the steps in which a thread gets them. */
-const file = { registers: 65536, most: 255, step: 8, least: 6 } as const;
+const file = { registers: 65536, most: 255, step: 8 } as const;
 
-/** The line: by registers live, loads that are scheduled early, loads of a loop that is unrolled, and the code of divisions and calls. */
-const line = {
-  base: 4,
-  live: 0.77,
-  early: 0.3,
-  unrolled: 0.14,
-  call: 9.6,
-  division: 2.7,
-  doubleDivision: 4.8,
-  integerDivision: 2.35,
-  size: 0.58,
-  maxEarly: 24,
-  maxUnrolled: 24,
-  minOfCalls: 24,
-} as const;
+/** The registers with which a multiprocessor still has all of its threads: fewer gain nothing. */
+function registersOfAll(sm: number): number {
+  const { threads } = residencies[`sm_${sm}` as keyof typeof residencies] ?? residencies.sm_80;
+  return Math.floor(file.registers / threads / file.step) * file.step;
+}
+
+/**
+ * What a thread has besides live values: R1, the stack pointer; two registers that are counted and that no instruction names; and what is free between
+ * pairs of 64 bits and ahead of reuse, which is two or three. A function that a kernel calls has the first 24 registers.
+ */
+const besides = { stackPointer: 1, reserved: 2, free: 2.5, ofCalls: 4, leastOfCalls: 24 } as const;
+/** The registers of a kernel without instructions. */
+const leastOfAll = 4;
+
+/** The registers of a sequence besides its operands and its result, by its operation; `least` counts all live registers where a function is called. */
+const sequences: Readonly<Record<string, { readonly scratch: number; readonly least?: number }>> = {
+  'fdiv f32': { scratch: 2 },
+  'fsqrt f32': { scratch: 2 },
+  'fdiv f64': { scratch: 8, least: 18 },
+  'fsqrt f64': { scratch: 8 },
+  'division i32': { scratch: 2 },
+  'division i64': { scratch: 2, least: 24 },
+};
+
+/** The sequence of an instruction, if it is one. */
+function sequenceOf({ op, type }: Inst): (typeof sequences)[string] | undefined {
+  const isDivision = op === 'sdiv' || op === 'udiv' || op === 'srem' || op === 'urem';
+  return sequences[`${isDivision ? 'division' : op} ${type}`];
+}
 
 /** The registers of each kernel of a source; undefined after reporting errors. `sm` is the architecture whose instructions count. */
 export function registersOfKernels(source: SourceFile, sm: number, diagnostics: Diagnostics): readonly KernelRegisters[] | undefined {
   const own = new Diagnostics(source);
   const made = toPtxIr(source, sm, {}, own);
   diagnostics.addAll(own.list);
-  return made?.ir.kernels.map((kernel) => registersOf(kernel, made.declared.get(kernel.name)?.directives ?? []));
+  return made?.ir.kernels.map((kernel) => registersOf(kernel, made.declared.get(kernel.name)?.directives ?? [], registersOfAll(sm)));
 }
 
-function registersOf(kernel: Kernel, directives: readonly string[]): KernelRegisters {
+function registersOf(kernel: Kernel, directives: readonly string[], ofAll: number): KernelRegisters {
   const { maxLive, maxPredicates, liveAt } = pressureOf(kernel);
-  const wanted = estimateFor(kernel, maxLive);
+  const wanted = estimateFor(kernel, maxLive, ofAll);
   const allowed = allowedBy(directives);
   const estimate = Math.min(wanted, allowed);
   return { name: kernel.name, maxLive, maxPredicates, estimate, spilled: wanted - estimate, places: placesOf(kernel, liveAt) };
 }
 
-function estimateFor(kernel: Kernel, maxLive: number): number {
-  const { insts } = kernel;
-  const has = (test: (op: string, type: string) => boolean): number => Number(insts.some(({ op, type }) => test(op, type)));
-  const early = Math.min(line.maxEarly, pressureOf(kernel, (body) => loadsFirst(kernel, body)).maxLive - maxLive);
-  const calls = kernel.params.some(({ formats, faults }) => formats !== undefined || faults !== undefined);
-  const sum =
-    line.base +
-    line.live * maxLive +
-    line.early * Math.max(0, early) +
-    line.unrolled * Math.min(line.maxUnrolled, unrolledLoads(kernel)) +
-    line.call * Number(calls) +
-    line.division * has((op) => op === 'fdiv' || op === 'fsqrt') +
-    line.doubleDivision * has((op, type) => (op === 'fdiv' || op === 'fsqrt') && type === 'f64') +
-    line.integerDivision * has((op) => ['sdiv', 'udiv', 'srem', 'urem'].includes(op)) +
-    line.size * Math.log2(1 + insts.length);
-  return Math.max(calls ? line.minOfCalls : file.least, Math.round(sum));
-}
-
-const isWaiting = (op: string): boolean => ['barrier', 'atomic', 'shuffle', 'cas'].includes(op);
-
-/** Three times the registers that a loop of one block loads, if it is one that an assembler unrolls four times. */
-function unrolledLoads({ blocks, insts }: Kernel): number {
-  const loads = (body: readonly Value[]): number => {
-    if (body.some((value) => isWaiting(insts[value]!.op))) return 0;
-    return 3 * body.reduce((sum, value) => sum + (insts[value]!.op === 'load' ? (insts[value]!.type.includes('64') ? 2 : 1) : 0), 0);
-  };
-  const isLoop = (block: (typeof blocks)[number]): boolean =>
-    block.end.op === 'condbr' && (block.end.then.block === block || block.end.else.block === block);
-  return Math.max(0, ...blocks.filter(isLoop).map(({ body }) => loads(body)));
+/** What the assembler allots: accesses are moved ahead as far as all threads still have their registers. */
+function estimateFor(kernel: Kernel, maxLive: number, ofAll: number): number {
+  let [count, scratch, least] = [0, 0, 0];
+  for (const { body } of kernel.blocks)
+    for (const value of body) {
+      const sequence = sequenceOf(kernel.insts[value]!);
+      count++;
+      scratch = Math.max(scratch, sequence?.scratch ?? 0);
+      least = Math.max(least, sequence?.least ?? 0);
+    }
+  if (count === 0) return leastOfAll;
+  const isCaller = kernel.params.some(({ formats, faults }) => formats !== undefined || faults !== undefined);
+  const others = besides.stackPointer + besides.reserved + besides.free + (isCaller ? besides.ofCalls : 0);
+  const need = (live: number): number => Math.max(live + scratch, least) + others;
+  const early = pressureOf(kernel, (body) => accessesFirst(kernel, body)).maxLive;
+  const sum = Math.max(need(maxLive), Math.min(ofAll, need(early)), isCaller ? besides.leastOfCalls : 0);
+  return 2 * Math.round(sum / 2);
 }
 
 /** The most registers of a thread that let a block, or as many as a directive wants, run at a time. */

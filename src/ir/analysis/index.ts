@@ -13,7 +13,7 @@ export { type KnownBits, type KnownBitsOf, knownBits } from './known-bits.ts';
 export { anyLaunch, givenValue, type LaunchFacts, type LaunchRanges, launchRanges } from './launch-ranges.ts';
 export * from './liveness.ts';
 export * from './loops.ts';
-export { loadsFirst, type Pressure, pressureOf } from './pressure.ts';
+export { accessesFirst, type Pressure, pressureOf } from './pressure.ts';
 export { type Roots, rootsOf } from './roots.ts';
 export * from './shape.ts';
 export { hasSpinLoop, isSpinLoop } from './spin-loops.ts';

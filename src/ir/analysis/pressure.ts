@@ -2,10 +2,10 @@
  * Register pressure: how many registers of 32 bits hold values at a time. What GPUs compute as a part of another instruction holds no register of
  * its own: constants, parameters, conversions of width, and offsets of addresses; its operands are live in its place.
  */
-import type { Inst, Kernel, Value } from '../kernel.ts';
+import { constantOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { operandsOf, terminatorOperands } from '../operands.ts';
 import { ops } from '../ops.ts';
-import { bitsOf, isPointer, spaceOf, type Type } from '../types.ts';
+import { bitsOf, elementOf, isPointer, isVector, spaceOf, type Type } from '../types.ts';
 import { cfgOf } from './cfg.ts';
 
 /** The registers of a kernel by place. */
@@ -25,106 +25,212 @@ export function registersOf(type: Type): number {
   return Math.max(1, Math.ceil(bitsOf(type) / 32));
 }
 
-/** Whether a value is a part of the instructions that use it. */
-function isFolded({ insts }: Kernel, inst: Inst): boolean {
-  switch (inst.op) {
-    case 'const':
-    case 'param':
-    case 'variable':
-    case 'bitcast':
-    case 'zext':
-    case 'sext':
-    case 'trunc':
-    case 'ptrtoint':
-    case 'inttoptr':
-    case 'fneg':
-    case 'fabs':
-    case 'extract':
-    case 'vec2':
-    case 'vec4':
-      return true;
-    case 'ptradd':
-      return insts[inst.b]!.op === 'const';
-    case 'load':
-      // Parameters are operands of instructions, from the bank of constants.
-      return insts[inst.addr]!.type === 'ptr.param';
-    default:
-      return false;
-  }
-}
+/**
+ * A register of 32 bits that holds a part of a value: the value that was computed or loaded, times 16, plus the number of the part. -1 is a part that
+ * no register holds, because it is known.
+ */
+type Word = number;
+const partsOfValue = 16;
+const known: Word = -1;
+const heldBy = (word: Word): Value => Math.floor(word / partsOfValue) as Value;
 
-/** By value: what holds registers for it, in place of values that hold none. */
-function holdersOf(kernel: Kernel): (value: Value) => readonly Value[] {
-  const known: (readonly Value[] | undefined)[] = [];
-  const holders = (value: Value): readonly Value[] => {
-    const found = known[value];
-    if (found) return found;
-    const inst = kernel.insts[value]!;
-    known[value] = [];
-    const made = isFolded(kernel, inst) ? [...new Set(operandsOf(inst).flatMap((each) => holders(each)))] : [value];
-    known[value] = made;
-    return made;
-  };
-  return holders;
-}
-
-/** The values that are live in a set of them, and their registers. */
-class Live {
-  readonly values = new Set<Value>();
-  registers = 0;
-  predicates = 0;
+/** By value: the words that hold it. What is a part of the instructions that use it has the words of its operands. */
+class Words {
   readonly #kernel: Kernel;
+  readonly #all: (readonly Word[] | undefined)[] = [];
+  readonly #held: (readonly Word[] | undefined)[] = [];
+  readonly #folded = new Set<Value>();
+  /** The integers that are only added to addresses. */
+  readonly #offsets: ReadonlySet<Value>;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
+    this.#offsets = offsetsOf(kernel);
+    // In order, so that what follows from operands finds theirs.
+    for (const { body } of kernel.blocks) for (const value of body) this.#wordsOf(value);
   }
 
-  add(value: Value): void {
-    if (this.values.has(value)) return;
-    this.values.add(value);
-    this.#count(value, 1);
+  /** The words of a value, without those that are known. */
+  of(value: Value): readonly Word[] {
+    this.#held[value] ??= [...new Set(this.#wordsOf(value))].filter((word) => word !== known);
+    return this.#held[value];
   }
 
-  remove(value: Value): void {
-    if (this.values.delete(value)) this.#count(value, -1);
+  /** Whether a value has no registers of its own. */
+  isFolded(value: Value): boolean {
+    this.#wordsOf(value);
+    return this.#folded.has(value);
   }
 
-  #count(value: Value, by: number): void {
-    const { type } = this.#kernel.insts[value]!;
-    this.registers += by * registersOf(type);
-    if (type === 'i1') this.predicates += by;
+  #wordsOf(value: Value): readonly Word[] {
+    const made = this.#all[value];
+    if (made) return made;
+    const folded = this.#fold(value);
+    if (folded) this.#folded.add(value);
+    this.#all[value] = folded ?? own(value, this.#kernel.insts[value]!.type);
+    return this.#all[value];
+  }
+
+  /** The words of a value that other instructions compute as a part of theirs; undefined for one that has registers. */
+  #fold(value: Value): readonly Word[] | undefined {
+    const inst = this.#kernel.insts[value]!;
+    const of = (operand: Value): readonly Word[] => this.#wordsOf(operand);
+    switch (inst.op) {
+      case 'const':
+      case 'param':
+      case 'variable':
+        return [known, known];
+      case 'bitcast':
+      case 'fneg':
+      case 'fabs':
+        return of(inst.a);
+      case 'sext':
+        return resized(of(inst.a), inst.type, of(inst.a)[0]);
+      case 'zext':
+      case 'trunc':
+      case 'ptrtoint':
+      case 'inttoptr':
+        return resized(of(inst.a), inst.type, known);
+      case 'extract':
+        return lane(of(inst.a), inst.type, inst.lane);
+      case 'vec2':
+        return isPacked(inst.type) ? undefined : [inst.a, inst.b].flatMap((each) => [...of(each)]);
+      case 'vec4':
+        return isPacked(inst.type) ? undefined : [inst.a, inst.b, inst.c, inst.d].flatMap((each) => [...of(each)]);
+      case 'ptradd':
+        return this.#kernel.insts[inst.b]!.op === 'const' ? of(inst.a) : undefined;
+      case 'load':
+        // Parameters are operands of instructions, from the bank of constants.
+        return this.#kernel.insts[inst.addr]!.type === 'ptr.param' ? [known, known] : undefined;
+      case 'mul':
+      case 'shl':
+      case 'lshr':
+      case 'or':
+        return this.#foldInteger(value, inst.op, inst.a, inst.b);
+      default:
+        return undefined;
+    }
+  }
+
+  /** Products that are a part of the sum that makes an address, and the halves of 64 bits. */
+  #foldInteger(value: Value, op: 'mul' | 'shl' | 'lshr' | 'or', a: Value, b: Value): readonly Word[] | undefined {
+    if (this.#offsets.has(value)) return this.#wordsOf(a).slice(0, 1);
+    if (this.#kernel.insts[value]!.type !== 'i64') return undefined;
+    if (op === 'or') return joined(this.#wordsOf(a), this.#wordsOf(b));
+    if (op === 'mul' || constantOf(this.#kernel, b) !== 32n) return undefined;
+    const [low = known, high = known] = this.#wordsOf(a);
+    return op === 'shl' ? [known, low] : [high, known];
   }
 }
 
-/** The values that are live behind each block, by what holds them. */
-function liveBehind(kernel: Kernel, holders: (value: Value) => readonly Value[]): Set<Value>[] {
+/** The registers of a value that has some; a predicate is its first word. */
+const own = (value: Value, type: Type): readonly Word[] =>
+  Array.from({ length: type === 'i1' ? 1 : registersOf(type) }, (_, part) => value * partsOfValue + part);
+
+/** The words with the number of a type, with others behind them. */
+const resized = (words: readonly Word[], type: Type, others: Word = known): readonly Word[] =>
+  Array.from({ length: registersOf(type) }, (_, part) => (part < words.length ? words[part]! : others));
+
+/** Whether the elements of a vector share registers. */
+const isPacked = (type: Type): boolean => isVector(type) && bitsOf(elementOf(type)) < 32;
+
+/** The words of an element of a vector. */
+function lane(words: readonly Word[], type: Type, index: number): readonly Word[] {
+  const first = Math.floor((index * Math.max(8, bitsOf(type))) / 32);
+  return words.slice(first, first + registersOf(type));
+}
+
+/** Two halves that are put side by side; undefined where one is over the other. */
+function joined(a: readonly Word[], b: readonly Word[]): readonly Word[] | undefined {
+  const isApart = [0, 1].every((part) => (a[part] ?? known) === known || (b[part] ?? known) === known);
+  return isApart ? [0, 1].map((part) => ((a[part] ?? known) === known ? (b[part] ?? known) : a[part]!)) : undefined;
+}
+
+/**
+ * Products of an extended i32 and a constant that are only added to addresses: one instruction multiplies, extends and adds, so that the index is live, and
+ * not the product.
+ */
+function offsetsOf({ insts, blocks }: Kernel): ReadonlySet<Value> {
+  const found = new Set<Value>();
+  const isIndex = (value: Value): boolean => ['sext', 'zext'].includes(insts[value]!.op);
+  for (const { body } of blocks)
+    for (const value of body) {
+      const inst = insts[value]!;
+      if ((inst.op === 'mul' || inst.op === 'shl') && inst.type === 'i64' && isIndex(inst.a) && insts[inst.b]!.op === 'const')
+        found.add(value);
+    }
+  const drop = (value: Value): void => void found.delete(value);
+  for (const { body, end } of blocks) {
+    for (const value of body) {
+      const inst = insts[value]!;
+      if (inst.op !== 'ptradd') operandsOf(inst).forEach(drop);
+    }
+    terminatorOperands(end).forEach(drop);
+  }
+  return found;
+}
+
+/** The words that are live, and how many of them are registers. */
+class Live {
+  readonly words = new Set<Word>();
+  registers = 0;
+  predicates = 0;
+  readonly #kernel: Kernel;
+  readonly #words: Words;
+
+  constructor(kernel: Kernel, words: Words) {
+    this.#kernel = kernel;
+    this.#words = words;
+  }
+
+  addAll(words: Iterable<Word>): void {
+    for (const word of words)
+      if (!this.words.has(word)) {
+        this.words.add(word);
+        this.#count(word, 1);
+      }
+  }
+
+  add(value: Value): void {
+    this.addAll(this.#words.of(value));
+  }
+
+  remove(value: Value): void {
+    for (const word of this.#words.of(value)) if (this.words.delete(word)) this.#count(word, -1);
+  }
+
+  #count(word: Word, by: number): void {
+    if (this.#kernel.insts[heldBy(word)]!.type === 'i1') this.predicates += by;
+    else this.registers += by;
+  }
+}
+
+/** The words that are live behind each block. */
+function liveBehind(kernel: Kernel, words: Words): Set<Word>[] {
   const { predecessors } = cfgOf(kernel);
   const home = new Int32Array(kernel.insts.length).fill(-1);
   for (const { id, params, body } of kernel.blocks) {
     for (const value of params) home[value] = id;
     for (const value of body) home[value] = id;
   }
-  const before = kernel.blocks.map(() => new Set<Value>());
-  const behind = kernel.blocks.map(() => new Set<Value>());
-  const use = (value: Value, block: number): void => {
+  const before = kernel.blocks.map(() => new Set<Word>());
+  const behind = kernel.blocks.map(() => new Set<Word>());
+  const use = (word: Word, block: number): void => {
     const stack = [block];
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
-      if (at === home[value] || before[at]!.has(value)) continue;
-      before[at]!.add(value);
+      if (at === home[heldBy(word)] || before[at]!.has(word)) continue;
+      before[at]!.add(word);
       for (const from of predecessors[at]!) {
-        behind[from]!.add(value);
+        behind[from]!.add(word);
         stack.push(from);
       }
     }
   };
   const useAll = (operands: readonly Value[], block: number): void => {
-    for (const operand of operands) for (const each of holders(operand)) use(each, block);
+    for (const operand of operands) for (const each of words.of(operand)) use(each, block);
   };
   for (const { id, body, end } of kernel.blocks) {
-    for (const value of body) {
-      const inst = kernel.insts[value]!;
-      if (!isFolded(kernel, inst)) useAll(operandsOf(inst), id);
-    }
+    for (const value of body) if (!words.isFolded(value)) useAll(operandsOf(kernel.insts[value]!), id);
     useAll(terminatorOperands(end), id);
   }
   return behind;
@@ -134,25 +240,55 @@ function liveBehind(kernel: Kernel, holders: (value: Value) => readonly Value[])
 const isFixed = (inst: Inst): boolean => ops[inst.op].effect !== 'pure' && ops[inst.op].effect !== 'reads';
 
 /**
- * The body of a block with each load, and what its address is made of, before what does not need it: as assemblers schedule loads, to wait for
- * several at a time. No load passes a write or a barrier.
+ * The body of a block as assemblers schedule it to wait for several accesses at a time: addresses that need no access first, then each load, and what
+ * its address is made of, before what does not need it. No load passes a write or a barrier.
  */
-export function loadsFirst({ insts }: Kernel, body: readonly Value[]): Value[] {
+export function accessesFirst(kernel: Kernel, body: readonly Value[]): Value[] {
+  const addresses = addressesOf(kernel, body);
+  return [...body.filter((value) => addresses.has(value)), ...loadsFirst(kernel, body, addresses)];
+}
+
+/** What the addresses of a block's accesses are made of, as far as that is computed in the block and needs no access. */
+function addressesOf({ insts }: Kernel, body: readonly Value[]): ReadonlySet<Value> {
+  const inside = new Set(body);
+  const pure = new Set<Value>();
+  const found = new Set<Value>();
+  for (const value of body) {
+    const inst = insts[value]!;
+    const isPure = ops[inst.op].effect === 'pure' && operandsOf(inst).every((each) => !inside.has(each) || pure.has(each));
+    if (isPure) pure.add(value);
+    const address = addressIn(inst);
+    if (address !== undefined && pure.has(address)) found.add(address);
+  }
+  addOperands(insts, body, found, inside);
+  return found;
+}
+
+/** Adds to a set of values of a block what they are made of in it. */
+function addOperands(insts: readonly Inst[], body: readonly Value[], found: Set<Value>, inside: ReadonlySet<Value>): void {
+  // Operands are before what uses them.
+  for (let i = body.length - 1; i >= 0; i--)
+    if (found.has(body[i]!)) for (const each of operandsOf(insts[body[i]!]!)) if (inside.has(each)) found.add(each);
+}
+
+/** The address of an access. */
+function addressIn(inst: Inst): Value | undefined {
+  if (inst.op === 'load' || inst.op === 'store') return inst.addr;
+  return inst.op === 'atomic' || inst.op === 'cas' ? inst.a : undefined;
+}
+
+/** The body of a block without some values, with each load, and what its address is made of, before what does not need it. */
+function loadsFirst({ insts }: Kernel, body: readonly Value[], without: ReadonlySet<Value>): Value[] {
   const order: Value[] = [];
   let segment: Value[] = [];
   const flush = (): void => {
-    const inSegment = new Set(segment);
-    const needed = new Set<Value>();
-    const need = (value: Value): void => {
-      if (!inSegment.has(value) || needed.has(value)) return;
-      needed.add(value);
-      for (const operand of operandsOf(insts[value]!)) need(operand);
-    };
-    for (const value of segment) if (ops[insts[value]!.op].effect === 'reads') need(value);
-    order.push(...segment.filter((value) => needed.has(value)), ...segment.filter((value) => !needed.has(value)));
+    const needed = new Set(segment.filter((value) => ops[insts[value]!.op].effect === 'reads'));
+    addOperands(insts, segment, needed, new Set(segment));
+    for (const isNeeded of [true, false]) for (const value of segment) if (needed.has(value) === isNeeded) order.push(value);
     segment = [];
   };
   for (const value of body) {
+    if (without.has(value)) continue;
     if (!isFixed(insts[value]!)) {
       segment.push(value);
       continue;
@@ -166,8 +302,8 @@ export function loadsFirst({ insts }: Kernel, body: readonly Value[]): Value[] {
 
 /** The register pressure of a kernel, in the order of its instructions or in another one. */
 export function pressureOf(kernel: Kernel, orderOf: (body: readonly Value[]) => readonly Value[] = (body) => body): Pressure {
-  const holders = holdersOf(kernel);
-  const behind = liveBehind(kernel, holders);
+  const words = new Words(kernel);
+  const behind = liveBehind(kernel, words);
   const liveAt = new Int32Array(kernel.insts.length);
   let [maxLive, maxPredicates] = [0, 0];
   const note = ({ registers, predicates }: Live): void => {
@@ -176,20 +312,19 @@ export function pressureOf(kernel: Kernel, orderOf: (body: readonly Value[]) => 
   };
   for (const { id, params, body: given, end } of kernel.blocks) {
     const body = orderOf(given);
-    const live = new Live(kernel);
-    for (const value of behind[id]!) live.add(value);
-    for (const operand of terminatorOperands(end)) for (const each of holders(operand)) live.add(each);
+    const live = new Live(kernel, words);
+    live.addAll(behind[id]!);
+    for (const operand of terminatorOperands(end)) live.add(operand);
     note(live);
     for (let i = body.length - 1; i >= 0; i--) {
       const value = body[i]!;
-      const inst = kernel.insts[value]!;
-      if (isFolded(kernel, inst)) continue;
+      if (words.isFolded(value)) continue;
       // A result that nothing uses has a register all the same.
       live.add(value);
       note(live);
       liveAt[value] = live.registers;
       live.remove(value);
-      for (const operand of operandsOf(inst)) for (const each of holders(operand)) live.add(each);
+      for (const operand of operandsOf(kernel.insts[value]!)) live.add(operand);
       note(live);
     }
     for (const value of params) live.add(value);
