@@ -340,6 +340,12 @@ const outputs: Readonly<Record<string, Schema>> = {
     rows: list(object({ name: string, value: number, unit: string, times: integer })),
     is_invented: about(boolean, 'whether the launch is invented, and not specified'),
   }),
+  tune: document({
+    device: string,
+    sm: count,
+    file: string,
+    kernels: list(object({ routine: string, type: string, kernel: string, tflops: number })),
+  }),
   cache: {
     oneOf: [
       document({ folder: string }),
@@ -409,6 +415,7 @@ export const doctorSchema = page('doctor', outputs.doctor!);
 export const explainSchema = page('explain', outputs.explain!);
 export const diffSchema = page('diff', outputs.diff!);
 export const benchSchema = page('bench', outputs.bench!);
+export const tuneSchema = page('tune', outputs.tune!);
 export const cacheSchema = page('cache', outputs.cache!);
 export const profileSchema = page('profile', outputs.profile!);
 export const traceSchema = page('trace', outputs.trace!);

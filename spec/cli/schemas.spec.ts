@@ -54,6 +54,7 @@ const lines: readonly (readonly [schema: string, words: readonly string[], file?
   ['diff', ['diff', saxpy, '--devices', 'cpu:lane,cpu:simd']],
   ['diff', ['diff', 'bad.ptx', '--devices', 'cpu:lane,cpu:simd']],
   ['bench', ['bench', saxpy, '--repeat', '2']],
+  ['tune', ['tune', '--device', 'cpu', '--size', '8', '--runs', '1', '--type', 'f32', '-o', 'tuning.json']],
   ['cache', ['cache', 'path']],
   ['cache', ['cache', 'list']],
   ['profile', ['run', saxpy, '--profile=p.json'], 'p.json'],

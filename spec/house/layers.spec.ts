@@ -48,7 +48,8 @@ const rooms: Record<string, readonly string[]> = {
   cudart: ['base', 'api'],
   // A kernel of the builder is launched by the API.
   build: ['base', 'ptx', 'compile', 'text', 'api'],
-  kernels: ['base', 'api', 'build'],
+  // Launches choose by tables that a user has measured.
+  kernels: ['base', 'files', 'api', 'build'],
   cublas: ['base', 'api', 'build', 'kernels'],
   curand: ['base', 'api', 'build'],
   cufft: ['base', 'api', 'build'],

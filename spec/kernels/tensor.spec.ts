@@ -83,7 +83,7 @@ test('CM5093: what a tensor kernel cannot do', async () => {
   fails(() => tensorGemm({ tile: { rows: 48, columns: 64, stages: 2 } }), /multiples of 64/);
   // Its 128 threads would copy four rows at a time, whose parts are not exchanged alike.
   fails(() => tensorGemm({ by: 'wgmma', tile: { rows: 64, columns: 256, stages: 3 } }).kernel, /128 threads do not divide/);
-  const reason = await tune(device).catch((error: unknown) => error);
+  const reason = await tune(device, { size: 0 }).catch((error: unknown) => error);
   assert.ok(reason instanceof CumetalError && reason.code === 'CM5093');
 });
 

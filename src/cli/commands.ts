@@ -306,6 +306,45 @@ const bench: Command = {
   run: async (context) => (await import('./bench/index.ts')).bench(context, run),
 };
 
+const tune: Command = {
+  name: 'tune',
+  summary: 'measure the kernels of `cumetal/kernels` on a device, and have launches use the fastest',
+  usage: ['[options]'],
+  positionals: [0, 0],
+  options: [
+    ...ofRun('device'),
+    {
+      name: 'size',
+      value: 'N',
+      doc: 'Measure products of N by N by N. The default is 4096 on an NVIDIA GPU and 256 on other devices.',
+    },
+    { name: 'runs', value: 'N', doc: 'Run each kernel N times; the fastest run counts. The default is 5.' },
+    {
+      name: 'type',
+      value: 'TYPE',
+      many: true,
+      choices: ['f32', 'f16', 'bf16'],
+      doc: 'Measure kernels for this type of elements; can be repeated. The default is all of them.',
+    },
+    {
+      name: 'output',
+      short: 'o',
+      value: 'FILE',
+      doc: 'The file of the table; `-` is standard output. The default is the file that programs read.',
+    },
+    json,
+  ],
+  examples: [
+    { line: 'cumetal tune', does: 'measure the GPU of a Mac, otherwise the CPU device' },
+    { line: 'cumetal tune --device cuda', does: 'measure an NVIDIA GPU' },
+    { line: 'cumetal tune --device cpu --size 128 -o -', does: 'print a table' },
+  ],
+  details: `Several kernels of \`cumetal/kernels\` have the same result, and a launch of \`gemm\` runs one of them by a table of their speeds. Programs read the
+tables of all measured devices from one file: tuning.json in ~/.config/cumetal, in ~/Library/Application Support/cumetal on a Mac, or
+in %APPDATA%\\cumetal on Windows. CUMETAL_TUNING names another file, and CUMETAL_TUNING=0 none.`,
+  run: async (context) => (await import('./tune.ts')).tune(context),
+};
+
 const lsp: Command = {
   name: 'lsp',
   summary: 'serve editors: diagnostics as you type, hover, go to definition, rename',
@@ -352,6 +391,7 @@ export const commands: readonly Command[] = [
   explain,
   diff,
   bench,
+  tune,
   cache,
   lsp,
   completions,

@@ -1,12 +1,10 @@
-/**
- * Which of several kernels with the same result a launch runs: by what the device has, the sizes, and a table of measured speeds. The table that is here was
- * measured on an NVIDIA H200; `tune` measures another device.
- */
+/** Which of several kernels with the same result a launch runs: by what the device has, the sizes, and a table of measured speeds. */
 import type { Device } from '../api/index.ts';
 import type { GemmArguments, GemmOptions, GemmParameters, GemmType, HalfType } from './gemm-plan.ts';
 import { singleGemm } from './gemm-single.ts';
 import { tensorGemm } from './gemm-tensor.ts';
 import type { Routine } from './routine.ts';
+import { tableOf } from './tables.ts';
 
 /** What an NVIDIA device has. */
 export interface Capability {
@@ -23,15 +21,19 @@ export function capabilityOf({ info }: Device): Capability | undefined {
   return { sm: 10 * major + minor, multiprocessors };
 }
 
+/** The routine of products that runs everywhere. */
+export type PlainGemm = (options: GemmOptions) => GemmRoutine;
+type GemmRoutine = Routine<GemmParameters<GemmType>, GemmArguments<GemmType>>;
+
 /** A kernel for products. */
 export interface GemmCandidate {
   readonly name: string;
   readonly types: readonly GemmType[];
-  /** Whether an architecture has its instructions. */
+  /** Whether an architecture has its instructions; 0 is a device that is not of NVIDIA. */
   readonly fits: (sm: number) => boolean;
   readonly rows: number;
   readonly columns: number;
-  readonly make: (options: GemmOptions) => Routine<GemmParameters<GemmType>, GemmArguments<GemmType>>;
+  readonly make: (options: GemmOptions, plain: PlainGemm) => GemmRoutine;
 }
 
 const halves: readonly GemmType[] = ['f16', 'bf16'];
@@ -52,8 +54,16 @@ const single = (rows: number, columns: number, own: 8 | 16, stages: number, minB
     }) as never,
 });
 
-/** The kernels for products besides the one that runs everywhere. */
+const everywhere = (tile: 64 | 128): GemmCandidate => ({
+  ...{ name: `plain ${tile}x${tile}`, types: ['f32', 'f16', 'bf16'], rows: tile, columns: tile },
+  fits: () => true,
+  make: (options, plain) => plain({ ...options, tile }),
+});
+
+/** The kernels for products. */
 export const gemmCandidates: readonly GemmCandidate[] = [
+  everywhere(128),
+  everywhere(64),
   tensor('wgmma', 128, 256, 4),
   tensor('wgmma', 256, 128, 4),
   tensor('wgmma', 128, 128, 3),
@@ -64,39 +74,6 @@ export const gemmCandidates: readonly GemmCandidate[] = [
   single(64, 128, 8, 3, 4),
   single(64, 64, 8, 4),
 ];
-
-/** Speeds of kernels for products in TFLOP/s, for sizes of which a device has many tiles; by type and by the name of the candidate. */
-export type Speeds = Readonly<Record<string, Readonly<Record<string, number>>>>;
-
-/** A table of measured speeds, as `tune` gives it: it is JSON. */
-export interface TuningTable {
-  readonly version: 1;
-  /** The name of the device. */
-  readonly device: string;
-  /** The number of its architecture. */
-  readonly sm: number;
-  readonly gemm: Speeds;
-}
-
-const halfSpeeds = {
-  ...{ 'wgmma 128x256': 631, 'wgmma 256x128': 603, 'wgmma 128x128': 486, 'wgmma 128x64': 434 },
-  ...{ 'mma 128x128': 433, 'mma 64x64': 260 },
-} as const;
-/** Measured on an NVIDIA H200. */
-const measured: TuningTable = {
-  version: 1,
-  device: 'NVIDIA H200',
-  sm: 90,
-  gemm: { f16: halfSpeeds, bf16: halfSpeeds, f32: { 'single 128x256': 44.9, 'single 64x128': 40.7, 'single 64x64': 43.5 } },
-};
-
-const tables = new Map<string, TuningTable>();
-
-/** Has launches on devices of the table's name use it. */
-export const useTable = (table: TuningTable): void => void tables.set(table.device, table);
-
-/** The table of a device: its own, or that of the H200. */
-export const tableOf = ({ info }: Device): TuningTable => tables.get(info.name) ?? measured;
 
 /** The time of a product by a candidate: whole tiles on the multiprocessor that has most of them. */
 function timeOf(
@@ -109,18 +86,21 @@ function timeOf(
   return (Math.ceil(tiles / multiprocessors) * rows * columns) / speed;
 }
 
-/** The fastest kernel for a product on a device, if there are several. */
+/** The fastest kernel for a product on a device, if there are several of which a table has the speeds. */
 export function chooseGemm<T extends GemmType>(
   device: Device,
   options: GemmOptions<T>,
   given: GemmArguments<T>,
+  plain: PlainGemm,
 ): Routine<GemmParameters<T>, GemmArguments<T>> | undefined {
-  const capability = capabilityOf(device);
+  if (options.tile !== undefined) return undefined;
   const type = options.type?.name ?? 'f32';
-  const speeds = tableOf(device).gemm[type];
-  if (!capability || !speeds || options.tile !== undefined) return undefined;
-  const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(capability.sm) && speeds[name]! > 0);
-  const timed = able.map((each) => ({ each, time: timeOf(each, speeds[each.name]!, given, capability.multiprocessors) }));
+  const speeds = tableOf(device)?.gemm[type];
+  if (!speeds) return undefined;
+  // Whole tiles are what counts on a device whose multiprocessors are not known.
+  const { sm, multiprocessors } = capabilityOf(device) ?? { sm: 0, multiprocessors: 1 };
+  const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(sm) && speeds[name]! > 0);
+  const timed = able.map((each) => ({ each, time: timeOf(each, speeds[each.name]!, given, multiprocessors) }));
   const best = timed.sort((a, b) => a.time - b.time)[0]?.each;
-  return best?.make(options as GemmOptions) as Routine<GemmParameters<T>, GemmArguments<T>> | undefined;
+  return best?.make(options as GemmOptions, plain) as Routine<GemmParameters<T>, GemmArguments<T>> | undefined;
 }

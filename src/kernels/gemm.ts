@@ -24,7 +24,7 @@ import {
   v4,
   when,
 } from '../build/index.ts';
-import { chooseGemm, gemmCandidates } from './choice.ts';
+import { chooseGemm, gemmCandidates, type PlainGemm } from './choice.ts';
 import { type Activation, activations } from './functions.ts';
 import {
   type GemmArguments,
@@ -83,7 +83,7 @@ export function gemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): 
   const plan = (given: GemmArguments<T>): Plan<GemmParameters<T>> => gemmPlan({ ...form, tile: [tile, tile], threads }, given);
   // A tile that is asked for is this kernel's.
   const name = options.tile === undefined && candidateTypes.has(type) ? `${key}_any` : key;
-  return routine(name, make, plan, (device, given) => chooseGemm(device, options, given));
+  return routine(name, make, plan, (device, given) => chooseGemm(device, options, given, gemm as PlainGemm));
 }
 
 function body(p: GemmInside, form: Form): void {

@@ -6,7 +6,6 @@ export { attention } from './attention.ts';
 export { type AttentionBackwardArguments, type AttentionBackwardOptions, attentionBackward } from './attention-backward.ts';
 export type { AttentionArguments, AttentionOptions } from './attention-plan.ts';
 export { type TensorAttentionOptions, tensorAttention } from './attention-tensor.ts';
-export { type Speeds, type TuningTable, useTable } from './choice.ts';
 export type { Joined, Joining, Reduced } from './combine.ts';
 export {
   type ConvolutionArguments,
@@ -57,4 +56,5 @@ export {
   type SortOptions,
   type SortValue,
 } from './sort.ts';
-export { type TuneOptions, tune } from './tune.ts';
+export { parseTables, type Speeds, type TuningTable, tablesText, useTable } from './tables.ts';
+export { type Measured, type TunedType, type TuneOptions, tune, tunedTypes } from './tune.ts';
