@@ -65,7 +65,7 @@ export interface RegisterReport {
 }
 
 /** The registers that a kernel needs on an architecture, by default its target. Throws what is wrong with instructions that this compiler does not have. */
-export function registersOf(kernel: TypedKernel, architecture: Target = kernel.target): RegisterReport {
+export function registersOf(kernel: TypedKernel, architecture: Target = kernel.target as Target): RegisterReport {
   const diagnostics = new Diagnostics();
   const found = registersOfKernels(kernel.source, Number(/\d+/.exec(architecture)![0]), diagnostics)?.[0];
   if (!found) throw errorOf(diagnostics);
