@@ -1,5 +1,5 @@
 /** `cumetal tune`: measures the kernels of the library on a device, and keeps the speeds where launches of `cumetal/kernels` find them. */
-import { CumetalError, Device, DeviceNotFoundError } from '../api/index.ts';
+import { type CumetalError, Device } from '../api/index.ts';
 import type { DeviceKind } from '../device/index.ts';
 import { makeFolderOf, tuningFile, tuningVariable } from '../files/index.ts';
 import {
@@ -60,13 +60,16 @@ async function measure({ parsed, terminal }: Context, options: TuneOptions): Pro
     using device = Device.open((lastValue(parsed, 'device') ?? 'auto') as DeviceKind);
     return await tuneDevice(device, { ...options, onMeasured });
   } catch (error) {
-    if (!(error instanceof CumetalError)) throw error;
+    if (!isOfDiagnostics(error)) throw error;
     writeDiagnostics(error.diagnostics, terminal);
-    return error instanceof DeviceNotFoundError ? exit.noDevice : exit.failed;
+    return error.name === 'DeviceNotFoundError' ? exit.noDevice : exit.failed;
   } finally {
     terminal.status?.('');
   }
 }
+
+/** Whether an error is one of the API. */
+const isOfDiagnostics = (error: unknown): error is CumetalError => error instanceof Error && 'diagnostics' in error;
 
 const rowsOf = ({ gemm }: TuningTable): readonly Row[] =>
   Object.entries(gemm).flatMap(([type, speeds]) =>

@@ -42,18 +42,18 @@ function registersOfAll(sm: number): number {
  * What a thread has besides live values: R1, the stack pointer; two registers that are counted and that no instruction names; and what is free between
  * pairs of 64 bits and ahead of reuse, which is two or three. A function that a kernel calls has the first 24 registers.
  */
-const besides = { stackPointer: 1, reserved: 2, free: 2.5, ofCalls: 4, leastOfCalls: 24 } as const;
+const besides = { stackPointer: 1, reserved: 2, free: 2.5, ofCalls: 4, minOfCalls: 24 } as const;
 /** The registers of a kernel without instructions. */
-const leastOfAll = 4;
+const minOfAll = 4;
 
-/** The registers of a sequence besides its operands and its result, by its operation; `least` counts all live registers where a function is called. */
-const sequences: Readonly<Record<string, { readonly scratch: number; readonly least?: number }>> = {
+/** The registers of a sequence besides its operands and its result, by its operation; `min` counts all live registers where a function is called. */
+const sequences: Readonly<Record<string, { readonly scratch: number; readonly min?: number }>> = {
   'fdiv f32': { scratch: 2 },
   'fsqrt f32': { scratch: 2 },
-  'fdiv f64': { scratch: 8, least: 18 },
+  'fdiv f64': { scratch: 8, min: 18 },
   'fsqrt f64': { scratch: 8 },
   'division i32': { scratch: 2 },
-  'division i64': { scratch: 2, least: 24 },
+  'division i64': { scratch: 2, min: 24 },
 };
 
 /** The sequence of an instruction, if it is one. */
@@ -80,20 +80,20 @@ function registersOf(kernel: Kernel, directives: readonly string[], ofAll: numbe
 
 /** What the assembler allots: accesses are moved ahead as far as all threads still have their registers. */
 function estimateFor(kernel: Kernel, maxLive: number, ofAll: number): number {
-  let [count, scratch, least] = [0, 0, 0];
+  let [count, scratch, min] = [0, 0, 0];
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const sequence = sequenceOf(kernel.insts[value]!);
       count++;
       scratch = Math.max(scratch, sequence?.scratch ?? 0);
-      least = Math.max(least, sequence?.least ?? 0);
+      min = Math.max(min, sequence?.min ?? 0);
     }
-  if (count === 0) return leastOfAll;
+  if (count === 0) return minOfAll;
   const isCaller = kernel.params.some(({ formats, faults }) => formats !== undefined || faults !== undefined);
   const others = besides.stackPointer + besides.reserved + besides.free + (isCaller ? besides.ofCalls : 0);
-  const need = (live: number): number => Math.max(live + scratch, least) + others;
+  const need = (live: number): number => Math.max(live + scratch, min) + others;
   const early = pressureOf(kernel, (body) => accessesFirst(kernel, body)).maxLive;
-  const sum = Math.max(need(maxLive), Math.min(ofAll, need(early)), isCaller ? besides.leastOfCalls : 0);
+  const sum = Math.max(need(maxLive), Math.min(ofAll, need(early)), isCaller ? besides.minOfCalls : 0);
   return 2 * Math.round(sum / 2);
 }
 

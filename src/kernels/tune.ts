@@ -33,7 +33,7 @@ export interface TuneOptions {
   readonly runs?: number;
   /** The types of the elements whose kernels are measured: all by default. */
   readonly types?: readonly TunedType[];
-  /** Is told of each kernel when it was measured. */
+  /** Receives each kernel when it was measured. */
   readonly onMeasured?: (measured: Measured) => void;
 }
 
