@@ -117,7 +117,7 @@ Of the 222 kernels of the PTX in \`examples\` and \`fixtures\`, without the text
 | --- | ---: | --- |
 | OpenCL C | 222 | none |
 | MSL of macOS 15 | 217 | 5 with barriers for some of the threads |
-| WGSL | 215 | 6 with barriers of the grid, 1 with an approximate reciprocal of a double |
+| WGSL | 216 | 6 with barriers of the grid |
 | metallib of macOS 15 | 202 | as MSL, and 15 with more than 32 KiB of shared memory |
 | PTX of sm_80 | 187 | 12 with launches, 12 with a stack, 6 with the heap, 5 with clusters |
 
