@@ -57,7 +57,7 @@ function addReaching(
   const work = [{ block, before }];
   for (let place = work.pop(); place; place = work.pop()) {
     const { before } = place;
-    const last = stores[place.block]!.findLast((store) => store.name === name && store.at < before);
+    const last = stores[place.block]!.filter((store) => store.name === name && store.at < before).at(-1);
     if (last) found.add(last.value);
     else
       for (const from of predecessors[place.block]!)
