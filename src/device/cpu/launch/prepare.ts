@@ -5,15 +5,15 @@
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
 import { defaultHeapBytes, defaultStackBytes, endedAt, lockTableBytes } from '../../../ir/index.ts';
+import { type Dispatch, dispatchOf } from '../../cluster-groups.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
 import type { DeviceInfo, Dim3, LaunchRequest, LaunchResult } from '../../device.ts';
-import { clusterOfLaunch, validateLaunch, validatorOf } from '../../validate-launch.ts';
+import { clusterOfLaunch } from '../../launch-shape.ts';
+import { validateLaunch, validatorOf } from '../../validate-launch.ts';
 import { bufferIn } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
 import type { BlockTurns, ObservedLaunch, Observer } from '../observe/observer.ts';
-import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
-import { hasSpecialOrder } from '../sanitizer/precise/sync-roles.ts';
 import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Residents } from '../workers/residents.ts';
@@ -36,7 +36,7 @@ import {
   type ResidentAreas,
   residentAreas,
 } from './memory-layout.ts';
-import { canObserve, instrumentsOf, startObservers } from './observers.ts';
+import { canObserve, instrumentsOf, isBeyondFastChecks, startFastObserver, startObservers } from './observers.ts';
 import { reportEnding } from './report-ending.ts';
 import { type Scope, withScope } from './scope.ts';
 
@@ -104,21 +104,28 @@ interface Inputs {
   readonly memory: DeviceMemory;
   readonly environment: LaunchEnvironment;
   readonly kernel: LoadedKernel;
-  readonly request: LaunchRequest;
+  readonly request: Dispatch;
 }
+
+/** Whether a request asks for observers. */
+const isObserved = ({ sanitize, schedule, trace, profile }: LaunchRequest): boolean =>
+  sanitize !== undefined || schedule !== undefined || trace !== undefined || profile !== undefined;
 
 /** Prepares a launch. Refuses it after reporting CM50xx or CM60xx. */
 export function prepareLaunch(
   memory: DeviceMemory,
   environment: LaunchEnvironment,
   kernel: LoadedKernel,
-  request: LaunchRequest,
+  given: LaunchRequest,
   diagnostics: Diagnostics,
 ): Preparation {
   const validator = validatorOf(environment.info, (buffer) => bufferIn(memory, buffer));
-  const isValid = validateLaunch(validator, kernel.reflection, request, diagnostics) && canObserve(request, diagnostics);
+  // Whoever binds addresses dispatches blocks of the device.
+  const reflection = environment.bound ? { ...kernel.reflection, cluster: undefined } : kernel.reflection;
+  const isValid = validateLaunch(validator, reflection, given, diagnostics) && (!isObserved(given) || canObserve(given, diagnostics));
   if (!isValid) return { result: undefined };
-  if (product(request.grid) === 0 || product(request.block) === 0) return { result: { durationMs: 0, launched: [] } };
+  if (product(given.grid) === 0 || product(given.block) === 0) return { result: { durationMs: 0, launched: [] } };
+  const request = environment.bound ? given : dispatchOf(kernel.reflection, given);
   const withStack = kernel.withStack(request.stackBytes ?? defaultStackBytes) ?? kernel;
   const inputs = { memory, environment, kernel: withStack, request };
   const launch = prepareFast(inputs) ?? prepareExact(inputs, diagnostics);
@@ -131,15 +138,14 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
   const { sanitize, schedule, trace, profile, block } = request;
   const { isPrecise, allocations, bound } = environment;
   if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
-  // Fast checks know nothing of asynchronous operations and barriers in memory.
-  if (hasSpecialOrder(sanitize.source, request.kernel) || kernel.params.some(({ service }) => service === 'cluster')) return undefined;
+  if (isBeyondFastChecks(request) || kernel.params.some(({ service }) => service === 'cluster')) return undefined;
   const compiled = kernel.checked(sanitize.kinds, block);
   const { wasm, checks } = compiled ?? {};
   if (!compiled || !wasm || !checks) return undefined;
   return withScope((scope) => {
     const allocated = allocate(inputs, compiled, scope);
     if (typeof allocated === 'number') return undefined;
-    const fast = startFastSanitizer({ ...allocated, request: { ...request, sanitize } }, checks);
+    const fast = startFastObserver({ ...allocated, request: { ...request, sanitize } }, checks);
     if (!fast) return undefined;
     scope.defer((isWell) => fast.end(isWell));
     return preparedLaunch(inputs, { ...allocated, wasm, scope, observers: [fast] }, (diagnostics) => {
@@ -152,7 +158,7 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
 /** A launch without fast checks: plain, or with the observers that the request asks for. Undefined after reporting CM6012 or CM6013. */
 function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch | undefined {
   const { memory, environment, kernel, request } = inputs;
-  const instruments = instrumentsOf(request);
+  const instruments = isObserved(request) ? instrumentsOf(request) : undefined;
   const facts = instruments ? undefined : launchFacts({ memory, bound: environment.bound }, kernel, request);
   const compiled = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block, facts);
   const { wasm, excess = '' } = compiled;
@@ -166,7 +172,8 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
       diagnostics.report('CM6012', { bytes: allocated, what: `a launch of \`${request.kernel}\`` });
       return undefined;
     }
-    const observers = startObservers(allocated, environment.allocations !== undefined, scope, diagnostics);
+    const hasAllocations = environment.allocations !== undefined;
+    const observers = isObserved(request) ? startObservers(allocated, hasAllocations, scope, diagnostics) : [];
     if (!observers) return undefined;
     // A launch without a sanitizer may write any memory.
     if (!request.sanitize) environment.allocations?.writeAll();
