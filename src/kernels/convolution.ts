@@ -16,14 +16,13 @@ import {
   type Pointer,
   ptr,
   s32,
-  shared,
-  syncThreads,
   threadIndex,
   u32,
   type Value,
   when,
 } from '../build/index.ts';
 import type { Any } from './combine.ts';
+import { addProduct, depth, multiply, split, threads, tile, withFused } from './convolution-product.ts';
 import { type ConvolutionShape, countsOf, type Sizes, sizeParameters, sizesOf, type Words } from './convolution-shape.ts';
 import { plus } from './functions.ts';
 import { assertHolds, Procedure, type Steps } from './procedure.ts';
@@ -55,70 +54,6 @@ export interface ConvolutionBackwardArguments<T extends Floating> extends Convol
   readonly dweights?: BufferOf<T>;
   readonly dbias?: BufferOf<T>;
 }
-
-const tile = 64;
-const depth = 16;
-const threads = 256;
-const per = 4;
-
-/** Whether the kernel that is made rounds a product and a sum once. */
-let isFused = true;
-const addProduct = (a: Real, b: Real, sum: Real): Real => (isFused ? a.fma(b, sum) : a.mul(b).add(sum));
-
-/** A product of two matrices whose elements functions find: `row` and `column` are places in the result, and `k` is what is summed over. */
-interface Product {
-  readonly m: Word;
-  readonly n: Word;
-  readonly k: Word;
-  /** The first index of k; 0 by default. */
-  readonly from?: Word;
-  /** Whether elements at neighboring indices of k are neighbors in memory, and not those of neighboring rows and columns. */
-  readonly isAlong?: boolean;
-  /** An element of the left factor; what is beyond it is not asked for. */
-  left(row: Word, k: Word): Real;
-  right(k: Word, column: Word): Real;
-  store(row: Word, column: Word, sum: Real): void;
-}
-
-/** Computes a tile of 64 by 64: each of 256 threads has 4 by 4 of it. */
-function multiply({ m, n, k, from = constant(u32, 0), isAlong = false, left, right, store }: Product): void {
-  const [a, b] = [shared(f32, [depth, tile + 1]), shared(f32, [depth, tile + 1])];
-  const [row, column] = [blockIndex('y').mul(tile), blockIndex('x').mul(tile)];
-  const own = threadIndex();
-  const [x, y] = [own.and(15), own.shr(4)];
-  const sums = Array.from({ length: per * per }, () => local(f32, 0));
-  loop(from, k, depth, (first) => {
-    for (let i = 0; i < (tile * depth) / threads; i++) {
-      const [line, at] = isAlong
-        ? [own.shr(4).add(i * (threads / depth)), own.and(depth - 1)]
-        : [own.and(tile - 1), own.shr(6).add(i * (threads / tile))];
-      const [r, c, q] = [row.add(line), column.add(line), first.add(at)];
-      const [ours, theirs] = [local(f32, 0), local(f32, 0)];
-      when(r.lt(m).and(q.lt(k)), () => ours.set(left(r, q)));
-      when(c.lt(n).and(q.lt(k)), () => theirs.set(right(q, c)));
-      a.in(at, line).set(ours);
-      b.in(at, line).set(theirs);
-    }
-    syncThreads();
-    loop(0, depth, 1, (q) => {
-      const us = Array.from({ length: per }, (_, i) => a.in(q, y.add(i * 16)).get());
-      const vs = Array.from({ length: per }, (_, j) => b.in(q, x.add(j * 16)).get());
-      for (const [i, u] of us.entries()) for (const [j, v] of vs.entries()) sums[i * per + j]!.set(addProduct(u, v, sums[i * per + j]!));
-    });
-    syncThreads();
-  });
-  for (let i = 0; i < per; i++)
-    for (let j = 0; j < per; j++) {
-      const [r, c] = [row.add(y).add(i * 16), column.add(x).add(j * 16)];
-      when(r.lt(m).and(c.lt(n)), () => store(r, c, sums[i * per + j]!.get()));
-    }
-}
-
-/** A number as digits: the quotient and the remainder. */
-const split = (value: Word, by: Word): [Word, Word] => {
-  const quotient = value.div(by);
-  return [quotient, value.sub(quotient.mul(by))];
-};
 
 /** An element of an image, 0 outside of it. `y` and `x` are where it is if there were no padding. */
 function pixel(from: Pointer<'f32', 'global'>, plane: Word, y: Value<'s32'>, x: Value<'s32'>, height: Word, width: Word): Real {
@@ -335,10 +270,7 @@ function made(what: string, type: Any, body: Body, to = type): Made {
     routine(
       named('convolution', what, type.name, !fused && 'rounded'),
       (name) => {
-        isFused = fused;
-        const created = kernel(name, parameters, (p) => body(p as never, type), { ...portable, block: threads });
-        isFused = true;
-        return created;
+        return withFused(fused, () => kernel(name, parameters, (p) => body(p as never, type), { ...portable, block: threads }));
       },
       ({ x, weights, bias, y, sizes, grid }: Launch) => ({ grid, block: threads, args: { x, weights, bias, y, ...sizes } as never }),
     ) as unknown as Routine<never, Launch>;
