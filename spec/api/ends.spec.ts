@@ -219,7 +219,6 @@ test('options of a device are checked when it is opened', async () => {
     { denormals: '' },
     { via: 'text' },
     { fp: true },
-    { inBackground: 'no' },
   ];
   for (const options of wrong)
     assert.is(await codeOf(() => Device.open('cpu', options as DeviceOptions)), 'CM5078', JSON.stringify(options));
