@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Device } from '../src/api/index.ts';
-import { u32 } from '../src/build/index.ts';
+import { f16, f32, globalIndex, kernel, ptr, u32, when } from '../src/build/index.ts';
 import {
   cublasCreate,
   cublasDgemm,
@@ -234,7 +234,13 @@ function peerOf(library: Library, folder: string): Peer | undefined {
 const opened = (file: string): Peer =>
   dlopen(file, { peer: { args: ['i32', 'i32', 'i32', 'i32', 'i32'], returns: 'f64' } }).symbols.peer as unknown as Peer;
 
-/** Memory with the contents that the peers have, and what frees it. */
+/** Rounds numbers to halves. */
+const halves = kernel('halves', { x: ptr(f32), y: ptr(f16), n: u32 }, ({ x, y, n }) => {
+  const i = globalIndex();
+  when(i.lt(n), () => y.at(i).set(x.at(i).get().to(f16)));
+});
+
+/** Memory with random contents, and what frees it. */
 function machineOf(device: Device): { machine: Machine; free: () => void } {
   const held: { free(): void }[] = [];
   const generator: CurandGenerator = curandCreateGenerator(device, 'philox');
@@ -244,7 +250,7 @@ function machineOf(device: Device): { machine: Machine; free: () => void } {
     if (type === 'f32') curandGenerateUniform(generator, made as never, count);
     else if (type === 'f64') curandGenerateUniformDouble(generator, made as never, count);
     else if (type === 'u32') curandGenerate(generator, made as never, count);
-    else made.write(Array.from({ length: count }, (_, i) => ((i * 2654435761) % 1024) / 4096 + 0.25) as never);
+    else halves.launch(device, { grid: Math.ceil(count / 256), block: 256, args: { x: random('f32', count), y: made as never, n: count } });
     return made as never;
   };
   const free = (): void => {
@@ -283,6 +289,15 @@ async function rowOf({ name, peer: numbersOf, prepare }: Compared, peer: Peer, d
   }
 }
 
+function openGpu(): Device | undefined {
+  try {
+    return Device.open('cuda', { print: false });
+  } catch (error) {
+    console.error(`there is no NVIDIA GPU here: ${(error as Error).message}`);
+    return undefined;
+  }
+}
+
 /** Nothing where there is no GPU or no nvcc. */
 export async function libraries(words: readonly string[]): Promise<Bench | undefined> {
   if (Bun.which('nvcc') === null) {
@@ -293,15 +308,18 @@ export async function libraries(words: readonly string[]): Promise<Bench | undef
   const kept = process.env.CUMETAL_BENCH_FOLDER;
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'cumetal-bench-'));
   const rows: Row[] = [];
+  const device = openGpu();
+  if (!device) return undefined;
   try {
-    const device = Device.open('cuda');
     const peers = new Map<Library, Peer | undefined>();
     for (const each of compared.filter(({ name, library }) => name.includes(only) || library === only)) {
       if (!peers.has(each.library)) peers.set(each.library, peerOf(each.library, folder));
       const peer = peers.get(each.library);
       const row = peer && (await rowOf(each, peer, device));
-      if (row) rows.push(row);
-      else console.error(`${each.name}: not compared`);
+      if (row) {
+        rows.push(row);
+        console.error(`${row.name}: ${row.ratio.toFixed(3)}`);
+      } else console.error(`${each.name}: not compared`);
     }
     await device.close();
   } finally {
