@@ -5,13 +5,13 @@
  * be an instance of itself. A command is a part of its own, loaded when it runs.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { join, normalize } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { Glob } from 'bun';
 import { makeBytecode } from '../src/cli/startup/make-bytecode.ts';
 import { directImports } from './direct-imports.ts';
 import { embeddedHeaders } from './embedded-headers.ts';
 import { packageEntries } from './entries.ts';
-import { lazyModules } from './lazy-modules.ts';
+import { checkLazyFunctions, lazyFunctions, lazyModules, neededByLaunches } from './lazy-modules.ts';
 import { licensesOf } from './licenses.ts';
 import { hashOf, sourcesOf } from './sources.ts';
 import { embeddedWorker } from './worker.ts';
@@ -33,9 +33,15 @@ const headers = new Glob('cuda/include/**').scanSync({ cwd: root });
 const sources = [...new Set(['package.json', ...headers, ...starts.flatMap((file) => [...sourcesOf(file)])])];
 const hash = hashOf(sources);
 
+/** A module that is not in a file, and of which nothing but the division into parts stays. */
+const launchEntry = 'src/needed-by-launches.js';
+const launchFile = 'needed-by-launches.js';
+
 async function bundle(): Promise<void> {
+  await checkLazyFunctions();
   const { success, logs, metafile } = await Bun.build({
-    entrypoints: [...programs, ...libraries].map((file) => join(root, file)),
+    entrypoints: [...programs, ...libraries, ...lazyFunctions, launchEntry].map((file) => join(root, file)),
+    files: { [join(root, launchEntry)]: neededByLaunches() },
     root: join(root, 'src'),
     outdir: made,
     naming: { entry: '[dir]/[name].js', chunk: 'parts/[hash].js' },
@@ -53,9 +59,12 @@ async function bundle(): Promise<void> {
   if (!success) throw new Error(logs.map(String).join('\n'));
   const twice = inSeveralFiles(metafile!);
   if (twice.length > 0) throw new Error(`modules that are in more than one built file: ${twice.join(', ')}`);
-  writeFileSync(join(made, 'groups.json'), `${JSON.stringify(partGroups(metafile!))}\n`);
+  writeFileSync(join(made, 'groups.json'), `${JSON.stringify({ groups: partGroups(metafile!), lazy: lazyNames(metafile!) })}\n`);
+  rmSync(join(made, launchFile));
   writeFileSync(join(made, 'licenses.txt'), licensesOf(Object.keys(metafile!.inputs)));
 }
+
+type Metafile = NonNullable<Bun.BuildOutput['metafile']>;
 
 /** What the parts are grouped by: those that the same of these load are loaded together. */
 const startedTogether = [
@@ -66,33 +75,55 @@ const startedTogether = [
   'src/compile/index.ts',
   'src/device/index.ts',
   'src/device/cpu/index.ts',
+  ...lazyFunctions,
 ];
 
+/** Of parts with modules that are loaded when a function of theirs is called: the names of these functions there. */
+function lazyNames({ outputs }: Metafile): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const [path, { entryPoint }] of Object.entries(outputs)) {
+    if (!lazyFunctions.some((file) => file === entryPoint)) continue;
+    // The bundler puts a module that others import into a part, which the file of the module exports again.
+    const [, names, from] = /^import\{([^{}]*)\}from"([^"]+)";export\{[^{}]*\};\s*$/.exec(readFileSync(join(made, path), 'utf8')) ?? [];
+    if (names === undefined || from === undefined) throw new Error(`${path} does not only name functions of one part`);
+    const part = join(dirname(path), from);
+    found[part] = [...(found[part] ?? []), ...names.split(',').map((name) => name.split(' as ')[0]!)];
+  }
+  return found;
+}
+
 /** Parts that the program loads together, as paths in the folder of the built files. A part that asks for its own path stays a file. */
-function partGroups({ outputs }: NonNullable<Bun.BuildOutput['metafile']>): string[][] {
+function partGroups({ outputs }: Metafile): string[][] {
   const byEntry = new Map(Object.entries(outputs).map(([path, { entryPoint }]) => [entryPoint, path]));
   const groups = new Map<string, string[]>();
-  const loads = startedTogether.map((entry) => closureOf(byEntry.get(entry)!, outputs));
+  const later = new Set(Object.keys(lazyNames({ inputs: {}, outputs })));
+  const loads = startedTogether.map((entry) => closureOf(byEntry.get(entry)!, outputs, later));
   for (const path of Object.keys(outputs).sort()) {
     const key = loads.map((each) => (each.has(path) ? '1' : '0')).join('');
-    const isOwn = outputs[path]!.entryPoint === 'src/cli/start-fast.ts' || readFileSync(join(made, path), 'utf8').includes('import.meta');
+    const isOwn =
+      normalize(path) === launchFile ||
+      outputs[path]!.entryPoint === 'src/cli/start-fast.ts' ||
+      readFileSync(join(made, path), 'utf8').includes('import.meta');
     if (!key.includes('1') || isOwn) continue;
     groups.set(key, [...(groups.get(key) ?? []), normalize(path)]);
   }
   return [...groups.values()].filter((each) => each.length > 1);
 }
 
-/** An output and those that it imports, and those that they import, without what is loaded on demand. */
-function closureOf(path: string, outputs: NonNullable<Bun.BuildOutput['metafile']>['outputs']): Set<string> {
+/** An output and those that it imports, and those that they import, without what is loaded later. */
+function closureOf(path: string, outputs: Metafile['outputs'], later: ReadonlySet<string>): Set<string> {
+  // A file that names the functions of a part needs it.
+  const isNaming = (from: string): boolean => from === path && lazyFunctions.some((file) => file === outputs[from]?.entryPoint);
   const found = new Set([path]);
   // The set grows while it is walked.
   for (const each of found)
-    for (const { path: to, kind } of outputs[each]?.imports ?? []) if (kind === 'import-statement' && outputs[to]) found.add(to);
+    for (const { path: to, kind } of outputs[each]?.imports ?? [])
+      if (kind === 'import-statement' && outputs[to] && (isNaming(each) || !later.has(normalize(to)))) found.add(to);
   return found;
 }
 
 /** Modules whose text is in more than one output. */
-function inSeveralFiles({ outputs }: NonNullable<Bun.BuildOutput['metafile']>): string[] {
+function inSeveralFiles({ outputs }: Metafile): string[] {
   const count = new Map<string, number>();
   for (const { inputs } of Object.values(outputs))
     for (const [input, { bytesInOutput }] of Object.entries(inputs)) if (bytesInOutput > 0) count.set(input, (count.get(input) ?? 0) + 1);

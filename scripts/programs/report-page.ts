@@ -1,5 +1,5 @@
-/** The page of results of HeCBench: counts, and a row for each program. Reasons are in our words, because a program's output is not ours. */
-import type { Result } from './table.ts';
+/** The page of results of HeCBench: counts, and a row for each program. */
+import type { Row } from './rows.ts';
 
 /** Where a program ends, as the page says it. */
 const stages: Readonly<Record<string, string>> = {
@@ -19,51 +19,11 @@ const stages: Readonly<Record<string, string>> = {
   make: 'cannot be built by make',
 };
 
-/** Reasons that no result says. */
-const known: Readonly<Record<string, string>> = {
-  braycurtis: 'a Python extension of PyTorch',
-  convolutionDeformable: 'a Python extension of PyTorch',
-  dwconv1d: 'a Python extension of PyTorch',
-  dp: 'only for `nvc++ -stdpar`',
-  'saxpy-ompt': 'only for `nvc++ -mp`',
-  hpl: 'MPI, and a makefile for each machine',
-  miniDGS: 'MPI and ParMETIS',
-  'mf-sgd': '`__shfl` without `_sync`, which CUDA 13 does not have',
-  kmeans: 'function definitions of C before 1989 in a C++ source',
-  egs: '`using namespace std` makes its `stack` ambiguous with libc++',
-  attentionMultiHeadKVCache: 'a template member without `template`, which clang refuses',
-  'logic-rewrite': '`cudaGetErrorString` on the device',
-  miniFE: 'a header that a script of its makefile writes',
-  'softmax-online': 'more than 4 GiB of host memory',
-  spsm: 'a singular matrix, at every size',
-  romberg: 'a race between threads of a warp, which `--sanitize` names',
-  sssp: 'a race between threads of a block, which `--sanitize` names',
-  floydwarshall2: 'a race between threads of a block, which `--sanitize` names',
-  dxtc2: 'a race between threads of a warp, which `--sanitize` names',
-  p2p: 'it needs two devices',
-};
-
-/** The reason of a result in our words. */
-function reasonOf({ name, stage, reason, runSeconds }: Result): string {
-  const own = known[name];
-  if (stage === 'pass' || stage === 'twin') return '';
-  if (own !== undefined) return own;
-  if (stage === 'silent') return '';
-  if (stage === 'time') return `longer than ${Math.ceil((runSeconds ?? 0) / 5) * 5} s`;
-  if (stage === 'memory') return 'more than 4 GiB';
-  if (stage === 'no data') return 'its input is not in the repository';
-  if (stage === 'missing function') return `\`${reason}\``;
-  const header = /'([\w./+-]+)' file not found/.exec(reason)?.[1];
-  if (header) return `header \`${header}\``;
-  const symbol = /undefined symbol: (\w+)/.exec(reason)?.[1] ?? /identifier '(\w+)'/.exec(reason)?.[1];
-  return symbol ? `\`${symbol}\`` : '';
-}
-
-const countOf = (results: readonly Result[], ...names: readonly string[]): number =>
+const countOf = (results: readonly Row[], ...names: readonly string[]): number =>
   results.filter(({ stage }) => names.includes(stage)).length;
 
 /** Programs that check themselves and use no library, texture or grid synchronisation. */
-const isPlain = ({ checks, needs }: Result): boolean => checks !== 'nothing' && needs.length === 0;
+const isPlain = ({ checks, needs }: Row): boolean => checks && needs.length === 0;
 
 /** Why programs end on a GPU as they do not on the CPU device. */
 const reasonsOnGpu: Readonly<Record<string, string>> = {
@@ -73,23 +33,23 @@ const reasonsOnGpu: Readonly<Record<string, string>> = {
 };
 
 /** Markdown. `elsewhere` says how programs end on an H200; those that it lacks were not run there. */
-export function reportOf(results: readonly Result[], elsewhere: Readonly<Record<string, string>>): string {
+export function reportOf(results: readonly Row[], elsewhere: Readonly<Record<string, string>>): string {
   const plain = results.filter(isPlain);
   const onMore = results.filter(({ cores }) => cores !== undefined);
   const ends = ['pass', 'twin', 'silent'];
   const names = [...new Set(results.map(({ stage }) => stage))].sort((a, b) => countOf(results, b) - countOf(results, a));
-  const onGpu = (list: readonly Result[], ...stages: readonly string[]): Result[] =>
+  const onGpu = (list: readonly Row[], ...stages: readonly string[]): Row[] =>
     list.filter(({ name }) => stages.includes(elsewhere[name] ?? ''));
-  const either = (list: readonly Result[], ...stages: readonly string[]): number =>
+  const either = (list: readonly Row[], ...stages: readonly string[]): number =>
     list.filter(({ name, stage }) => [stage, elsewhere[name]].some((each) => stages.includes(each ?? ''))).length;
   const cell = (text: string): string => text.replaceAll('|', '\\|');
-  const rows = results.map((result) => {
-    const { name, needs, stage, args = [], runSeconds, cores } = result;
+  const rows = results.map((row) => {
+    const { name, needs, stage, reason, args = [], seconds, cores } = row;
     const where = cores === undefined ? '' : ` (${cores} cores)`;
-    const time = runSeconds === undefined || stage === 'no data' ? '' : `${runSeconds.toFixed(1)}${where}`;
-    const list = stage === 'no data' ? '' : args.join(' ');
+    const time = seconds === undefined ? '' : `${seconds.toFixed(1)}${where}`;
+    const list = args.join(' ');
     const there = [elsewhere[name], elsewhere[name] === 'pass' ? undefined : reasonsOnGpu[name]].filter(Boolean).join(': ');
-    return `| ${[name, needs.join(', '), stage, reasonOf(result), list === '' ? '' : `\`${list}\``, time, there].map(cell).join(' | ')} |`;
+    return `| ${[name, needs.join(', '), stage, reason, list === '' ? '' : `\`${list}\``, time, there].map(cell).join(' | ')} |`;
   });
   return `# HeCBench
 

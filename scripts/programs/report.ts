@@ -1,26 +1,26 @@
 /**
  * Writes the page of results of HeCBench:
  *
- *     bun scripts/programs/report.ts RESULTS.json… > docs/hecbench.md
+ *     bun scripts/programs/report.ts [RESULTS.json]…
  *
- * The files are those of `judge.ts`; of a program that several have, the last counts. What an H200 gives is in `h200.json`, which `h200.ts` writes.
+ * The rows of the page are kept in `hecbench.json`. The files named are those of `judge.ts`, and their programs replace rows of the same name;
+ * of a program that several have, the last counts. What an H200 gives is in `h200.json`, which `h200.ts` writes.
  * A job of its own: `npm run generate` does not write this page.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutInputs } from './inputs.ts';
 import { reportOf } from './report-page.ts';
+import { type Row, rowOf } from './rows.ts';
 import type { Result } from './table.ts';
 
-const results = new Map<string, Result>();
-for (const path of process.argv.slice(2))
-  for (const result of JSON.parse(readFileSync(path, 'utf8')) as Result[])
-    results.set(result.name, { ...results.get(result.name), ...result });
-/** Those without input end in many ways. */
-const ended = new Set(['run', 'wrong', 'silent', 'time']);
-for (const [name, result] of results)
-  if (withoutInputs.has(name) && ended.has(result.stage)) results.set(name, { ...result, stage: 'no data' });
-const elsewhere = JSON.parse(readFileSync(join(import.meta.dirname, 'h200.json'), 'utf8')) as Record<string, string>;
+const kept = join(import.meta.dirname, 'hecbench.json');
+const read = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
+
+const rows = new Map(read<readonly Row[]>(kept).map((row) => [row.name, row]));
+for (const path of process.argv.slice(2)) for (const result of read<readonly Result[]>(path)) rows.set(result.name, rowOf(result));
+const elsewhere = read<Record<string, string>>(join(import.meta.dirname, 'h200.json'));
 for (const name of withoutInputs) if (elsewhere[name] === 'silent') elsewhere[name] = 'no data';
-const sorted = [...results.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-process.stdout.write(reportOf(sorted, elsewhere));
+const sorted = [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+writeFileSync(kept, `[\n${sorted.map((row) => ` ${JSON.stringify(row)}`).join(',\n')}\n]\n`);
+writeFileSync(join(import.meta.dirname, '../../docs/hecbench.md'), reportOf(sorted, elsewhere));

@@ -97,4 +97,21 @@ test('the launcher starts through links, and passes words and exit code', () => 
   }
 });
 
+test('the link that npm makes is followed without another program', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cumetal-launcher-'));
+  try {
+    const [bin, built] = [join(folder, 'node_modules/.bin'), join(folder, 'node_modules/cumetal/dist/cli')];
+    for (const each of [bin, built]) mkdirSync(each, { recursive: true });
+    cpSync(join(root, 'bin'), join(folder, 'node_modules/cumetal/bin'), { recursive: true });
+    writeFileSync(join(built, 'start-built.js'), 'console.log("built");');
+    symlinkSync(process.execPath, join(bin, 'bun'));
+    symlinkSync('../cumetal/bin/cumetal', join(bin, 'cumetal'));
+    // `PATH` has nothing, so that `readlink` is not found.
+    const { stdout } = spawnSync('/bin/sh', [join(bin, 'cumetal'), '--version'], { encoding: 'utf8', env: { PATH: '' } });
+    assert.is(stdout.trim(), 'built');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test.run();

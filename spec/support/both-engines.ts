@@ -4,7 +4,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import type { CpuBuffer } from '../../src/device/cpu/buffer.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
 import { launchKernel } from '../../src/device/cpu/launch/launch-blocking.ts';
-import { loadedKernel } from '../../src/device/cpu/launch/library.ts';
+import { loadedKernel } from '../../src/device/cpu/launch/make-kernel.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import type { Dim3, EngineOptions } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';

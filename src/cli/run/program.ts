@@ -97,8 +97,12 @@ interface Surroundings {
   readonly traceOut: string | undefined;
 }
 
+/** The environment without the settings of the engine, which `bin/cumetal` makes and a program has no use for. */
+const withoutSettings = (env: Terminal['env']): Terminal['env'] =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('BUN_JSC_')));
+
 function runOn(device: Device, module: Uint8Array, request: RunRequest, { terminal, args, isCached, traceOut }: Surroundings): number {
-  const host = machineHost({ args, folders: ['/'], closed: () => process.exit(closedOutputCode) });
+  const host = machineHost({ args, env: withoutSettings(terminal.env), folders: ['/'], closed: () => process.exit(closedOutputCode) });
   const observed = request.profile || request.trace ? new ProgramInstruments(request) : undefined;
   const half = deviceHalf(device, request, { terminal, isCached, observed, write: ({ list }) => writeDiagnostics(list, terminal) });
   const { hasFindings, ...hooks } = half;

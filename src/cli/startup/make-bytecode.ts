@@ -26,32 +26,57 @@ function partsOf(dist: string): string[] {
 /** Parts that are read as one file, by what starts them, in the folder of the built files. */
 const groupsFile = 'groups.json';
 
+/** What is in that file: parts that are read as one, and names of functions by their part. */
+interface GroupsFile {
+  readonly groups: readonly (readonly string[])[];
+  readonly lazy: Readonly<Record<string, readonly string[]>>;
+}
+
 /** The file of each part that shares one, and the function of it there. */
-type Groups = ReadonlyMap<string, { readonly file: string; readonly name: string }>;
+type GroupOf = ReadonlyMap<string, { readonly file: string; readonly name: string }>;
+
+/** How parts are loaded. */
+interface Groups {
+  readonly groupOf: GroupOf;
+  /** Of parts, the functions that load it when they are called. */
+  readonly lazy: ReadonlyMap<string, ReadonlySet<string>>;
+}
 
 function groupsOf(dist: string): Groups {
-  const groups: readonly (readonly string[])[] = JSON.parse(readFileSync(join(dist, groupsFile), 'utf8'));
-  return new Map(
+  const { groups, lazy }: GroupsFile = JSON.parse(readFileSync(join(dist, groupsFile), 'utf8'));
+  const groupOf: GroupOf = new Map(
     groups.flatMap((parts, group) => parts.map((part, i) => [part, { file: `parts/group${group}.js`, name: `part${i}` }] as const)),
   );
+  return { groupOf, lazy: new Map(Object.entries(lazy).map(([part, names]) => [part, new Set(names)])) };
 }
 
 /**
  * The text with `require` for imports of parts: Bun reads no bytecode for `import()`, and what it makes of an import is a call of a getter at
  * every use. `from` is the folder of the part.
  */
-function withRequire(text: string, from: string, groups: Groups): string {
+function withRequire(text: string, from: string, { groupOf, lazy }: Groups): string {
   const required = (quoted: string): string => {
-    const to = groups.get(join(from, quoted.slice(1, -1)));
+    const to = groupOf.get(join(from, quoted.slice(1, -1)));
     return to ? `require(${JSON.stringify(`../${to.file}`)}).${to.name}()` : `require(${quoted})`;
   };
+  const lazyOf = (quoted: string): ReadonlySet<string> | undefined => lazy.get(join(from, quoted.slice(1, -1)));
   return text
     .replaceAll(/\bimport\((["']\.{1,2}\/[^"']+["'])\)/g, (_, path: string) => `Promise.resolve().then(() => ${required(path)})`)
-    .replaceAll(/\bimport\{([^{}]*)\}from(["']\.{1,2}\/[^"']+["']);/g, (_, names: string, path: string) => {
-      const taken = names.replaceAll(/\bas\b/g, ':');
-      return `const {${taken}} = ${required(path)};`;
-    })
-    .replaceAll(/\bimport(["']\.{1,2}\/[^"']+["']);/g, (_, path: string) => `${required(path)};`);
+    .replaceAll(/\bimport\{([^{}]*)\}from(["']\.{1,2}\/[^"']+["']);/g, (_, names: string, path: string) =>
+      importOf(names, required(path), lazyOf(path)),
+    )
+    .replaceAll(/\bimport(["']\.{1,2}\/[^"']+["']);/g, (_, path: string) => (lazyOf(path) ? '' : `${required(path)};`));
+}
+
+/** Statements for imported names: those in `lazy` are functions that load what they call. */
+function importOf(names: string, required: string, lazy: ReadonlySet<string> | undefined): string {
+  const all = names.split(',').map((each) => {
+    const [name = '', local = name] = each.trim().split(/\s+as\s+/);
+    return { name, local, isLazy: lazy?.has(name) === true };
+  });
+  const taken = all.filter(({ isLazy }) => !isLazy).map(({ name, local }) => (name === local ? name : `${name}:${local}`));
+  const called = all.filter(({ isLazy }) => isLazy).map(({ name, local }) => `${local} = (...args) => ${required}.${name}(...args)`);
+  return `${taken.length > 0 ? `const {${taken}} = ${required};` : ''}${called.length > 0 ? `const ${called};` : ''}`;
 }
 
 /** A part as a function that runs it once and gives what it exports. */
@@ -82,10 +107,10 @@ export async function makeBytecode(given: string): Promise<void> {
     return;
   }
   const groups = groupsOf(dist);
-  const files = [...new Set([...groups.values()].map(({ file }) => file))];
+  const files = [...new Set([...groups.groupOf.values()].map(({ file }) => file))];
   const parts = { name: 'parts', setup: (build: Bun.PluginBuilder) => onParts(build, dist, groups) };
   await Bun.build({
-    entrypoints: [...partsOf(dist).filter((part) => !groups.has(part)), ...files].map((part) => join(dist, part)),
+    entrypoints: [...partsOf(dist).filter((part) => !groups.groupOf.has(part)), ...files].map((part) => join(dist, part)),
     root: dist,
     outdir: made,
     target: 'bun',
@@ -119,7 +144,7 @@ function onParts(build: Bun.PluginBuilder, dist: string, groups: Groups): void {
   );
   build.onLoad({ filter: /\.js$/ }, ({ path }) => {
     const part = relative(dist, path);
-    const members = [...groups].filter(([, { file }]) => file === part);
+    const members = [...groups.groupOf].filter(([, { file }]) => file === part);
     const contents = members.length > 0 ? members.map(([each, { name }]) => asFunction(readPart(each), name)).join('\n') : readPart(part);
     return { contents, loader: 'js' };
   });

@@ -6,11 +6,8 @@ import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { Stuck } from '../../../engine/codegen/host.ts';
 import { type MemoryWork, runWithChildren } from '../../children.ts';
 import type { LaunchRequest, LaunchResult } from '../../device.ts';
-import { Overwritten } from '../instrument/profile/replay.ts';
-import { TooLong } from '../instrument/profile/run.ts';
 import type { DeviceMemory } from '../memory.ts';
-import { BlockTimeout } from '../sanitizer/fast/launch.ts';
-import { Deadlock } from '../sanitizer/precise/launch.ts';
+import { BlockTimeout, Deadlock, Overwritten, TooLong } from '../observe/endings.ts';
 import {
   type Control,
   claimed,

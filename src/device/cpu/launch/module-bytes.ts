@@ -4,7 +4,7 @@ import { compileKernel } from '../../../engine/index.ts';
 import { standardPasses } from '../../../ir/index.ts';
 import { readMetallib } from '../../../metallib/index.ts';
 import type { Dim3 } from '../../device.ts';
-import { prepareKernel, raiseFunction, simdModule } from './library.ts';
+import { prepareKernel, raiseFunction, simdModule } from './make-kernel.ts';
 
 export interface ModuleBytes {
   /** The kernel. */

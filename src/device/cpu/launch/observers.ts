@@ -1,18 +1,22 @@
-/** The observers that a launch request asks for. */
+/**
+ * The observers that a launch request asks for. A plain launch does without this file, which is loaded at its first call
+ * (`scripts/lazy-modules.ts`), and exports nothing but functions.
+ */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import type { Dim3, LaunchRequest } from '../../device.ts';
 import { startProfile } from '../instrument/profile/run.ts';
 import { startOrder } from '../instrument/thread-order/order.ts';
 import { linear, startTrace } from '../instrument/trace/run.ts';
-import type { ObservedLaunch, Observer } from '../observe/observer.ts';
+import type { ObservedLaunch, Observer, SanitizedLaunch } from '../observe/observer.ts';
+import type { AccessChecks } from '../sanitizer/fast/insert-checks.ts';
+import { type FastSanitizer, startFastSanitizer } from '../sanitizer/fast/launch.ts';
 import { startPreciseSanitizer } from '../sanitizer/precise/launch.ts';
 import { hasSpecialOrder } from '../sanitizer/precise/sync-roles.ts';
 import type { Instruments } from './instruments.ts';
 import type { Scope } from './scope.ts';
 
-/** The instruments that the kernel is compiled with; undefined for a launch without observers. */
-export function instrumentsOf({ kernel, sanitize, schedule, trace, profile }: LaunchRequest): Instruments | undefined {
-  if (!sanitize && !schedule && !trace && !profile) return undefined;
+/** The instruments that the kernel of an observed launch is compiled with. */
+export function instrumentsOf({ kernel, sanitize, schedule, trace, profile }: LaunchRequest): Instruments {
   return {
     ...(sanitize ? { sanitize: sanitize.kinds } : {}),
     ...(hasSpecialOrder(sanitize?.source, kernel) ? { asyncSource: sanitize!.source } : {}),
@@ -59,3 +63,10 @@ export function startObservers(
   }
   return observers;
 }
+
+/** Starts the fast sanitizer of a launch with fast checks; undefined without memory for it. */
+export const startFastObserver = (launch: SanitizedLaunch, checks: AccessChecks): FastSanitizer | undefined =>
+  startFastSanitizer(launch, checks);
+
+/** Whether fast checks cannot know the order of a kernel's accesses: they know nothing of asynchronous operations and barriers in memory. */
+export const isBeyondFastChecks = (request: LaunchRequest): boolean => hasSpecialOrder(request.sanitize?.source, request.kernel);

@@ -12,8 +12,6 @@ import { bufferIn } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
 import type { BlockTurns, ObservedLaunch, Observer } from '../observe/observer.ts';
-import { startFastSanitizer } from '../sanitizer/fast/launch.ts';
-import { hasSpecialOrder } from '../sanitizer/precise/sync-roles.ts';
 import type { Control } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Residents } from '../workers/residents.ts';
@@ -36,7 +34,7 @@ import {
   type ResidentAreas,
   residentAreas,
 } from './memory-layout.ts';
-import { canObserve, instrumentsOf, startObservers } from './observers.ts';
+import { canObserve, instrumentsOf, isBeyondFastChecks, startFastObserver, startObservers } from './observers.ts';
 import { reportEnding } from './report-ending.ts';
 import { type Scope, withScope } from './scope.ts';
 
@@ -107,6 +105,10 @@ interface Inputs {
   readonly request: LaunchRequest;
 }
 
+/** Whether a request asks for observers. */
+const isObserved = ({ sanitize, schedule, trace, profile }: LaunchRequest): boolean =>
+  sanitize !== undefined || schedule !== undefined || trace !== undefined || profile !== undefined;
+
 /** Prepares a launch. Refuses it after reporting CM50xx or CM60xx. */
 export function prepareLaunch(
   memory: DeviceMemory,
@@ -116,7 +118,8 @@ export function prepareLaunch(
   diagnostics: Diagnostics,
 ): Preparation {
   const validator = validatorOf(environment.info, (buffer) => bufferIn(memory, buffer));
-  const isValid = validateLaunch(validator, kernel.reflection, request, diagnostics) && canObserve(request, diagnostics);
+  const isValid =
+    validateLaunch(validator, kernel.reflection, request, diagnostics) && (!isObserved(request) || canObserve(request, diagnostics));
   if (!isValid) return { result: undefined };
   if (product(request.grid) === 0 || product(request.block) === 0) return { result: { durationMs: 0, launched: [] } };
   const withStack = kernel.withStack(request.stackBytes ?? defaultStackBytes) ?? kernel;
@@ -131,15 +134,14 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
   const { sanitize, schedule, trace, profile, block } = request;
   const { isPrecise, allocations, bound } = environment;
   if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
-  // Fast checks know nothing of asynchronous operations and barriers in memory.
-  if (hasSpecialOrder(sanitize.source, request.kernel) || kernel.params.some(({ service }) => service === 'cluster')) return undefined;
+  if (isBeyondFastChecks(request) || kernel.params.some(({ service }) => service === 'cluster')) return undefined;
   const compiled = kernel.checked(sanitize.kinds, block);
   const { wasm, checks } = compiled ?? {};
   if (!compiled || !wasm || !checks) return undefined;
   return withScope((scope) => {
     const allocated = allocate(inputs, compiled, scope);
     if (typeof allocated === 'number') return undefined;
-    const fast = startFastSanitizer({ ...allocated, request: { ...request, sanitize } }, checks);
+    const fast = startFastObserver({ ...allocated, request: { ...request, sanitize } }, checks);
     if (!fast) return undefined;
     scope.defer((isWell) => fast.end(isWell));
     return preparedLaunch(inputs, { ...allocated, wasm, scope, observers: [fast] }, (diagnostics) => {
@@ -152,7 +154,7 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
 /** A launch without fast checks: plain, or with the observers that the request asks for. Undefined after reporting CM6012 or CM6013. */
 function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch | undefined {
   const { memory, environment, kernel, request } = inputs;
-  const instruments = instrumentsOf(request);
+  const instruments = isObserved(request) ? instrumentsOf(request) : undefined;
   const facts = instruments ? undefined : launchFacts({ memory, bound: environment.bound }, kernel, request);
   const compiled = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block, facts);
   const { wasm, excess = '' } = compiled;
@@ -166,7 +168,8 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
       diagnostics.report('CM6012', { bytes: allocated, what: `a launch of \`${request.kernel}\`` });
       return undefined;
     }
-    const observers = startObservers(allocated, environment.allocations !== undefined, scope, diagnostics);
+    const hasAllocations = environment.allocations !== undefined;
+    const observers = isObserved(request) ? startObservers(allocated, hasAllocations, scope, diagnostics) : [];
     if (!observers) return undefined;
     // A launch without a sanitizer may write any memory.
     if (!request.sanitize) environment.allocations?.writeAll();

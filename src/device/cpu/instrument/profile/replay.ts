@@ -3,7 +3,9 @@
  * Where threads diverge, each side runs by itself up to the immediate post-dominator of the branch, where they reconverge. Source: Fung et al., "Dynamic Warp Formation and Scheduling for Efficient GPU Control Flow"
  * (MICRO 2007), the scheme they start from.
  */
+
 import { cfgOf, type Kernel, postDominatorsOf } from '../../../../ir/index.ts';
+import { Overwritten } from '../../observe/endings.ts';
 import { profiledAccesses } from './record.ts';
 import type { Stream } from './stream.ts';
 
@@ -40,9 +42,6 @@ export function pathsOf(kernel: Kernel): Paths {
     reconvergence: Int32Array.from(postDominatorsOf(cfg).parent),
   };
 }
-
-/** Thrown if a record is none of the kernel. */
-export class Overwritten extends Error {}
 
 /** Threads at one block, and the block where they wait for others. */
 interface Group {

@@ -3,6 +3,7 @@ import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
 import { countGlobal, countShared } from '../../../../ir/index.ts';
 import type { ProfileRequest } from '../../../profile.ts';
+import { TooLong } from '../../observe/endings.ts';
 import type { ObservedLaunch, Observer } from '../../observe/observer.ts';
 import { type Counts, newCounts } from './counts.ts';
 import { maxBlockBytes, type ProfileImport, streamGlobals } from './record.ts';
@@ -14,9 +15,6 @@ import { append, newStream, type Stream } from './stream.ts';
 const bufferBytes = 1 << 20;
 /** Most words that wait for the other threads of a block. */
 const maxHeldWords = 2 ** 28;
-
-/** Thrown if threads record more than there is room for. */
-export class TooLong extends Error {}
 
 /** Starts the profile of a launch; undefined after reporting CM6012. */
 export function startProfile(observed: ObservedLaunch, request: ProfileRequest, diagnostics: Diagnostics): Observer | undefined {

@@ -3,6 +3,7 @@
  * precise sanitizer, so the contents of the buffers that the kernel writes are kept.
  */
 import type { Allocation } from '../../observe/allocations.ts';
+import { BlockTimeout } from '../../observe/endings.ts';
 import type { Observer, SanitizedLaunch } from '../../observe/observer.ts';
 import { maxGridThreads } from './address-range.ts';
 import type { AccessChecks } from './insert-checks.ts';
@@ -10,8 +11,6 @@ import { compactCells, newShadow, type Shadow, storeWritten } from './shadow.ts'
 import { checkGlobal, oldTime, type TargetGlobal, targetGlobal } from './shadow-state.ts';
 import { rangeOfTarget, type TargetRange } from './target-ranges.ts';
 
-/** Thrown if a block takes so long that its threads may wait for each other. */
-export class BlockTimeout extends Error {}
 /** Milliseconds that a block may take if its threads may wait for each other. */
 const maxWaitMs = 500;
 

@@ -6,6 +6,7 @@ import { barrierState, gridWorkspaceBytes, lockTableBytes, printBufferBytes } fr
 import { bufferOfSlot } from '../../../launch-arguments.ts';
 import { sharedParts } from '../../../validate-launch.ts';
 import { hex, placeOf } from '../../observe/describe-address.ts';
+import { Deadlock } from '../../observe/endings.ts';
 import { placesOf } from '../../observe/launch-variables.ts';
 import type { Observer, SanitizedLaunch } from '../../observe/observer.ts';
 import type { Site } from '../../observe/sites.ts';
@@ -18,9 +19,6 @@ import { allowArea, blocksOf, newShadow, type Shadow, storeWritten } from './sha
 import { fieldOf, maxSites } from './stamp.ts';
 import { paramBytesGlobal, type SanitizerGlobal } from './state.ts';
 import { isHiddenBarrier, rolesIn } from './sync-roles.ts';
-
-/** Thrown to stop a launch in which a thread polls forever. */
-export class Deadlock extends Error {}
 
 /** Starts the sanitizer; undefined after reporting CM6012. */
 export function startPreciseSanitizer(launch: SanitizedLaunch, diagnostics: Diagnostics): Observer | undefined {
