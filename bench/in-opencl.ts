@@ -10,7 +10,7 @@ const [path, name] = process.argv.slice(2);
 const kernel = kernels.find((each) => each.name === name)!;
 const diagnostics = new Diagnostics();
 const entries = [kernel.entry ?? kernel.name];
-const compiled = compile(new SourceFile(path!, readFileSync(path!, 'utf8')), { target: 'cpu', expandsMma: true, entries }, diagnostics);
+const compiled = compile(new SourceFile(path!, readFileSync(path!, 'utf8')), { target: 'cpu', isForText: true, entries }, diagnostics);
 const device = openDevice('opencl', diagnostics);
 if (!compiled || !device) {
   console.error(diagnostics.list.map(({ message }) => message).join('; '));

@@ -221,7 +221,7 @@ cases.push({
 function wgslOf(name: string, ptx: string): string {
   const diagnostics = new Diagnostics(new SourceFile(name, ptx));
   const source = diagnostics.file!;
-  const kernels = toIr(source, { target: 'cpu', expandsMma: true }, diagnostics)?.kernels ?? [];
+  const kernels = toIr(source, { target: 'cpu', isForText: true }, diagnostics)?.kernels ?? [];
   const text = wgslFile(kernels.map((kernel) => wgslKernel(kernel, diagnostics, { source })));
   if (diagnostics.hasErrors) throw new Error(diagnostics.list.map(({ message }) => message).join('; '));
   return text;

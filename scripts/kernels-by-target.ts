@@ -32,11 +32,11 @@ const printers: Readonly<Record<string, (source: SourceFile, entry: string, diag
     for (const kernel of module?.kernels ?? []) mslKernel(kernel, diagnostics, { source, target: 'macos15' });
   },
   opencl: (source, entry, diagnostics) => {
-    const module = toIr(source, { target: 'cpu', expandsMma: true, entries: [entry] }, diagnostics);
+    const module = toIr(source, { target: 'cpu', isForText: true, entries: [entry] }, diagnostics);
     for (const kernel of module?.kernels ?? []) openclKernel(kernel, diagnostics, { source });
   },
   wgsl: (source, entry, diagnostics) => {
-    const module = toIr(source, { target: 'cpu', expandsMma: true, entries: [entry] }, diagnostics);
+    const module = toIr(source, { target: 'cpu', isForText: true, entries: [entry] }, diagnostics);
     for (const kernel of module?.kernels ?? []) wgslKernel(kernel, diagnostics, { source });
   },
   ptx: (source, entry, diagnostics) => {

@@ -43,7 +43,7 @@ function textDevice(): Device {
 function deviceExample(name: string, target: 'cpu' | 'macos15'): string {
   const source = new SourceFile(`${name}.ptx`, exampleText(name));
   const diagnostics = new Diagnostics(source);
-  const compiled = compile(source, { target, expandsMma: true }, diagnostics);
+  const compiled = compile(source, { target, isForText: true }, diagnostics);
   const module = compiled && textDevice().load(compiled.metallib, diagnostics);
   if (!module) return `refused: ${messages(diagnostics)}`;
   const plan = poisoned(recordedLaunch(name), 93);
@@ -59,7 +59,7 @@ const poison = (): Uint8Array => new Uint8Array(threads * bytesOfThread).fill(0x
 function deviceForm({ name, ptx }: SweepForm): Result {
   const source = new SourceFile(`${name}.ptx`, ptx);
   const diagnostics = new Diagnostics(source);
-  const compiled = compile(source, { target: 'cpu', expandsMma: true }, diagnostics);
+  const compiled = compile(source, { target: 'cpu', isForText: true }, diagnostics);
   const device = textDevice();
   const module = compiled && device.load(compiled.metallib, diagnostics);
   if (!module) return messages(diagnostics);

@@ -53,6 +53,10 @@ A parameter by value that is no scalar is a pointer to its bytes.
 A kernel with dynamic shared memory has a further argument \`shared_memory\`, for static and dynamic memory together; one with member masks in divergent code has \`cumetal_status\`, seven words of zeros: the first is 1 if threads waited for threads that never came.
 In every language, a kernel with a stack, a heap or launches has a further buffer for each, which the devices of cumetal supply: \`cumetal_stack\`, whose first word is the bytes of the stack; \`cumetal_heap\`, zeros but for its bytes in the 64 bits at byte 8, with 16-byte alignment; and \`cumetal_launches\`, which \`src/device/children.ts\` describes.
 For barriers of the grid it has \`cumetal_grid\`, 64 bytes of zeros.
+A kernel that asks for its place in a cluster of blocks has \`cumetal_group\`, eight words (\`groupHead\` in \`src/ir/services.ts\`).
+If it waits for other blocks of the cluster or reaches their memory, a whole cluster is one work-group: its threads are in a row, and \`shared_memory\` has the memory of its blocks one behind the other (\`src/compile/cluster-groups.ts\`).
+The barrier of the cluster is that of the work-group, at the place of \`barrier.cluster.wait\`.
+A barrier of a block is too, if all threads of the cluster reach it together; otherwise it is a word of shared memory and a loop that waits, which Apple targets refuse.
 In OpenCL C it also has \`cumetal_saved\` (\`src/text/opencl/suspend.ts\`): a block whose threads only wait leaves the kernel, with what its threads have in that memory, and goes on in the next dispatch, which the host makes until no block is left.
 
 The only way to wait in OpenCL C is a barrier of the whole work-group.
@@ -111,10 +115,10 @@ Of the 222 kernels of the PTX in \`examples\` and \`fixtures\`, without the text
 
 | target | kernels | refused |
 | --- | ---: | --- |
-| OpenCL C | 217 | 5 with clusters |
-| MSL of macOS 15 | 212 | 5 with barriers for some of the threads, 5 with clusters |
-| WGSL | 210 | 6 with barriers of the grid, 5 with clusters, 1 with an approximate reciprocal of a double |
-| metallib of macOS 15 | 197 | as MSL, and 15 with more than 32 KiB of shared memory |
+| OpenCL C | 222 | none |
+| MSL of macOS 15 | 217 | 5 with barriers for some of the threads |
+| WGSL | 216 | 6 with barriers of the grid |
+| metallib of macOS 15 | 202 | as MSL, and 15 with more than 32 KiB of shared memory |
 | PTX of sm_80 | 187 | 12 with launches, 12 with a stack, 6 with the heap, 5 with clusters |
 
 ## PTX

@@ -5,10 +5,10 @@
 import { spawnSync } from 'node:child_process';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { CumetalError, Device } from '../../src/api/index.ts';
+import { type CumetalError, Device } from '../../src/api/index.ts';
 import { openCudaDevice } from '../../src/device/cuda/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
-import { kernels } from '../support/api-contract.ts';
+import { codeOf, kernels } from '../support/api-contract.ts';
 import { openFakeCuda } from '../support/cuda/fake.ts';
 import { delayed } from '../support/delayed-device.ts';
 import { root } from '../support/examples.ts';
@@ -16,15 +16,6 @@ import { root } from '../support/examples.ts';
 const test = suite('api/many-devices');
 
 const slow = (): Device => Device.over(delayed(openCpuDevice({ threads: 1 }), () => 3).device);
-const codeOf = (run: () => unknown): string => {
-  try {
-    run();
-    return '';
-  } catch (error) {
-    return error instanceof CumetalError ? error.code : String(error);
-  }
-};
-
 test('two CPU devices: a copy between them waits for an event of the other one, and keeps its memory', async () => {
   const [a, b] = [slow(), slow()];
   const bump = a.load(kernels.bump).kernel('bump', ['u32*']);
@@ -47,20 +38,11 @@ test('two CPU devices: a copy between them waits for an event of the other one, 
   host.view.set([0, 0]);
   await pushed.ended();
   assert.equal([...(await to.read())], [9, 9, 6, 7]);
-  assert.is(
-    codeOf(() => Device.open('cpu', { threads: 1 }).stream().copy(to, more)),
-    'CM5062',
-  );
-  assert.is(
-    codeOf(() => second.copy(to.part(0, 2), more)),
-    'CM5063',
-  );
+  assert.is(await codeOf(() => Device.open('cpu', { threads: 1 }).stream().copy(to, more)), 'CM5062');
+  assert.is(await codeOf(() => second.copy(to.part(0, 2), more)), 'CM5063');
   await a.synchronize();
   a.close();
-  assert.is(
-    codeOf(() => second.copy(to, more)),
-    'CM5061',
-  );
+  assert.is(await codeOf(() => second.copy(to, more)), 'CM5061');
   b.close();
 });
 

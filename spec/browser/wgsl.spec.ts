@@ -6,13 +6,10 @@
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withoutLibraries } from '../../scripts/browser/build.ts';
-import { isolation } from '../../scripts/browser/serve.ts';
-import { embeddedWorker } from '../../scripts/worker.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { textOf } from '../../src/cli/build-text.ts';
-import { whileOpen } from '../support/browser/process.ts';
+import { visitChromium } from '../support/browser/visit.ts';
 import type { DeviceAnswer } from '../support/browser/webgpu-worker.ts';
 import { exampleNames, exampleText } from '../support/examples.ts';
 import { has } from '../support/need.ts';
@@ -134,42 +131,19 @@ interface Told {
   readonly error?: string;
 }
 
-/** The worker of the page, which runs a kernel on the WebGPU device of the package. */
-async function workerText(): Promise<string> {
-  const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dirname, '../support/browser/webgpu-worker.ts')],
-    target: 'browser',
-    format: 'esm',
-    plugins: [withoutLibraries, await embeddedWorker()],
-  });
-  return outputs[0]!.text();
-}
-
-async function visit(): Promise<Told> {
-  const from = [...new Uint32Array(samples().buffer)];
-  const worker = await workerText();
-  const work = { texts: exampleNames.map((name) => [name, print(name, exampleText(name))]), floats: print('floats', floatKernel), from };
-  let told: (what: Told) => void = () => undefined;
-  const finished = new Promise<Told>((resolve) => {
-    told = resolve;
-  });
-  const server = Bun.serve({
-    port: 0,
-    async fetch(request) {
-      const { pathname } = new URL(request.url);
-      if (pathname === '/work') return Response.json(work);
-      if (pathname === '/told') told((await request.json()) as Told);
-      const [body, type] = pathname === '/worker.js' ? [worker, 'text/javascript'] : [page, 'text/html'];
-      return new Response(body, { headers: { ...isolation, 'content-type': type } });
+const visit = (): Promise<Told> =>
+  visitChromium({
+    page,
+    work: {
+      texts: exampleNames.map((name) => [name, print(name, exampleText(name))]),
+      floats: print('floats', floatKernel),
+      from: [...new Uint32Array(samples().buffer)],
     },
+    // It runs a kernel on the WebGPU device of the package.
+    worker: join(import.meta.dirname, '../support/browser/webgpu-worker.ts'),
+    limitMs: 120_000,
+    state: 'says nothing of WGSL',
   });
-  try {
-    const state = (): string => 'says nothing of WGSL';
-    return await whileOpen('chromium', `http://localhost:${server.port}/`, finished, { limitMs: 120_000, state, hasGpu: true });
-  } finally {
-    await server.stop(true);
-  }
-}
 
 const found = has('chromium') ? await visit() : undefined;
 if (found?.error) throw new Error(found.error);

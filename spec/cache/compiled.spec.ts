@@ -58,7 +58,7 @@ const changed: { readonly [Name in keyof Required<CompileOptions>]: CompileOptio
   hostTarget: 'macos14',
   fp64: 'warn',
   mma: 'fast',
-  expandsMma: true,
+  isForText: true,
   entries: ['k'],
   ptxStrict: true,
   lints: true,

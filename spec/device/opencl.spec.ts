@@ -10,6 +10,7 @@ import { compile } from '../../src/compile/index.ts';
 import type { Device } from '../../src/device/index.ts';
 import { openOpenclDevice, systemOpencl } from '../../src/device/opencl/index.ts';
 import type { ClHandle, OpenclBinding } from '../../src/ffi/index.ts';
+import { runUnequal, unequalExpected } from '../support/clusters.ts';
 import { contract, libraryOf } from '../support/device-contract.ts';
 import { arms, armsExpected, ops, opsExpected, stuck } from '../support/warp-ops.ts';
 
@@ -43,6 +44,12 @@ if (binding) {
   test('shifts, quotients and warp operations', () => {
     const expected = opsExpected();
     assert.equal(warp(ops, expected.length), { words: expected, codes: [] });
+  });
+
+  test('blocks of a cluster wait for each other, and for themselves alone, in one work-group', () => {
+    const device = open();
+    assert.equal(runUnequal(device, { target: 'cpu', isForText: true }), { words: unequalExpected(8, 4, 40), codes: [] });
+    device.close();
   });
 
   test('threads of a warp meet by masks in both arms of a branch', () => {

@@ -10,6 +10,7 @@ import type { Connection } from '../../src/device/webgpu/connection.ts';
 import { deviceOf, openWebgpuDevice, working } from '../../src/device/webgpu/index.ts';
 import { dispatchesOf } from '../../src/device/webgpu/worker/dispatches.ts';
 import type { Answer, Ask } from '../../src/device/webgpu/worker/messages.ts';
+import { runUnequal, unequalExpected } from '../support/clusters.ts';
 import { contract, libraryOf } from '../support/device-contract.ts';
 
 const test = suite('device/webgpu');
@@ -51,6 +52,12 @@ if (typeof opened !== 'string') {
     const expected = Array.from({ length: count + 1 }, (_, i) => BigInt(i) * 0x0101_0101_0101_0101n).map((n) => BigInt.asUintN(64, n));
     const inOrder = (list: Iterable<bigint>): bigint[] => [...list].sort((a, b) => (a < b ? -1 : 1));
     assert.equal(inOrder(out), inOrder(expected));
+  });
+
+  test('blocks of a cluster wait for each other, and for themselves alone, in one workgroup', () => {
+    const device = open();
+    assert.equal(runUnequal(device, { target: 'cpu', isForText: true }), { words: unequalExpected(8, 4, 40), codes: [] });
+    device.close();
   });
 
   test('sums of doubles by threads in divergent code are whole', () => {

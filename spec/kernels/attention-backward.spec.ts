@@ -4,25 +4,18 @@ import * as assert from 'uvu/assert';
 import { f16 } from '../../src/build/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
 import { attention, attentionBackward } from '../../src/kernels/index.ts';
+import type { CausalHeads } from '../support/attention.ts';
 import { close, numbers } from '../support/library.ts';
 
 const test = suite('kernels/attention-backward');
 const device = Device.open('cpu', { print: false });
 test.after(() => device.close());
 
-interface Shape {
-  readonly batch: number;
-  readonly queries: number;
-  readonly keys: number;
-  readonly heads: number;
-  readonly keyHeads: number;
-  readonly causal: boolean;
-}
 type Tensor = ArrayLike<number>;
 
 /** The gradients as they are defined, one query and head after the other. */
 function reference(
-  shape: Shape,
+  shape: CausalHeads,
   size: number,
   { q, k, v, dy }: Record<'q' | 'k' | 'v' | 'dy', Tensor>,
 ): Record<'dq' | 'dk' | 'dv', number[]> {
@@ -55,7 +48,7 @@ function reference(
   return { dq, dk, dv };
 }
 
-const shapes: readonly Shape[] = [
+const shapes: readonly CausalHeads[] = [
   { batch: 2, queries: 5, keys: 21, heads: 4, keyHeads: 2, causal: false },
   { batch: 1, queries: 37, keys: 20, heads: 1, keyHeads: 1, causal: true },
   { batch: 1, queries: 3, keys: 40, heads: 3, keyHeads: 1, causal: true },

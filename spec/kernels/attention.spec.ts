@@ -4,18 +4,14 @@ import * as assert from 'uvu/assert';
 import { f16, f64 } from '../../src/build/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
 import { adam, attention, gather, transpose } from '../../src/kernels/index.ts';
+import type { Heads } from '../support/attention.ts';
 import { close, findings, numbers } from '../support/library.ts';
 
 const test = suite('kernels/attention');
 const device = Device.open('cpu', { print: false });
 test.after(() => device.close());
 
-interface Shape {
-  readonly batch: number;
-  readonly queries: number;
-  readonly keys: number;
-  readonly heads: number;
-  readonly keyHeads: number;
+interface Shape extends Heads {
   readonly size: number;
 }
 interface Tensors {

@@ -10,6 +10,7 @@ import {
   type TensorAttentionOptions,
   tensorAttention,
 } from '../../src/kernels/index.ts';
+import type { CausalHeads } from './attention.ts';
 import { close, numbers } from './library.ts';
 
 /** The sizes of a product. */
@@ -92,18 +93,12 @@ export async function assertQuantized(
   close(await y.read(), expected, 2e-6, format, Math.max(...expected.map(Math.abs)));
 }
 
-/** The sizes of attention. */
-export interface Heads {
-  readonly batch: number;
-  readonly queries: number;
-  readonly keys: number;
-  readonly heads: number;
-  readonly keyHeads: number;
-  readonly causal: boolean;
-}
-
 /** Compares attention of halves by tensor cores with the kernel without them, which its own spec compares with f64. */
-export async function assertAttends(device: Device, options: TensorAttentionOptions<'f16'>, { causal, ...counts }: Heads): Promise<void> {
+export async function assertAttends(
+  device: Device,
+  options: TensorAttentionOptions<'f16'>,
+  { causal, ...counts }: CausalHeads,
+): Promise<void> {
   const { batch, queries, keys, heads, keyHeads } = counts;
   const { size } = options;
   const [q, k, v] = [

@@ -17,3 +17,4 @@ export { describeModule, type RaisedKernel, raiseModule, reflectModule } from '.
 export { readKernels, targetOfModule } from './raise/read-metadata.ts';
 export { defaultTarget, hasFences, limits, type Target, type TargetName, targets } from './targets.ts';
 export { airRules, validateAir } from './validate/index.ts';
+export { windowOf } from './windows.ts';

@@ -107,9 +107,20 @@ function reflectMemory(params: Kernel['params']): Pick<KernelReflection, 'memory
 export const reflectLimits = (target: Target | undefined): Pick<KernelReflection, 'maxSharedBytes'> =>
   target && target.shared.total > targets.macos14.shared.total ? { maxSharedBytes: target.shared.total } : {};
 
+/** What the source says of its blocks, also where a whole cluster is one block of the device. */
+export const blockLimits = ({
+  cluster,
+  maxThreads,
+  requiredThreads,
+}: Pick<Kernel, 'cluster' | 'maxThreads' | 'requiredThreads'>): Pick<KernelReflection, 'maxThreads' | 'requiredThreads'> =>
+  cluster?.group
+    ? { maxThreads: cluster.group.maxThreads, requiredThreads: cluster.group.requiredThreads }
+    : { maxThreads, requiredThreads };
+
 /** The reflection of one kernel. */
 export function reflectKernel(kernel: Kernel, target?: Target): KernelReflection {
   const shared = windowOf(kernel, 'shared');
+  const group = kernel.cluster?.group;
   const unused = unusedWords(kernel);
   const own = kernel.params.filter((param) => param.kind !== 'threadgroup' && !isHidden(param));
   return {
@@ -119,11 +130,10 @@ export function reflectKernel(kernel: Kernel, target?: Target): KernelReflection
       kernel,
     ),
     ...reflectHidden(kernel),
-    staticSharedBytes: withoutTensorMemory(shared?.size ?? 0),
+    staticSharedBytes: group ? group.sharedBytes : withoutTensorMemory(shared?.size ?? 0),
     ...reflectLimits(target),
     usesDynamicShared: shared?.dynamicOffset !== undefined,
-    maxThreads: kernel.maxThreads,
-    requiredThreads: kernel.requiredThreads,
+    ...blockLimits(kernel),
     ...(kernel.cluster ? { cluster: kernel.cluster } : {}),
   };
 }

@@ -70,9 +70,12 @@ function compileFor(
   return forCpu ?? compiled;
 }
 
-/** Whether a kernel needs more shared memory than Apple GPUs have, has masks that they check or follow in a loop, or 64-bit atomics that take locks there. */
+/** Whether a kernel needs more shared memory than Apple GPUs have, has masks that they check or follow in a loop, 64-bit atomics that take locks there, or clusters that are single blocks. */
 const needsCpu = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
   reflection.kernels.some(
     (kernel) =>
-      kernel.checkedMasks !== undefined || kernel.locks !== undefined || kernel.staticSharedBytes > info.limits.maxThreadgroupBytes,
+      kernel.checkedMasks !== undefined ||
+      kernel.locks !== undefined ||
+      kernel.cluster?.group !== undefined ||
+      kernel.staticSharedBytes > info.limits.maxThreadgroupBytes,
   );

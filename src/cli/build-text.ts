@@ -20,7 +20,7 @@ export function textOf(
 }
 
 function opencl(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): string | undefined {
-  const module = toIr(source, { ...options, target: 'cpu', expandsMma: true }, diagnostics);
+  const module = toIr(source, { ...options, target: 'cpu', isForText: true }, diagnostics);
   const kernels = module?.kernels.map((kernel) => openclKernel(kernel, diagnostics, { source }));
   return kernels && !diagnostics.hasErrors ? openclFile(kernels) : undefined;
 }
@@ -33,7 +33,7 @@ function msl(source: SourceFile, options: CompileOptions, diagnostics: Diagnosti
 }
 
 function wgsl(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics, isFast: boolean): string | undefined {
-  const module = toIr(source, { ...options, target: 'cpu', expandsMma: true }, diagnostics);
+  const module = toIr(source, { ...options, target: 'cpu', isForText: true }, diagnostics);
   const kernels = module?.kernels.map((kernel) => wgslKernel(kernel, diagnostics, { source, exact: isFast ? fast : portable }));
   return kernels && !diagnostics.hasErrors ? wgslFile(kernels) : undefined;
 }

@@ -25,8 +25,11 @@ export interface CompileOptions {
   readonly hostTarget?: TargetName | undefined;
   readonly fp64?: Fp64Mode;
   readonly mma?: MmaMode;
-  /** Whether products of matrices become shuffles and sums on the target `cpu` as well, for devices that have no others. */
-  readonly expandsMma?: boolean;
+  /**
+   * Whether the target `cpu` is for devices that text is printed for: products of matrices become shuffles and sums, and clusters of blocks single blocks,
+   * as such devices have no others.
+   */
+  readonly isForText?: boolean;
   /** The entries to compile; all by default. */
   readonly entries?: readonly string[];
   /** Whether forms that ptxas refuses and this compiler accepts are errors: versions, targets, unknown pragmas. */

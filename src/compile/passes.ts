@@ -15,6 +15,7 @@ import {
   standardPasses,
 } from '../ir/index.ts';
 import { lowerPasses, promoteLocals } from '../lower/index.ts';
+import { formGroups } from './cluster-groups.ts';
 import { type CheckedMasks, type MaskChoices, maskPasses, settleMasks } from './masks.ts';
 import { isExactDouble } from './warn-doubles.ts';
 
@@ -25,6 +26,7 @@ export interface PassChoices extends MaskChoices {
   readonly isInstrumented: boolean;
 }
 
+const groups: Pass = { name: 'cluster-groups', run: formGroups };
 const locals: Pass = { name: 'promote-locals', run: promoteLocals };
 const shuffles: Pass = { name: 'carry-shuffles', run: carryShuffles };
 const positions: Pass = { name: 'grid-positions', run: (kernel) => useGridPositions(kernel) && dce(kernel) };
@@ -36,6 +38,7 @@ const exactDoubles = (text: string): Pass => ({
 /** Runs the passes between lowering and AIR on a kernel, in place; how its masks are checked at run time. Reports CM2099. */
 export function optimizeLowered(kernel: Kernel, choices: PassChoices, diagnostics: Diagnostics): CheckedMasks {
   const { afterPass, isInstrumented } = choices;
+  runPass(kernel, groups, afterPass);
   runPass(kernel, locals, afterPass);
   const checked = settleMasks(kernel, choices, diagnostics);
   if (choices.emulatesDoubles) runPass(kernel, exactDoubles(choices.file.text), afterPass);
@@ -63,6 +66,7 @@ export const passNames: readonly string[] = [
   ...new Set(
     [
       ...lowerPasses,
+      groups,
       locals,
       ...maskPasses,
       exactDoubles(''),

@@ -1,7 +1,8 @@
 /** Memory that a launch on a GPU supplies for the hidden parameters of a kernel. */
 import { defaultHeapBytes, heapSizeAt, type KernelParam, lockTableBytes, printBufferBytes, stackAlign } from '../ir/index.ts';
-import { gridWorkspaceBytes } from '../ir/services.ts';
+import { gridWorkspaceBytes, groupHead } from '../ir/services.ts';
 import { type Launchable, launchesBytes, startOfLaunches } from './children.ts';
+import type { Dispatch } from './cluster-groups.ts';
 import type { LaunchRequest } from './device.ts';
 import { emptyPrintBuffer } from './printed.ts';
 
@@ -16,7 +17,7 @@ export interface Supplied {
 
 /** What it depends on besides the parameter. */
 export interface Supply {
-  readonly request: LaunchRequest;
+  readonly request: Dispatch;
   /** The kernels of the library. */
   readonly kernels: readonly Launchable[];
   /** Bytes of the stack in the code of the kernel. */
@@ -38,6 +39,8 @@ export function suppliedFor({ faults, formats, locks, service }: KernelParam, su
       return once(stackAlign, word(supply.stackBytes));
     case 'launches':
       return once(launchesBytes, startOfLaunches(supply.kernels));
+    case 'group':
+      return once(groupHead.bytes, supply.request.groupHead);
     case 'heap':
       return heapOf(supply.request);
     default:

@@ -1,9 +1,10 @@
 /** Validation of a launch request against its kernel and the device. It is done once, before a device is touched, and in the same words on every device. */
 import type { KernelReflection, ParamReflection } from '../air/abi.ts';
-import { alignUp } from '../base/bytes.ts';
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { product } from '../base/dim3.ts';
-import type { DeviceBuffer, DeviceInfo, Dim3, LaunchArgument, LaunchRequest } from './device.ts';
+import { groupProblem } from './cluster-groups.ts';
+import type { DeviceBuffer, DeviceInfo, LaunchArgument, LaunchRequest } from './device.ts';
+import { clusterOfLaunch, sharedParts } from './launch-shape.ts';
 
 /** The device that a launch is validated for. */
 export interface LaunchValidator {
@@ -24,20 +25,6 @@ export const validatorOf = (
     return found.isFree ? 'a buffer that was freed' : undefined;
   },
 });
-
-/** Offsets of the parts of dynamic shared memory, and their total size, in bytes. Each part starts at a multiple of 16. */
-export function sharedParts({ dynamicSharedBytes, dynamicSharedParts = [dynamicSharedBytes] }: LaunchRequest): {
-  starts: number[];
-  size: number;
-} {
-  const starts: number[] = [];
-  let size = 0;
-  for (const bytes of dynamicSharedParts) {
-    starts.push(alignUp(size, 16));
-    size = starts[starts.length - 1]! + bytes;
-  }
-  return { starts, size: Math.max(size, dynamicSharedBytes) };
-}
 
 /** Whether a number of milliseconds is a time limit: finite and not negative; 0 is no limit. */
 export const isTimeLimit = (ms: number): boolean => Number.isFinite(ms) && ms >= 0;
@@ -99,10 +86,6 @@ function checkShared(info: DeviceInfo, kernel: KernelReflection, request: Launch
   if (bytes > limit) diagnostics.report('CM5022', { given: bytes, limit });
 }
 
-/** Blocks of a cluster along each axis; undefined where neither the kernel nor the launch says anything of clusters. */
-export const clusterOfLaunch = ({ cluster }: KernelReflection, request: LaunchRequest): Dim3 | undefined =>
-  request.cluster ?? cluster?.required;
-
 /** Whether a device has what only the CPU device has, and a CUDA device whose driver says so. */
 const canDo = ({ kind, properties }: DeviceInfo, what: 'clusterLaunch' | 'cooperativeLaunch'): boolean =>
   kind === 'cpu' || (kind === 'cuda' && properties?.[what] === 1);
@@ -111,8 +94,9 @@ const canDo = ({ kind, properties }: DeviceInfo, what: 'clusterLaunch' | 'cooper
 export const maxClusterBlocks = 16;
 
 function checkCluster(info: DeviceInfo, kernel: KernelReflection, request: LaunchRequest, diagnostics: Diagnostics): void {
-  const has = canDo(info, 'clusterLaunch') || !clusterOfLaunch(kernel, request);
-  const why = has ? clusterProblem(kernel, request) : `${info.name} has no clusters`;
+  // Others run a kernel that needs clusters with a whole one as a block.
+  const has = info.kind !== 'cuda' || canDo(info, 'clusterLaunch') || !clusterOfLaunch(kernel, request);
+  const why = has ? (clusterProblem(kernel, request) ?? groupProblem(info, kernel, request)) : `${info.name} has no clusters`;
   if (why) diagnostics.report('CM5054', { kernel: kernel.name, why });
 }
 
@@ -155,7 +139,8 @@ function checkObservers(info: DeviceInfo, kernel: KernelReflection, request: Lau
   // Observers follow one block after the other.
   const uses = (which: 'grid' | 'cluster'): boolean => kernel.services?.some(({ service }) => service === which) === true;
   const isInCluster = uses('cluster') && product(clusterOfLaunch(kernel, request) ?? [1, 1, 1]) > 1;
-  const isTogether = (uses('grid') && product(grid) > 1) || isInCluster;
+  const isGroup = kernel.cluster?.group !== undefined;
+  const isTogether = (uses('grid') && product(grid) > 1) || isInCluster || isGroup;
   // The sanitizer takes turns with the blocks of a cluster.
   const taken =
     isInCluster && !(uses('grid') && product(grid) > 1) && threadsOfCluster(kernel, request) <= maxWatchedThreads ? 'sanitize' : undefined;
@@ -164,7 +149,7 @@ function checkObservers(info: DeviceInfo, kernel: KernelReflection, request: Lau
     diagnostics.report('CM5029', {
       kernel: kernel.name,
       what: `\`${wanted}\``,
-      who: isInCluster ? 'a kernel with clusters of blocks' : 'a kernel with barriers of the grid',
+      who: isInCluster || isGroup ? 'a kernel with clusters of blocks' : 'a kernel with barriers of the grid',
     });
   else if (cooperative && !runsTogether(info, product(grid)))
     diagnostics.report('CM5029', {

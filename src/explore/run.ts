@@ -74,7 +74,7 @@ export async function compareWithGpu(path: string, text: string): Promise<RanKer
   const diagnostics = new Diagnostics(source);
   const done = (output: string): RanKernel => ({ output, diagnostics: diagnostics.list, profile: undefined });
   const own = readOwnLaunch(source, runCommand, { io, allowsOutside: false }, diagnostics);
-  const compiled = diagnostics.hasErrors ? undefined : compile(source, { target: 'cpu', expandsMma: true }, diagnostics);
+  const compiled = diagnostics.hasErrors ? undefined : compile(source, { target: 'cpu', isForText: true }, diagnostics);
   const why = compiled && (await prepareWebgpu());
   if (!compiled || why !== undefined) return done(why === undefined ? '' : `This page has no GPU: ${why}\n`);
   const outcomes = (['cpu', 'webgpu'] as const).map((kind) => {

@@ -165,20 +165,56 @@ export interface ClusterRules {
   readonly isExplicit?: true;
   /** The most blocks (`.maxclusterrank`). */
   readonly most?: number;
+  /** Of a kernel that a device runs with a whole cluster as one block: what the source says of its blocks. */
+  readonly group?: GroupRules;
 }
 
-/** The rules as five numbers: blocks along x, y and z, or zeros; 1 if a launch has to say; the most blocks, or 0. */
-export const clusterNumbers = ({ required = [0, 0, 0], isExplicit, most = 0 }: ClusterRules): number[] => [
+/** The blocks of a source whose clusters are single blocks of the device. */
+export interface GroupRules {
+  /** Bytes of static shared memory of a block. */
+  readonly sharedBytes: number;
+  /** Whether threads of a warp act together, so that a block has to be whole warps. */
+  readonly isOfWarps: boolean;
+  readonly requiredThreads?: readonly [number, number, number];
+  readonly maxThreads?: number;
+}
+
+/**
+ * The rules as numbers: blocks along x, y and z, or zeros; 1 if a launch has to say; the most blocks, or 0. With a group, further ones: bytes of shared
+ * memory; 1 for whole warps; required threads along x, y and z, or zeros; the most threads, or 0.
+ */
+export const clusterNumbers = ({ required = [0, 0, 0], isExplicit, most = 0, group }: ClusterRules): number[] => [
   ...required,
   isExplicit ? 1 : 0,
   most,
+  ...(group ? groupNumbers(group) : []),
 ];
 
+const groupNumbers = ({ sharedBytes, isOfWarps, requiredThreads = [0, 0, 0], maxThreads = 0 }: GroupRules): number[] => [
+  sharedBytes,
+  isOfWarps ? 1 : 0,
+  ...requiredThreads,
+  maxThreads,
+];
+
+/** How many numbers `clusterNumbers` gives without and with a group. */
+export const clusterNumberCounts = { plain: 5, grouped: 11 } as const;
+
 /** The rules of `clusterNumbers`. */
-export const clusterOf = ([x, y, z, isExplicit, most]: readonly [number, number, number, number, number]): ClusterRules => ({
-  ...(x > 0 ? { required: [x, y, z] as const } : {}),
-  ...(isExplicit === 1 ? { isExplicit: true as const } : {}),
-  ...(most > 0 ? { most } : {}),
+export function clusterOf([x = 0, y = 0, z = 0, isExplicit, most = 0, ...group]: readonly number[]): ClusterRules {
+  return {
+    ...(x > 0 ? { required: [x, y, z] as const } : {}),
+    ...(isExplicit === 1 ? { isExplicit: true as const } : {}),
+    ...(most > 0 ? { most } : {}),
+    ...(group.length > 0 ? { group: groupOf(group) } : {}),
+  };
+}
+
+const groupOf = ([sharedBytes = 0, isOfWarps, x = 0, y = 0, z = 0, maxThreads = 0]: readonly number[]): GroupRules => ({
+  sharedBytes,
+  isOfWarps: isOfWarps === 1,
+  ...(x > 0 ? { requiredThreads: [x, y, z] as const } : {}),
+  ...(maxThreads > 0 ? { maxThreads } : {}),
 });
 
 export interface Kernel {

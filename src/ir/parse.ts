@@ -7,6 +7,7 @@ import type { SourceFile, Span } from '../base/source.ts';
 import { addBlock, emptyKernel } from './build.ts';
 import {
   type Block,
+  clusterNumberCounts,
   clusterOf,
   type Edge,
   type Inst,
@@ -109,7 +110,9 @@ const headerRules: Record<string, (k: KernelReader) => void> = {
     k.kernel.requiredThreads = [number(k), number(k), number(k)];
   },
   cluster: (k) => {
-    k.kernel.cluster = clusterOf([number(k), number(k), number(k), number(k), number(k)]);
+    const numbers = Array.from({ length: clusterNumberCounts.plain }, () => number(k));
+    while (peek(k).kind === 'number') numbers.push(number(k));
+    k.kernel.cluster = clusterOf(numbers);
   },
   param: (k) => void k.kernel.params.push(parseParam(k)),
   variable: (k) => void k.kernel.variables.push(parseVariable(k)),

@@ -6,6 +6,8 @@
  *
  * `cluster`: what a kernel in clusters of blocks knows of them (`clusterHead`), and a word for the barrier of each cluster whose blocks have begun.
  *
+ * `group`: what a kernel whose clusters are single blocks of the device knows of its launch (`groupHead`), in memory that no thread writes.
+ *
  * `alone`: nothing; a launch of a kernel with it runs on one thread of the host, so that accesses of 128 bits are atomic.
  *
  * `heap`: the heap of `malloc`, which all launches on a device share, with its size at byte 8 (`cuda/device/heap.cu`). Its address is in
@@ -22,6 +24,7 @@
 export const serviceNames = {
   grid: 'cumetal.grid',
   cluster: 'cumetal.cluster',
+  group: 'cumetal.group',
   heap: 'cumetal.heap',
   stack: 'cumetal.stack',
   launches: 'cumetal.launches',
@@ -49,6 +52,16 @@ export const clusterHead = {
   places: 24,
   /** 64-bit words of barriers, by the place of a cluster. */
   barriers: 32,
+} as const;
+
+/** Offsets of the words of `group`; the first five are those of `clusterHead`. */
+export const groupHead = {
+  blocks: clusterHead.blocks,
+  isExplicit: clusterHead.isExplicit,
+  areaBytes: clusterHead.areaBytes,
+  /** Threads of a block of the source along x, y and z. */
+  threads: [20, 24, 28],
+  bytes: 32,
 } as const;
 
 /** Bytes of the memory of clusters in a launch with so many places and areas. */

@@ -1,5 +1,5 @@
 /**
- * The barrier of a cluster of blocks, for the CPU device: a 64-bit word of the launch for each cluster, in which threads count themselves, and a loop
+ * The barrier of a cluster of blocks: where a whole cluster is one block of the device, that of the block. On the CPU device it is a 64-bit word of the launch for each cluster, in which threads count themselves, and a loop
  * that waits. All blocks of a cluster run on one thread of the host, by turns, and change only where they wait. A thread that has ended is waited for
  * no longer. Source: PTX ISA 9.0, 9.7.13.3.
  */
@@ -15,6 +15,7 @@ import {
   type Register,
   type Row,
 } from '../ptx/index.ts';
+import { leaveBlockBarrier } from './cluster-groups.ts';
 import { type Context, enter, lowerWhen } from './context.ts';
 import { newFlow } from './flow.ts';
 import { link } from './ssa/ssa.ts';
@@ -46,14 +47,19 @@ export function hasRow(
 /** Arrives at the barrier of the cluster, or waits for the one that the thread has arrived at. */
 export function lowerClusterBarrier(c: Context, step: 'arrive' | 'wait'): void {
   const { ir, arrival } = c;
+  if (!arrival) {
+    // All wait where the wait is: no thread is past it before all have arrived.
+    if (step === 'wait') ir.barrier();
+    return;
+  }
   const word = clusterBarrierWord(c.rows);
   if (step === 'arrive') {
     const before = ir.atomic(word, ir.const('i64', 1), { rmw: 'add' });
-    c.registers.write(c.flow, arrival!, ir.add(numberIn(c, before), ir.const('i64', 1)));
+    c.registers.write(c.flow, arrival, ir.add(numberIn(c, before), ir.const('i64', 1)));
     completeIfLast(c, word, ir.add(before, ir.const('i64', 1)));
     return;
   }
-  const awaited = c.registers.read(c.flow, arrival!);
+  const awaited = c.registers.read(c.flow, arrival);
   const [loop, after] = [newFlow(c.kernel, 2), newFlow(c.kernel, 1)];
   c.flow.block.end = { op: 'br', to: link(c.flow, loop) };
   c.flow.block.endLoc = ir.loc;
@@ -63,7 +69,7 @@ export function lowerClusterBarrier(c: Context, step: 'arrive' | 'wait'): void {
   c.flow.block.end = { op: 'condbr', cond: isOver, then: link(c.flow, after), else: link(c.flow, loop) };
   c.flow.block.endLoc = ir.loc;
   enter(c, after);
-  c.registers.write(c.flow, arrival!, ir.const('i64', 0));
+  c.registers.write(c.flow, arrival, ir.const('i64', 0));
 }
 
 const numberIn = ({ ir }: Context, word: Value): Value => ir.lshr(word, ir.const('i64', over));
@@ -84,7 +90,8 @@ function completeIfLast(c: Context, word: Value, now: Value): void {
 /** Where a thread ends: others may not reach the memory of a block of which all threads have ended, and barriers wait for it no longer. The last one of a cluster clears the word. */
 export function lowerClusterExit(c: Context): void {
   const { ir, arrival, remote } = c;
-  if (remote) ir.atomic(endedThreads(ir, remote, ir.zext('i64', clusterRank(c.rows))), ir.const('i32', 1), { rmw: 'add' });
+  leaveBlockBarrier(c);
+  if (remote?.over) ir.atomic(endedThreads(ir, remote.over, ir.zext('i64', clusterRank(c.rows))), ir.const('i32', 1), { rmw: 'add' });
   if (!arrival) return;
   const word = clusterBarrierWord(c.rows);
   const awaited = c.registers.read(c.flow, arrival);

@@ -67,7 +67,9 @@ export interface Context {
   readonly hasNamedBarriers: boolean;
   /** Instructions that stay what they are, for a target that has them. */
   readonly natives: Natives | undefined;
-  /** Of a kernel with barriers of its cluster: the barrier that a thread has arrived at. */
+  /** Where a whole cluster is one block of the device: what is known of the kernel. */
+  readonly group: Group | undefined;
+  /** Of a kernel with barriers of its cluster, whose blocks run by turns: the barrier that a thread has arrived at. */
   readonly arrival: Register | undefined;
   /** Of a kernel with addresses in other blocks of its cluster: their distances. */
   remote: Distances | undefined;
@@ -81,6 +83,16 @@ export interface Context {
   readonly chosen: Map<Choices, { readonly number: Value; readonly guard: Value | undefined }>;
   /** The guard: registers are written only where it holds. */
   guard: Value | undefined;
+}
+
+/** A kernel of whose clusters each may be one block. */
+export interface Group {
+  /** Whether it has to be: it waits for other blocks, or reaches their memory. */
+  isNeeded: boolean;
+  /** Whether it has barriers of its blocks. */
+  hasBarriers: boolean;
+  /** Whether these are words of shared memory. */
+  readonly hasWords: boolean;
 }
 
 /** A body that is being lowered: that of the entry, or that of a function for one call. */

@@ -23,10 +23,10 @@ import {
   type PtxFunction,
   type Register,
   type RowBuilder,
-  refuseClusters,
 } from '../ptx/index.ts';
 import { askSpace, convertAddress, pointerTo } from './address.ts';
 import { arrivalRegister, hasRow, lowerClusterBarrier } from './cluster-barriers.ts';
+import { clusterWord, lowerBlockBarrier, unequalBarrier } from './cluster-groups.ts';
 import {
   type Context,
   lowerChoose,
@@ -53,6 +53,9 @@ import { allocateOnStack, restoreStack } from './stack.ts';
 import { stackTop } from './stack-memory.ts';
 import { variablesOf } from './variables.ts';
 
+/** How the blocks of a cluster run: by turns, on one thread of the host, or as one block of the device. */
+export type Clusters = 'turns' | 'groups';
+
 /** The context that the kernels of a module share. */
 export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
@@ -61,23 +64,47 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
   readonly hasNamedBarriers: boolean;
   /** Whether the code is for the sanitizer. */
   readonly isSanitized: boolean;
-  readonly hasClusters: boolean;
+  readonly clusters: Clusters;
+  /** Whether barriers of blocks of a cluster are words of shared memory, because their threads do not reach them with those of the other blocks. */
+  readonly hasBlockWords: boolean;
   readonly ptx: number | undefined;
   /** The architecture whose instructions stay what they are, and the version of the module. */
   readonly kept: { readonly sm: number; readonly version: number };
   readonly afterPass?: AfterPass | undefined;
 };
 
-/** The kernel of an entry with its calls inlined; incomplete after reports of CM20xx. */
+/** The kernel of an entry with its calls inlined; incomplete after reports of CM20xx and CM2090. */
 export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
+  const before = diagnostics.list.length;
+  const { kernel, c } = lowerOnce(entry, around, diagnostics);
+  const unequal = diagnostics.list.length === before ? unequalBarrier(c) : undefined;
+  if (unequal === undefined) return kernel;
+  if (around.hasNamedBarriers) return lowerOnce(entry, { ...around, hasBlockWords: true }, diagnostics).kernel;
+  const span = kernel.locs[unequal];
+  diagnostics.report(
+    'CM2090',
+    {
+      what: 'a barrier that not all blocks of a cluster are known to reach together, beside barriers of a block,',
+      target: 'Apple GPUs',
+      why: 'a whole cluster is one threadgroup there',
+    },
+    { ...(span ? { span } : {}), help: 'compile for the CPU device with `--target cpu`' },
+  );
+  return kernel;
+}
+
+function lowerOnce(
+  entry: CheckedFunction,
+  around: Surroundings,
+  diagnostics: Diagnostics,
+): { readonly kernel: Kernel; readonly c: Context } {
   const before = diagnostics.list.length;
   const { fn } = entry;
   const kernel = emptyKernel(fn.name);
   kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
-  const cluster = around.hasClusters ? clusterRules(fn) : undefined;
+  const cluster = clusterRules(fn);
   if (cluster) kernel.cluster = cluster;
-  if (!around.hasClusters) refuseClusters(fn, diagnostics);
   const c = newContext(kernel, entry, around, diagnostics);
   const lowering: Lowering = { c, entry, diagnostics, isClean: () => diagnostics.list.length === before };
   for (const { name, run } of lowerPasses) {
@@ -85,8 +112,10 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
     // A kernel with refused code may break promises.
     if (lowering.isClean()) around.afterPass?.(name, kernel);
   }
+  // What its blocks are is noted when the kernel becomes one of whole clusters.
+  if (c.group?.isNeeded) kernel.cluster = { ...kernel.cluster, group: { sharedBytes: 0, isOfWarps: false } };
   if (around.ptx === undefined) checkSlots(kernel, fn.nameSpan, diagnostics);
-  return kernel;
+  return { kernel, c };
 }
 
 /** The flag `CC.CF`, which instructions name by `.cc` alone. Source: PTX ISA 9.0, 9.7.2. */
@@ -98,6 +127,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     isMmaFast: around.isMmaFast,
+    ...ofClusters(around, () => c),
     isForCpu: around.hasNamedBarriers,
     hasMma: around.hasMma,
     part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
@@ -116,7 +146,6 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     orderPoint: (barrier?: Value): void => void (around.isSanitized && orderPoint(ir, barrier)),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
-    clusterBarrier: (step: 'arrive' | 'wait'): void => lowerClusterBarrier(c, step),
     once: valuesAt(ir, start.block),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
@@ -145,7 +174,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     isSanitized: around.isSanitized,
     hasNamedBarriers: around.hasNamedBarriers,
     natives: around.ptx === undefined ? undefined : { ...around.kept, forms: new Map() },
-    arrival: hasRow(entry, around.functions, ({ control }) => control === 'wait') ? arrivalRegister() : undefined,
+    ...clusterState(kernel, entry, around),
     chosen: new Map(),
     frame: newFrame(entry, start),
     flow: start,
@@ -156,6 +185,29 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   if (hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
 }
+
+/** What is noted of the clusters of a kernel. */
+function clusterState(
+  kernel: Kernel,
+  entry: CheckedFunction,
+  { clusters, functions, hasBlockWords }: Surroundings,
+): Pick<Context, 'arrival' | 'group'> {
+  const waits = hasRow(entry, functions, ({ control }) => control === 'wait');
+  const isGroup = clusters === 'groups';
+  if (waits && isGroup) serviceParam(kernel, 'group');
+  return {
+    arrival: waits && !isGroup ? arrivalRegister() : undefined,
+    group: isGroup ? { isNeeded: waits, hasWords: hasBlockWords, hasBarriers: false } : undefined,
+  };
+}
+
+/** Clusters of blocks, and barriers, which depend on how their blocks run. */
+const ofClusters = ({ clusters }: Surroundings, context: () => Context) => ({
+  clustersTakeTurns: clusters === 'turns',
+  clusterWord: (at: number): Value => clusterWord(context(), at),
+  clusterBarrier: (step: 'arrive' | 'wait'): void => lowerClusterBarrier(context(), step),
+  barrier: (): Value => lowerBlockBarrier(context()),
+});
 
 /** What is known of a value when a row asks. */
 const factsOf = (kernel: Kernel) => ({

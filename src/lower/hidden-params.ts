@@ -29,7 +29,11 @@ function useOfParam(kernel: Kernel, value: Value): InstOf<'param'> | undefined {
 /** The parameter of a service, which is added if there is none. */
 export function serviceParam(kernel: Kernel, service: Service): number {
   const known = kernel.params.findIndex((param) => param.service === service);
-  return known >= 0 ? known : addHiddenParam(kernel, { name: serviceNames[service], size: 4, align: 16, element: undefined, service });
+  if (known >= 0) return known;
+  const index = addHiddenParam(kernel, { name: serviceNames[service], size: 4, align: 16, element: undefined, service });
+  // No thread writes it, so that it is the same for all threads.
+  if (service === 'group') Object.assign(kernel.params[index]!, { space: 'constant', access: 'read' });
+  return index;
 }
 
 /** Reports CM2092 where the parameters find no slots, those by value in one. */

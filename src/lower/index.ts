@@ -6,7 +6,7 @@ import { Diagnostics } from '../base/diagnostic.ts';
 import { type AfterPass, emptyKernel, type Kernel, type Module, type ModuleMemory } from '../ir/index.ts';
 import { type Checked, type CheckedFunction, forgetBody, functionNumbers } from '../ptx/index.ts';
 import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
-import { lowerEntry, type Surroundings } from './entry.ts';
+import { type Clusters, lowerEntry, type Surroundings } from './entry.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
 /** Instructions of modules for the first GPUs have modifiers that are not written, so that none of them stays. */
@@ -21,6 +21,7 @@ export const memoryOf = ({ module }: Checked): ModuleMemory => globalMemoryOf(mo
 export { checkMasks, collectiveAt, endStuckAt } from './check-masks.ts';
 export { fitSlots } from './hidden-params.ts';
 export { lowerPasses } from './lower-passes.ts';
+export { isBarrierMemory } from './passes/hidden-variables.ts';
 export { staticSharedBytes } from './shared-size.ts';
 export { promoteLocals } from './ssa/promote-locals.ts';
 
@@ -36,8 +37,8 @@ export interface LowerChoices {
   readonly hasNamedBarriers?: boolean;
   /** Whether the code is for the sanitizer. */
   readonly isSanitized?: boolean;
-  /** Whether blocks may run in clusters. */
-  readonly hasClusters?: boolean;
+  /** How the blocks of a cluster run: `turns` as those of the CPU device, on one thread; `groups`, the default, as one block of the device (`src/compile/cluster-groups.ts`). */
+  readonly clusters?: Clusters;
   /** Of kernels that become PTX again: the architecture. Its instructions stay what they are, and there is no limit of parameters. */
   readonly ptx?: number;
   /** Observes each kernel after each pass of `lowerPasses`. */
@@ -90,7 +91,8 @@ function surroundingsOf(checked: Checked, choices: LowerChoices): Surroundings {
     hasMarks: choices.hasMarks ?? false,
     hasNamedBarriers: choices.hasNamedBarriers ?? false,
     isSanitized: choices.isSanitized ?? false,
-    hasClusters: choices.hasClusters ?? false,
+    clusters: choices.clusters ?? 'groups',
+    hasBlockWords: false,
     ptx: choices.ptx,
     kept: keptInstructions(checked.module, choices.ptx ?? 0),
     afterPass: choices.afterPass,

@@ -45,8 +45,8 @@ function lowerPlain(c: Context, match: Match): void {
     const number = match.row.lower ? undefined : numberInRegister(match);
     if (!isOfWholeBlock(c, match, number)) return;
     // Only when all calls are in place is it known which barrier that is.
-    if (number) c.evidence.barriers.set(c.ir.barrier(), { value: readIndex(c, number), node: number.node });
-    else if (!match.row.lower) c.ir.barrier();
+    if (number) c.evidence.barriers.set(c.rows.barrier(), { value: readIndex(c, number), node: number.node });
+    else if (!match.row.lower) c.rows.barrier();
     if (!match.row.lower) return;
   }
   if (isAligned(match)) c.ir.warpsync(c.ir.const('i32', -1), { isFence: false });

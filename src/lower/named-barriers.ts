@@ -53,7 +53,7 @@ export function lowerGroupBarrier(c: Context): void {
   const { ir, kernel } = c;
   const limit = kernel.requiredThreads ?? kernel.maxThreads;
   const most = typeof limit === 'object' ? limit[0] * limit[1] * limit[2] : limit;
-  if (most !== undefined && most <= groupThreads) return void ir.barrier();
+  if (most !== undefined && most <= groupThreads) return void c.rows.barrier();
   if (!c.hasNamedBarriers) return;
   const groups = ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'groups').name });
   const own = ir.and(ir.lshr(ir.sreg('i32', { name: 'warpid' }), ir.const('i32', 2)), ir.const('i32', 7));
@@ -112,7 +112,7 @@ function threadsOf({ ir }: Context): { added: Value; all: Value } {
   return { added: ir.add(one, missing), all };
 }
 
-function waitWhile(c: Context, holds: () => Value): void {
+export function waitWhile(c: Context, holds: () => Value): void {
   const [loop, after] = [newFlow(c.kernel, 2), newFlow(c.kernel, 1)];
   c.flow.block.end = { op: 'br', to: link(c.flow, loop) };
   c.flow.block.endLoc = c.ir.loc;

@@ -17,7 +17,6 @@ export type {
   Recursion,
 } from './check/checked.ts';
 export { forgetBody } from './check/checked.ts';
-export { refuseClusters } from './check/directives.ts';
 export { type ExplainedForm, explainForms, explainRow } from './check/explain.ts';
 export { functionNumbers } from './check/function-addresses.ts';
 export { immediateBits } from './check/immediate.ts';

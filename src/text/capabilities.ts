@@ -78,7 +78,7 @@ export const profiles: Readonly<Record<TextTarget, Profile>> = {
       fences: native('`mem_fence` and `atomic_work_item_fence`'),
       clock: refused('OpenCL C has no clock'),
       grid: expanded('a block that waits for others keeps what it has in device memory, and goes on in the next dispatch'),
-      clusters: refused('OpenCL has none'),
+      clusters: expanded('a cluster is one work-group, with the shared memory of its blocks one behind the other'),
       heap: expanded('memory of the launch, with a lock'),
       stack: expanded('the end of `local_memory`'),
       launches: expanded('notes in memory of the launch, which the host follows when the kernel has ended'),
@@ -109,7 +109,9 @@ export const profiles: Readonly<Record<TextTarget, Profile>> = {
       grid: native(
         'atomics in a loop, from Metal 3.2 on; the Metal device takes as many blocks as there are cores, since Metal does not promise that more run at the same time',
       ),
-      clusters: refused('Metal has none'),
+      clusters: expanded(
+        'a cluster is one threadgroup, with the shared memory of its blocks one behind the other; barriers of a block are refused where not all blocks are known to reach them together',
+      ),
       heap: expanded('memory of the launch, with a lock that a thread frees in the same turn of a loop; from Metal 3.2 on'),
       stack: expanded('the end of `local_memory`, 1024 bytes'),
       launches: expanded('notes in memory of the launch, which the host follows when the kernel has ended'),
@@ -169,7 +171,7 @@ export const profiles: Readonly<Record<TextTarget, Profile>> = {
       fences: expanded('within a block by barriers; WGSL orders no memory between blocks, so that each block is a dispatch of its own'),
       clock: refused('WGSL has no clock'),
       grid: refused('WebGPU does not promise that all workgroups of a grid run at the same time'),
-      clusters: refused('WebGPU has none'),
+      clusters: expanded('a cluster is one workgroup, with the shared memory of its blocks one behind the other'),
       heap: expanded('a part of the arena, with a lock'),
       stack: expanded('the end of the private memory, 1024 bytes'),
       launches: expanded('notes in the arena, which the host follows when the kernel has ended'),

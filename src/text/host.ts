@@ -1,6 +1,6 @@
 /** Code of hosts that launch kernels with Metal, in Swift and in Objective-C: the pipeline of a kernel, and a launch with its parameters in their slots. */
 import type { KernelReflection, ParamReflection } from '../air/index.ts';
-import { lockTableBytes, printBufferBytes } from '../ir/index.ts';
+import { gridWorkspaceBytes, lockTableBytes, printBufferBytes, type Service } from '../ir/index.ts';
 import { newLines } from './lines.ts';
 
 export type HostLanguage = 'swift' | 'objc';
@@ -60,7 +60,7 @@ function hostParams({ reflection }: HostKernel, language: HostLanguage): HostPar
     element: undefined,
     note,
   });
-  const { memory, faults, printf, locks } = reflection;
+  const { memory, faults, printf, locks, services = [] } = reflection;
   return [
     ...own,
     ...(memory ? [hidden(memory.slot, 'variables', `${memory.size} bytes, the variables of the module, which outlive launches`)] : []),
@@ -75,8 +75,20 @@ function hostParams({ reflection }: HostKernel, language: HostLanguage): HostPar
         ]
       : []),
     ...(locks ? [hidden(locks.slot, 'locks', `${lockTableBytes} bytes of zeros`)] : []),
+    ...services.map(({ service, slot }) => hidden(slot, service, serviceNotes[service])),
   ];
 }
+
+/** What the memory of each service is. */
+const serviceNotes: Readonly<Record<Service, string>> = {
+  grid: `${gridWorkspaceBytes} bytes of zeros`,
+  cluster: 'the memory of clusters, which the CPU device supplies',
+  group: `words: blocks of a cluster along x, y and z; 1 if the launch has clusters; bytes of shared memory of a block; threads of a block along x, y and z. A threadgroup is a whole cluster, in a row, with the shared memory of its blocks`,
+  alone: 'nothing',
+  heap: 'the heap, zeros but for its bytes in the 64 bits at byte 8, which outlives launches',
+  launches: 'a table of kernels, and notes of what the kernel launches (docs/text.md)',
+  stack: 'a word: the bytes of the stack of a thread',
+};
 
 const kindOf = ({ kind, element }: ParamReflection): HostParam['kind'] =>
   kind === 'buffer' ? 'buffer' : element === undefined ? 'bytes' : 'scalar';

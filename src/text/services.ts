@@ -9,7 +9,11 @@ const services: Readonly<Record<Service, readonly [what: string, why: string] | 
     'it is not promised that all blocks of a grid run at the same time',
   ],
   alone: ['an access of 128 bits that is atomic', 'there is none'],
-  cluster: ['a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)', 'there are no clusters of blocks'],
+  cluster: [
+    'a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)',
+    'it is compiled for the CPU device, which runs the blocks of a cluster by turns',
+  ],
+  group: undefined,
   heap: undefined,
   stack: undefined,
   launches: undefined,

@@ -29,8 +29,6 @@ const systems: Readonly<Record<string, string>> = {
   cpu: 'the CPU device',
 };
 
-const onlyCpu = 'only the CPU device has them';
-
 /** What metallibs of a system can express. */
 function ofSystem(target: Target): TargetProfile['forms'] {
   const { allowsCpuOnly, dialect } = target;
@@ -56,7 +54,7 @@ function ofSystem(target: Target): TargetProfile['forms'] {
     fences: hasFences(target) ? native('`air.atomic.fence`') : refused('AIR has fences from macOS 15 on'),
     clock: cpuOnly('nanoseconds', profiles.msl.forms.clock),
     grid: cpuOnly('blocks that run at the same time', hasFences(target) ? profiles.msl.forms.grid : refused('it needs fences')),
-    clusters: cpuOnly('areas of shared memory', refused(onlyCpu)),
+    clusters: cpuOnly('areas of shared memory', profiles.msl.forms.clusters),
     heap: hasFences(target) ? native('memory of the launch') : refused('its lock needs fences'),
     stack: native('the end of local memory'),
     launches: native('notes in memory of the launch, which the host follows'),

@@ -90,7 +90,7 @@ const minMax = (e: KernelEmitter, inst: Inst & Two, value: Value): LlvmValue => 
 const services: Partial<Readonly<Record<Service, { readonly what: string; readonly why: string }>>> = {
   cluster: {
     what: 'a cluster of blocks (`%cluster_ctarank`, `mapa`, `barrier.cluster`)',
-    why: 'Metal has no clusters of threadgroups',
+    why: 'the metallib is for the CPU device',
   },
   alone: { what: 'an access of 128 bits that is atomic', why: 'Apple GPUs have none' },
 };

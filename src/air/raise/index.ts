@@ -10,7 +10,7 @@ import { operandsOf } from '../../bitcode/operands.ts';
 import { addBlock, builder, isHidden, type Kernel, renumber, verify } from '../../ir/index.ts';
 import { withoutTensorMemory } from '../../ir/tensor-memory.ts';
 import type { KernelReflection, ParamReflection } from '../abi.ts';
-import { isWord, reflectHidden, reflectLimits, withPacked } from '../reflect.ts';
+import { blockLimits, isWord, reflectHidden, reflectLimits, withPacked } from '../reflect.ts';
 import { Refused } from '../types.ts';
 import { inlineCall, maxInstructions, raiseBlocks } from './blocks.ts';
 import { type ConstantValues, definedIn } from './constants.ts';
@@ -109,11 +109,10 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     name: kernel.name,
     params: withPacked(params, kernel),
     ...reflectHidden(kernel),
-    staticSharedBytes: withoutTensorMemory(staticBytes),
+    staticSharedBytes: description.cluster?.group?.sharedBytes ?? withoutTensorMemory(staticBytes),
     usesDynamicShared: sharedArguments > 0,
     ...(sharedArguments > 1 ? { sharedArguments } : {}),
-    maxThreads: description.maxThreads,
-    requiredThreads: description.requiredThreads,
+    ...blockLimits(description),
     ...(description.cluster ? { cluster: description.cluster } : {}),
   };
 }

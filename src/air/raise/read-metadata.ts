@@ -3,6 +3,7 @@ import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Function as LlvmFunction, Metadata, MetadataNode, Module } from '../../bitcode/model.ts';
 import {
   type ClusterRules,
+  clusterNumberCounts,
   clusterOf,
   faultWordName,
   type ModuleMemory,
@@ -92,10 +93,17 @@ const maxAxis = 1024;
 const isBlock = (numbers: readonly (number | undefined)[]): numbers is readonly [number, number, number] =>
   numbers.length === 3 && numbers.every((n) => n !== undefined && Number.isInteger(n) && n >= 1 && n <= maxAxis);
 
-const areRules = (numbers: readonly (number | undefined)[]): numbers is readonly [number, number, number, number, number] =>
-  numbers.length === 5 &&
-  numbers.every((n) => n !== undefined && Number.isInteger(n) && n >= 0 && n <= maxAxis) &&
-  (isBlock(numbers.slice(0, 3)) || numbers.slice(0, 3).every((n) => n === 0));
+const areRules = (numbers: readonly (number | undefined)[]): numbers is readonly number[] => {
+  const { plain, grouped } = clusterNumberCounts;
+  if (numbers.length !== plain && numbers.length !== grouped) return false;
+  // Bytes of shared memory are the only number that may be large.
+  const small = numbers.filter((_, at) => at !== plain);
+  return (
+    numbers.every((n) => n !== undefined && Number.isInteger(n) && n >= 0 && n < 2 ** 31) &&
+    small.every((n) => n! <= maxAxis) &&
+    [numbers.slice(0, 3), numbers.slice(plain + 2, plain + 5)].every((dims) => isBlock(dims) || dims.every((n) => n === 0))
+  );
+};
 
 const asDouble =
   (doubles: readonly (number | undefined)[]) =>

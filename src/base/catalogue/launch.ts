@@ -266,7 +266,7 @@ export const launch = entries({
     title: 'invalid cluster',
     message: 'the blocks of kernel `{kernel}` cannot run in clusters: {why}',
     help: 'give the blocks of a cluster along each axis, such as `--cluster 2`, with a grid that is a multiple of them',
-    page: 'A cluster has at most 16 blocks, all clusters of a launch have the same shape, and the grid has whole clusters along each axis. A kernel may require a shape (`__cluster_dims__`, `.reqnctapercluster`), or that the launch gives one (`.explicitcluster`). Only the CPU device has clusters.',
+    page: 'A cluster has at most 16 blocks, all clusters of a launch have the same shape, and the grid has whole clusters along each axis. A kernel may require a shape (`__cluster_dims__`, `.reqnctapercluster`), or that the launch gives one (`.explicitcluster`). The CPU device and newer NVIDIA GPUs have clusters; on other devices a whole cluster is one block, so that their limits of threads and shared memory are those of a cluster.',
   },
   CM5090: {
     severity: 'error',

@@ -107,6 +107,7 @@ const serviceTexts: Readonly<Record<Service, string>> = {
   grid: 'the workspace for barriers of the grid',
   alone: 'nothing: the launch runs on one thread of the host',
   cluster: 'what the launch says of clusters, and their barriers',
+  group: 'what the launch says of clusters, each of which is one block',
   heap: 'the heap of `malloc`',
   launches: 'the launches of the kernel',
   stack: 'the size of the stack of a thread',

@@ -98,7 +98,7 @@ const options: readonly Option[] = [
   {
     name: 'cluster',
     value: 'X,Y,Z',
-    doc: 'Blocks of a cluster along each axis, such as 2 or 2,2,1, as the cluster dimension of `cudaLaunchKernelEx`: they run at the same time and can access the shared memory of each other. For the CPU device, with `--target cpu`, and for the CUDA device on a GPU that has clusters.',
+    doc: 'Blocks of a cluster along each axis, such as 2 or 2,2,1, as the cluster dimension of `cudaLaunchKernelEx`: they run at the same time and can access the shared memory of each other. On the CPU device with `--target cpu`, on the CUDA device if the GPU has clusters, and elsewhere if a whole cluster fits in one block of the device.',
   },
   {
     name: 'cooperative',

@@ -72,7 +72,7 @@ const withEntry = (options: CompileOptions, { kernel }: LaunchPlan): CompileOpti
 /** OpenCL and WebGPU devices have what the target `cpu` adds to AIR: double precision, 64-bit atomics, and masks in divergent code. */
 const targetFor = ({ info }: Device, options: CompileOptions): CompileOptions =>
   (info.kind === 'opencl' || info.kind === 'webgpu') && options.target === undefined
-    ? { ...options, target: 'cpu', expandsMma: true }
+    ? { ...options, target: 'cpu', isForText: true }
     : options;
 
 /** The metallib of a PTX file. On the CPU device, a module that no Apple target supports is compiled for `cpu`, with a note. */
@@ -105,13 +105,13 @@ async function compileFor(
 
 /**
  * Why a kernel is compiled for the CPU device; undefined where it is not, or where an error has another cause. Empty if Apple GPUs give the same
- * results in blocks of most shapes, or with locks that the CPU device does not need.
+ * results in blocks of most shapes, with locks that the CPU device does not need, or with clusters that are single blocks.
  */
 function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { kernel, sharedBytes = 0 }: LaunchPlan): string | undefined {
   if (!compiled) return beyondTarget(reported)?.message;
   const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || namesMeant(kernel, [name]).length > 0);
   if (chosen?.checkedMasks === 'divergent') return 'it follows the masks of collectives in divergent code, which Apple targets only check';
-  if (chosen?.checkedMasks !== undefined || chosen?.locks) return '';
+  if (chosen?.checkedMasks !== undefined || chosen?.locks || chosen?.cluster?.group) return '';
   const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
   const { total } = targets.macos14.shared;
   return bytes > total ? `the launch needs ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;

@@ -58,11 +58,16 @@ export const conflictingOption = (parsed: ParsedArguments): string | undefined =
 /** Options of the CPU device. They select it when no device is named, on a Mac as well. */
 const cpuOptions = ['cluster', 'cooperative', 'stack-size', 'sanitize', 'schedule', 'trace-thread', 'profile', 'denormals'] as const;
 
-/** Those of them that a CUDA device has as well. */
-const cudaOptions: readonly string[] = ['cluster', 'cooperative'];
+/** Those of them that other devices have as well. */
+const otherOptions: Readonly<Record<string, readonly string[]>> = {
+  cuda: ['cluster', 'cooperative'],
+  metal: ['cluster'],
+  opencl: ['cluster'],
+  webgpu: ['cluster'],
+};
 
 const cpuOption = (parsed: ParsedArguments, device = ''): string | undefined =>
-  cpuOptions.find((name) => has(parsed, name) && !(device === 'cuda' && cudaOptions.includes(name)));
+  cpuOptions.find((name) => has(parsed, name) && !otherOptions[device]?.includes(name));
 
 function deviceOf(parsed: ParsedArguments): RunRequest['device'] {
   const device = (lastValue(parsed, 'device') ?? 'auto') as RunRequest['device'];

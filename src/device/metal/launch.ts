@@ -5,6 +5,7 @@ import { product } from '../../base/dim3.ts';
 import type { Handle } from '../../ffi/index.ts';
 import { type KernelParam, stackBytes } from '../../ir/index.ts';
 import { type EndedGrid, launchesIn, type MemoryWork, passedBuffer, runWithChildren } from '../children.ts';
+import { dispatchOf } from '../cluster-groups.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
 import type { LaunchArgument, LaunchRequest, LaunchResult } from '../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
@@ -58,11 +59,12 @@ function runGrid(
   context: Context,
   library: MetalLibrary,
   kernel: MetalKernel,
-  request: LaunchRequest,
+  given: LaunchRequest,
   diagnostics: Diagnostics,
 ): EndedGrid<MetalKernel> | undefined {
   const validator = validatorOf(context.info, (buffer) => metalBuffer(context, buffer));
-  if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
+  if (!validateLaunch(validator, kernel.reflection, given, diagnostics)) return undefined;
+  const request = dispatchOf(kernel.reflection, given);
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0, launched: [] };
   if (context.lost !== undefined) {
     diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });

@@ -7,11 +7,13 @@ import type { ClArgument, ClHandle } from '../../ffi/index.ts';
 import { defaultStackBytes, type KernelParam } from '../../ir/index.ts';
 import { savedHead, statusWords, type TextArgument, waitsAtBarrier } from '../../text/index.ts';
 import { type ChildWork, type EndedGrid, launchesIn, type MemoryWork, passedBuffer, runWithChildren } from '../children.ts';
+import { dispatchOf } from '../cluster-groups.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
 import type { Dim3, LaunchArgument, LaunchRequest, LaunchResult } from '../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
+import { sharedParts } from '../launch-shape.ts';
 import { type Supplied, suppliedFor } from '../supplied.ts';
-import { sharedParts, validateLaunch, validatorOf } from '../validate-launch.ts';
+import { validateLaunch, validatorOf } from '../validate-launch.ts';
 import { clBuffer, copies, give, take } from './buffer.ts';
 import type { BuiltKernel, ClBuffer, ClKernel, ClLibrary, Context } from './context.ts';
 
@@ -51,11 +53,12 @@ function runGrid(
   context: Context,
   library: ClLibrary,
   kernel: ClKernel,
-  request: LaunchRequest,
+  given: LaunchRequest,
   diagnostics: Diagnostics,
 ): EndedGrid<ClKernel> | undefined {
   const validator = validatorOf(context.info, (buffer) => clBuffer(context, buffer));
-  if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
+  if (!validateLaunch(validator, kernel.reflection, given, diagnostics)) return undefined;
+  const request = dispatchOf(kernel.reflection, given);
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0, launched: [] };
   if (context.lost !== undefined) {
     diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });

@@ -4,11 +4,13 @@ import { product } from '../../base/dim3.ts';
 import { type KernelParam, stackBytes } from '../../ir/index.ts';
 import { launchHead, statusWords, stops, type WgslText } from '../../text/index.ts';
 import { type ChildWork, type EndedGrid, launchesIn, type MemoryWork, passedBuffer, runWithChildren } from '../children.ts';
+import { dispatchOf } from '../cluster-groups.ts';
 import { reportPrinted, reportStop } from '../completion.ts';
 import type { Dim3, LaunchArgument, LaunchRequest, LaunchResult } from '../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../launch-arguments.ts';
+import { sharedParts } from '../launch-shape.ts';
 import { type Supplied, suppliedFor } from '../supplied.ts';
-import { sharedParts, validateLaunch, validatorOf } from '../validate-launch.ts';
+import { validateLaunch, validatorOf } from '../validate-launch.ts';
 import { gpuBuffer, readBytes, writeBytes } from './buffer.ts';
 import type { BuiltKernel, Context, GpuBuffer, GpuKernel, GpuLibrary } from './context.ts';
 
@@ -47,11 +49,12 @@ function runGrid(
   context: Context,
   library: GpuLibrary,
   kernel: GpuKernel,
-  request: LaunchRequest,
+  given: LaunchRequest,
   diagnostics: Diagnostics,
 ): EndedGrid<GpuKernel> | undefined {
   const validator = validatorOf(context.info, (buffer) => gpuBuffer(context, buffer));
-  if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
+  if (!validateLaunch(validator, kernel.reflection, given, diagnostics)) return undefined;
+  const request = dispatchOf(kernel.reflection, given);
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0, launched: [] };
   if (context.lost !== undefined) {
     diagnostics.report('CM6029', { kernel: request.kernel, why: context.lost });

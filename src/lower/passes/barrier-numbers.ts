@@ -1,7 +1,7 @@
 /** Numbers of barriers that only calls in place show, as debug builds have them: 0 is the barrier of the block, others are refused. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Kernel, Value } from '../../ir/index.ts';
-import type { Operand } from '../../ptx/index.ts';
+import { type Operand, printOperand } from '../../ptx/index.ts';
 import { constantBits } from './constant-branches.ts';
 
 /** The number of a barrier as a value, and its place in the source. */
@@ -21,10 +21,8 @@ export function refuseOtherBarriers(kernel: Kernel, numbers: ReadonlyMap<Value, 
 }
 
 /** Reports that an operand of a barrier makes it another than that of the whole block. */
-export function refuseBarrier({ span }: Operand, why: string | undefined, diagnostics: Diagnostics): void {
-  const operand = diagnostics.file?.text.slice(span.start, span.end) ?? '';
-  diagnostics.report('CM2049', { operand, why: why ?? 'only barrier 0 is there' }, { span });
-}
+export const refuseBarrier = (node: Operand, why: string | undefined, diagnostics: Diagnostics): void =>
+  diagnostics.report('CM2049', { operand: printOperand(node), why: why ?? 'only barrier 0 is there' }, { span: node.span });
 
 /** The bits of a value, where constants decide them within a few steps. */
 const numberOf = (kernel: Kernel, value: Value, steps = 17): bigint | undefined =>

@@ -5,13 +5,14 @@ import { tensorMemory } from '../../ir/tensor-memory.ts';
 
 /**
  * Shared memory that the source does not declare; no name of PTX has such a dot in it. `word` holds the result of a reduction over the
- * threads of a block, `barriers` and `groups` the barriers for some of them (`named-barriers.ts`), `tensor` the
+ * threads of a block, `barriers` and `groups` the barriers for some of them (`named-barriers.ts`), `block` that of a block of a cluster, `tensor` the
  * tensor memory, in front of all others, `reserved` is the memory that a GPU reserves for system software: 288 bytes on an H200.
  */
 const hidden = {
   word: { name: 'cumetal.word', size: 4, align: 4, element: 'i32' },
   barriers: { name: 'cumetal.barriers', size: 256, align: 16, element: 'i32' },
   groups: { name: 'cumetal.groups', size: 128, align: 16, element: 'i32' },
+  block: { name: 'cumetal.block', size: 16, align: 16, element: 'i32' },
   tensor: { name: 'cumetal.tensor', size: tensorMemory.bytes, align: 1024, element: 'i32' },
   reserved: { name: 'cumetal.reserved', size: 288, align: 16, element: undefined },
 } as const;
@@ -61,4 +62,8 @@ export function padHidden(kernel: Kernel): void {
 
 /** Whether the source can address a variable: its own, and reserved memory, whose address it has from a special register. */
 export const isAddressable = ({ name }: IrVariable): boolean =>
-  ![hidden.word.name, hidden.barriers.name, hidden.groups.name, 'cumetal.padding'].some((own) => own === name);
+  ![hidden.word.name, hidden.barriers.name, hidden.groups.name, hidden.block.name, 'cumetal.padding'].some((own) => own === name);
+
+/** Whether a variable has words of barriers, which are zeros when a kernel starts. */
+export const isBarrierMemory = (name: string): boolean =>
+  [hidden.barriers.name, hidden.groups.name, hidden.block.name].some((own) => own === name);

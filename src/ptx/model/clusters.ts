@@ -13,8 +13,7 @@ const axes = ['x', 'y', 'z'] as const;
 /** The address, a pointer, of a byte of what the launch has for clusters. */
 const placeIn = (ir: RowBuilder, offset: Value): Value => ir.inttoptr('ptr.global', ir.add(ir.service('cluster'), offset));
 
-const wordAt = (ir: RowBuilder, offset: number): Value =>
-  ir.once(`cluster ${offset}`, () => ir.load('i32', placeIn(ir, ir.const('i64', offset)), { align: 4, volatile: false }));
+const wordAt = (ir: RowBuilder, offset: number): Value => ir.once(`cluster ${offset}`, () => ir.clusterWord(offset));
 const own = (ir: RowBuilder, name: 'ctaid' | 'nctaid' | 'ntid', axis: Axis): Value => ir.sreg('i32', { name: `${name}.${axis}` as Sreg });
 const product = (ir: RowBuilder, of: (axis: Axis) => Value): Value => ir.mul(ir.mul(of('x'), of('y')), of('z'));
 /** The number of a place among as many along each axis, x fastest. */
@@ -100,8 +99,14 @@ export interface Distances {
   readonly bias: Value;
   readonly bytes: Value;
   readonly blocks: Value;
-  /** The address of the words that count the threads of each block which have ended, and the threads of a block, an i32. */
-  readonly ended: Value;
+  /** Of blocks whose memory is out of reach when they have ended: who has. */
+  readonly over: Ended | undefined;
+}
+
+export interface Ended {
+  /** The address of the words that count the threads of each block which have ended. */
+  readonly counts: Value;
+  /** The threads of a block, an i32. */
   readonly threads: Value;
 }
 
@@ -110,7 +115,11 @@ export const distancesOf = (ir: RowBuilder): Distances => ({
   bias: ir.once('cluster bias', () => ir.sub(ir.const('i64', -1), ir.zext('i64', clusterRank(ir)))),
   bytes: ir.once('cluster bytes', () => ir.zext('i64', wordAt(ir, clusterHead.areaBytes))),
   blocks: ir.once('cluster blocks', () => ir.zext('i64', clusterSize(ir))),
-  ended: ir.once('cluster ended', () => {
+  over: ir.clustersTakeTurns ? endedOf(ir) : undefined,
+});
+
+const endedOf = (ir: RowBuilder): Ended => ({
+  counts: ir.once('cluster ended', () => {
     const first = ir.mul(clusterPlace(ir), ir.zext('i64', clusterSize(ir)));
     const start = ir.add(ir.service('cluster'), ir.zext('i64', wordAt(ir, clusterHead.ended)));
     return ir.add(start, ir.shl(first, ir.const('i64', 2)));
@@ -119,26 +128,31 @@ export const distancesOf = (ir: RowBuilder): Distances => ({
 });
 
 /** The word, a pointer, that counts the ended threads of the block of a number, an i64. */
-export const endedThreads = (ir: Builder, { ended }: Distances, rank: Value): Value =>
-  ir.inttoptr('ptr.global', ir.add(ended, ir.shl(rank, ir.const('i64', 2))));
+export const endedThreads = (ir: Builder, { counts }: Ended, rank: Value): Value =>
+  ir.inttoptr('ptr.global', ir.add(counts, ir.shl(rank, ir.const('i64', 2))));
 
 /**
  * An address (i64) that may be mapped, as the distance from the start of the shared memory of the block itself. It is out of reach if the cluster has no
  * such block, or if all threads of the block have ended.
  */
 export function ownAddress(ir: Builder, address: Value, distances: Distances): Value {
-  const { bias, bytes, blocks, threads } = distances;
+  const { bias, bytes, blocks, over } = distances;
   const constant = (value: number | bigint): Value => ir.const('i64', value);
   const number = ir.lshr(ir.and(address, constant(0xffff_ffff)), constant(rankBit));
   const by = ir.add(number, bias);
   const rank = ir.sub(number, constant(1));
   const isNone = ir.icmp(rank, blocks, { pred: 'uge' });
-  const counted = endedThreads(ir, distances, ir.select(isNone, constant(0), rank));
-  const areAll = ir.icmp(ir.load('i32', counted, { align: 4, volatile: false }), threads, { pred: 'eq' });
-  const isOver = ir.and(areAll, ir.icmp(by, constant(0), { pred: 'ne' }));
+  const isOver = over && isEnded(ir, over, ir.select(isNone, constant(0), rank));
+  const isOut = isOver === undefined ? isNone : ir.or(isNone, ir.and(isOver, ir.icmp(by, constant(0), { pred: 'ne' })));
   const far = ir.add(ir.mul(by, bytes), ir.and(address, constant(offsetMask)));
-  const there = ir.select(ir.or(isNone, isOver), constant(1n << 40n), far);
+  const there = ir.select(isOut, constant(1n << 40n), far);
   return ir.select(ir.icmp(number, constant(0), { pred: 'eq' }), address, there);
+}
+
+/** Whether all threads of the block of a number have ended. */
+function isEnded(ir: Builder, over: Ended, rank: Value): Value {
+  const counted = ir.load('i32', endedThreads(ir, over, rank), { align: 4, volatile: false });
+  return ir.icmp(counted, over.threads, { pred: 'eq' });
 }
 
 /** The pointer of a place in shared memory for the same place in the block of a number. */

@@ -59,6 +59,10 @@ export interface RowBuilder extends Builder {
   reservedShared(): Value;
   /** The generic address (i64) of what a service of the CPU device has for the launch; 0 for nothing. */
   service(which: Service): Value;
+  /** A word of what the launch has for clusters, an i32, by its offset in bytes (`src/ir/services.ts`). */
+  clusterWord(offset: number): Value;
+  /** Whether the blocks of a cluster run by turns, so that one of them may have ended while others run. */
+  readonly clustersTakeTurns: boolean;
   /** A value that is the same throughout a kernel, computed where the kernel starts; it is known by its key. */
   once(key: string, compute: () => Value): Value;
   /** Arrives at the barrier of the cluster, or waits for the one that the thread has arrived at. */

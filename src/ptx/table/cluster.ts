@@ -20,7 +20,7 @@ const tooWide = [
   { vec: ['v4', 'v8'], type: wide },
   { vec: ['v8'], type: words },
 ] as const;
-const cpu = 'Requires `--target cpu`.';
+const cpu = 'Elsewhere than on the CPU device and NVIDIA GPUs a whole cluster is one block of the device.';
 const window = { space: 'shared::cluster' } as const;
 const ofCluster = 'Addresses of other blocks come from `mapa`.';
 
@@ -232,7 +232,8 @@ export const clusterBarrierRows: readonly Row[] = [
     status: 'exact',
     control: 'wait',
     lower: (_, { sem = 'release' }, ir) => {
-      if (sem === 'release') fence(ir);
+      // The barrier of a block orders memory for all of its threads.
+      if (sem === 'release' && ir.clustersTakeTurns) fence(ir);
       ir.clusterBarrier('arrive');
     },
     cases: () => [],
@@ -246,13 +247,13 @@ export const clusterBarrierRows: readonly Row[] = [
     control: 'wait',
     lower: (_, __, ir) => {
       ir.clusterBarrier('wait');
-      fence(ir);
+      if (ir.clustersTakeTurns) fence(ir);
     },
     cases: () => [],
   }),
 ];
 
-const apple = `Apple GPUs have fences from macOS 15 on (\`--target macos15\`), and every block is a cluster there.`;
+const apple = `Apple GPUs have fences from macOS 15 on (\`--target macos15\`).`;
 const source = '9.7.13.4';
 
 export const clusterFenceRows = (): readonly Row[] => [

@@ -22,6 +22,8 @@ type Treatments = { readonly [K in Op]: Expansion<InstOf<K>> | 'moves' | 'refuse
 const here = <I>(expand: (w: IntegerOps, inst: I) => Value): Expansion<I> => ({ place: 'here', expand });
 const inFunction = <I>(expand: (w: IntegerOps, inst: I) => Value): Expansion<I> => ({ place: 'function', expand });
 
+const one = (w: IntegerOps): Value => w.word(0x3ff0_0000_0000_0000n);
+
 const treatments: Treatments = {
   const: 'moves',
   arg: 'moves',
@@ -70,8 +72,9 @@ const treatments: Treatments = {
   fsin: 'refused',
   fcos: 'refused',
   ftanh: 'refused',
-  frcp: 'refused',
-  frsqrt: 'refused',
+  // The exact quotient is as near as any approximation may be.
+  frcp: inFunction((w, { a }) => quotientOf(w, one(w), a)),
+  frsqrt: inFunction((w, { a }) => quotientOf(w, one(w), rootOf(w, a))),
   fcmp: here((w, { a, b, pred }) => compared(w, a, b, pred)),
   trunc: 'never',
   zext: 'never',

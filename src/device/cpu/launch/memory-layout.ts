@@ -1,11 +1,12 @@
 /** The memory of a launch beside its buffers: its layout, its initial contents, and the globals that hold its addresses. */
 import { alignUp } from '../../../base/bytes.ts';
 import { product } from '../../../base/dim3.ts';
-import { clusterBytes, clusterHead, endedAt, gridWorkspaceBytes, printBufferBytes } from '../../../ir/index.ts';
+import { clusterBytes, clusterHead, endedAt, gridWorkspaceBytes, groupHead, printBufferBytes } from '../../../ir/index.ts';
+import type { Dispatch } from '../../cluster-groups.ts';
 import type { Dim3, LaunchRequest } from '../../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../../launch-arguments.ts';
+import { sharedParts } from '../../launch-shape.ts';
 import { emptyPrintBuffer } from '../../printed.ts';
-import { sharedParts } from '../../validate-launch.ts';
 import { addressOf } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import type { Globals } from '../workers/instance.ts';
@@ -29,6 +30,8 @@ export interface Area extends OwnArea {
   readonly grid: number;
   /** The word with the size of the stack of a thread. */
   readonly stack: number;
+  /** What the kernel reads of a launch whose clusters are blocks. */
+  readonly group: number;
   /** The print buffer. */
   readonly printed: number;
   readonly printedBytes: number;
@@ -126,6 +129,7 @@ export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: 
     faults: place(4),
     grid: place(gridWorkspaceBytes),
     stack: place(4),
+    group: place(groupHead.bytes),
     printed: place(printedBytes),
     printedBytes,
     values: kernel.params.map((param) => (param.kind === 'value' ? place(param.size) : 0)),
@@ -140,7 +144,7 @@ export function fillArea(
   area: Area,
   { pool, windows }: CompiledKernel,
   kernel: LoadedKernel,
-  request: LaunchRequest,
+  request: Dispatch,
 ): void {
   const view = memory.view(start, area.bytes);
   view.fill(0);
@@ -148,6 +152,7 @@ export function fillArea(
   if (pool) view.set(pool, area.constant + windows.constant - pool.length);
   if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
   new DataView(view.buffer, view.byteOffset).setUint32(area.stack, kernel.stackBytes, true);
+  if (request.groupHead) view.set(request.groupHead, area.group);
   kernel.params.forEach(({ kind, slot, size }, i) => {
     const at = area.values[i]!;
     if (kind === 'value') writeValuesOfSlot(kernel.reflection, request.args, slot, view.subarray(at, at + size));
@@ -183,7 +188,15 @@ export function globalsOf(
 ): Globals {
   const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
   const parts = sharedParts(request);
-  const services = { heap, launches, alone: 0, cluster: clusters, stack: start + area.stack, grid: start + area.grid };
+  const services = {
+    heap,
+    launches,
+    alone: 0,
+    cluster: clusters,
+    stack: start + area.stack,
+    group: start + area.group,
+    grid: start + area.grid,
+  };
   let part = 0;
   const paramAddresses = kernel.params.map((param, i): bigint => {
     if (bound && param.kind !== 'threadgroup') return bound(param.slot);

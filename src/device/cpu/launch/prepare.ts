@@ -5,9 +5,11 @@
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
 import { defaultHeapBytes, defaultStackBytes, endedAt, lockTableBytes } from '../../../ir/index.ts';
+import { type Dispatch, dispatchOf } from '../../cluster-groups.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
 import type { DeviceInfo, Dim3, LaunchRequest, LaunchResult } from '../../device.ts';
-import { clusterOfLaunch, validateLaunch, validatorOf } from '../../validate-launch.ts';
+import { clusterOfLaunch } from '../../launch-shape.ts';
+import { validateLaunch, validatorOf } from '../../validate-launch.ts';
 import { bufferIn } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { type Allocations, newAllocations } from '../observe/allocations.ts';
@@ -102,7 +104,7 @@ interface Inputs {
   readonly memory: DeviceMemory;
   readonly environment: LaunchEnvironment;
   readonly kernel: LoadedKernel;
-  readonly request: LaunchRequest;
+  readonly request: Dispatch;
 }
 
 /** Whether a request asks for observers. */
@@ -114,14 +116,16 @@ export function prepareLaunch(
   memory: DeviceMemory,
   environment: LaunchEnvironment,
   kernel: LoadedKernel,
-  request: LaunchRequest,
+  given: LaunchRequest,
   diagnostics: Diagnostics,
 ): Preparation {
   const validator = validatorOf(environment.info, (buffer) => bufferIn(memory, buffer));
-  const isValid =
-    validateLaunch(validator, kernel.reflection, request, diagnostics) && (!isObserved(request) || canObserve(request, diagnostics));
+  // Whoever binds addresses dispatches blocks of the device.
+  const reflection = environment.bound ? { ...kernel.reflection, cluster: undefined } : kernel.reflection;
+  const isValid = validateLaunch(validator, reflection, given, diagnostics) && (!isObserved(given) || canObserve(given, diagnostics));
   if (!isValid) return { result: undefined };
-  if (product(request.grid) === 0 || product(request.block) === 0) return { result: { durationMs: 0, launched: [] } };
+  if (product(given.grid) === 0 || product(given.block) === 0) return { result: { durationMs: 0, launched: [] } };
+  const request = environment.bound ? given : dispatchOf(kernel.reflection, given);
   const withStack = kernel.withStack(request.stackBytes ?? defaultStackBytes) ?? kernel;
   const inputs = { memory, environment, kernel: withStack, request };
   const launch = prepareFast(inputs) ?? prepareExact(inputs, diagnostics);

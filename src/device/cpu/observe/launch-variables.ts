@@ -1,6 +1,6 @@
 /** The buffers and variables of a launch by name. */
 import { bufferOfSlot } from '../../launch-arguments.ts';
-import { sharedParts } from '../../validate-launch.ts';
+import { sharedParts } from '../../launch-shape.ts';
 import { addressOf } from '../buffer.ts';
 import type { Allocation } from './allocations.ts';
 import type { Places, Region } from './describe-address.ts';

@@ -2,7 +2,7 @@
  * Shadow memory of the fast sanitizer: a cell for each grain of the buffers that a kernel writes and of shared memory, and a byte for each
  * word of buffers that are not written entirely, with a bit for each byte that is.
  */
-import { sharedParts } from '../../../validate-launch.ts';
+import { sharedParts } from '../../../launch-shape.ts';
 import type { Allocation } from '../../observe/allocations.ts';
 import type { SanitizedLaunch } from '../../observe/observer.ts';
 import type { AccessChecks, Target } from './insert-checks.ts';

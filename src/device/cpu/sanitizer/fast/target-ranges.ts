@@ -1,6 +1,6 @@
 /** The memory that the targets of checks are in a launch. */
 import { bufferOfSlot } from '../../../launch-arguments.ts';
-import { sharedParts } from '../../../validate-launch.ts';
+import { sharedParts } from '../../../launch-shape.ts';
 import { addressOf } from '../../buffer.ts';
 import type { Allocation } from '../../observe/allocations.ts';
 import type { SanitizedLaunch } from '../../observe/observer.ts';

@@ -1,6 +1,6 @@
 /** The functions of the host that an instrumented module calls where an access or a barrier is wrong. */
 import { product } from '../../../../base/dim3.ts';
-import { sharedParts } from '../../../validate-launch.ts';
+import { sharedParts } from '../../../launch-shape.ts';
 import type { DeviceMemory } from '../../memory.ts';
 import { bytesAt, hex, type Places, placeIn, placeOf, regionAt } from '../../observe/describe-address.ts';
 import type { SanitizedLaunch } from '../../observe/observer.ts';

@@ -2,9 +2,9 @@
 import type { Diagnostics } from '../../../../base/diagnostic.ts';
 import { product } from '../../../../base/dim3.ts';
 import { atBarrier, atRendezvous } from '../../../../engine/codegen/kernel-code.ts';
-import { barrierState, gridWorkspaceBytes, lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
+import { barrierState, gridWorkspaceBytes, groupHead, lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
 import { bufferOfSlot } from '../../../launch-arguments.ts';
-import { sharedParts } from '../../../validate-launch.ts';
+import { sharedParts } from '../../../launch-shape.ts';
 import { hex, placeOf } from '../../observe/describe-address.ts';
 import { Deadlock } from '../../observe/endings.ts';
 import { placesOf } from '../../observe/launch-variables.ts';
@@ -103,6 +103,7 @@ function bytesOfParam({ kernel, request, own, heap, launches, turns }: Sanitized
   if (param.locks) return lockTableBytes;
   if (param.service === 'grid') return gridWorkspaceBytes;
   if (param.service === 'stack') return 4;
+  if (param.service === 'group') return groupHead.bytes;
   if (param.service === 'cluster') return turns?.service.bytes ?? 0;
   if (param.service === 'heap') return heap.bytes;
   if (param.service === 'launches') return launches.bytes;

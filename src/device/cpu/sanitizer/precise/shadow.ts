@@ -4,7 +4,7 @@
  */
 import { product } from '../../../../base/dim3.ts';
 import { gridWorkspaceBytes, lockTableBytes, printBufferBytes } from '../../../../ir/index.ts';
-import { sharedParts } from '../../../validate-launch.ts';
+import { sharedParts } from '../../../launch-shape.ts';
 import { type Allocations, setBits } from '../../observe/allocations.ts';
 import type { BlockTurns, SanitizedLaunch } from '../../observe/observer.ts';
 import { cellBytes } from './stamp.ts';
