@@ -61,7 +61,7 @@ test('what a launch runs: by the architecture and the sizes, and by a table', ()
   assert.match(nameOf(half.variant(on(90), sizes(4096))), /^gemm_wgmma_f16_128x256/);
   assert.match(nameOf(half.variant(on(90), sizes(1024))), /^gemm_wgmma_f16_128x64/);
   assert.match(nameOf(gemm({ type: bf16, transposeB: true, activation: 'relu' }).variant(on(90), sizes(4096))), /bf16.*tb_relu$/);
-  assert.match(nameOf(gemm().variant(on(90), sizes(4096))), /^gemm_single_64x128x8_4_16/);
+  assert.match(nameOf(gemm().variant(on(90), sizes(4096))), /^gemm_single_128x256/);
   assert.match(nameOf(gemm().variant(on(90), sizes(1024))), /^gemm_single_64x128x8_4_8/);
   assert.is(nameOf(gemm({ tile: 128 }).variant(on(90), sizes(4096))), 'gemm_f32_128');
   useTable({ version: 1, device: 'of a table', sm: 90, gemm: { f16: { 'wgmma 128x256': 1, 'mma 128x128': 2 } } });

@@ -38,6 +38,8 @@ export interface Codes {
   readonly weights: number;
   /** What the weights are aligned to. */
   readonly align: 2 | 16;
+  /** The warps that share rows at most where fewer are as many rounds: what they read is side by side. Measured on an H200. */
+  readonly sharing?: 8 | 16;
   /** What a lane loads of a unit, which has a number of blocks. */
   readonly load: (at: Bytes, t: Word, blocks: Word) => Word[];
   /** The codes as bfloats. */
@@ -101,6 +103,7 @@ const q4_K: Codes = {
   bytes: 144,
   weights: 256,
   align: 16,
+  sharing: 16,
   load: (at, t) => [...wordsAt4(at), ...[0, 1, 2, 3].flatMap((c) => wordsAt2(at.add(t.mul(8)).add(16 + 32 * c)))],
   integers: (words, t) =>
     integerBlocks(words, t, (sub) => [0, 1].map((w) => nibbles(words[4 + (sub & ~1) + w]!, sub & 1)) as unknown as [Word, Word]),
@@ -110,6 +113,7 @@ const q5_K: Codes = {
   bytes: 176,
   weights: 256,
   align: 16,
+  sharing: 8,
   load: (at, t) => [
     ...wordsAt4(at),
     ...[0, 1, 2, 3].flatMap((c) => wordsAt2(at.add(t.mul(8)).add(48 + 32 * c))),

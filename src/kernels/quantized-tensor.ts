@@ -123,7 +123,8 @@ export function quantizedTensorGemm(
     const bytes = sharedOf(form, columns);
     if (bytes > largestShared) refuse(name, `${columns} columns need ${bytes} bytes of shared memory`);
     const groups = blocksFor(rows, tileRows);
-    const split = splitOf({ groups, units: blocksFor(columns, form.together * unitWeights), warps, multiprocessors: inFlight });
+    const units = blocksFor(columns, form.together * unitWeights);
+    const split = splitOf({ groups, units, warps, multiprocessors: inFlight }, codes.sharing ?? 1);
     const blocks = blocksFor(groups, warps / split);
     return {
       grid: [columns === 0 ? 0 : Math.min(blocks, inFlight), blocksFor(batch, vectors)],
@@ -136,11 +137,15 @@ export function quantizedTensorGemm(
   });
 }
 
-/** The warps that share 16 rows: as few as give the least rounds of units. */
-function splitOf({ groups, units, warps, multiprocessors }: Record<'groups' | 'units' | 'warps' | 'multiprocessors', number>): number {
+/** The warps that share 16 rows: those that give the least rounds of units, and of equal ones as few, or as many up to a number. */
+function splitOf(
+  { groups, units, warps, multiprocessors }: Record<'groups' | 'units' | 'warps' | 'multiprocessors', number>,
+  equal: number,
+): number {
   const costOf = (split: number): number => Math.ceil(Math.ceil((groups * split) / warps) / multiprocessors) * Math.ceil(units / split);
   let best = 1;
-  for (let split = 2; split <= warps; split *= 2) if (costOf(split) < costOf(best)) best = split;
+  for (let split = 2; split <= warps; split *= 2)
+    if (costOf(split) < costOf(best) || (split <= equal && costOf(split) === costOf(best))) best = split;
   return best;
 }
 
