@@ -37,7 +37,6 @@ test('products of halves by wgmma, and of f32 without tensor cores', async () =>
 test('quantized weights: parts of units, vectors two by two, and rows that warps share', async () => {
   await assertQuantized(device, 'q4_K', [37, 768, 3], { warps: 8, vectors: 2, multiprocessors: 3 });
   await assertQuantized(device, 'q5_K', [17, 512, 1], { warps: 8, multiprocessors: 1 });
-  await assertQuantized(device, 'q8_0', [18, 288, 1], { warps: 8, multiprocessors: 1 });
 });
 
 test('attention: masks, grouped heads, more and fewer keys than queries', async () => {
