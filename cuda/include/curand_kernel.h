@@ -10,5 +10,6 @@
 #include "cumetal/random/philox.h"
 #include "cumetal/random/mrg32k3a.h"
 #include "cumetal/random/distributions.h"
+#include "cumetal/random/sobol.h"
 
 #endif

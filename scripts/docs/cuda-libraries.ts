@@ -26,9 +26,10 @@ const declared = (header: string): string[] => [
   ...new Set(
     [...expanded(header).matchAll(/^(?:\w+ )*?(?:\w+_t|size_t|cufftResult|const char \*) ?\*?(cu[a-z]+\w*)\(/gm)].map(([, name]) => name!),
   ),
-  ...[...expanded(header).matchAll(/ (?:cusparseStatus_t|cusolverStatus_t) (cu[a-z]+\w*)\(/g)].map(([, name]) => name!),
+  ...[...expanded(header).matchAll(/ (?:cublasStatus_t|cusparseStatus_t|cusolverStatus_t) (cu[a-z]+\w*)\(/g)].map(([, name]) => name!),
 ];
 
+const cusolverHeaders = ['cusolverDn.h', 'cusolverSp.h', 'cusolverSp_LOWLEVEL_PREVIEW.h', 'cusolverRf.h'];
 const plain = (name: string): string => name.replace(/_v2$/, '');
 
 const libraries = [
@@ -40,10 +41,11 @@ const libraries = [
     title: 'cuBLAS without handles (`cublas.h`), `-lcublas`',
     names: (): string[] => `${readFileSync(join(include, 'cublas.h'), 'utf8')}${cublasLegacyHeader.text()}`.match(/\bcublas\w+(?=\()/g)!,
   },
+  { title: 'cuBLASXt (`cublasXt.h`), `-lcublas`', names: (): string[] => declared('cublasXt.h') },
   { title: 'cuBLASLt, `-lcublasLt`', names: (): string[] => declared('cublasLt.h') },
   { title: 'cuFFT, `-lcufft`', names: (): string[] => [...declared('cufft.h'), ...declared('cufftXt.h')] },
   { title: 'cuRAND, `-lcurand`', names: (): string[] => declared('curand.h') },
-  { title: 'cuSOLVER, `-lcusolver`', names: (): string[] => declared('cusolverDn.h') },
+  { title: 'cuSOLVER, `-lcusolver`', names: (): string[] => cusolverHeaders.flatMap(declared) },
   { title: 'cuSPARSE, `-lcusparse`', names: (): string[] => declared('cusparse.h') },
 ];
 

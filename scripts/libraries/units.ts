@@ -145,6 +145,8 @@ export const libraryUnits: Readonly<Record<string, readonly LibraryUnit[]>> = {
     { source: 'cublas/gemm-ex.cu' },
     { source: 'cublas/gemm-half.cu' },
     { source: 'cublas/legacy.cu' },
+    { source: 'cublas/xt-handle.cu' },
+    ...forTypes('cublas/xt.cu'),
     ...legacyParts,
   ],
   cublasLt: [
@@ -167,6 +169,13 @@ export const libraryUnits: Readonly<Record<string, readonly LibraryUnit[]>> = {
     { source: 'cusparse/solve.cu' },
     ...forTypes('cusparse/products.cu'),
   ],
-  cusolver: [{ source: 'cusolver/handle.cu' }, ...forTypes('cusolver/dense.cu')],
+  cusolver: [
+    { source: 'cusolver/handle.cu' },
+    ...forTypes('cusolver/dense.cu'),
+    { source: 'cusolver/sparse-handle.cu' },
+    { source: 'cusolver/sparse-steps.cu' },
+    ...forTypes('cusolver/sparse.cu'),
+    { source: 'cusolver/refactor.cu' },
+  ],
   curand: [{ source: 'curand/generator.cu' }, ...sequences, { source: 'curand/twister.cu' }, { source: 'curand/sobol.cu' }],
 };

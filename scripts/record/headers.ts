@@ -2,8 +2,9 @@
  * Compiles the fixtures of the headers and records what nvcc's code of the same sources gives on the CPU device, and which numbers nvcc's
  * headers have for the names of ours; it stops where ours differ.
  *
- * `bun scripts/record/headers.ts CLANG`, where CLANG is the folder of the npm package `@yowasp/clang`; needs nvcc, and cuRAND's headers in
- * the folder that CURAND_INCLUDE names if they are not nvcc's own.
+ * `bun scripts/record/headers.ts CLANG [NAME…]`, where CLANG is the folder of the npm package `@yowasp/clang`; needs nvcc, and cuRAND's headers
+ * in the folder that CURAND_INCLUDE names if they are not nvcc's own. With names only those fixtures are compiled, which is enough where no
+ * other one includes the headers that have changed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -43,7 +44,8 @@ function numbersOfNvcc(folder: string): Readonly<Record<string, number>> {
 }
 
 /** Writes the bitcode of each fixture, `numbers.json` and `recorded.json`. */
-async function main(clang: string): Promise<void> {
+async function main(clang: string, only: readonly string[]): Promise<void> {
+  const isChosen = (name: string): boolean => only.length === 0 || only.includes(name);
   const { runLLVM } = await import(join(clang, 'gen/bundle.js'));
   const inc = treeOf(includeFolder);
   const folder = mkdtempSync(join(tmpdir(), 'headers-'));
@@ -52,14 +54,15 @@ async function main(clang: string): Promise<void> {
   const asserts = { 'numbers.cu': new TextEncoder().encode([...prelude, ...claims, ''].join('\n')) };
   await runLLVM(['clang++', ...options.split(' '), '-o', 'out.bc', '-x', 'cuda', 'numbers.cu'], { ...asserts, inc });
   writeFileSync(join(headerFixtures, 'numbers.json'), `${JSON.stringify(numbers, undefined, 1)}\n`);
-  for (const name of [...Object.keys(wordsPerThread), 'math', 'random', 'clusters']) {
+  for (const name of [...Object.keys(wordsPerThread), 'math', 'random', 'clusters'].filter(isChosen)) {
     const source = { [`${name}.cu`]: new Uint8Array(readFileSync(join(headerFixtures, `${name}.cu`))) };
     const args = ['clang++', ...options.split(' '), '-o', 'out.bc', '-x', 'cuda', `${name}.cu`];
     const files = await runLLVM(args, { ...source, inc });
     writeFileSync(join(headerFixtures, `${name}.bc.gz`), gzipSync(files['out.bc'], { level: 9 }));
   }
-  const digests: Record<string, Record<string, string[]>> = {};
-  for (const [name, words] of Object.entries(wordsPerThread)) {
+  const path = join(headerFixtures, 'recorded.json');
+  const { digests } = JSON.parse(readFileSync(path, 'utf8')) as { digests: Record<string, Record<string, string[]>> };
+  for (const [name, words] of Object.entries(wordsPerThread).filter(([each]) => isChosen(each))) {
     const ptx = join(folder, `${name}.ptx`);
     const { status, stderr } = spawnSync('nvcc', [
       '-ptx',
@@ -75,7 +78,7 @@ async function main(clang: string): Promise<void> {
     if (status !== 0) throw new Error(String(stderr));
     digests[name] = await headerDigests(readFileSync(ptx, 'utf8'), words);
   }
-  writeFileSync(join(headerFixtures, 'recorded.json'), `${JSON.stringify({ headers: headersHash(), digests }, undefined, 1)}\n`);
+  writeFileSync(path, `${JSON.stringify({ headers: headersHash(), digests }, undefined, 1)}\n`);
 }
 
-await main(process.argv[2]!);
+await main(process.argv[2]!, process.argv.slice(3));

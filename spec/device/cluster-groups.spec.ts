@@ -111,9 +111,15 @@ test('a metallib, and the text of the IR, say what the blocks of the source are'
   const compiled = compile(source, { target: 'macos15' }, diagnostics)!;
   const [made] = compiled.reflection.kernels;
   const [raised] = device.load(compiled.metallib, diagnostics)!.kernels;
-  const cluster = { required: [2, 1, 1], group: { sharedBytes: 4096, isOfWarps: false, requiredThreads: [64, 2, 1], maxThreads: 128 } };
+  const cluster = {
+    required: [2, 1, 1],
+    group: { sharedBytes: 4096, isOfWarps: false, isDynamic: false, requiredThreads: [64, 2, 1], maxThreads: 128 },
+  };
   for (const found of [made!, raised!])
-    assert.equal([found.cluster, found.staticSharedBytes, found.requiredThreads], [cluster, 4096, [64, 2, 1]]);
+    assert.equal(
+      [found.cluster, found.staticSharedBytes, found.usesDynamicShared, found.requiredThreads],
+      [cluster, 4096, false, [64, 2, 1]],
+    );
   const module = toLegalIr(source, { target: 'macos15' }, diagnostics)!;
   const text = printModule(module);
   assert.is(printModule(parseModule(new SourceFile('k.ir', text), diagnostics)!), text);

@@ -86,6 +86,29 @@ need(test, ['sysroot', 'cuda-libraries'], 'numbers of other generators have thei
   assert.equal([status, stderr, lines.length], [0, '', 20]);
   for (const line of lines) assert.match(line, / 0: mean variance$/);
 });
+need(
+  test,
+  ['sysroot', 'cuda-libraries'],
+  'systems of sparse matrices, and products of matrices of the host, have whole numbers as solutions',
+  () => {
+    const { status, stdout, stderr } = run(['run', 'fixtures/libraries/solvers.cu', '--device', 'cpu', '-lcusolver', '-lcublas']);
+    const solved = ['chol', 'lu', 'qr'].map((name) => `${name} 0`);
+    // 3 by 4 numbers from 0 by columns, times 4 by 2 from -3, and 0 to 5 added.
+    const gemm = [0, 1, 2, 3, 4, 5].map((place) => {
+      const [r, c] = [place % 3, Math.floor(place / 3)];
+      return [0, 1, 2, 3].reduce((sum, k) => sum + (r + 3 * k) * (k + 4 * c - 3), place);
+    });
+    assert.equal([status, stderr], [0, '']);
+    assert.equal(stdout.trimEnd().split('\n'), [
+      'symmetric 1',
+      ...[...solved, ...solved, ...solved],
+      'pivot -1',
+      'steps 0',
+      'refactored 0',
+      `gemm ${gemm.join(' ')}`,
+    ]);
+  },
+);
 need(test, ['sysroot', 'cuda-libraries'], 'cuFFT computes what it does on an H200', () => compare('cufft', ['cufft']));
 need(test, ['sysroot', 'cuda-libraries'], 'cuSPARSE computes what it does on an H200', () => compare('cusparse', ['cusparse']));
 
@@ -109,7 +132,8 @@ need(test, ['sysroot', 'cuda-libraries'], 'every function of the list is in its 
   test.after(() => rmSync(folder, { recursive: true, force: true }));
   const sum = `for (auto p : all) n += p != nullptr; for (int i = 0; i < ${others.length}; i++) n += others[i] != nullptr;`;
   const main = `#include <cstdio>\nextern const void *const others[];\nint main() { int n = 0; ${sum} printf("%d", n); }`;
-  const headers = ['cublas_v2', 'cublasLt', 'cufftXt', 'curand', 'cusolverDn', 'cusparse'];
+  const solvers = ['cusolverDn', 'cusolverRf', 'cusolverSp_LOWLEVEL_PREVIEW'];
+  const headers = ['cublas_v2', 'cublasXt', 'cublasLt', 'cufftXt', 'curand', ...solvers, 'cusparse'];
   writeFileSync(join(folder, 'all.cpp'), `${addressesOf('all', headers, names)}${main}`);
   writeFileSync(join(folder, 'others.cpp'), addressesOf('others', ['cublas'], others));
   const { stdout, stderr } = run([

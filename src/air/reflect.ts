@@ -132,7 +132,7 @@ export function reflectKernel(kernel: Kernel, target?: Target): KernelReflection
     ...reflectHidden(kernel),
     staticSharedBytes: group ? group.sharedBytes : withoutTensorMemory(shared?.size ?? 0),
     ...reflectLimits(target),
-    usesDynamicShared: shared?.dynamicOffset !== undefined,
+    usesDynamicShared: group ? group.isDynamic : shared?.dynamicOffset !== undefined,
     ...blockLimits(kernel),
     ...(kernel.cluster ? { cluster: kernel.cluster } : {}),
   };

@@ -36,7 +36,8 @@ export function formGroups(kernel: Kernel): boolean {
   if (!isWanted(kernel)) return false;
   dropAlignment(kernel);
   const isOfWarps = kernel.blocks.some(({ body }) => body.some((value) => specOf(kernel.insts[value]!.op).effect === 'warp'));
-  const sharedBytes = windowOf(kernel, 'shared')?.size ?? 0;
+  const { size: sharedBytes = 0, dynamicOffset } = windowOf(kernel, 'shared') ?? {};
+  const isDynamic = dynamicOffset !== undefined;
   const { requiredThreads, maxThreads } = kernel;
   const [entry] = kernel.blocks;
   const s = substitution();
@@ -55,7 +56,13 @@ export function formGroups(kernel: Kernel): boolean {
   for (const block of kernel.blocks) moveAccesses(kernel, block, area);
   kernel.cluster = {
     ...kernel.cluster,
-    group: { sharedBytes, isOfWarps, ...(requiredThreads ? { requiredThreads } : {}), ...(maxThreads === undefined ? {} : { maxThreads }) },
+    group: {
+      sharedBytes,
+      isOfWarps,
+      isDynamic,
+      ...(requiredThreads ? { requiredThreads } : {}),
+      ...(maxThreads === undefined ? {} : { maxThreads }),
+    },
   };
   kernel.requiredThreads = undefined;
   kernel.maxThreads = undefined;

@@ -175,13 +175,15 @@ export interface GroupRules {
   readonly sharedBytes: number;
   /** Whether threads of a warp act together, so that a block has to be whole warps. */
   readonly isOfWarps: boolean;
+  /** Whether a block has dynamic shared memory, so that a launch has to say how much. */
+  readonly isDynamic: boolean;
   readonly requiredThreads?: readonly [number, number, number];
   readonly maxThreads?: number;
 }
 
 /**
  * The rules as numbers: blocks along x, y and z, or zeros; 1 if a launch has to say; the most blocks, or 0. With a group, further ones: bytes of shared
- * memory; 1 for whole warps; required threads along x, y and z, or zeros; the most threads, or 0.
+ * memory; the sum of 1 for whole warps and 2 for dynamic shared memory; required threads along x, y and z, or zeros; the most threads, or 0.
  */
 export const clusterNumbers = ({ required = [0, 0, 0], isExplicit, most = 0, group }: ClusterRules): number[] => [
   ...required,
@@ -190,9 +192,9 @@ export const clusterNumbers = ({ required = [0, 0, 0], isExplicit, most = 0, gro
   ...(group ? groupNumbers(group) : []),
 ];
 
-const groupNumbers = ({ sharedBytes, isOfWarps, requiredThreads = [0, 0, 0], maxThreads = 0 }: GroupRules): number[] => [
+const groupNumbers = ({ sharedBytes, isOfWarps, isDynamic, requiredThreads = [0, 0, 0], maxThreads = 0 }: GroupRules): number[] => [
   sharedBytes,
-  isOfWarps ? 1 : 0,
+  (isOfWarps ? 1 : 0) + (isDynamic ? 2 : 0),
   ...requiredThreads,
   maxThreads,
 ];
@@ -210,9 +212,10 @@ export function clusterOf([x = 0, y = 0, z = 0, isExplicit, most = 0, ...group]:
   };
 }
 
-const groupOf = ([sharedBytes = 0, isOfWarps, x = 0, y = 0, z = 0, maxThreads = 0]: readonly number[]): GroupRules => ({
+const groupOf = ([sharedBytes = 0, flags = 0, x = 0, y = 0, z = 0, maxThreads = 0]: readonly number[]): GroupRules => ({
   sharedBytes,
-  isOfWarps: isOfWarps === 1,
+  isOfWarps: (flags & 1) !== 0,
+  isDynamic: (flags & 2) !== 0,
   ...(x > 0 ? { requiredThreads: [x, y, z] as const } : {}),
   ...(maxThreads > 0 ? { maxThreads } : {}),
 });

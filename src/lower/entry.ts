@@ -113,7 +113,7 @@ function lowerOnce(
     if (lowering.isClean()) around.afterPass?.(name, kernel);
   }
   // What its blocks are is noted when the kernel becomes one of whole clusters.
-  if (c.group?.isNeeded) kernel.cluster = { ...kernel.cluster, group: { sharedBytes: 0, isOfWarps: false } };
+  if (c.group?.isNeeded) kernel.cluster = { ...kernel.cluster, group: { sharedBytes: 0, isOfWarps: false, isDynamic: false } };
   if (around.ptx === undefined) checkSlots(kernel, fn.nameSpan, diagnostics);
   return { kernel, c };
 }

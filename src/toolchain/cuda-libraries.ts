@@ -20,13 +20,14 @@ export const cudaLibraryNames = (sysroot: Sysroot): string[] =>
 /** The archives of the libraries that a program names, and of those that they need. */
 export function cudaLibrariesOf(names: readonly string[], sysroot: Sysroot): CudaLibrary[] {
   const found = new Map<string, CudaLibrary>();
-  for (const name of names) {
-    const plain = name.replace(/_static(_nocallback)?$/, '');
-    const needs = Object.hasOwn(cudaLibraries, plain) ? [plain, ...(cudaLibraries[plain]!.needs ?? [])] : [];
-    for (const library of needs) {
-      const path = archiveOf(sysroot, library);
-      if (existsSync(path) && !found.has(library)) found.set(library, { name, library, path });
-    }
-  }
+  const add = (name: string, library: string): void => {
+    const path = archiveOf(sysroot, library);
+    if (existsSync(path) && !found.has(library)) found.set(library, { name, library, path });
+  };
+  const libraryOf = (name: string): string => name.replace(/_static(_nocallback)?$/, '');
+  const named = names.filter((name) => Object.hasOwn(cudaLibraries, libraryOf(name)));
+  // A library that is named and needed counts as named, in whichever order.
+  for (const name of named) add(name, libraryOf(name));
+  for (const name of named) for (const needed of cudaLibraries[libraryOf(name)]!.needs ?? []) add(name, needed);
   return [...found.values()];
 }

@@ -14,7 +14,7 @@ export const cudaLibraries: Readonly<Record<string, Library>> = {
   curand: { prefix: 'curand' },
   cufft: { prefix: 'cufft' },
   cusparse: { prefix: 'cusparse' },
-  cusolver: { prefix: 'cusolver', needs: ['cublas'] },
+  cusolver: { prefix: 'cusolver', needs: ['cublas', 'cusparse'] },
 };
 
 /** The library that has functions with the prefix of this one. */

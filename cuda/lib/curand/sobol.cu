@@ -1,6 +1,10 @@
 // Sobol's points, in the order of Gray codes; each dimension has a part of the output of its own. Initial numbers are those of Joe and Kuo.
 // Source: S. Joe, F. Kuo, "Constructing Sobol sequences with better two-dimensional projections", 2008, table new-joe-kuo-6; I. Antonov,
 // V. Saleev, "An economic method of computing LP-tau sequences", 1979.
+#include <curand_kernel.h>
+
+#include <cstdlib>
+
 #include "generator.h"
 
 using namespace cumetal;
@@ -56,22 +60,6 @@ static Directions directionsOf(unsigned dimension) {
   return to;
 }
 
-/** The number of events whose distribution reaches a probability. */
-static __device__ unsigned poissonOf(double u, double mean) {
-  if (mean > 700) {
-    const double v = rint(mean + sqrt(mean) * normcdfinv(u));
-    return v < 0 ? 0u : unsigned(v);
-  }
-  double p = exp(-mean), sum = p;
-  unsigned k = 0;
-  while (sum < u && k < 4000) {
-    k++;
-    p *= mean / k;
-    sum += p;
-  }
-  return k;
-}
-
 static __global__ void sobolKernel(Directions directions, bool isLong, Word offset, Request request, Word begin, Word count) {
   for (Word i = blockIdx.x * (Word)blockDim.x + threadIdx.x; i < count; i += gridDim.x * (Word)blockDim.x) {
     const Word at = offset + i;
@@ -79,8 +67,10 @@ static __global__ void sobolKernel(Directions directions, bool isLong, Word offs
     for (int bit = 0; gray; bit++, gray >>= 1)
       if (gray & 1) x ^= directions.words[bit];
     const unsigned top = unsigned(x >> 32);
-    const float single = __fmaf_rn(float(top), 0x1p-32f, 0x1p-33f);
-    const double both = isLong ? __fma_rn(double(x >> 11), 0x1p-53, 0x1p-54) : __fma_rn(double(top), 0x1p-32, 0x1p-33);
+    const float single = __cumetal_sobol_uniform(top);
+    const double both = isLong ? __cumetal_sobol_double(x) : __cumetal_sobol_double(top);
+    const double middle = isLong ? __cumetal_sobol_middle(x) : __cumetal_sobol_middle(top);
+    const auto normalOf = [&] { return isLong ? __cumetal_sobol_normal_double(x) : __cumetal_sobol_normal_double(top); };
     const Word to = begin + i;
     switch (request.kind) {
       case integers:
@@ -90,7 +80,7 @@ static __global__ void sobolKernel(Directions directions, bool isLong, Word offs
           static_cast<unsigned *>(request.out)[to] = top;
         break;
       case poisson:
-        static_cast<unsigned *>(request.out)[to] = poissonOf(both, request.first);
+        static_cast<unsigned *>(request.out)[to] = __cumetal_sobol_poisson(middle, request.first);
         break;
       case uniform:
         static_cast<float *>(request.out)[to] = single;
@@ -99,16 +89,16 @@ static __global__ void sobolKernel(Directions directions, bool isLong, Word offs
         static_cast<double *>(request.out)[to] = both;
         break;
       case normal:
-        static_cast<float *>(request.out)[to] = float(request.second) * normcdfinvf(single) + float(request.first);
+        static_cast<float *>(request.out)[to] = float(request.second) * __cumetal_sobol_normal(top) + float(request.first);
         break;
       case normalDouble:
-        static_cast<double *>(request.out)[to] = request.second * normcdfinv(both) + request.first;
+        static_cast<double *>(request.out)[to] = request.second * normalOf() + request.first;
         break;
       case logNormal:
-        static_cast<float *>(request.out)[to] = expf(float(request.second) * normcdfinvf(single) + float(request.first));
+        static_cast<float *>(request.out)[to] = expf(float(request.second) * __cumetal_sobol_normal(top) + float(request.first));
         break;
       case logNormalDouble:
-        static_cast<double *>(request.out)[to] = exp(request.second * normcdfinv(both) + request.first);
+        static_cast<double *>(request.out)[to] = exp(request.second * normalOf() + request.first);
         break;
     }
   }
@@ -118,4 +108,33 @@ void cumetal::runSobol(cudaStream_t stream, int bits, unsigned dimensions, unsig
   const Word count = request.count / dimensions;
   const unsigned blocks = unsigned((count + 127) / 128 > 1024 ? 1024 : (count + 127) / 128);
   for (unsigned d = 0; d < dimensions; d++) sobolKernel<<<blocks, 128, 0, stream>>>(directionsOf(d), bits == 64, offset, request, d * count, count);
+}
+
+/** How many dimensions programs may look for; those that there are no numbers for have directions of zero, which kernels stop at. */
+static const unsigned listedDimensions = 20000;
+
+/** The directions of all dimensions, made once. */
+template <class Vector>
+static Vector *directionList() {
+  static Vector *list = nullptr;
+  if (list) return list;
+  list = static_cast<Vector *>(calloc(listedDimensions, sizeof(Vector)));
+  const int bits = sizeof(Vector) / sizeof(**list);
+  for (unsigned d = 0; list && d < mostDimensions; d++) {
+    const Directions directions = directionsOf(d);
+    for (int i = 0; i < bits; i++) list[d][i] = directions.words[i] >> (64 - 8 * sizeof(**list));
+  }
+  return list;
+}
+template <class Vector>
+static curandStatus_t directions(Vector **to, bool isKnown) {
+  if (!to || !isKnown) return CURAND_STATUS_OUT_OF_RANGE;
+  *to = directionList<Vector>();
+  return *to ? CURAND_STATUS_SUCCESS : CURAND_STATUS_ALLOCATION_FAILED;
+}
+extern "C" curandStatus_t curandGetDirectionVectors32(curandDirectionVectors32_t *vectors[], curandDirectionVectorSet_t set) {
+  return directions(vectors, set == CURAND_DIRECTION_VECTORS_32_JOEKUO6);
+}
+extern "C" curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t *vectors[], curandDirectionVectorSet_t set) {
+  return directions(vectors, set == CURAND_DIRECTION_VECTORS_64_JOEKUO6);
 }

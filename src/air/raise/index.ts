@@ -110,7 +110,7 @@ function reflect(description: KernelDescription, kernel: Kernel): KernelReflecti
     params: withPacked(params, kernel),
     ...reflectHidden(kernel),
     staticSharedBytes: description.cluster?.group?.sharedBytes ?? withoutTensorMemory(staticBytes),
-    usesDynamicShared: sharedArguments > 0,
+    usesDynamicShared: description.cluster?.group?.isDynamic ?? sharedArguments > 0,
     ...(sharedArguments > 1 ? { sharedArguments } : {}),
     ...blockLimits(description),
     ...(description.cluster ? { cluster: description.cluster } : {}),

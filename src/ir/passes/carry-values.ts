@@ -38,7 +38,8 @@ interface State {
   readonly kernel: Kernel;
   readonly cfg: Cfg;
   readonly home: Int32Array;
-  readonly liveIn: readonly ReadonlySet<Value>[];
+  /** The blocks that need a value from before, in the order of the graph. */
+  readonly liveInto: ReadonlyMap<Value, readonly number[]>;
   /** By id of a block that a detour leads to: the parameter that carries each value. */
   readonly carried: ReadonlyMap<number, ReadonlyMap<Value, Value>>;
 }
@@ -61,8 +62,9 @@ export function carryValues(kernel: Kernel, detours: readonly Detour[], entries:
     registers.set(block, assignRegisters(kernel, needed, block));
   }
   const carried = new Map(detours.map(({ resume, through }) => [resume.id, registers.get(through)!]));
-  const state: State = { kernel, cfg, home, liveIn, carried };
-  const names = new Map([...new Set([...needs.values()].flat())].map((value) => [value, nameEverywhere(state, value)]));
+  const all = new Set([...needs.values()].flat());
+  const state: State = { kernel, cfg, home, liveInto: blocksNeeding(all, cfg, liveIn), carried };
+  const names = new Map([...all].map((value) => [value, nameEverywhere(state, value)]));
   // A value is not live into the block that defines it, and so has no other name there.
   for (const block of kernel.blocks) mapBlock(kernel.insts, block, (value) => names.get(value)?.get(block.id) ?? value);
   passJoins(state, names);
@@ -94,22 +96,27 @@ function assignRegisters(kernel: Kernel, needed: readonly (readonly Value[])[], 
   return register;
 }
 
+/** For each of some values, the blocks that it is live into. Most values are live into few blocks of many. */
+function blocksNeeding(values: ReadonlySet<Value>, { order }: Cfg, liveIn: readonly ReadonlySet<Value>[]): Map<Value, number[]> {
+  const found = new Map<Value, number[]>();
+  for (const id of order) for (const value of liveIn[id]!) if (values.has(value)) addTo(found, value, id);
+  return found;
+}
+
 /** The name of a value at the start of each block that needs it from before; joins of two names get a parameter. */
-function nameEverywhere({ kernel, cfg, home, liveIn, carried }: State, value: Value): Map<number, Value> {
+function nameEverywhere({ kernel, cfg, home, liveInto, carried }: State, value: Value): Map<number, Value> {
   const names = new Map<number, Value>();
   const joins = new Set<number>();
   for (let changed = true; changed; ) {
     changed = false;
-    for (const id of cfg.order) {
-      if (!liveIn[id]!.has(value) || joins.has(id)) continue;
+    for (const id of liveInto.get(value) ?? []) {
+      if (joins.has(id)) continue;
       const register = carried.get(id);
-      const incoming = register
-        ? [register.get(value)!]
-        : cfg.predecessors[id]!.map((from) => (home[value] === from ? value : names.get(from)));
-      const found = [...new Set(incoming.filter((name) => name !== undefined))];
-      if (found.length === 0 || (found.length === 1 && found[0] === names.get(id))) continue;
+      const nameBehind = (from: number): Value | undefined => (home[value] === from ? value : names.get(from));
+      const found = register ? register.get(value)! : soleName(cfg.predecessors[id]!, nameBehind);
+      if (found === undefined || found === names.get(id)) continue;
       changed = true;
-      if (found.length === 1) names.set(id, found[0]!);
+      if (found !== 'several') names.set(id, found);
       else {
         joins.add(id);
         names.set(id, addBlockParam(kernel, kernel.blocks[id]!, kernel.insts[value]!.type));
@@ -117,6 +124,18 @@ function nameEverywhere({ kernel, cfg, home, liveIn, carried }: State, value: Va
     }
   }
   return names;
+}
+
+/** The one name that a value has behind the predecessors of a block where it has any. */
+function soleName(from: readonly number[], nameBehind: (id: number) => Value | undefined): Value | 'several' | undefined {
+  let found: Value | undefined;
+  for (const id of from) {
+    const name = nameBehind(id);
+    if (name === undefined || name === found) continue;
+    if (found !== undefined) return 'several';
+    found = name;
+  }
+  return found;
 }
 
 /** The name of a value at the end of a block. */
