@@ -35,7 +35,6 @@ native('a program of the shared runtime computes on the CPU device, and its laun
     'together 0 17982',
     // (5 + 1) * 2 + 1
     'variable 13',
-    'cooperative 0 27',
     'threads 0',
     'callback 0 1',
     'pointers 1 1',

@@ -77,9 +77,6 @@ static int everything(void) {
   *both += 1;
   twice();
   printf("variable %u\n", *both);
-  // C passes the two shapes by value, unlike WebAssembly.
-  const int together = cudaLaunchCooperativeKernel((void *)twice, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL);
-  printf("cooperative %d %u\n", together, *both);
   pthread_t ids[threads];
   int bad = 0;
   for (int i = 0; i < threads; i++) pthread_create(&ids[i], NULL, work, (void *)(intptr_t)i);
