@@ -10,6 +10,7 @@ import { codeSize } from './code-size.ts';
 import { compile } from './compile.ts';
 import { cpu } from './cpu.ts';
 import { launching } from './launch.ts';
+import { libraries } from './libraries.ts';
 import { math, prepareMath } from './math.ts';
 import { opencl } from './opencl.ts';
 import { parsing } from './parse.ts';
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, (words: readonly string[]) => Bench | und
   compile,
   cpu,
   launch: launching,
+  libraries,
   math,
   opencl,
   parse: parsing,

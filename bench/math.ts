@@ -1,6 +1,6 @@
 /**
  * CUDA's math functions and intrinsics as nvcc inlines them, one row each: the PTX of nvcc against the PTX that its metallib becomes. `--prepare FOLDER`
- * makes both for a GPU, where `driver.cpp` compares bits and times; here the instructions of both are counted, and with `--cpu` each function is timed on
+ * makes both for a GPU, where `scripts/record/math.py` compares bits and times; here the instructions of both are counted, and with `--cpu` each function is timed on
  * the CPU device. `--only WORD` takes the functions that contain a word. Needs nvcc.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

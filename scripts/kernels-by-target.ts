@@ -8,44 +8,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
-import { compile, toIr, toLegalIr, toPtxIr } from '../src/compile/index.ts';
-import { mslKernel, openclKernel, ptxFile, wgslKernel } from '../src/text/index.ts';
+import { compile } from '../src/compile/index.ts';
+import { printers, refusal } from './programs/printers.ts';
 
 const words = process.argv.slice(2);
 const files = words.filter((word) => !word.startsWith('--'));
-
-/** Runs a printer; the first error, if there is one. */
-function refusal(print: (diagnostics: Diagnostics) => void): string | undefined {
-  const diagnostics = new Diagnostics();
-  print(diagnostics);
-  const error = diagnostics.list.find(({ severity }) => severity === 'error');
-  return error && `${error.code} ${error.message}`;
-}
-
-/** What each target prints of one entry. */
-const printers: Readonly<Record<string, (source: SourceFile, entry: string, diagnostics: Diagnostics) => void>> = {
-  metallib: (source, entry, diagnostics) => void compile(source, { target: 'macos15', entries: [entry] }, diagnostics),
-  msl: (source, entry, diagnostics) => {
-    const module = toLegalIr(source, { target: 'macos15', entries: [entry] }, diagnostics);
-    for (const kernel of module?.kernels ?? []) mslKernel(kernel, diagnostics, { source, target: 'macos15' });
-  },
-  opencl: (source, entry, diagnostics) => {
-    const module = toIr(source, { target: 'cpu', isForText: true, entries: [entry] }, diagnostics);
-    for (const kernel of module?.kernels ?? []) openclKernel(kernel, diagnostics, { source });
-  },
-  wgsl: (source, entry, diagnostics) => {
-    const module = toIr(source, { target: 'cpu', isForText: true, entries: [entry] }, diagnostics);
-    for (const kernel of module?.kernels ?? []) wgslKernel(kernel, diagnostics, { source });
-  },
-  ptx: (source, entry, diagnostics) => {
-    const module = toPtxIr(source, 80, { entries: [entry] }, diagnostics);
-    if (!module) return;
-    const { ir, ...others } = module;
-    ptxFile(ir.kernels, diagnostics, { architecture: 'sm_80', source, ...others });
-  },
-};
 
 const refused = new Map(Object.keys(printers).map((name) => [name, { all: 0, textures: 0, causes: new Map<string, number>() }]));
 let taken = 0;

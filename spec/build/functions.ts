@@ -215,6 +215,7 @@ const copies: readonly Row[] = [
       b.copyAsync(tile.at(0), v.at(n), 16, { read: n });
       b.copyAsync(tile.at(4), v.at(n), 16, { cache: 'ca' });
       b.copyAsync(tile.at(8), v.at(n), 4);
+      b.copyAsync(tile.at(12), v.at(n), 4, { guard: n.lt(3) });
       b.commitCopies();
       b.waitCopies(1);
     },

@@ -220,6 +220,11 @@ const integers = (type: Type<'u32'>): Operation[] => {
       (a, b) => a % wrap(b | 1n),
     ),
     row(
+      'div and rem by 16',
+      (a, b) => a.div(16).xor(b.rem(16)),
+      (a, b) => wrap((a / 16n) ^ (b % 16n)),
+    ),
+    row(
       'min',
       (a, b) => a.min(b),
       (a, b) => extremeOf(a, b, false),

@@ -96,4 +96,9 @@ test('a string in a buffer', () => {
   assert.equal(lines, ['0 [abcd] []', '1 [bcd] [a]', '2 [cd] [ab]', '3 [d] [abc]', '4 [] [abcd]', '5 [efgh] [abcd]', '']);
 });
 
+test('a number that is printed before a string is no pointer', () => {
+  const string = new TextEncoder().encode('text\0');
+  assert.equal(run('reused', 1, [{ value: BigInt64Array.of(-5n) }, { buffer: string }]).lines, ['-5', 'text', '']);
+});
+
 test.run();

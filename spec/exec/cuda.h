@@ -11,6 +11,7 @@ char __cudaInitModule(void **);
 unsigned __cudaPushCallConfiguration(dim3, dim3, size_t, void *);
 int __cudaPopCallConfiguration(dim3 *, dim3 *, size_t *, void *);
 int cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, void *);
+int cudaLaunchCooperativeKernel(const void *, dim3, dim3, void **, size_t, void *);
 int cudaMalloc(void **, size_t);
 int cudaMallocManaged(void **, size_t, unsigned);
 int cudaFree(void *);

@@ -70,6 +70,9 @@ static int everything(void) {
   __cudaPushCallConfiguration((dim3){8, 1, 1}, (dim3){128, 1, 1}, 0, NULL);
   scale(shared, n);
   printf("managed %g %g\n", shared[1], shared[999]);
+  uint32_t most = n;
+  int together = cudaLaunchCooperativeKernel((void *)scale, (dim3){8, 1, 1}, (dim3){128, 1, 1}, (void *[]){&shared, &most}, 0, NULL);
+  printf("together %d %g\n", together, shared[999]);
   __cudaInitModule(handle);
   *both += 1;
   twice();

@@ -171,4 +171,13 @@ test('a kernel that loads no wide words follows no address in memory', () => {
   assert.equal([loadsWideWords(ptx, 'walk'), loadsWideWords(ptx, 'pair')], [true, false]);
 });
 
+test('a kernel that samples follows the address of the texels in a descriptor', () => {
+  const sampling = (instruction: string): string => `.visible .entry sample(.param .u64 t) {\n${instruction}\nret;\n}\n`;
+  const found = ['tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f5, %f6}];', 'sust.b.2d.b32.trap [%rd1, {%r1, %r2}], {%r3};', '// tex'];
+  assert.equal(
+    found.map((each) => loadsWideWords(sampling(each), 'sample')),
+    [true, true, false],
+  );
+});
+
 test.run();

@@ -27,11 +27,16 @@ test('products of halves by wgmma, and of f32 without tensor cores', async () =>
   const byGroups = (options: object) => tensorGemm({ type: f16, by: 'wgmma', tile: cores.wgmma, ...options });
   await assertMultiplies(device, 'f16', byGroups, { sizes: [aligned, ragged], within });
   const tile = { rows: 32, columns: 64, stages: 2, depth: 8, own: 8 } as const;
-  await assertMultiplies(device, 'f32', (options) => singleGemm({ tile, ...options }), { sizes: [ragged], within: 3e-6 });
+  await assertMultiplies(device, 'f32', (options) => singleGemm({ tile, ...options }), {
+    // Rows that are not aligned; and blocks that are inside, with a last tile that is not whole.
+    sizes: [ragged, { m: 40, n: 128, k: 28, transposed: false, pad: 0 }, { m: 32, n: 70, k: 24, transposed: true, pad: 0 }],
+    within: 3e-6,
+  });
 });
 
 test('quantized weights: parts of units, vectors two by two, and rows that warps share', async () => {
   await assertQuantized(device, 'q4_K', [37, 768, 3], { warps: 8, vectors: 2, multiprocessors: 3 });
+  await assertQuantized(device, 'q5_K', [17, 512, 1], { warps: 8, multiprocessors: 1 });
 });
 
 test('attention: masks, grouped heads, more and fewer keys than queries', async () => {
@@ -56,6 +61,7 @@ test('what a launch runs: by the architecture and the sizes, and by a table', ()
   assert.match(nameOf(half.variant(on(90), sizes(1024))), /^gemm_wgmma_f16_128x64/);
   assert.match(nameOf(gemm({ type: bf16, transposeB: true, activation: 'relu' }).variant(on(90), sizes(4096))), /bf16.*tb_relu$/);
   assert.match(nameOf(gemm().variant(on(90), sizes(4096))), /^gemm_single_128x256/);
+  assert.match(nameOf(gemm().variant(on(90), sizes(1024))), /^gemm_single_64x128x8_4_8/);
   assert.is(nameOf(gemm({ tile: 128 }).variant(on(90), sizes(4096))), 'gemm_f32_128');
   useTable({ version: 1, device: 'of a table', sm: 90, gemm: { f16: { 'wgmma 128x256': 1, 'mma 128x128': 2 } } });
   assert.match(nameOf(half.variant(on(90, 'of a table'), sizes(4096))), /^gemm_mma_f16_128x128/);

@@ -161,6 +161,18 @@ prove(test, 'level 2: general, banded, Hermitian and triangular matrices', async
     ),
   ]);
   await h.expect(product, 'hemv');
+  // Rows that the warps of a block share.
+  const [tall, wide] = [70, 101];
+  const [many, long, short] = [new Complexes(tall * wide, 20), new Complexes(wide, 21), new Complexes(tall, 22)];
+  cublas.cublasZgemv(handle, 'N', tall, wide, alpha, many.buffer, tall, long.buffer, 1, 0, short.buffer, 1);
+  const shared = each(tall, (r) => [
+    r,
+    times(
+      alpha,
+      sumOf(wide, (c) => times(many.matrix(tall)(r, c), long.at(c))),
+    ),
+  ]);
+  await short.expect(shared, 'gemv of many columns');
   // Bands and packed triangles of real numbers.
   const band = numbers(6 * 9, 9);
   const b = device.bufferOf('f32', band);

@@ -99,6 +99,8 @@ test('rows of an array: copies of planes and of lines, in both directions, and w
     [0, 1, 16, 17, 112, 113, 114].map((i) => copied[i]),
     [110, 1, 126, 127, 1, 2, 3],
   );
+  // An H200 takes a pitch of 0 for a single row.
+  assert.equal([rows(0, 7, 0, 64, 1), rows(0, 6, 0, 64, 2)], ['Success', 'ErrorInvalidPitchValue']);
 });
 
 test('a box of texels: positions are texels of the array on both sides', () => {

@@ -132,6 +132,53 @@ test('a managed variable has its initial contents on the host, and those of eith
   assert.equal(words(one, at(4000), 2), [0, 18]);
 });
 
+test('pointers outside of an array that a kernel compares, or indexes back from, but does not follow', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const sum = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry sum(.param .u64 before, .param .u64 last, .param .u64 out) {
+  .reg .pred %p; .reg .b32 %r<3>; .reg .b64 %d<4>;
+  ld.param.u64 %d1, [before]; ld.param.u64 %d2, [last]; ld.param.u64 %d3, [out]; mov.u32 %r1, 0;
+next:
+  add.u64 %d1, %d1, 4; setp.eq.u64 %p, %d1, %d2; @%p bra done;
+  ld.global.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2; bra next;
+done:
+  setp.ne.u32 %p, %r1, 77; @%p bra store;
+  st.global.u32 [%d2], %r1;
+store:
+  st.global.u32 [%d3], %r1; ret;
+}
+`;
+  memory.put(at(100_000), cBytes(sum));
+  memory.putU64(at(8), at(100_000));
+  const image = call.__cudaRegisterFatBinary!(at(0)) as unknown as bigint;
+  memory.put(at(64), cBytes('sum'));
+  call.__cudaRegisterFunction!(image, at(30), at(64), at(64), -1, 0n, 0n, 0n, 0n, 0n);
+  const data = allocate(one, 'cudaMalloc', 4 * 64);
+  const out = allocate(one, 'cudaMalloc', 4);
+  const numbers = Array.from({ length: 64 }, (_, i) => i);
+  assert.is(call.cudaMemcpy!(data, putWords(one, 2000, numbers), 256n, 1), 0);
+  putWords(one, 340, [1, 1, 1]);
+  const launch = (before: bigint, last: bigint): number => {
+    put(one, 400, [before, last, out]);
+    put(one, 424, [at(400), at(408), at(416)]);
+    return call.cudaLaunchKernel!(at(30), at(340), at(340), at(424), 0n, 0n);
+  };
+  assert.is(launch(data - 4n, data + 256n), 0);
+  assert.equal(read(one, out, 1), [2016]);
+  // Far from every allocation, and below all of them.
+  assert.is(launch(0xf000_0000n - 4n, 0xf000_0000n), 0);
+  assert.is(launch(0x1_0000n, 0x1_0004n), 0);
+  assert.equal(read(one, out, 1), [0]);
+  assert.is(launch(0x1234n, data), 700, 'the first page stands for null pointers');
+  assert.is(launch(at(4000), data), 700, 'memory of the host');
+  assert.equal(one.reported, []);
+  assert.is(launch(0xf000_0000n, data), 700, 'followed');
+  assert.equal(one.reported, ['CM6011']);
+});
+
 test('threads of a warp see volatile shared memory in lockstep', () => {
   const one = cuda();
   const { call, memory } = one;

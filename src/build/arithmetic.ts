@@ -1,4 +1,5 @@
 /** Arithmetic: the instructions of each type. Source: PTX ISA 9.0, 9.7.1 (integers), 9.7.3 (floats), 9.7.4 (halves). */
+import { logic, shift } from './bits.ts';
 import { computed, type Handle, inRegister, nodeOf, type Operand } from './handle.ts';
 import { nameNode } from './nodes.ts';
 import { isFloat, type TypeName, types } from './types.ts';
@@ -84,9 +85,20 @@ export function toSingle(type: TypeName, node: ReturnType<typeof nodeOf>): strin
 /** A half or a bfloat of an f32, rounded to the nearest. */
 export const fromSingle = (type: TypeName, register: string): string => computed(type, `cvt.rn.${type}.f32`, [nameNode(register)]);
 
+/** The exponent of a divisor of unsigned integers that is a constant power of two. ptxas divides by any constant as by a variable. */
+function exponentOf(type: TypeName, divisor: Operand<TypeName>): number | undefined {
+  if (types[type].kind !== 'unsigned' || (typeof divisor !== 'number' && typeof divisor !== 'bigint')) return undefined;
+  const exponent = Math.log2(Number(divisor));
+  return Number.isInteger(exponent) && exponent >= 0 && exponent < types[type].bits && 1n << BigInt(exponent) === BigInt(divisor)
+    ? exponent
+    : undefined;
+}
+
 /** A quotient. Those of halves are computed with f32, which has more than twice their precision, so that rounding twice is rounding once. */
 export function divide(a: Handle, b: Operand<TypeName>, { mode = 'rn', ftz = false }: DivisionOptions = {}): string {
   const { type } = a;
+  const exponent = exponentOf(type, b);
+  if (exponent !== undefined) return shift('shr', a, exponent);
   if (types[type].bits === 16 && isFloat(type)) {
     const [x, y] = [toSingle(type, inRegister(type, a)), toSingle(type, inRegister(type, b))];
     return fromSingle(type, computed('f32', `div.${mode}.f32`, [nameNode(x), nameNode(y)]));
@@ -97,7 +109,9 @@ export function divide(a: Handle, b: Operand<TypeName>, { mode = 'rn', ftz = fal
 
 /** The remainder of a quotient that is rounded to zero. */
 export const remainder = (a: Handle, b: Operand<TypeName>): string =>
-  computed(a.type, `rem.${a.type}`, [inRegister(a.type, a), nodeOf(a.type, b)]);
+  exponentOf(a.type, b) === undefined
+    ? computed(a.type, `rem.${a.type}`, [inRegister(a.type, a), nodeOf(a.type, b)])
+    : logic('and', a, typeof b === 'bigint' ? b - 1n : (b as number) - 1);
 
 /** `-a` or the absolute value. */
 export function unary(name: 'neg' | 'abs', a: Handle, options: FloatOptions = {}): string {

@@ -3,7 +3,7 @@
  * (mbarrier).
  */
 import { fail } from './fail.ts';
-import { added, type Handle, inRegister, nodeOf, type Operand } from './handle.ts';
+import { added, conditionOf, type Handle, inRegister, nodeOf, type Operand } from './handle.ts';
 import { integerNode } from './nodes.ts';
 import { bracketed, type Element, type Pointer, type VectorElement } from './pointer.ts';
 import { trace } from './trace.ts';
@@ -19,6 +19,8 @@ export interface CopyOptions {
   readonly read?: Operand<'u32'>;
   /** `ca`: kept in all caches. `cg`: in L2 only, for 16 bytes. By default `cg` for 16 bytes, else `ca`. */
   readonly cache?: 'ca' | 'cg';
+  /** Copies only in threads where this holds, without a branch. */
+  readonly guard?: Handle<'pred'>;
 }
 
 /**
@@ -26,15 +28,14 @@ export interface CopyOptions {
  * when they have arrived. It needs sm_80.
  */
 export function copyAsync(to: PlaceIn<'shared'>, from: PlaceIn<'global'>, bytes: 4 | 8 | 16, options: CopyOptions = {}): void {
-  const { cache = bytes === 16 ? 'cg' : 'ca', read } = options;
+  const { cache = bytes === 16 ? 'cg' : 'ca', read, guard } = options;
   if (cache === 'cg' && bytes !== 16) fail('CM5088', { what: '`copyAsync`', why: '`cg` copies 16 bytes' });
   const taken = read === undefined ? [] : [nodeOf('u32', read)];
-  trace('copyAsync').emit(`cp.async.${cache}.shared.global`, [
-    bracketed(to.address),
-    bracketed(from.address),
-    integerNode(bytes),
-    ...taken,
-  ]);
+  trace('copyAsync').emit(
+    `cp.async.${cache}.shared.global`,
+    [bracketed(to.address), bracketed(from.address), integerNode(bytes), ...taken],
+    guard && conditionOf(guard, false),
+  );
 }
 
 /** Closes a group: the copies of this thread since the last group. */

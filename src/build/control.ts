@@ -1,16 +1,10 @@
 /** Control flow: branches and loops as functions of TypeScript. Each body is called once, and its instructions run as often as the loop says. */
 import { fail } from './fail.ts';
-import { type Handle, inRegister, nodeOf, type Operand, settled } from './handle.ts';
+import { conditionOf, type Handle, nodeOf, type Operand, settled } from './handle.ts';
 import { nameNode } from './nodes.ts';
 import { type Label, type Loop, type Trace, trace } from './trace.ts';
 import type { IndexName } from './types.ts';
 import { Value } from './value.ts';
-
-/** The register of a condition, and whether it is negated. */
-const conditionOf = (condition: Handle<'pred'>, negated: boolean) => ({
-  register: (inRegister('pred', condition) as { name: string }).name,
-  negated,
-});
 
 /** Runs a part of the kernel if a condition holds, and another one if it does not. */
 export function when(condition: Handle<'pred'>, then: () => void, otherwise?: () => void): void {

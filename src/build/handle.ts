@@ -96,3 +96,9 @@ export function added(type: TypeName, name: string, operands: readonly Node[]): 
   to.emit(name, [nameNode(register), ...operands]);
   return register;
 }
+
+/** A predicate as the guard of an instruction. @internal */
+export const conditionOf = (condition: Handle<'pred'>, negated: boolean) => ({
+  register: (inRegister('pred', condition) as { name: string }).name,
+  negated,
+});

@@ -142,6 +142,8 @@ export type LaunchArgument<Buffer = DeviceBuffer> = {
       readonly buffer: Buffer;
       /** The byte of the buffer that the kernel sees as its start; 0 by default. */
       readonly offset?: number;
+      /** Whether that byte may be outside of the buffer, on the CPU and CUDA devices: kernels compare such pointers, and index back into the buffer. */
+      readonly isOutside?: boolean;
     }
   | {
       readonly kind: 'bytes';

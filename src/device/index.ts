@@ -21,6 +21,7 @@ import { areOpenOptions, isKind } from './open-options.ts';
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { defaultStackBytes } from '../ir/index.ts';
 export { openCpuDevice } from './cpu/index.ts';
+export { pointerRange } from './cpu/memory.ts';
 export type * from './device.ts';
 export type * from './images.ts';
 export type * from './profile.ts';

@@ -218,10 +218,11 @@ function checkArgument(
     if (given !== (param.kind === 'buffer' ? 8 : param.size))
       diagnostics.report('CM5013', { ...common, argument, wanted: param.size, given });
   } else {
-    const { offset = 0, buffer } = arg;
-    // Metal refuses an offset behind the last byte, so every device does.
+    const { offset = 0, buffer, isOutside = false } = arg;
+    // Metal refuses an offset behind the last byte, so every device does where nothing else is said.
     const isInside = offset === 0 || (Number.isInteger(offset) && offset > 0 && offset < buffer.size);
-    if (!isInside) diagnostics.report('CM5015', { ...common, offset, size: buffer.size });
+    const isAllowed = isOutside && Number.isInteger(offset) && (validator.info.kind === 'cpu' || validator.info.kind === 'cuda');
+    if (!isInside && !isAllowed) diagnostics.report('CM5015', { ...common, offset, size: buffer.size });
   }
 }
 

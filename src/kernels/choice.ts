@@ -1,7 +1,7 @@
 /** Which of several kernels with the same result a launch runs: by what the device has, the sizes, and a table of measured speeds. */
 import type { Device } from '../api/index.ts';
 import type { GemmArguments, GemmOptions, GemmParameters, GemmType, HalfType } from './gemm-plan.ts';
-import { singleGemm } from './gemm-single.ts';
+import { type SingleTile, singleGemm, singleThreads } from './gemm-single.ts';
 import { tensorGemm } from './gemm-tensor.ts';
 import type { Routine } from './routine.ts';
 import { tableOf } from './tables.ts';
@@ -33,6 +33,9 @@ export interface GemmCandidate {
   readonly fits: (sm: number) => boolean;
   readonly rows: number;
   readonly columns: number;
+  /** The warps of a block, and the blocks that a multiprocessor has at a time, where few warps do not occupy it. */
+  readonly warps?: number;
+  readonly blocks?: number;
   readonly make: (options: GemmOptions, plain: PlainGemm) => GemmRoutine;
 }
 
@@ -44,14 +47,10 @@ const tensor = (by: 'mma' | 'wgmma', rows: number, columns: number, stages: numb
   make: (options) =>
     tensorGemm({ ...(options as GemmOptions<HalfType>), by, tile: { rows, columns, stages, ...(warp ? { warp } : {}) } }) as never,
 });
-const single = (rows: number, columns: number, own: 8 | 16, stages: number, minBlocks?: number): GemmCandidate => ({
-  ...{ name: `single ${rows}x${columns}`, types: ['f32'], rows, columns },
+const single = (name: string, tile: SingleTile, blocks: number): GemmCandidate => ({
+  ...{ name: `single ${name}`, types: ['f32'], rows: tile.rows, columns: tile.columns, warps: singleThreads(tile) / 32, blocks },
   fits: (sm) => sm >= 80,
-  make: (options) =>
-    singleGemm({
-      ...(options as GemmOptions<'f32'>),
-      tile: { rows, columns, stages, depth: 16, own, ...(minBlocks === undefined ? {} : { minBlocks }) },
-    }) as never,
+  make: (options) => singleGemm({ ...(options as GemmOptions<'f32'>), tile }) as never,
 });
 
 const everywhere = (tile: 64 | 128): GemmCandidate => ({
@@ -70,20 +69,28 @@ export const gemmCandidates: readonly GemmCandidate[] = [
   tensor('wgmma', 128, 64, 4),
   tensor('mma', 128, 128, 3, [64, 64]),
   tensor('mma', 64, 64, 3, [32, 32]),
-  single(128, 256, 16, 3, 1),
-  single(64, 128, 8, 3, 4),
-  single(64, 64, 8, 4),
+  single('128x256', { rows: 128, columns: 256, stages: 4, depth: 8, own: 16, minBlocks: 1 }, 1),
+  single('64x128', { rows: 64, columns: 128, stages: 4, depth: 8, own: 16, minBlocks: 4 }, 4),
+  single('64x128 of 4 warps', { rows: 64, columns: 128, stages: 4, depth: 8, own: 8, minBlocks: 4 }, 4),
+  single('64x64', { rows: 64, columns: 64, stages: 4, depth: 8, own: 8 }, 7),
 ];
 
-/** The time of a product by a candidate: whole tiles on the multiprocessor that has most of them. */
+/** Warps that a multiprocessor needs for its speed; with a half of them it has two thirds of it on an H200, with a quarter 0.43. */
+const enoughWarps = 8;
+const share = (warps: number): number => Math.min(1, (warps / enoughWarps) ** 0.6);
+
+/** The time of a product by a candidate, on the multiprocessor that has most of its tiles, and the elements of all tiles. */
 function timeOf(
-  { rows, columns }: GemmCandidate,
+  { rows, columns, warps = enoughWarps, blocks = 1 }: GemmCandidate,
   speed: number,
   sizes: { m: number; n: number; batch?: number },
   multiprocessors: number,
-): number {
+): { time: number; work: number } {
   const tiles = Math.ceil(sizes.m / rows) * Math.ceil(sizes.n / columns) * (sizes.batch ?? 1);
-  return (Math.ceil(tiles / multiprocessors) * rows * columns) / speed;
+  const most = Math.ceil(tiles / multiprocessors);
+  const last = most % blocks;
+  const rest = last === 0 ? 0 : last / share(last * warps);
+  return { time: ((most - last + rest) * rows * columns) / speed, work: tiles * rows * columns };
 }
 
 /** The fastest kernel for a product on a device, if there are several of which a table has the speeds. */
@@ -100,7 +107,7 @@ export function chooseGemm<T extends GemmType>(
   // Whole tiles are what counts on a device whose multiprocessors are not known.
   const { sm, multiprocessors } = capabilityOf(device) ?? { sm: 0, multiprocessors: 1 };
   const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(sm) && speeds[name]! > 0);
-  const timed = able.map((each) => ({ each, time: timeOf(each, speeds[each.name]!, given, multiprocessors) }));
-  const best = timed.sort((a, b) => a.time - b.time)[0]?.each;
+  const timed = able.map((each) => ({ each, ...timeOf(each, speeds[each.name]!, given, multiprocessors) }));
+  const best = timed.sort((a, b) => a.time - b.time || a.work - b.work)[0]?.each;
   return best?.make(options as GemmOptions, plain) as Routine<GemmParameters<T>, GemmArguments<T>> | undefined;
 }

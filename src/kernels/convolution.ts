@@ -9,20 +9,20 @@ import {
   blockReduce,
   constant,
   f32,
+  gridSize,
   kernel,
   local,
   loop,
   type Pointer,
   ptr,
   s32,
-  shared,
-  syncThreads,
   threadIndex,
   u32,
   type Value,
   when,
 } from '../build/index.ts';
 import type { Any } from './combine.ts';
+import { addProduct, depth, multiply, split, threads, tile, withFused } from './convolution-product.ts';
 import { type ConvolutionShape, countsOf, type Sizes, sizeParameters, sizesOf, type Words } from './convolution-shape.ts';
 import { plus } from './functions.ts';
 import { assertHolds, Procedure, type Steps } from './procedure.ts';
@@ -54,64 +54,6 @@ export interface ConvolutionBackwardArguments<T extends Floating> extends Convol
   readonly dweights?: BufferOf<T>;
   readonly dbias?: BufferOf<T>;
 }
-
-const tile = 64;
-const depth = 16;
-const threads = 256;
-const per = 4;
-
-/** Whether the kernel that is made rounds a product and a sum once. */
-let isFused = true;
-const addProduct = (a: Real, b: Real, sum: Real): Real => (isFused ? a.fma(b, sum) : a.mul(b).add(sum));
-
-/** A product of two matrices whose elements functions find: `row` and `column` are places in the result, and `k` is what is summed over. */
-interface Product {
-  readonly m: Word;
-  readonly n: Word;
-  readonly k: Word;
-  /** An element of the left factor; what is beyond it is not asked for. */
-  left(row: Word, k: Word): Real;
-  right(k: Word, column: Word): Real;
-  store(row: Word, column: Word, sum: Real): void;
-}
-
-/** Computes a tile of 64 by 64: each of 256 threads has 4 by 4 of it. */
-function multiply({ m, n, k, left, right, store }: Product): void {
-  const [a, b] = [shared(f32, [depth, tile + 1]), shared(f32, [depth, tile + 1])];
-  const [row, column] = [blockIndex('y').mul(tile), blockIndex('x').mul(tile)];
-  const own = threadIndex();
-  const [x, y] = [own.and(15), own.shr(4)];
-  const sums = Array.from({ length: per * per }, () => local(f32, 0));
-  loop(constant(u32, 0), k, depth, (first) => {
-    for (let i = 0; i < (tile * depth) / threads; i++) {
-      const [line, at] = [own.and(tile - 1), own.shr(6).add(i * (threads / tile))];
-      const [r, c, q] = [row.add(line), column.add(line), first.add(at)];
-      const [ours, theirs] = [local(f32, 0), local(f32, 0)];
-      when(r.lt(m).and(q.lt(k)), () => ours.set(left(r, q)));
-      when(c.lt(n).and(q.lt(k)), () => theirs.set(right(q, c)));
-      a.in(at, line).set(ours);
-      b.in(at, line).set(theirs);
-    }
-    syncThreads();
-    loop(0, depth, 1, (q) => {
-      const us = Array.from({ length: per }, (_, i) => a.in(q, y.add(i * 16)).get());
-      const vs = Array.from({ length: per }, (_, j) => b.in(q, x.add(j * 16)).get());
-      for (const [i, u] of us.entries()) for (const [j, v] of vs.entries()) sums[i * per + j]!.set(addProduct(u, v, sums[i * per + j]!));
-    });
-    syncThreads();
-  });
-  for (let i = 0; i < per; i++)
-    for (let j = 0; j < per; j++) {
-      const [r, c] = [row.add(y).add(i * 16), column.add(x).add(j * 16)];
-      when(r.lt(m).and(c.lt(n)), () => store(r, c, sums[i * per + j]!.get()));
-    }
-}
-
-/** A number as digits: the quotient and the remainder. */
-const split = (value: Word, by: Word): [Word, Word] => {
-  const quotient = value.div(by);
-  return [quotient, value.sub(quotient.mul(by))];
-};
 
 /** An element of an image, 0 outside of it. `y` and `x` are where it is if there were no padding. */
 function pixel(from: Pointer<'f32', 'global'>, plane: Word, y: Value<'s32'>, x: Value<'s32'>, height: Word, width: Word): Real {
@@ -229,13 +171,22 @@ const backwardImages: Body = (p, type) => {
   });
 };
 
-/** dweights (`y`) of dy (`weights`) and x: filters by their elements, summed over pixels of all images. */
-const backwardWeights: Body = (p, type) => {
-  const group = blockIndex('z');
+/** dweights (`y`) of dy (`weights`) and x: filters by their elements, summed over a part of the pixels of all images, one part behind the other. */
+const backwardWeights: Body = (p) => {
+  const [part, group] = split(blockIndex('z'), p.groups);
   const [taps, pixels] = [p.kernelHeight.mul(p.kernelWidth), p.outHeight.mul(p.outWidth)];
   const n = p.channels.mul(taps);
+  const whole = p.batch.mul(pixels);
+  const length = whole
+    .add(depth - 1)
+    .div(depth)
+    .add(gridSize('z').div(p.groups))
+    .sub(1)
+    .div(gridSize('z').div(p.groups))
+    .mul(depth);
+  const from = part.mul(length).min(whole);
   multiply({
-    ...{ m: p.filters, n, k: p.batch.mul(pixels) },
+    ...{ m: p.filters, n, k: from.add(length).min(whole), from, isAlong: true },
     left: (filter, q) => {
       const [image, at] = split(q, pixels);
       return p.weights.at(image.mul(p.groups).add(group).mul(p.filters).add(filter).mul(pixels).add(at)).get().to(f32);
@@ -246,9 +197,43 @@ const backwardWeights: Body = (p, type) => {
       const [y, x] = placeIn(p, row, place, r, s);
       return pixel(p.x, image.mul(p.groups).add(group).mul(p.channels).add(channel), y, x, p.height, p.width);
     },
-    store: (filter, column, sum) => p.y.at(group.mul(p.filters).add(filter).mul(n).add(column)).set(sum.to(type)),
+    store: (filter, column, sum) => {
+      const at = part.mul(p.groups).add(group).mul(p.filters).add(filter).mul(n).add(column);
+      p.y.at(at).set(sum);
+    },
   });
 };
+
+/** The parts of the sums of `backwardWeights`: enough for some hundred blocks, of which each has hundreds of pixels. */
+function partsOfPixels({ filters, channels, kernelHeight, kernelWidth, groups, batch, outHeight, outWidth }: Sizes): number {
+  const blocks = blocksFor(filters, tile) * blocksFor(channels * kernelHeight * kernelWidth, tile) * groups;
+  return Math.max(1, Math.min(Math.floor(1056 / blocks), Math.floor((batch * outHeight * outWidth) / 256)));
+}
+
+const partParameters = { x: ptr(f32), count: u32, parts: u32 };
+/** The sums of parts (`x`) of f32, in their order, in another type. */
+function sumOfParts(type: Any) {
+  const parameters = { ...partParameters, y: ptr(type) };
+  const make = (name: string) =>
+    kernel(
+      name,
+      parameters,
+      ({ x, y, count, parts }) => {
+        const i = blockIndex().mad(threads, threadIndex());
+        when(i.lt(count), () => {
+          const sum = local(f32, 0);
+          loop(constant(u32, 0), parts, 1, (part) => sum.set(sum.add(x.add(part.mulWide(count)).at(i))));
+          y.at(i).set(sum.get().to(type) as never);
+        });
+      },
+      { ...portable, block: threads },
+    );
+  return routine(named('convolution', 'parts', type.name), make, (args: { x: unknown; y: unknown; count: number; parts: number }) => ({
+    grid: blocksFor(args.count, threads),
+    block: threads,
+    args: args as never,
+  }));
+}
 
 /** dbias (`y`) of dy (`x`): a block for each filter. */
 const backwardBias: Body = (p, type) => {
@@ -279,16 +264,13 @@ interface Made {
 const forSteps = ({ isProcessor }: Steps, { fused, rounded }: Made): Routine<never, Launch> => (isProcessor ? rounded : fused);
 const partsOf = (all: readonly Made[]) => () => all.flatMap(({ fused, rounded }) => [fused, rounded]);
 
-function made(what: string, type: Any, body: Body): Made {
-  const parameters = { x: ptr(type), weights: ptr(type), bias: ptr(type), y: ptr(type), ...sizeParameters };
+function made(what: string, type: Any, body: Body, to = type): Made {
+  const parameters = { x: ptr(type), weights: ptr(type), bias: ptr(type), y: ptr(to), ...sizeParameters };
   const form = (fused: boolean): Routine<never, Launch> =>
     routine(
       named('convolution', what, type.name, !fused && 'rounded'),
       (name) => {
-        isFused = fused;
-        const created = kernel(name, parameters, (p) => body(p as never, type), { ...portable, block: threads });
-        isFused = true;
-        return created;
+        return withFused(fused, () => kernel(name, parameters, (p) => body(p as never, type), { ...portable, block: threads }));
       },
       ({ x, weights, bias, y, sizes, grid }: Launch) => ({ grid, block: threads, args: { x, weights, bias, y, ...sizes } as never }),
     ) as unknown as Routine<never, Launch>;
@@ -352,27 +334,36 @@ export function convolutionBackward<T extends Floating = 'f32'>(options: TypeOpt
   const type = typeOf(options) as unknown as Any;
   const [images, filters, biases] = [
     made('images', type, backwardImages),
-    made('weights', type, backwardWeights),
+    made('weights', type, backwardWeights, f32 as unknown as Any),
     made('bias', type, backwardBias),
   ];
+  const joined = sumOfParts(type);
   const name = named('convolution_backward', type.name);
-  return new Procedure(name, partsOf([images, filters, biases]), (steps, given: ConvolutionBackwardArguments<T>) => {
-    const sizes = sizesOf(name, given);
-    const { dy, x, weights, dx, dweights, dbias } = given;
-    const counts = countsOf(sizes);
-    const needs = { dy: counts.y, x: counts.x, weights: counts.weights, dx: counts.x, dweights: counts.weights, dbias: counts.filters };
-    for (const [what, count] of Object.entries(needs)) assertHolds(name, what, given[what as 'dy'], count);
-    if (dx !== undefined) {
-      if (weights === undefined) refuse(name, '`dx` needs `weights`');
-      const grid = gridOf(sizes.channels, sizes.batch * sizes.height * sizes.width, sizes.groups);
-      steps.launch(forSteps(steps, images), { x: dy, weights, bias: null, y: dx, sizes, grid });
-    }
-    if (dweights !== undefined) {
-      if (x === undefined) refuse(name, '`dweights` needs `x`');
-      const grid = gridOf(sizes.filters, sizes.channels * sizes.kernelHeight * sizes.kernelWidth, sizes.groups);
-      steps.launch(forSteps(steps, filters), { x, weights: dy, bias: null, y: dweights, sizes, grid });
-    }
-    if (dbias !== undefined)
-      steps.launch(forSteps(steps, biases), { x: dy, weights: null, bias: null, y: dbias, sizes, grid: [counts.filters, 1, 1] });
-  });
+  return new Procedure(
+    name,
+    () => [...partsOf([images, filters, biases])(), joined],
+    (steps, given: ConvolutionBackwardArguments<T>) => {
+      const sizes = sizesOf(name, given);
+      const { dy, x, weights, dx, dweights, dbias } = given;
+      const counts = countsOf(sizes);
+      const needs = { dy: counts.y, x: counts.x, weights: counts.weights, dx: counts.x, dweights: counts.weights, dbias: counts.filters };
+      for (const [what, count] of Object.entries(needs)) assertHolds(name, what, given[what as 'dy'], count);
+      if (dx !== undefined) {
+        if (weights === undefined) refuse(name, '`dx` needs `weights`');
+        const grid = gridOf(sizes.channels, sizes.batch * sizes.height * sizes.width, sizes.groups);
+        steps.launch(forSteps(steps, images), { x: dy, weights, bias: null, y: dx, sizes, grid });
+      }
+      if (dweights !== undefined) {
+        if (x === undefined) refuse(name, '`dweights` needs `x`');
+        const parts = partsOfPixels(sizes);
+        const isWhole = parts === 1 && type.name === 'f32';
+        const y = isWhole ? dweights : steps.scratch('f32', parts * counts.weights);
+        const grid = gridOf(sizes.filters, sizes.channels * sizes.kernelHeight * sizes.kernelWidth, sizes.groups * parts);
+        steps.launch(forSteps(steps, filters), { x, weights: dy, bias: null, y, sizes, grid });
+        if (!isWhole) steps.launch(joined, { x: y, y: dweights, count: counts.weights, parts });
+      }
+      if (dbias !== undefined)
+        steps.launch(forSteps(steps, biases), { x: dy, weights: null, bias: null, y: dbias, sizes, grid: [counts.filters, 1, 1] });
+    },
+  );
 }

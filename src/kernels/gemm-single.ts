@@ -1,12 +1,12 @@
 /**
- * Products of f32 without tensor cores, by asynchronous copies in several stages. A warp has four by eight threads, each with 8 or 16 rows and 8 columns; a
- * factor stays in shared memory as it is in global memory, and threads read four elements of it at a time.
+ * Products of f32 without tensor cores, by asynchronous copies in several stages. A warp has four by eight threads, each with 8 or 16 rows and 8 columns.
+ * Threads read four elements of a factor at a time, and those of the next index of k while they multiply those of this one, also over the barrier between
+ * tiles.
  */
 import {
   blockIndex,
   commitCopies,
   constant,
-  copyAsync,
   dynamicShared,
   f32,
   kernel,
@@ -14,10 +14,8 @@ import {
   local,
   loop,
   type Pointer,
-  pointerAt,
   syncThreads,
   type TypedKernel,
-  threadIndex,
   u32,
   u64,
   type Value,
@@ -28,6 +26,7 @@ import {
   when,
 } from '../build/index.ts';
 import { activations } from './functions.ts';
+import { type CopiedTile, type TileCopies, tileCopies, tilePitch } from './gemm-copies.ts';
 import { type GemmArguments, type GemmInside, type GemmOptions, gemmParameters, gemmPlan } from './gemm-plan.ts';
 import { refuse } from './refuse.ts';
 import { named, portable, routine } from './routine.ts';
@@ -65,15 +64,16 @@ interface Form {
 
 const ownColumns = 8;
 const [down, across] = [4, 8];
-/** Elements between lines whose elements are along k, so that threads find theirs in different banks. */
-const gap = 4;
+
+/** The threads of a block for a tile. */
+export const singleThreads = ({ rows, columns, own }: SingleTile): number => (rows / (down * own)) * (columns / (across * ownColumns)) * 32;
 
 /** `gemm` of f32, which sums in the order of k. It needs sm_80. Deterministic, with the bits of `gemm`. */
 export function singleGemm(options: SingleGemmOptions = {}) {
   const { transposeA = false, transposeB = false, activation = 'identity' } = options;
-  const tile = options.tile ?? { rows: 128, columns: 128, stages: 3, depth: 16, own: 8, minBlocks: 2 };
+  const tile = options.tile ?? { rows: 128, columns: 128, stages: 4, depth: 8, own: 16, minBlocks: 2 };
   const { rows, columns, stages, depth, own, minBlocks } = tile;
-  const threads = (rows / (down * own)) * (columns / (across * ownColumns)) * 32;
+  const threads = singleThreads(tile);
   const name = named(
     ...['gemm', 'single', `${rows}x${columns}x${depth}`, stages, own, minBlocks],
     transposeA && 'ta',
@@ -84,181 +84,147 @@ export function singleGemm(options: SingleGemmOptions = {}) {
   const form: Form = { tile, threads, transposeA, transposeB, activation };
   const make = (key: string): TypedKernel<ReturnType<typeof gemmParameters<'f32'>>> =>
     kernel(key, gemmParameters('f32'), (p) => body(p as unknown as GemmInside, form), { ...portable, block: threads, minBlocks });
-  const shared = 4 * stages * (elementsOf(rows, depth, !transposeA) + elementsOf(columns, depth, transposeB));
+  const pitch = (lines: number, isAlong: boolean): number => tilePitch({ lines, isAlong, depth, threads });
+  const shared = 4 * stages * depth * (pitch(rows, !transposeA) + pitch(columns, transposeB));
   return routine(name, make, (given: GemmArguments<'f32'>) =>
     gemmPlan({ tile: [rows, columns], threads, shared, transposeA, transposeB }, given),
   );
 }
 
-const elementsOf = (lines: number, depth: number, isAlong: boolean): number => (isAlong ? lines * (depth + gap) : lines * depth);
+/** The lines of a thread among those of its warp, in fours: the first four of all threads, then the next. */
+const linesOf = (count: number, side: number): number[] => Array.from({ length: count }, (_, i) => (i & 3) + 4 * side * (i >> 2));
 
-interface From {
-  readonly start: Value<'u64'>;
-  readonly pitch: Value<'u64'>;
-  readonly line: Word;
-  readonly lines: Word;
-  readonly k: Word;
-}
+/** Lines of a thread at an index of k. */
+type Fragment = readonly Variable<'f32'>[];
 
-/** Copies a tile: lines of indices of k if k is contiguous, else indices of k of lines. What is beyond the matrix is 0. */
-function loader(
-  lines: number,
-  { depth }: SingleTile,
-  isAlong: boolean,
-  threads: number,
-  from: From,
-): (to: Pointer<'f32', 'shared'>, k: Word) => void {
-  const parts = (isAlong ? depth : lines) / 4;
-  const rows = isAlong ? lines : depth;
-  const index = threadIndex();
-  const [part, row] = [index.rem(parts), index.div(parts)];
-  const step = threads / parts;
-  const copies = rows / step;
-  const rowPitch = isAlong ? depth + gap : lines;
-  const place = row.mul(rowPitch).add(part.mul(4));
-  const pitch = from.pitch.mul(4);
-  const line = from.line.add(isAlong ? row : part.mul(4));
-  const base = from.start.add(isAlong ? line.to(u64).mul(pitch).add(part.mulWide(16)) : row.to(u64).mul(pitch).add(line.mulWide(4)));
-  const stride = pitch.mul(step);
-  const isAligned = from.start.and(15).eq(0).and(from.pitch.and(3).eq(0));
-  const left = (end: Word, at: Word): Word => at.lt(end).select(end.sub(at), 0).min(4).mul(4);
-  const linesLeft = isAlong ? undefined : left(from.lines, line);
-  if (!Number.isInteger(copies) || copies < 1) refuse('gemm', 'the threads do not divide a tile');
-  return (to, k) => {
-    const first = base.add(isAlong ? k.mulWide(4) : k.to(u64).mul(pitch));
-    const alongLeft = isAlong ? left(from.k, k.add(part.mul(4))) : undefined;
-    const readOf = (i: number): Word =>
-      isAlong
-        ? line
-            .add(i * step)
-            .lt(from.lines)
-            .select(alongLeft!, 0)
-        : k
-            .add(row)
-            .add(i * step)
-            .lt(from.k)
-            .select(linesLeft!, 0);
-    const each = (copy: (to: Pointer<'f32', 'shared'>, from: Pointer<'f32', 'global'>, read: Word) => void): void => {
-      let source = first;
-      for (let i = 0; i < copies; i++) {
-        copy(to.add(place).add(i * step * rowPitch), pointerAt(f32, 'global', source), readOf(i));
-        if (i + 1 < copies) source = source.add(stride);
-      }
-    };
-    when(
-      isAligned,
-      () => each((into, out, read) => copyAsync(into.at(0), out.at(0), 16, { read })),
-      () =>
-        each((into, out, read) => {
-          for (let e = 0; e < 4; e++) copyAsync(into.at(e), out.at(e), 4, { read: read.gt(4 * e).select(constant(u32, 4), 0) });
-        }),
-    );
-  };
-}
-
-/** The lines of a thread among those of its warp, by the thread's index along them. */
-const linesOf = (isAlong: boolean, count: number, side: number): { factor: number; each: number[] } =>
-  isAlong
-    ? { factor: 1, each: Array.from({ length: count }, (_, i) => i * side) }
-    : { factor: 4, each: Array.from({ length: count }, (_, i) => (i & 3) + 4 * side * (i >> 2)) };
-
-/** The elements of the lines of a thread at four indices of k, by index of k. */
-function reader(isAlong: boolean, lines: number[], rowPitch: number): (from: Pointer<'f32', 'shared'>, k: number) => (e: number) => Real[] {
-  if (isAlong)
-    return (from, k) => {
-      const loaded = lines.map(
-        (line) =>
-          from
-            .add(line * rowPitch + k)
-            .as(v4(f32))
-            .at(0)
-            .get().lanes,
-      );
-      return (e) => loaded.map((lanes) => lanes[e]!);
-    };
-  return (from, k) => (e) =>
-    lines
-      .filter((_, i) => i % 4 === 0)
-      .flatMap((line) => [
-        ...from
-          .add((k + e) * rowPitch + line)
-          .as(v4(f32))
-          .at(0)
-          .get().lanes,
-      ]);
-}
-
-/** Tiles of both factors in shared memory: their loads, the places of a thread in them, and its reads. */
-function tilesOf(p: GemmInside, { tile, transposeA, transposeB, threads }: Form) {
-  const { rows, columns, depth, own } = tile;
-  const batch = blockIndex('z').to(u64);
-  const [row, column] = [blockIndex('y').mul(rows), blockIndex('x').mul(columns)];
-  const start = (of: GemmInside['a'], stride: Value<'u64'>): Value<'u64'> => (of.address() as Value<'u64'>).add(batch.mul(stride).mul(4));
-  const fromA = { start: start(p.a, p.strideA), pitch: p.lda, line: row, lines: p.m, k: p.k };
-  const fromB = { start: start(p.b, p.strideB), pitch: p.ldb, line: column, lines: p.n, k: p.k };
-  const loadA = loader(rows, tile, !transposeA, threads, fromA);
-  const loadB = loader(columns, tile, transposeB, threads, fromB);
-  const sizeA = elementsOf(rows, depth, !transposeA);
+/** The lines of a thread in the tile of a block. */
+function linesOfThread({ tile: { columns, own } }: Form) {
   const warpsAcross = columns / (across * ownColumns);
-  const [linesA, linesB] = [linesOf(!transposeA, own, down), linesOf(transposeB, ownColumns, across)];
   const [warpRow, warpColumn] = [warpIndex().div(warpsAcross), warpIndex().rem(warpsAcross)];
-  const top = warpRow.mul(down * own).add(laneIndex().shr(3).mul(linesA.factor));
-  const side = warpColumn.mul(across * ownColumns).add(laneIndex().and(7).mul(linesB.factor));
-  const [pitchA, pitchB] = [transposeA ? rows : depth + gap, transposeB ? depth + gap : columns];
-  const [placeA, placeB] = [transposeA ? top : top.mul(pitchA), transposeB ? side.mul(pitchB) : side];
-  const stageSize = sizeA + elementsOf(columns, depth, transposeB);
-  const origin = dynamicShared(f32);
+  // Lanes next to each other have the same columns, and those at a distance of two the same rows: both make reads of 16 bytes take half the time.
+  const lane = laneIndex();
+  const [laneRow, laneColumn] = [lane.and(1).or(lane.shr(4).shl(1)), lane.shr(1).and(7)];
   return {
-    load: (stage: Word, round: Word): void => {
-      const to = origin.add(stage.mul(stageSize));
-      loadA(to, round.mul(depth));
-      loadB(to.add(sizeA), round.mul(depth));
+    top: warpRow.mul(down * own).add(laneRow.mul(4)),
+    side: warpColumn.mul(across * ownColumns).add(laneColumn.mul(4)),
+    linesA: linesOf(own, down),
+    linesB: linesOf(ownColumns, across),
+  };
+}
+
+/** Reads lines of a thread, four at a time. */
+function readLines(from: Pointer<'f32', 'shared'>, lines: readonly number[], to: Fragment): void {
+  for (let i = 0; i < lines.length; i += 4) {
+    const four = from.add(lines[i]!).as(v4(f32)).at(0).get();
+    for (const [e, value] of four.lanes.entries()) to[i + e]!.set(value);
+  }
+}
+
+/** Where a block is. */
+interface Corner {
+  readonly row: Word;
+  readonly column: Word;
+  readonly batch: Value<'u64'>;
+}
+
+/** Copies of both factors, one tile after the other. */
+function copierOf(p: GemmInside, { tile, transposeA, transposeB, threads }: Form, { row, column, batch }: Corner) {
+  const { rows, columns, depth, stages } = tile;
+  const start = (of: GemmInside['a'], stride: Value<'u64'>): Value<'u64'> => (of.address() as Value<'u64'>).add(batch.mul(stride).mul(4));
+  const forms: [CopiedTile, CopiedTile] = [
+    { lines: rows, depth, isAlong: !transposeA, threads },
+    { lines: columns, depth, isAlong: transposeB, threads },
+  ];
+  const copies = [
+    tileCopies(forms[0], { start: start(p.a, p.strideA), pitch: p.lda, line: row, lines: p.m, k: p.k }),
+    tileCopies(forms[1], { start: start(p.b, p.strideB), pitch: p.ldb, line: column, lines: p.n, k: p.k }),
+  ] as const;
+  const [pitchA, pitchB] = [tilePitch(forms[0]), tilePitch(forms[1])];
+  const [sizeA, size] = [depth * pitchA, depth * (pitchA + pitchB)];
+  const isQuick = copies[0].isQuick.and(copies[1].isQuick);
+  const stage = local(u32, 0);
+  const each = (run: (of: TileCopies, to: Pointer<'f32', 'shared'>) => void): void => {
+    const to = dynamicShared(f32).add(stage.mul(size));
+    run(copies[0], to);
+    run(copies[1], to.add(sizeA));
+  };
+  const end = (): void => {
+    for (const of of copies) of.step();
+    stage.set(nextStage(stage, stages));
+    commitCopies();
+  };
+  return {
+    ...{ pitchA, pitchB, sizeA, size },
+    /** Copies the tile of a round. */
+    copy: (round: Word): void => {
+      const k = round.mul(depth);
+      const isWhole = p.k.ge(depth).and(k.le(p.k.sub(depth)));
+      const isUsual = isWhole.and(isQuick);
+      const any = (whole: boolean) => () => each((of, to) => of.any(to, k, whole));
+      when(isUsual.not(), () => when(isWhole, any(true), any(false)));
+      each((of, to) => of.quick(to, isUsual));
+      end();
     },
-    reads: (stage: Word) => {
-      const from = origin.add(stage.mul(stageSize));
-      const [readA, readB] = [reader(!transposeA, linesA.each, pitchA), reader(transposeB, linesB.each, pitchB)];
-      const [left, right] = [from.add(placeA), from.add(sizeA).add(placeB)];
-      return (k: number) => [readA(left, k), readB(right, k)] as const;
-    },
-    where: {
-      rows: linesA.each.map((line) => row.add(top).add(line)),
-      columns: linesB.each.map((line) => column.add(side).add(line)),
-      batch,
+    /** The same with less code. */
+    copyShortly: (round: Word): void => {
+      each((of, to) => of.any(to, round.mul(depth), false));
+      end();
     },
   };
 }
+
+const nextStage = (stage: Variable<'u32'>, stages: number): Word => stage.add(1).eq(stages).select(constant(u32, 0), stage.add(1));
 
 function body(p: GemmInside, form: Form): void {
-  const { stages, depth, own } = form.tile;
-  const { load, reads, where } = tilesOf(p, form);
+  const { stages, depth, own, rows: tileRows, columns: tileColumns } = form.tile;
+  const corner = { row: blockIndex('y').mul(tileRows), column: blockIndex('x').mul(tileColumns), batch: blockIndex('z').to(u64) };
+  const { pitchA, pitchB, sizeA, size, copy, copyShortly } = copierOf(p, form, corner);
+  const { top, side, linesA, linesB } = linesOfThread(form);
   const totals = Array.from({ length: own * ownColumns }, () => local(f32, 0));
   const rounds = p.k.add(depth - 1).div(depth);
-  loop(0, stages - 1, 1, (round) => {
-    when(round.lt(rounds), () => load(round, round));
-    commitCopies();
-  });
-  const [reading, writing] = [local(u32, 0), local(u32, stages - 1)];
-  const next = (stage: Variable<'u32'>): void => stage.set(stage.add(1).eq(stages).select(constant(u32, 0), stage.add(1)));
-  loop(constant(u32, 0), rounds, 1, (round) => {
+  const fragment = (count: number): Fragment => Array.from({ length: count }, () => local(f32, 0));
+  const fragments = [0, 1].map(() => [fragment(own), fragment(ownColumns)] as const);
+  const stage = local(u32, 0);
+  const read = (k: number): void => {
+    const from = dynamicShared(f32).add(stage.mul(size));
+    const [a, b] = fragments[k % 2]!;
+    readLines(from.add(top).add((k % depth) * pitchA), linesA, a);
+    readLines(
+      from
+        .add(sizeA)
+        .add(side)
+        .add((k % depth) * pitchB),
+      linesB,
+      b,
+    );
+  };
+  const arrive = (): void => {
     waitCopies(stages - 2);
     syncThreads();
-    const later = round.add(stages - 1);
-    when(later.lt(rounds), () => load(writing.get(), later));
-    commitCopies();
-    const read = reads(reading);
-    for (let k = 0; k < depth; k += 4) {
-      const [a, b] = read(k);
-      for (let e = 0; e < 4; e++) multiply(totals, a(e), b(e));
+  };
+  loop(0, stages - 1, 1, copyShortly);
+  arrive();
+  read(0);
+  loop(constant(u32, 0), rounds, 1, (round) => {
+    // Into the stage of which the round before read last. Behind the last tile these are zeros, because a round reads the first lines of the next one.
+    copy(round.add(stages - 1));
+    for (let k = 0; k < depth; k++) {
+      if (k + 1 === depth) {
+        arrive();
+        stage.set(nextStage(stage, stages));
+      }
+      read(k + 1);
+      multiply(totals, ...fragments[k % 2]!);
     }
-    next(reading);
-    next(writing);
   });
   waitCopies(0);
+  const { row, column, batch } = corner;
+  const where = { rows: linesA.map((line) => row.add(top).add(line)), columns: linesB.map((line) => column.add(side).add(line)), batch };
   store(p, form, totals, where);
 }
 
 /** Adds the products of a column and a row. */
-function multiply(totals: readonly Variable<'f32'>[], column: readonly Real[], row: readonly Real[]): void {
+function multiply(totals: readonly Variable<'f32'>[], column: Fragment, row: Fragment): void {
   for (const [r, u] of column.entries()) {
     // Back and forth, so that a register that was read is read again.
     for (let i = 0; i < ownColumns; i++) {

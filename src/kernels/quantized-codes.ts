@@ -14,7 +14,7 @@ export type Pair = readonly [even: Bits, odd: Bits];
 
 /** Weights with one scale. */
 export interface Group {
-  /** The first weight of each product of 16, in lanes that have four next to each other, or eight (`isWide`). */
+  /** The first weight of each product of 16, of which lanes have four next to each other. */
   readonly places: readonly number[];
   /** Codes, the lowest digits first: digits have four bits. */
   readonly digits: readonly (readonly Pair[])[];
@@ -36,13 +36,24 @@ export interface Codes {
   readonly bytes: number;
   /** The weights of a block, of which a row has a whole number. */
   readonly weights: number;
-  /** Whether a lane has eight weights next to each other, and not four. */
-  readonly isWide: boolean;
   /** What the weights are aligned to. */
   readonly align: 2 | 16;
+  /** The warps that share rows at most where fewer are as many rounds: what they read is side by side. Measured on an H200. */
+  readonly sharing?: 8 | 16;
   /** What a lane loads of a unit, which has a number of blocks. */
   readonly load: (at: Bytes, t: Word, blocks: Word) => Word[];
-  readonly decode: (words: readonly Word[], t: Word) => Unit;
+  /** The codes as bfloats. */
+  readonly decode?: (words: readonly Word[], t: Word) => Unit;
+  /** The codes as integers instead, where scales are integers, too. */
+  readonly integers?: (words: readonly Word[], t: Word) => IntegerUnit;
+}
+
+/** A unit of 256 weights of a row with sub-blocks of 32. */
+export interface IntegerUnit {
+  /** Eight codes of this lane, a byte each, and the scale from 0 to 63. */
+  readonly groups: readonly { readonly codes: readonly [Word, Word]; readonly scale: Word }[];
+  readonly factor: Real;
+  readonly offsets: Unit['offsets'];
 }
 
 const ones = 0x3f803f80;
@@ -77,51 +88,46 @@ function headerOf([d, low, mid, high]: readonly Word[]) {
   return { scales, leasts, factor: realOf(d!), least: d!.high().as(f16).to(f32) };
 }
 
-/** Q4_K and Q5_K: a group for each sub-block of 32, whose codes are in the low or the high halves of 32 bytes. */
-function subBlocks(words: readonly Word[], t: Word, steps: number, codesOf: (sub: number) => readonly Pair[]): Unit {
+/** Q4_K and Q5_K: sub-blocks of 32, whose codes are in the low or the high halves of 32 bytes. */
+function integerBlocks(words: readonly Word[], t: Word, codesOf: (sub: number) => readonly [Word, Word]): IntegerUnit {
   const { scales, leasts, factor, least } = headerOf(words);
-  const groups = Array.from({ length: 8 }, (_, sub) => ({
-    places: [32 * sub, 32 * sub + 16],
-    digits: [codesOf(sub)],
-    scale: byteOf(scales[sub >> 2]!, sub & 3),
-  }));
-  const whole = factor.mul(steps);
-  const pick = ([a, b]: readonly Word[]): Word => t.lt(2).select(a!, b!).shr(t.and(1).shl(4));
-  const [s, m] = [pick(scales), pick(leasts)];
-  const [first, second] = [0, 1].map((i) => whole.fma(byteOf(s, i), least.mul(byteOf(m, i)))) as [Real, Real];
-  return { groups, factor: whole, offsets: [first, first, second, second] };
+  const groups = Array.from({ length: 8 }, (_, sub) => ({ codes: codesOf(sub), scale: scales[sub >> 2]!.bfe(8 * (sub & 3), 8) }));
+  const m = t.lt(2).select(leasts[0]!, leasts[1]!).shr(t.and(1).shl(4));
+  const [first, second] = [0, 1].map((i) => least.mul(byteOf(m, i))) as [Real, Real];
+  return { groups, factor, offsets: [first, first, second, second] };
 }
+
+const nibbles = (word: Word, half: number): Word => moved(word, 4 * half).and(0x0f0f0f0f);
 
 const q4_K: Codes = {
   bytes: 144,
   weights: 256,
   align: 16,
-  isWide: true,
+  sharing: 16,
   load: (at, t) => [...wordsAt4(at), ...[0, 1, 2, 3].flatMap((c) => wordsAt2(at.add(t.mul(8)).add(16 + 32 * c)))],
-  decode: (words, t) => subBlocks(words, t, 16, (sub) => [0, 1].map((w) => digitsOf(words[4 + (sub & ~1) + w]!, (sub & 1) as 0 | 1))),
+  integers: (words, t) =>
+    integerBlocks(words, t, (sub) => [0, 1].map((w) => nibbles(words[4 + (sub & ~1) + w]!, sub & 1)) as unknown as [Word, Word]),
 };
 
 const q5_K: Codes = {
   bytes: 176,
   weights: 256,
   align: 16,
-  isWide: true,
+  sharing: 8,
   load: (at, t) => [
     ...wordsAt4(at),
     ...[0, 1, 2, 3].flatMap((c) => wordsAt2(at.add(t.mul(8)).add(48 + 32 * c))),
     ...wordsAt2(at.add(t.mul(8)).add(16)),
   ],
-  decode: (words, t) =>
-    subBlocks(words, t, 32, (sub) =>
-      [0, 1].map((w) => {
-        const [low, fifth] = [words[4 + (sub & ~1) + w]!, words[12 + w]!];
-        const codes = (by: number, bit: number): Bits =>
-          masked(low, 4 * (sub & 1) + by, 0x003c003c)
-            .or(masked(fifth, sub + bit, 0x00400040))
-            .or(ones)
-            .as(b32);
-        return [codes(-2, -6), codes(6, 2)];
-      }),
+  integers: (words, t) =>
+    integerBlocks(
+      words,
+      t,
+      (sub) =>
+        [0, 1].map((w) => nibbles(words[4 + (sub & ~1) + w]!, sub & 1).or(moved(words[12 + w]!, sub - 4).and(0x10101010))) as unknown as [
+          Word,
+          Word,
+        ],
     ),
 };
 
@@ -139,7 +145,6 @@ const q4_0: Codes = {
   bytes: 144,
   weights: 32,
   align: 2,
-  isWide: false,
   load: (at, t, blocks) => eachBlock(at, 18, blocks, (block) => [halfAt(block, 0), wordAt(block.add(t.mul(4)), 2)]),
   decode: (words, t) => {
     const scales = Array.from({ length: 8 }, (_, j) => realOf(words[2 * j]!));
@@ -162,7 +167,6 @@ const q8_0: Codes = {
   bytes: 272,
   weights: 32,
   align: 2,
-  isWide: false,
   load: (at, t, blocks) =>
     eachBlock(at, 34, blocks, (block) => [halfAt(block, 0), wordAt(block.add(t.mul(4)), 2), wordAt(block.add(t.mul(4)), 18)]),
   decode: (words, t) => {
@@ -186,7 +190,6 @@ const q6_K: Codes = {
   bytes: 210,
   weights: 256,
   align: 2,
-  isWide: false,
   load: (at, t) => {
     const own = at.add(t.mul(4));
     return [

@@ -43,6 +43,10 @@ export interface Form {
   readonly vectors: number;
   readonly warps: number;
   readonly stages: number;
+  /** The units of a row that a warp copies at a time. */
+  readonly together: 1 | 2;
+  /** Blocks for each multiprocessor. */
+  readonly perProcessor: number;
   /** The bytes of a row of a unit in shared memory. */
   readonly pitch: number;
 }
@@ -101,7 +105,7 @@ export function multiplier(
   const [g, t] = [lane.shr(2), lane.and(3)];
   // Lanes of columns that are not used read those of the first, and their results are left out.
   const column = g.lt(parts * vectors).select(g, 0);
-  const own = vector.at.add(column.mul(vector.pitch)).add(t.mul(codes.isWide ? 16 : 8));
+  const own = vector.at.add(column.mul(vector.pitch)).add(t.mul(8));
   const perVector = vector.pitch.sub(gap).shr(5);
   return (at, group, unit) => {
     const blocks = p.columns
@@ -110,9 +114,8 @@ export function multiplier(
       .min(unitWeights / codes.weights);
     const decoded = [0, 8].map((more) => {
       const row = at.add(g.add(more).mul(pitch));
-      if (codes.align === 16) return codes.decode(codes.load(row, t, blocks), t);
       const start = rowStart(p, form, group.mul(tileRows).add(g).add(more)).add(unit.mulWide(codes.bytes));
-      return codes.decode(codes.load(row.add(start.to(u32).and(15)), t, blocks), t);
+      return codes.decode!(codes.load(row.add(start.to(u32).and(15)), t, blocks), t);
     });
     const from = own.add(unit.mul(2 * unitWeights));
     const zero = inline('mov.f32 %0, 0f00000000;', [f32])[0];
@@ -121,21 +124,13 @@ export function multiplier(
       [undefined, undefined],
     ];
     decoded[0]!.groups.forEach(({ places, digits }, i) => {
-      const vectorsOf = codes.isWide
-        ? ((lanes) => [lanes.slice(0, 2), lanes.slice(2, 4)])([
-            ...from
-              .add(2 * places[0]!)
-              .as(v4(b32))
-              .at(0)
-              .get().lanes,
-          ])
-        : places.map((place) => [
-            ...from
-              .add(2 * place)
-              .as(v2(b32))
-              .at(0)
-              .get().lanes,
-          ]);
+      const vectorsOf = places.map((place) => [
+        ...from
+          .add(2 * place)
+          .as(v2(b32))
+          .at(0)
+          .get().lanes,
+      ]);
       const values = digits.map((_, digit) =>
         places.reduce<Real[]>(
           (sum, __, w) => {
@@ -168,9 +163,14 @@ export function multiplier(
 }
 
 /** The sums of two rows, by vector, which all lanes of a row have. */
-const rowSums = (totals: Sums['totals'], offsets: Sums['offsets'], t: Word): Real[][] =>
+const rowSums = (totals: Sums['totals'], offsets: Sums['offsets'], t: Word, isInteger: boolean): Real[][] =>
   totals.map(([even, odd], r) =>
     offsets[r]!.map((offset, v) => {
+      if (isInteger) {
+        let sum = t.shr(1).eq(v).select(even!, 0).sub(offset);
+        for (const distance of [1, 2]) sum = sum.add(shuffleXor(sum, distance));
+        return sum;
+      }
       // Columns 2 t and 2 t + 1 are here, and those of a vector are three.
       const mine = (e: number): Value<'pred'> =>
         t
@@ -185,7 +185,7 @@ const rowSums = (totals: Sums['totals'], offsets: Sums['offsets'], t: Word): Rea
   );
 
 /** Stores the sums of rows, of which several warps may have parts, and sets them to 0. */
-export function finisher(p: Inside, { vectors, warps }: Form, { totals, offsets }: Sums, team: Word): () => void {
+export function finisher(p: Inside, { vectors, warps, codes }: Form, { totals, offsets }: Sums, team: Word): () => void {
   const partial = shared(f32, 2 * warps * tileRows * vectors);
   const group = local(u32, blockIndex().mul(constant(u32, warps).div(p.split)));
   const parity = local(u32, 0);
@@ -196,7 +196,7 @@ export function finisher(p: Inside, { vectors, warps }: Form, { totals, offsets 
     when(row.lt(p.rows).and(index.lt(p.batch)), () => p.y.add(index.mulWide(p.rows)).at(row).set(sum));
   };
   return () => {
-    const results = rowSums(totals, offsets, t);
+    const results = rowSums(totals, offsets, t, codes.integers !== undefined);
     for (const each of [...totals.flat(), ...offsets.flat()]) each.set(0);
     when(
       p.split.eq(1),

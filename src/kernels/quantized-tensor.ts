@@ -1,6 +1,6 @@
 /**
  * Products of quantized weights with vectors by tensor cores. A warp has 16 rows, whose bytes come to shared memory by asynchronous copies of windows of 16 bytes,
- * so that no alignment is needed. A vector of f32 is three vectors of bfloats, whose sum it is exactly.
+ * so that no alignment is needed. A vector of f32 is three vectors of bfloats, whose sum it is exactly; where scales are integers, it is digits of integers.
  */
 import { partOf } from '../api/index.ts';
 import {
@@ -10,17 +10,14 @@ import {
   blockIndex,
   commitCopies,
   constant,
-  copyAsync,
   dynamicShared,
   f32,
   gridSize,
   kernel,
-  laneIndex,
   local,
   loop,
   type Pointer,
   pack,
-  pointerAt,
   ptr,
   shuffleXor,
   syncThreads,
@@ -29,7 +26,6 @@ import {
   threadIndex,
   u8,
   u32,
-  u64,
   type Value,
   type Variable,
   v2,
@@ -39,6 +35,8 @@ import {
   when,
 } from '../build/index.ts';
 import { type Bits, type CodesName, codesOf } from './quantized-codes.ts';
+import { type Copier, copier, pairCopier } from './quantized-copies.ts';
+import { digitBytes, digitMultiplier, spreadDigits } from './quantized-digits.ts';
 import {
   type Form,
   finisher,
@@ -46,8 +44,6 @@ import {
   type Inside,
   multiplier,
   parts,
-  rowBytes,
-  rowStart,
   type Spread,
   type Sums,
   tileRows,
@@ -67,9 +63,11 @@ export interface QuantizedTile {
   /** The vectors of a block. */
   readonly vectors?: 1 | 2;
   /** The warps of a block. */
-  readonly warps?: 8 | 16;
+  readonly warps?: 8 | 16 | 32;
   /** The units of 256 weights of 16 rows in shared memory for each warp. */
   readonly stages?: number;
+  /** The blocks of a multiprocessor: 1 by default. */
+  readonly perProcessor?: number;
 }
 
 /** What a launch of `quantizedTensorGemm` is given. */
@@ -81,15 +79,17 @@ export type QuantizedTensorArguments = Omit<Arguments<typeof parameters>, 'batch
 const largestShared = 227 * 1024;
 
 /** The bytes of shared memory for rows of some columns. */
-const sharedOf = ({ warps, stages, pitch, vectors }: Form, columns: number): number => {
+const sharedOf = ({ warps, stages, pitch, vectors, codes }: Form, columns: number): number => {
   const padded = Math.ceil(columns / unitWeights) * unitWeights;
+  if (codes.integers) return warps * stages * tileRows * pitch + digitBytes(vectors, padded);
   return warps * stages * tileRows * pitch + vectors * (parts * (2 * padded + gap) + padded / 4);
 };
 
-function formOf(format: CodesName, { vectors = 1, warps = 16, stages = 2 }: QuantizedTile): Form {
+function formOf(format: CodesName, { vectors = 1, warps = 16, stages = 2, perProcessor = 1 }: QuantizedTile): Form {
   const codes = codesOf[format];
-  const pitch = Math.ceil((codes.bytes + 16 - codes.align) / 16) * 16;
-  return { codes, vectors, warps, stages, pitch };
+  const together = codes.integers ? 2 : 1;
+  const pitch = Math.ceil((together * codes.bytes + 16 - codes.align) / 16) * 16;
+  return { codes, vectors, warps, stages, pitch, together, perProcessor };
 }
 
 /** Whether shared memory has room for rows of some columns. */
@@ -97,9 +97,10 @@ export const hasRoom = (format: CodesName, tile: QuantizedTile, columns: number)
   sharedOf(formOf(format, tile), columns) <= largestShared;
 
 /**
- * `quantizedGemm` by tensor cores from sm_80 on, with the exactness of f32: codes are bfloats exactly, and so are the parts of a vector, which is finite and below 3e38.
- * Rows of up to some 18000 columns; one or two vectors read the weights once. Rows are divided among
- * the multiprocessors. Deterministic.
+ * `quantizedGemm` by tensor cores from sm_80 on. Codes are bfloats exactly, and so are the parts of a vector, which is finite and below 3e38. With `q4_K` and
+ * `q5_K` the elements of a vector are numbers of 31 bits, relative to the largest of each 256, and weights are summed as integers; an infinity or NaN
+ * makes the products NaN. Rows have up to some 18000 columns; one or two vectors read the weights once. Rows are divided among the multiprocessors.
+ * Deterministic.
  */
 export function quantizedTensorGemm(
   format: CodesName,
@@ -107,11 +108,12 @@ export function quantizedTensorGemm(
   multiprocessors = 132,
 ): Routine<typeof parameters, QuantizedTensorArguments> {
   const form = formOf(format, tile);
-  const { codes, vectors, warps, stages } = form;
-  const name = named('gemm_tensor', format, vectors, warps, stages, multiprocessors);
+  const { codes, vectors, warps, stages, perProcessor } = form;
+  const inFlight = multiprocessors * perProcessor;
+  const name = named('gemm_tensor', format, vectors, warps, stages, perProcessor, multiprocessors);
   const threads = 32 * warps;
   const make = (key: string): TypedKernel<typeof parameters> =>
-    kernel(key, parameters, (p) => body(p as unknown as Inside, form), { ...portable, block: threads });
+    kernel(key, parameters, (p) => body(p as unknown as Inside, form), { ...portable, block: threads, minBlocks: perProcessor });
   return routine(name, make, ({ batch = 1, ...given }): Plan<typeof parameters> => {
     const { rows, columns, weights } = given;
     if (columns % codes.weights !== 0)
@@ -121,10 +123,11 @@ export function quantizedTensorGemm(
     const bytes = sharedOf(form, columns);
     if (bytes > largestShared) refuse(name, `${columns} columns need ${bytes} bytes of shared memory`);
     const groups = blocksFor(rows, tileRows);
-    const split = splitOf({ groups, units: blocksFor(columns, unitWeights), warps, multiprocessors });
+    const units = blocksFor(columns, form.together * unitWeights);
+    const split = splitOf({ groups, units, warps, multiprocessors: inFlight }, codes.sharing ?? 1);
     const blocks = blocksFor(groups, warps / split);
     return {
-      grid: [columns === 0 ? 0 : Math.min(blocks, multiprocessors), blocksFor(batch, vectors)],
+      grid: [columns === 0 ? 0 : Math.min(blocks, inFlight), blocksFor(batch, vectors)],
       block: threads,
       shared: bytes,
       args: { ...given, batch, split },
@@ -134,11 +137,15 @@ export function quantizedTensorGemm(
   });
 }
 
-/** The warps that share 16 rows: as few as give the least rounds of units. */
-function splitOf({ groups, units, warps, multiprocessors }: Record<'groups' | 'units' | 'warps' | 'multiprocessors', number>): number {
+/** The warps that share 16 rows: those that give the least rounds of units, and of equal ones as few, or as many up to a number. */
+function splitOf(
+  { groups, units, warps, multiprocessors }: Record<'groups' | 'units' | 'warps' | 'multiprocessors', number>,
+  equal: number,
+): number {
   const costOf = (split: number): number => Math.ceil(Math.ceil((groups * split) / warps) / multiprocessors) * Math.ceil(units / split);
   let best = 1;
-  for (let split = 2; split <= warps; split *= 2) if (costOf(split) < costOf(best)) best = split;
+  for (let split = 2; split <= warps; split *= 2)
+    if (costOf(split) < costOf(best) || (split <= equal && costOf(split) === costOf(best))) best = split;
   return best;
 }
 
@@ -211,8 +218,8 @@ interface Walk {
 }
 
 function body(p: Inside, form: Form): void {
-  const { vectors, warps, stages } = form;
-  const units = p.columns.add(unitWeights - 1).div(unitWeights);
+  const { vectors, warps, stages, together } = form;
+  const units = p.columns.add(together * unitWeights - 1).div(together * unitWeights);
   const groups = p.rows.add(tileRows - 1).div(tileRows);
   const perRound = constant(u32, warps).div(p.split);
   const [team, member] = [warpIndex().div(p.split), warpIndex().rem(p.split)];
@@ -232,26 +239,36 @@ function body(p: Inside, form: Form): void {
     );
   };
   const [ahead, now] = [walk(), walk()];
-  const copies = copier(p, form);
+  const copies = form.codes.integers ? pairCopier(p, form) : copier(p, form);
   copies.aim(ahead.group.add(team), ahead.unit);
   const slots = stages - 1;
   const own = dynamicShared(u8).add(warpIndex().mul(stages * tileRows * form.pitch));
   const [writing, reading] = [local(u32, 0), local(u32, 0)];
   const next = (slot: Variable<'u32'>): void => slot.set(slot.add(1).eq(stages).select(constant(u32, 0), slot.add(1)));
   const fetch = (): void => {
-    when(ahead.group.lt(groups).and(ahead.unit.lt(units)), () => copies.copy(own.add(writing.mul(tileRows * form.pitch))));
+    when(ahead.group.lt(groups).and(ahead.unit.lt(units)), () => copies.copy(own.add(writing.mul(tileRows * form.pitch)), ahead.unit));
     commitCopies();
     forward(ahead, copies);
     next(writing);
   };
   loop(0, slots, 1, fetch);
-  const vector = spread(p, form);
+  const whole = form.codes.integers ? spreadDigits(p, form) : undefined;
+  const vector = whole ? undefined : spread(p, form);
   syncThreads();
   const sums: Sums = {
     totals: [0, 1].map(() => [local(f32, 0), local(f32, 0)]),
     offsets: [0, 1].map(() => Array.from({ length: vectors }, () => local(f32, 0))),
   };
-  const use = multiplier(p, form, vector, sums);
+  const useDigits = whole && digitMultiplier(form, whole, sums);
+  const useBits = vector && multiplier(p, form, vector, sums);
+  const use = (from: Pointer<'u8', 'shared'>): void => {
+    useBits?.(from, now.group.add(team), now.unit.get());
+    if (!useDigits) return;
+    const first = now.unit.mul(together);
+    useDigits(from, first);
+    for (let more = 1; more < together; more++)
+      when(first.add(more).mul(unitWeights).lt(p.columns), () => useDigits(from.add(more * form.codes.bytes), first.add(more)));
+  };
   const finish = finisher(p, form, sums, team);
   loop(blockIndex().mul(perRound), groups, gridSize().mul(perRound), () => {
     loop(constant(u32, 0), steps, 1, () => {
@@ -259,63 +276,11 @@ function body(p: Inside, form: Form): void {
       // All lanes see the copies of all, and the slot that is written next is not read any more.
       syncWarp();
       fetch();
-      when(now.unit.lt(units), () => use(own.add(reading.mul(tileRows * form.pitch)), now.group.add(team), now.unit));
+      when(now.unit.lt(units), () => use(own.add(reading.mul(tileRows * form.pitch))));
       next(reading);
       forward(now);
     });
     finish();
   });
   waitCopies(0);
-}
-
-/** Copies of units of 16 rows by a warp. */
-interface Copier {
-  /** Sets the places in memory to those of a unit of a group of rows. */
-  aim(group: Word, unit: Word): void;
-  /** Moves them by as many units as warps share the rows. */
-  step(): void;
-  /** Copies a unit. */
-  copy(to: Pointer<'u8', 'shared'>): void;
-}
-
-/** Copies the windows of 16 bytes in which units are: places are kept and moved, because a unit has few instructions besides. */
-function copier(p: Inside, form: Form): Copier {
-  const { codes, pitch } = form;
-  const windows = pitch / 16;
-  const count = tileRows * windows;
-  const lane = laneIndex();
-  const items = Array.from({ length: Math.ceil(count / 32) }, (_, i) => lane.add(32 * i));
-  const isAligned = codes.align === 16;
-  const starts = items.map(() => local(u64, 0));
-  const end = rowStart(p, form, p.rows.sub(1)).add(rowBytes(p, form).to(u64));
-  const windowOf = (index: Word): Long => index.rem(windows).mulWide(16);
-  const each = (i: number, run: () => void): void => (32 * i + 32 > count ? when(items[i]!.lt(count), run) : run());
-  return {
-    aim: (group, unit) => {
-      for (const [i, index] of items.entries()) {
-        const start = rowStart(p, form, group.mul(tileRows).add(index.div(windows))).add(unit.mulWide(codes.bytes));
-        starts[i]!.set(isAligned ? start.add(windowOf(index)) : start);
-      }
-    },
-    step: () => {
-      const more = p.split.mulWide(codes.bytes);
-      for (const start of starts) start.set(start.add(more));
-    },
-    copy: (to) => {
-      for (const [i, index] of items.entries()) {
-        const into = to.add(index.div(windows).mul(pitch)).add(index.rem(windows).mul(16)).at(0);
-        const start = starts[i]!.get();
-        if (isAligned) {
-          each(i, () => copyAsync(into, pointerAt(u8, 'global', start).at(0), 16));
-          continue;
-        }
-        const from = start.and(~15n & 0xffff_ffff_ffff_ffffn).add(windowOf(index));
-        // Nothing behind the last byte of the matrix is read, and of other rows as little as there is in the window.
-        const stop = start.add(codes.bytes);
-        const last = stop.lt(end).select(stop, end);
-        const left = last.sub(from).to(u32).min(16);
-        each(i, () => when(from.lt(last), () => copyAsync(into, pointerAt(u8, 'global', from).at(0), 16, { read: left })));
-      }
-    },
-  };
 }

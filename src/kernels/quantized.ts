@@ -26,7 +26,7 @@ import {
 import { capabilityOf } from './choice.ts';
 import { type Block, type FormatName, formats } from './formats.ts';
 import { plus } from './functions.ts';
-import { hasRoom, quantizedTensorGemm } from './quantized-tensor.ts';
+import { hasRoom, type QuantizedTile, quantizedTensorGemm } from './quantized-tensor.ts';
 import { refuse } from './refuse.ts';
 import { blocksFor, named, type Plan, portable, type Routine, routine } from './routine.ts';
 
@@ -127,11 +127,9 @@ function tensorVariant(device: Device, format: FormatName, given: QuantizedArgum
   const capability = capabilityOf(device);
   if (!capability || capability.sm < 80 || format === 'nf4') return undefined;
   const vectors = (given.batch ?? 1) > 1 ? 2 : 1;
-  const fitting = ([vectors, 1] as const).find((each) => hasRoom(format, { vectors: each }, given.columns));
-  return (
-    fitting &&
-    (quantizedTensorGemm(format, { vectors: fitting }, capability.multiprocessors) as unknown as ReturnType<typeof quantizedGemm>)
-  );
+  const tiles = [16, 8].flatMap((warps) => [...new Set([vectors, 1] as const)].map((each) => ({ vectors: each, warps }) as QuantizedTile));
+  const fitting = tiles.find((tile) => hasRoom(format, tile, given.columns));
+  return fitting && (quantizedTensorGemm(format, fitting, capability.multiprocessors) as unknown as ReturnType<typeof quantizedGemm>);
 }
 
 function productBody(format: FormatName, p: Matrix & { readonly x: Pointer<'f32', 'global'>; readonly y: Pointer<'f32', 'global'> }): void {

@@ -54,7 +54,8 @@ __cumetal_both __cumetal_H __hmul_sat(__cumetal_H a, __cumetal_H b) { return __c
 __cumetal_both __cumetal_H __hfma_sat(__cumetal_H a, __cumetal_H b, __cumetal_H c) { return __cumetal_saturated(__hfma(a, b, c)); }
 __cumetal_both __cumetal_H __hfma_relu(__cumetal_H a, __cumetal_H b, __cumetal_H c) {
   __cumetal_H r = __hfma(a, b, c);
-  return (float)r < 0 ? __cumetal_H(0.0f) : r;
+  // -0 becomes 0 as well, and NaN stays.
+  return (float)r <= 0 ? __cumetal_H(0.0f) : r;
 }
 
 // A NaN is no number for `max`, and is the result of `max_nan`; -0 is below +0.

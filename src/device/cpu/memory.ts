@@ -19,6 +19,9 @@ const maxPages = 65536 - endGuardBytes / pageBytes;
 /** Fewest pages that the memory must be able to grow to. */
 const minMaxPages = 256;
 
+/** The addresses from `from` to below `to`, of which pointers may be that no access follows. Both ends are far from addresses that wrap around. */
+export const pointerRange = { from: pageBytes, to: maxPages * pageBytes } as const;
+
 export interface DeviceMemory {
   readonly memory: WebAssembly.Memory;
   /** Whether workers can share it. */

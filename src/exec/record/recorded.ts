@@ -38,12 +38,16 @@ export const pointerBytes = 8;
 /** Whether memory whose accesses have a type may hold addresses. */
 export const mayHoldAddresses = (element: ElementType | undefined): boolean => element === undefined || /^[ui](32|64)$/.test(element);
 
-/** Whether a kernel loads words of 64 bits from global or generic memory, as it must to follow an address that lies there. */
+/**
+ * Whether a kernel loads words of 64 bits from global or generic memory, as it must to follow an address that lies there. A texture or surface
+ * instruction does: the descriptor that it is given has the address of the texels.
+ */
 export function loadsWideWords(ptx: string, kernel: string): boolean {
   const start = ptx.search(new RegExp(`\\.entry\\s+${kernel.replaceAll('$', '\\$')}[\\s(]`));
   const next = ptx.indexOf('.entry', start + 6);
   const own = start < 0 ? ptx : ptx.slice(start, next < 0 ? undefined : next);
   const text = /\bcall\b/.test(own) ? ptx : own;
+  if (/\b(?:tex|tld4|suld|sust|sured)\./.test(text)) return true;
   return [...text.matchAll(/\bldu?((?:[.:]\w+)*)[.][bus]64\b/g)].some(([, words]) => !/\.(param|shared|local|const)\b/.test(words!));
 }
 

@@ -18,6 +18,7 @@ const types = { pointer: 'void *', long: 'long long', size: 'size_t', int: 'int'
  * themselves: the parameters' types by place.
  */
 const structs: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+  cudaLaunchCooperativeKernel: { 1: 'cm_dim3', 2: 'cm_dim3' },
   cudaMalloc3D: { 1: 'cm_extent' },
   cudaMalloc3DArray: { 2: 'cm_extent' },
   cudaMallocMipmappedArray: { 2: 'cm_extent' },

@@ -1,24 +1,71 @@
 /**
  * Strings that are printed: their addresses go through the list of arguments, which is memory of the thread. A value that is
  * stored where such an address is loaded from is an address, so that a parameter with no other use is known to be a pointer.
+ * Calls use the same memory one after the other, so that only the stores count that reach the load.
  */
-import { bytesOf, constantOf, elementOf, type Inst, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
+import { bytesOf, cfgOf, constantOf, elementOf, type Inst, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
 
-/** The values that are stored where one of `loads` reads, as far as both places are known. */
-export function printedStrings(kernel: Kernel, loads: ReadonlySet<Value>): Value[] {
-  const wanted = new Set<string>();
+/** The values that one of `loads` may read, as far as the places of the load and of the stores are known. */
+export function printedStrings(kernel: Kernel, loads: ReadonlySet<Value>): Set<Value> {
+  const found = new Set<Value>();
+  const wanted = new Map<Value, string>();
   for (const load of loads) {
     const inst = kernel.insts[load]!;
     const place = inst.op === 'load' ? placeOf(kernel, inst.addr) : undefined;
-    if (place) wanted.add(nameOf(place));
+    if (place) wanted.set(load, nameOf(place));
   }
-  if (wanted.size === 0) return [];
-  return kernel.blocks.flatMap(({ body }) =>
-    body.flatMap((value) => {
-      const inst = kernel.insts[value]!;
-      return inst.op === 'store' ? storedParts(kernel, inst).flatMap(([name, part]) => (wanted.has(name) ? [part] : [])) : [];
-    }),
-  );
+  if (wanted.size === 0) return found;
+  const names = new Set(wanted.values());
+  const stores = kernel.blocks.map(({ body }) => body.flatMap((value, i) => storesAt(kernel, value, i, names)));
+  const { predecessors } = cfgOf(kernel);
+  kernel.blocks.forEach(({ body }, block) => {
+    for (const [i, value] of body.entries()) {
+      const name = wanted.get(value);
+      if (name !== undefined) addReaching(stores, predecessors, { block, before: i, name }, found);
+    }
+  });
+  return found;
+}
+
+/** A store to a place that is read: where it is in its block, the place, and the scalar that is stored. */
+interface Store {
+  readonly at: number;
+  readonly name: string;
+  readonly value: Value;
+}
+
+function storesAt(kernel: Kernel, value: Value, at: number, names: ReadonlySet<string>): Store[] {
+  const inst = kernel.insts[value]!;
+  if (inst.op !== 'store') return [];
+  return storedParts(kernel, inst).flatMap(([name, part]) => (names.has(name) ? [{ at, name, value: part }] : []));
+}
+
+interface Read {
+  readonly block: number;
+  readonly before: number;
+  readonly name: string;
+}
+
+/** Adds what the last stores write that come before a read, on each way to it. */
+function addReaching(
+  stores: readonly (readonly Store[])[],
+  predecessors: readonly (readonly number[])[],
+  { block, before, name }: Read,
+  found: Set<Value>,
+): void {
+  const seen = new Set<number>();
+  const work = [{ block, before }];
+  for (let place = work.pop(); place; place = work.pop()) {
+    const { before } = place;
+    const last = stores[place.block]!.filter((store) => store.name === name && store.at < before).at(-1);
+    if (last) found.add(last.value);
+    else
+      for (const from of predecessors[place.block]!)
+        if (!seen.has(from)) {
+          seen.add(from);
+          work.push({ block: from, before: Number.POSITIVE_INFINITY });
+        }
+  }
 }
 
 /** A place in a variable, in bytes from its start. */

@@ -37,6 +37,12 @@ export class Allocations {
     return offset < Math.max(1, allocation.size) ? { allocation, offset } : undefined;
   }
 
+  /** The allocation that begins last before an address, or the first, with the offset, which may be outside of it. */
+  near(address: bigint): { readonly allocation: Allocation; readonly offset: number } | undefined {
+    const allocation = this.#list[Math.max(0, this.#firstAbove(address) - 1)];
+    return allocation && { allocation, offset: Number(address - allocation.address) };
+  }
+
   /** The allocation that the device sees host memory through: memory that was mapped for it, or a managed variable. */
   mapping(pointer: bigint): Allocation | undefined {
     return this.#list.find(

@@ -64,7 +64,8 @@ const toArray = (state: CudaState, ...[handle, x, y, from, pitch, width, height,
   const wanted = assertOnDevice(kind, 'to');
   const size: Size = [width, height, 1];
   const to = arrayVolume(arrayOf(state, handle), [x, y, 0], size);
-  if (width > pitch) fail('cudaErrorInvalidPitchValue');
+  // A single row has no pitch: an H200 takes 0.
+  if (height > 1 && width > pitch) fail('cudaErrorInvalidPitchValue');
   return () => {
     if (!isNone(size)) copyVolume(to, memoryVolume(state, from, { pitch, slice: 0 }, size, wanted), size);
   };

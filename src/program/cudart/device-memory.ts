@@ -85,8 +85,16 @@ export function allocateManaged(state: CudaState, bytes: number): Allocation {
   return allocation;
 }
 
+interface Mapped {
+  readonly allocation: Allocation;
+  readonly offset: number;
+}
+
 /** The device's view of host memory that was allocated or registered for it. */
-export function mapHostMemory(state: CudaState, pointer: bigint): { readonly allocation: Allocation; readonly offset: number } {
+export const mapHostMemory = (state: CudaState, pointer: bigint): Mapped => mappedMemory(state, pointer) ?? fail('cudaErrorIllegalAddress');
+
+/** The same; undefined for other memory. */
+export function mappedMemory(state: CudaState, pointer: bigint): Mapped | undefined {
   const known = state.allocations.mapping(pointer);
   if (known) return { allocation: known, offset: Number(pointer - known.host!.pointer) };
   for (const [start, { bytes }] of state.pinned)
@@ -94,7 +102,7 @@ export function mapHostMemory(state: CudaState, pointer: bigint): { readonly all
       const allocation = allocate(state, bytes, { host: { pointer: start, kind: 'mapped' } });
       return { allocation, offset: Number(pointer - start) };
     }
-  return fail('cudaErrorIllegalAddress');
+  return undefined;
 }
 
 /** Gives the device what the host has written to memory of both. */

@@ -1,7 +1,7 @@
 /** Launches, and what is known of kernels. */
 import { estimate } from '../../api/occupancy.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
-import { type DeviceModule, defaultStackBytes, type LaunchArgument, type LaunchRequest } from '../../device/index.ts';
+import { type DeviceModule, defaultStackBytes, type LaunchArgument, type LaunchRequest, pointerRange } from '../../device/index.ts';
 import { maxSharedOf } from '../../device/validate-launch.ts';
 import {
   activeClusters,
@@ -12,7 +12,7 @@ import {
   launchAttributes,
   potentialCluster,
 } from './clusters.ts';
-import { mapHostMemory, syncToDevice, syncToHost } from './device-memory.ts';
+import { mappedMemory, syncToDevice, syncToHost } from './device-memory.ts';
 import { fillImages, readImages } from './device-textures.ts';
 import { coresOf, heapLimit, stackLimit, usualShared } from './devices.ts';
 import { kernelOfName } from './kernel-names.ts';
@@ -52,13 +52,18 @@ function pointerArgument(state: CudaState, value: bigint): LaunchArgument {
   // Of a driver's textures the handles are no addresses.
   if (state.options.device.images && (state.textures.has(value) || state.surfaces.has(value)))
     return { kind: 'bytes', bytes: new Uint8Array(BigUint64Array.of(value).buffer), isHandle: true };
-  if (state.memory.isOwn(value)) {
-    const mapped = mapHostMemory(state, value);
-    return { kind: 'buffer', buffer: mapped.allocation.buffer, offset: mapped.offset };
-  }
-  const found = state.allocations.find(value);
-  if (!found) fail('cudaErrorIllegalAddress');
-  return { kind: 'buffer', buffer: found!.allocation.buffer, offset: found!.offset };
+  const found = (state.memory.isOwn(value) ? mappedMemory(state, value) : undefined) ?? state.allocations.find(value);
+  if (found) return { kind: 'buffer', buffer: found.allocation.buffer, offset: found.offset };
+  const near = isPlainAddress(state, value) ? state.allocations.near(value) : undefined;
+  if (!near) fail('cudaErrorIllegalAddress');
+  return { kind: 'buffer', buffer: near!.allocation.buffer, offset: near!.offset, isOutside: true };
+}
+
+/** Whether the device can have a pointer to no allocation: the end of an array, for example, that a loop compares with. */
+function isPlainAddress({ options }: CudaState, value: bigint): boolean {
+  const { kind } = options.device.info;
+  // The code of the CPU device has addresses of 32 bits.
+  return kind === 'cuda' || (kind === 'cpu' && value >= pointerRange.from && value < pointerRange.to);
 }
 
 /** The bytes of each argument by its place. */

@@ -21,6 +21,7 @@ import type { Language, Printer, Rules } from '../language.ts';
 import { bytesOfPlace, isNarrow, scalarAt, scalarParamType } from '../memory.ts';
 import { commonRules, decimal, floatComparison, integer, narrowed, type OwnRules, signed } from '../rules.ts';
 import { cSyntax } from '../syntax.ts';
+import { wholeProduct } from './warps.ts';
 
 const names: Readonly<Record<ScalarType, string>> = {
   i1: 'bool',
@@ -344,8 +345,7 @@ const own: OwnRules = {
   ballot: apart,
   reduce: apart,
   matmul: absentMatmul,
-  mma: (p, _, value) =>
-    p.refuse(value, 'a product of matrices by a warp (`mma.sync`, `wmma`)', 'it was compiled for the CPU device; other targets expand it'),
+  mma: (p, _, value) => p.refuse(value, ...wholeProduct),
   syncwarp: apart,
   shufflesync: apart,
   ballotsync: apart,

@@ -89,6 +89,7 @@ export function kindOf(inst: MaskedInst): number {
 export function writeUniform(p: Printer, inst: Inst, value: Value): void {
   const { lines } = p;
   if (inst.op === 'syncwarp') return lines.add(barrierLine);
+  if (inst.op === 'mma') return void p.refuse(value, ...wholeProduct);
   const [published] = publishedBy(inst);
   lines.add(`cells[0][thread_number] = ${intoCell(p.typeOf(published!), p.use(published!))};`);
   lines.add(barrierLine);
@@ -104,10 +105,18 @@ export interface Exchange {
   readonly takesPart: string | undefined;
 }
 
+/** A product of matrices that was not expanded: what it is, and why it is refused. */
+export const wholeProduct = [
+  'a product of matrices by a warp (`mma.sync`, `wmma`)',
+  'it was compiled for the CPU device; other targets expand it',
+] as const;
+
 /** Writes the result of an exchange to the variable of its value. */
 export function writeResult(p: Printer, inst: Collective | MaskedInst, value: Value, { slot, takesPart }: Exchange): void {
   const { lines } = p;
   const cells = `cells[${slot}]`;
+  // A product of a warp group stays one (`wgmma`), and would be cut out of its region as other warp operations are.
+  if ((inst as Inst).op === 'mma') return void p.refuse(value, ...wholeProduct);
   if (inst.op === 'warpsync') return;
   if (inst.op === 'shuffle')
     return lines.add(

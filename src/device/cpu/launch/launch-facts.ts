@@ -42,8 +42,9 @@ export function launchFacts(
     param.kind === 'pointer' && !isHidden(param) ? Math.min(maxPointerZeros, zerosIn(addressOfSlot(param.slot))) : maxPointerZeros,
   );
   const { grid, block } = request;
-  // Few different numbers, so that code is seldom chosen anew.
-  const memoryBytes = 2 ** Math.ceil(Math.log2(memory.memory.buffer.byteLength));
+  // A pointer may lie behind all memory. Few different numbers, so that code is seldom chosen anew.
+  const ends = params.map((param) => (param.kind === 'pointer' && !isHidden(param) ? Number(addressOfSlot(param.slot)) + 1 : 0));
+  const memoryBytes = 2 ** Math.ceil(Math.log2(Math.max(memory.memory.buffer.byteLength, ...ends)));
   return {
     memoryBytes,
     sreg: (name) => sregOf(name, grid, block),

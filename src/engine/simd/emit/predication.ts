@@ -39,15 +39,49 @@ interface State {
   /** By block: the mask of the lanes that reach it. */
   readonly masks: ReadonlyMap<number, readonly number[]>;
   readonly inside: ReadonlySet<number>;
+  readonly loops: LoopPlaces;
   /** By block: the incoming edges emitted so far. */
   readonly written: Map<number, number>;
+}
+
+/** Where the loops of a region are, computed once: a region may have thousands of blocks and hundreds of loops. */
+interface LoopPlaces {
+  /** By block: the loops that contain it. */
+  readonly around: ReadonlyMap<number, readonly Loop[]>;
+  /** By loop: its last block in linearized order. */
+  readonly last: ReadonlyMap<Loop, number>;
+  /** By block: the loops that it is the last block of, inner ones first. */
+  readonly ending: ReadonlyMap<number, readonly Loop[]>;
+}
+
+function loopPlacesOf({ blocks, loops }: DivergentRegion): LoopPlaces {
+  const position = new Map(blocks.map((id, at) => [id, at]));
+  const around = new Map<number, Loop[]>();
+  const last = new Map<Loop, number>();
+  const ending = new Map<number, Loop[]>();
+  for (const loop of loops) {
+    let end = -1;
+    for (const id of new Set(loop.blocks)) {
+      end = Math.max(end, position.get(id) ?? -1);
+      push(around, id, loop);
+    }
+    last.set(loop, blocks[end]!);
+  }
+  for (const loop of [...loops].reverse()) push(ending, last.get(loop)!, loop);
+  return { around, last, ending };
+}
+
+function push<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
 }
 
 /** Emits a divergent region; `then` and `otherwise` are locals with the masks of both successors. */
 export function writeLinearized(flow: Flow, divergent: DivergentRegion, then: readonly number[], otherwise: readonly number[]): void {
   const { code, kernel } = flow;
   const masks = new Map(divergent.blocks.map((id) => [id, flow.takeMasks()]));
-  const state: State = { flow, divergent, masks, inside: new Set(divergent.blocks), written: new Map() };
+  const state: State = { flow, divergent, masks, inside: new Set(divergent.blocks), loops: loopPlacesOf(divergent), written: new Map() };
   for (const locals of masks.values())
     for (const local of locals) {
       code.v128([0, 0, 0, 0]);
@@ -60,13 +94,13 @@ export function writeLinearized(flow: Flow, divergent: DivergentRegion, then: re
 }
 
 /** Loops of the region that contain a block. */
-const loopsAround = ({ divergent }: State, id: number): Loop[] => divergent.loops.filter(({ blocks }) => blocks.includes(id));
+const loopsAround = ({ loops }: State, id: number): readonly Loop[] => loops.around.get(id) ?? [];
 
 function writeOne(state: State, id: number): void {
-  const { flow, divergent, masks } = state;
+  const { flow, masks } = state;
   const { code, kernel } = flow;
   const block = kernel.blocks[id]!;
-  for (const loop of divergent.loops)
+  for (const loop of loopsAround(state, id))
     if (loop.header === id) {
       code.open('loop');
       flow.spendFuel();
@@ -85,13 +119,7 @@ function writeOne(state: State, id: number): void {
   leave({ ...state, flow: masked }, block, lanes, isGuarded);
   if (inLoop) flow.giveMasks(lanes);
   if (isGuarded) code.end();
-  for (const loop of [...divergent.loops].reverse()) if (lastOf(state, loop) === id) closeLoop(state, loop);
-}
-
-/** The last block of a loop in linearized order. */
-function lastOf({ divergent }: State, { blocks }: Loop): number {
-  const inLoop = new Set(blocks);
-  return divergent.blocks.filter((id) => inLoop.has(id)).at(-1)!;
+  for (const loop of state.loops.ending.get(id) ?? []) closeLoop(state, loop);
 }
 
 function closeLoop({ flow, masks }: State, { header }: Loop): void {
@@ -180,7 +208,7 @@ function mayOverwriteParams(state: State, from: number, to: number, before: numb
 /** Whether a block is the only latch of a loop and the last of its blocks, with a single back edge. */
 function isLatch(state: State, loop: Loop, from: number): boolean {
   const back = edgesOf(state.flow.kernel.blocks[from]!.end).filter(({ block }) => block.id === loop.header);
-  return loop.latches.length === 1 && lastOf(state, loop) === from && back.length === 1;
+  return loop.latches.length === 1 && state.loops.last.get(loop) === from && back.length === 1;
 }
 
 /** How an edge sets parameters. */
