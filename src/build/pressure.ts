@@ -56,7 +56,7 @@ export interface RegisterReport {
   readonly maxLive: number;
   /** The most predicates that are live at a time. */
   readonly maxPredicates: number;
-  /** An estimate of the registers that ptxas allots to a thread: half of the estimates are within 9 % of them (`src/compile/registers.ts`). */
+  /** An estimate of the registers that ptxas allots to a thread: docs/build.md says how near it is. */
   readonly estimate: number;
   /** The registers of the estimate that are above the limit of the kernel, and are then kept in memory. */
   readonly spilled: number;
