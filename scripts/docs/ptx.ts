@@ -52,7 +52,7 @@ const directives: readonly (readonly [names: string, what: string])[] = [
   ['`.reqntid` `.maxntid`', 'enforced: the shape or the maximum size of a threadgroup.'],
   [
     '`.reqnctapercluster` `.explicitcluster` `.blocksareclusters`',
-    'not supported (CM2055) except for clusters of one block: Metal has no clusters of threadgroups.',
+    'not supported (CM2055) except for clusters of one block: only the CPU device has larger ones.',
   ],
   [
     '`.minnctapersm` `.maxnctapersm` `.maxnreg` `.maxclusterrank` `.pragma` `.noreturn`',

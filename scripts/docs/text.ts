@@ -74,6 +74,11 @@ The kernels have the form that AIR is emitted from, with the same buffer slots, 
 Compile without fast math: \`-fno-fast-math\`, or \`MTLMathModeSafe\` for \`newLibraryWithSource\`.
 \`spec/support/msl\` has a stand-in of Metal's library, over which a C++ compiler makes programs of the texts; no driver of Apple has compiled them yet.
 
+Barriers in memory (mbarrier) and for some of the threads are words of threadgroup memory and loops that wait, as in the metallib.
+The highest bit of the word of an mbarrier is a lock, which a thread takes and frees in one iteration of a loop (\`src/lower/barrier-words.ts\`); the words of other barriers are zeroed where a kernel starts.
+Metal does not promise that simdgroups of a threadgroup make progress while others wait in a loop; it is taken for granted.
+Lanes of one simdgroup that wait for each other at different places of the code hang where the GPU runs them in step.
+
 \`--emit host\` writes Swift that makes the pipeline of each kernel and encodes a launch of it, with a parameter for each argument in its slot, and \`--emit host:objc\` the same in Objective-C; both are for the metallib as well as for its source.
 
 ## WGSL
@@ -116,9 +121,9 @@ Of the 222 kernels of the PTX in \`examples\` and \`fixtures\`, without the text
 | target | kernels | refused |
 | --- | ---: | --- |
 | OpenCL C | 222 | none |
-| MSL of macOS 15 | 217 | 5 with barriers for some of the threads |
+| MSL of macOS 15 | 222 | none |
 | WGSL | 216 | 6 with barriers of the grid |
-| metallib of macOS 15 | 202 | as MSL, and 15 with more than 32 KiB of shared memory |
+| metallib of macOS 15 | 207 | 15 with more than 32 KiB of shared memory |
 | PTX of sm_80 | 187 | 12 with launches, 12 with a stack, 6 with the heap, 5 with clusters |
 
 ## PTX

@@ -10,6 +10,8 @@ import { compile } from '../../src/compile/index.ts';
 import type { Device } from '../../src/device/index.ts';
 import { openOpenclDevice, systemOpencl } from '../../src/device/opencl/index.ts';
 import type { ClHandle, OpenclBinding } from '../../src/ffi/index.ts';
+import { ptx } from '../support/async.ts';
+import { handed, handedExpected, ring, ringExpected, single, singleExpected } from '../support/barrier-kernels.ts';
 import { runUnequal, unequalExpected } from '../support/clusters.ts';
 import { contract, libraryOf } from '../support/device-contract.ts';
 import { arms, armsExpected, ops, opsExpected, stuck } from '../support/warp-ops.ts';
@@ -80,6 +82,27 @@ if (binding) {
     const high = (first: number): number => (first + 31) * 10_000 + 32 * first + 496;
     const expected = Array.from({ length: 96 }, (_, t) => (t < 32 ? t : high(t & ~31)));
     assert.equal(found, expected);
+  });
+
+  test('warps that wait for each other at barriers in memory and for some of the threads, and clusters of one block', () => {
+    const cases = [
+      { body: ring, threads: 96, expected: ringExpected },
+      { body: handed, threads: 128, expected: handedExpected },
+      { body: single, threads: 64, expected: singleExpected },
+    ];
+    const device = open();
+    for (const { body, threads, expected } of cases) {
+      const diagnostics = new Diagnostics(new SourceFile('k.ptx', ptx(body, { shared: 512 })));
+      const compiled = compile(diagnostics.file!, { target: 'cpu', isForText: true }, diagnostics)!;
+      const module = device.load(compiled.metallib, diagnostics)!;
+      const buffer = device.allocate(4 * expected.length, diagnostics)!;
+      const shape = { block: [threads, 1, 1], dynamicSharedBytes: 0, timeoutMs: 60_000 } as const;
+      const grid = [expected === singleExpected ? 2 : 1, 1, 1] as const;
+      module.launch({ kernel: 'k', ...shape, grid, args: [{ kind: 'buffer', buffer }] }, diagnostics);
+      assert.equal(diagnostics.list, []);
+      assert.equal([...new Int32Array(buffer.read().slice().buffer)], expected);
+    }
+    device.close();
   });
 
   test('threads that wait for others that never come are CM6031', () => assert.equal(warp(stuck, 1).codes, ['CM6031']));

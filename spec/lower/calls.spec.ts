@@ -331,8 +331,10 @@ test('CM2040: functions without a body, by name', () => {
 });
 
 test('what is refused in a function is said once, with the way there', () => {
-  const text = `.func f () {\nbar.sync 3; }\n.func g () { call f; call f; }\n${kernel('call g; call g;')}\n${kernel('call g;').replace('k (', 'l (')}`;
-  assert.equal(said(text), ['CM2049 5:10 operand `3` is not supported here: only barrier 0 is there; called by way of `k` -> `g` -> `f`']);
+  const text = `.func f () {\nbar.sync 0, 32; }\n.func g () { call f; call f; }\n${kernel('call g; call g;')}\n${kernel('call g;').replace('k (', 'l (')}`;
+  assert.equal(said(text), [
+    'CM2049 5:13 operand `32` is not supported here: a barrier for some of the threads; called by way of `k` -> `g` -> `f`',
+  ]);
 });
 
 test('CM2060: functions that grow with every level', () => {

@@ -26,7 +26,7 @@ ld.param.u64 out, [p0];
 /** A kernel with a body, whose first parameter is `out`; `more` declares others. */
 export const ptx = (body: string, { params = '', shared = 4096 } = {}): string => `${head(params, shared)}${body}\nret;\n}\n`;
 
-export function compiled(text: string, target: 'cpu' | 'macos15' = 'cpu'): { metallib?: Uint8Array; diagnostics: Diagnostics } {
+export function compiled(text: string, target: 'cpu' | 'macos14' | 'macos15' = 'cpu'): { metallib?: Uint8Array; diagnostics: Diagnostics } {
   const diagnostics = new Diagnostics(new SourceFile('k.ptx', text));
   const made = compile(diagnostics.file!, { target }, diagnostics);
   return made ? { metallib: made.metallib, diagnostics } : { diagnostics };
@@ -39,8 +39,12 @@ export const refusedBy = (body: string, target: 'cpu' | 'macos15' = 'cpu', optio
   );
 
 /** The buffers after a launch of one block of one thread, unless others are asked for. */
-export function run(text: string, { args, ...shape }: Pick<Launched, 'args'> & Partial<Launched>): Uint8Array[] {
-  const { metallib, diagnostics } = compiled(text);
+export function run(
+  text: string,
+  { args, ...shape }: Pick<Launched, 'args'> & Partial<Launched>,
+  target: 'cpu' | 'macos15' = 'cpu',
+): Uint8Array[] {
+  const { metallib, diagnostics } = compiled(text, target);
   if (!metallib) throw new Error(diagnostics.list.map(({ code, message }) => `${code} ${message}`).join('; '));
   return launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 1, ...shape, args });
 }

@@ -12,7 +12,7 @@ export interface Copy {
   readonly offsets?: readonly number[];
 }
 
-const params = { params: ', .param .align 64 .b8 p1[128], .param .u64 p2', shared: 32768 };
+const params = { params: ', .param .align 64 .b8 p1[128], .param .u64 p2', shared: 16384 };
 const mapped = 'mov.b64 map, p1;\ncvta.param.u64 map, map;\nld.param.u64 in, [p2];\n';
 const list = (numbers: readonly number[]): string => `{${numbers.join(', ')}}`;
 
@@ -20,6 +20,11 @@ export class TensorKernels {
   readonly device: Device = openCpuDevice({ threads: 1 });
 
   readonly #modules = new Map<string, DeviceModule>();
+  readonly #target: 'cpu' | 'macos15';
+
+  constructor(target: 'cpu' | 'macos15' = 'cpu') {
+    this.#target = target;
+  }
 
   close(): void {
     for (const module of this.#modules.values()) module.close();
@@ -30,7 +35,7 @@ export class TensorKernels {
   #module(body: string): DeviceModule {
     const known = this.#modules.get(body);
     if (known) return known;
-    const { metallib, diagnostics } = compiled(ptx(body, params));
+    const { metallib, diagnostics } = compiled(ptx(body, params), this.#target);
     if (!metallib) throw new Error(diagnostics.list.map(({ message, labels }) => `${message} ${labels[0]?.text}`).join('; '));
     const module = this.device.load(metallib, diagnostics)!;
     this.#modules.set(body, module);

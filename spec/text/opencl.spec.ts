@@ -162,15 +162,16 @@ test('threads that wait in a loop let others run, and barriers in shared memory 
   assert.match(kernel, /state = 0x1000000[0-9a-f];/);
 });
 
-test('a product of a warp group is refused at its line, alone and between operations of warps', () => {
-  const product = `mov.u32 %r1, tile;
+test('a dense product of a warp group is expanded, alone and between operations of warps; a sparse one is refused', () => {
+  const product = (kind: string, selector: string): string => `mov.u32 %r1, tile;
 cvt.u64.u32 %rd1, %r1;
 wgmma.fence.sync.aligned;
-wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd1, 1, 1, 1, 0, 0;
+wgmma.mma_async${kind}.sync.aligned.m64n8k${selector === '' ? 16 : 32}.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd1, ${selector}1, 1, 1, 0, 0;
 wgmma.commit_group.sync.aligned;
 wgmma.wait_group.sync.aligned 0;`;
-  for (const after of ['', 'setp.gt.f32 %p1, %f1, 0f00000000;\n@%p1 bra DONE;\nbar.warp.sync 1;\nDONE:']) {
-    const { codes } = print(`.version 8.0
+  const ends = ['', 'setp.gt.f32 %p1, %f1, 0f00000000;\n@%p1 bra DONE;\nbar.warp.sync 1;\nDONE:'];
+  const codesOf = (body: string, after: string): readonly string[] =>
+    print(`.version 8.2
 .target sm_90a
 .address_size 64
 .shared .align 128 .b8 tile[4096];
@@ -185,13 +186,15 @@ mov.f32 %f1, 0f00000000;
 mov.f32 %f2, %f1;
 mov.f32 %f3, %f1;
 mov.f32 %f4, %f1;
-${product}
+${body}
 ${after}
 st.global.f32 [%rd2], %f1;
 ret;
 }
-`);
-    assert.equal(codes, ['CM2090']);
+`).codes;
+  for (const after of ends) {
+    assert.equal(codesOf(product('', ''), after), []);
+    assert.equal(codesOf(product('.sp', '%r1, 0, '), after), ['CM2001']);
   }
 });
 

@@ -97,6 +97,8 @@ export interface KernelReflection {
    * several rows whose x extent is no multiple of 32, `divergent` otherwise.
    */
   readonly checkedMasks?: 'loop' | 'shape' | 'divergent';
+  /** Present if a kernel compiled for `cpu` has better forms of its barriers, warp-group products or clusters, and clusters of several blocks. */
+  readonly isAdapted?: true;
   /** The threadgroup shape that the source requires (`.reqntid`). */
   readonly requiredThreads: readonly [number, number, number] | undefined;
   /** Of a kernel whose blocks run in clusters: what the source says of them. */

@@ -134,6 +134,7 @@ export function reflectKernel(kernel: Kernel, target?: Target): KernelReflection
     ...reflectLimits(target),
     usesDynamicShared: group ? group.isDynamic : shared?.dynamicOffset !== undefined,
     ...blockLimits(kernel),
+    ...(kernel.isAdapted ? { isAdapted: true } : {}),
     ...(kernel.cluster ? { cluster: kernel.cluster } : {}),
   };
 }

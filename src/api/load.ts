@@ -1,7 +1,7 @@
 /** Loads PTX or a metallib as a module on a device. PTX is compiled for the device. */
 import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
-import { beyondTarget } from '../compile/about-targets.ts';
+import { beyondTarget, prefersCpu } from '../compile/about-targets.ts';
 import { type Compiled, type CompileOptions, compile, reflect } from '../compile/index.ts';
 import type { DeviceModule, LoadOptions, Device as LowDevice } from '../device/device.ts';
 import { hostTarget } from '../device/host-target.ts';
@@ -61,21 +61,22 @@ function compileFor(
   diagnostics: Diagnostics,
 ): Compiled | undefined {
   const first = new Diagnostics(file);
-  const compiled = compiler(file, options, first);
-  const own =
-    low.info.kind === 'cpu' && options.target === undefined && (!compiled ? beyondTarget(first) !== undefined : needsCpu(compiled, low));
+  const isOpen = low.info.kind === 'cpu' && options.target === undefined;
+  const compiled = compiler(file, isOpen && prefersCpu(file.text) ? { ...options, target: 'cpu' } : options, first);
+  const own = isOpen && !prefersCpu(file.text) && (!compiled ? beyondTarget(first) !== undefined : needsCpu(compiled, low));
   const second = new Diagnostics(file);
   const forCpu = own ? compiler(file, { ...options, target: 'cpu' }, second) : undefined;
   diagnostics.addAll((forCpu ? second : first).sorted());
   return forCpu ?? compiled;
 }
 
-/** Whether a kernel needs more shared memory than Apple GPUs have, has masks that they check or follow in a loop, 64-bit atomics that take locks there, or clusters that are single blocks. */
+/** Whether a kernel needs more shared memory than Apple GPUs have, has masks that they check or follow in a loop, 64-bit atomics that take locks there, clusters that are single blocks, or other forms of instructions. */
 const needsCpu = ({ reflection }: Compiled, { info }: LowDevice): boolean =>
   reflection.kernels.some(
     (kernel) =>
       kernel.checkedMasks !== undefined ||
       kernel.locks !== undefined ||
+      kernel.isAdapted ||
       kernel.cluster?.group !== undefined ||
       kernel.staticSharedBytes > info.limits.maxThreadgroupBytes,
   );

@@ -7,6 +7,9 @@ export function beyondTarget({ list }: Diagnostics): Diagnostic | undefined {
   return errors.every(isOfTarget) ? errors[0] : undefined;
 }
 
+/** Whether a text has instructions whose forms for Apple GPUs are long, so that the CPU device takes its own at once. */
+export const prefersCpu = (text: string): boolean => /\b(?:wgmma|mbarrier)\./.test(text);
+
 /** Whether an error is a limit of Apple targets: by its code, or an instruction of which it says that `--target cpu` compiles it. */
 const isOfTarget = ({ code, help }: Diagnostic): boolean =>
   code.startsWith('CM209') || (code === 'CM2001' && (help?.includes('--target cpu') ?? false));

@@ -143,7 +143,7 @@ export function toPtxIr(source: SourceFile, sm: number, options: CompileOptions,
   if (!checked) return undefined;
   refuseForeign(checked, sm, diagnostics);
   const afterPass = afterPassOf(options);
-  const choices: LowerChoices = { ptx: sm, hasMma: sm >= 80, hasNamedBarriers: true, clusters: 'turns', afterPass };
+  const choices: LowerChoices = { ptx: sm, hasMma: sm >= 80, isForCpu: true, clusters: 'turns', afterPass };
   const ir = diagnostics.hasErrors ? undefined : lowerModule(checked, diagnostics, choices);
   if (!ir || diagnostics.hasErrors) return undefined;
   for (const kernel of ir.kernels) {
@@ -190,7 +190,7 @@ function lowerChoicesOf(options: CompileOptions): LowerChoices {
     hasMma: allowsCpuOnly && !options.isForText,
     hasMarks: options.marks ?? false,
     isSanitized: options.sanitize ?? false,
-    hasNamedBarriers: allowsCpuOnly,
+    isForCpu: allowsCpuOnly,
     clusters: allowsCpuOnly && !options.isForText ? 'turns' : 'groups',
     afterPass: afterPassOf(options),
   };

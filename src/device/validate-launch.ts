@@ -110,7 +110,7 @@ export function clusterProblem(kernel: KernelReflection, request: Pick<LaunchReq
     return `it requires clusters of ${text(required)} blocks (\`.reqnctapercluster\`), but the launch gives ${text(cluster)}`;
   if (!cluster.every((n) => Number.isInteger(n) && n > 0)) return `${text(cluster)} is no size of a cluster`;
   const limit = Math.min(most, maxClusterBlocks);
-  if (product(cluster) > limit) return `clusters have at most ${limit} blocks, and not ${text(cluster)}`;
+  if (product(cluster) > limit) return `clusters have at most ${limit} ${limit === 1 ? 'block' : 'blocks'}, and not ${text(cluster)}`;
   if (grid.some((n, axis) => n % cluster[axis]! !== 0))
     return `the grid of ${text(grid)} blocks is not a multiple of clusters of ${text(cluster)}`;
   return undefined;

@@ -233,6 +233,8 @@ export interface Kernel {
   requiredThreads: readonly [number, number, number] | undefined;
   /** Of a kernel whose blocks run in clusters. */
   cluster?: ClusterRules;
+  /** Whether some instructions have other forms than for the CPU device, whose own are better there. */
+  isAdapted?: true;
   /**
    * By name. AIR emission makes them, and reading AIR puts their bodies in the place of the calls. Kernels that are printed as PTX have them for
    * instructions that stay what they are.

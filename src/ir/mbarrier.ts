@@ -1,6 +1,6 @@
 /**
  * The word of a barrier in shared memory (mbarrier), whose layout PTX leaves open: the lowest bit and the width of each field. `bytes` is the
- * transaction count, with a sign; `tag` is 1 in a barrier that is initialized. Source: PTX ISA 9.0, 9.7.13.15.
+ * transaction count, with a sign; `tag` is 1 in a barrier that is initialized, whose highest bit is a lock on Apple GPUs. Source: PTX ISA 9.0, 9.7.13.15.
  */
 export const barrierFields = {
   expected: { at: 0, bits: 20 },

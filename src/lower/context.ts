@@ -63,8 +63,8 @@ export interface Context {
   readonly hasMarks: boolean;
   /** Whether the code is for the sanitizer. */
   readonly isSanitized: boolean;
-  /** Whether there are barriers for some of the threads of a block. */
-  readonly hasNamedBarriers: boolean;
+  /** Whether the code is for the CPU device, or for a target that takes its operations. */
+  readonly isForCpu: boolean;
   /** Instructions that stay what they are, for a target that has them. */
   readonly natives: Natives | undefined;
   /** Where a whole cluster is one block of the device: what is known of the kernel. */

@@ -25,6 +25,7 @@ import {
   type RowBuilder,
 } from '../ptx/index.ts';
 import { askSpace, convertAddress, pointerTo } from './address.ts';
+import { barrierWordOf } from './barrier-words.ts';
 import { arrivalRegister, hasRow, lowerClusterBarrier } from './cluster-barriers.ts';
 import { clusterWord, lowerBlockBarrier, unequalBarrier } from './cluster-groups.ts';
 import {
@@ -61,7 +62,7 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
   readonly isMmaFast: boolean;
   readonly hasMma: boolean;
   readonly hasMarks: boolean;
-  readonly hasNamedBarriers: boolean;
+  readonly isForCpu: boolean;
   /** Whether the code is for the sanitizer. */
   readonly isSanitized: boolean;
   readonly clusters: Clusters;
@@ -79,7 +80,7 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   const { kernel, c } = lowerOnce(entry, around, diagnostics);
   const unequal = diagnostics.list.length === before ? unequalBarrier(c) : undefined;
   if (unequal === undefined) return kernel;
-  if (around.hasNamedBarriers) return lowerOnce(entry, { ...around, hasBlockWords: true }, diagnostics).kernel;
+  if (around.isForCpu) return lowerOnce(entry, { ...around, hasBlockWords: true }, diagnostics).kernel;
   const span = kernel.locs[unequal];
   diagnostics.report(
     'CM2090',
@@ -126,10 +127,8 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const ir = builder(kernel, start.block);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
-    isMmaFast: around.isMmaFast,
+    ...formsOf(kernel, around),
     ...ofClusters(around, () => c),
-    isForCpu: around.hasNamedBarriers,
-    hasMma: around.hasMma,
     part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
     operands: [] as readonly MatchedOperand[],
     pointer: (address: AddressOperand, space: AccessSpace): Value => pointerTo(c, address, space),
@@ -146,6 +145,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     orderPoint: (barrier?: Value): void => void (around.isSanitized && orderPoint(ir, barrier)),
     service: (which: Service): Value => ir.ptrtoint('i64', ir.param('ptr.global', { index: serviceParam(kernel, which) })),
     update: (pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value => lowerUpdate(c, pointer, compute, type),
+    barrierWord: barrierWordOf(() => c),
     once: valuesAt(ir, start.block),
     stop: (why: string): void => lowerStop(c, `${why}${placeOf(c)}`),
     either: (condition: Value, yes: () => Value, no: () => Value): Value => lowerEither(c, condition, yes, no),
@@ -172,7 +172,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     evidence: newEvidence(),
     hasMarks: around.hasMarks,
     isSanitized: around.isSanitized,
-    hasNamedBarriers: around.hasNamedBarriers,
+    isForCpu: around.isForCpu,
     natives: around.ptx === undefined ? undefined : { ...around.kept, forms: new Map() },
     ...clusterState(kernel, entry, around),
     chosen: new Map(),
@@ -185,6 +185,14 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   if (hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
 }
+
+/** What the target has, and notes of what it has not. */
+const formsOf = (kernel: Kernel, { isMmaFast, isForCpu, hasMma }: Surroundings) => ({
+  ...{ isMmaFast, isForCpu, hasMma },
+  adapt(): void {
+    kernel.isAdapted = true;
+  },
+});
 
 /** What is noted of the clusters of a kernel. */
 function clusterState(
@@ -228,9 +236,9 @@ const orderPoint = (ir: Context['ir'], barrier: Value | undefined): Value =>
   barrier === undefined ? ir.fence({ scope: 'block' }) : ir.load('i64', barrier, { align: 8, volatile: true });
 
 /** How rows report that an instruction is not supported, or not by the target. */
-const refusals = (ir: Pick<Context['ir'], 'loc'>, { hasNamedBarriers }: Surroundings, diagnostics: Diagnostics) => ({
+const refusals = (ir: Pick<Context['ir'], 'loc'>, { isForCpu }: Surroundings, diagnostics: Diagnostics) => ({
   needsCpu(reason: string): void {
-    if (hasNamedBarriers) return;
+    if (isForCpu) return;
     const where = { ...(ir.loc ? { span: ir.loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
     diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
   },

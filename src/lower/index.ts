@@ -33,8 +33,8 @@ export interface LowerChoices {
   readonly hasMma?: boolean;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks?: boolean;
-  /** Whether there may be barriers for some of the threads of a block, for a device on which every thread makes progress. */
-  readonly hasNamedBarriers?: boolean;
+  /** Whether the code is for the CPU device, or for a target that takes its operations. */
+  readonly isForCpu?: boolean;
   /** Whether the code is for the sanitizer. */
   readonly isSanitized?: boolean;
   /** How the blocks of a cluster run: `turns` as those of the CPU device, on one thread; `groups`, the default, as one block of the device (`src/compile/cluster-groups.ts`). */
@@ -89,7 +89,7 @@ function surroundingsOf(checked: Checked, choices: LowerChoices): Surroundings {
     isMmaFast: choices.isMmaFast ?? false,
     hasMma: choices.hasMma ?? false,
     hasMarks: choices.hasMarks ?? false,
-    hasNamedBarriers: choices.hasNamedBarriers ?? false,
+    isForCpu: choices.isForCpu ?? false,
     isSanitized: choices.isSanitized ?? false,
     clusters: choices.clusters ?? 'groups',
     hasBlockWords: false,

@@ -39,9 +39,7 @@ function lowerBranched(c: Context, match: Match, guard: Value): void {
 
 function lowerPlain(c: Context, match: Match): void {
   if (match.row.control === 'barrier') {
-    if (c.hasNamedBarriers && isNamed(match)) return lowerNamed(c, match);
-    if (match.row.syntax.includes('.arrive'))
-      return refuseBarrier(match.operands.at(-1)!.node, 'a barrier for some of the threads', c.diagnostics);
+    if (isNamed(match)) return lowerNamed(c, match);
     const number = match.row.lower ? undefined : numberInRegister(match);
     if (!isOfWholeBlock(c, match, number)) return;
     // Only when all calls are in place is it known which barrier that is.

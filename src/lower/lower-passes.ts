@@ -5,6 +5,7 @@
 import type { Diagnostics } from '../base/diagnostic.ts';
 import { type Kernel, recoverPointers, type Value } from '../ir/index.ts';
 import { type CheckedFunction, callsOf } from '../ptx/index.ts';
+import { clearBarriers } from './barrier-memory.ts';
 import { lowerBodies } from './bodies.ts';
 import type { Context, Evidence } from './context.ts';
 import { dropUnusedMemory } from './hidden-params.ts';
@@ -52,6 +53,7 @@ export const lowerPasses: readonly LowerPass[] = [
       endWithStack(kernel);
       padHidden(kernel);
       useReplaced(c.evidence, c.registers.finish());
+      if (!c.isForCpu) clearBarriers(kernel);
       inFlowOrder(kernel);
     },
   },

@@ -1,10 +1,12 @@
 /**
  * Barriers for some of the threads of a block, and those with another number than 0: words of shared memory, in which threads count themselves,
- * and loops that wait. Every thread of the CPU device makes progress, so that such a loop ends where the barrier would.
+ * and loops that wait. Every thread of the CPU device makes progress, so that such a loop ends where the barrier would; on Apple GPUs simdgroups
+ * make progress, and lanes of one simdgroup that wait for each other at different places do not.
  * Source: PTX ISA 9.0, 9.7.13.1.
  */
 import type { Value } from '../ir/index.ts';
 import type { Match } from '../ptx/index.ts';
+import { blockFence, peekWord } from './barrier-memory.ts';
 import { type Context, enter, lowerWhen } from './context.ts';
 import { newFlow } from './flow.ts';
 import { hiddenVariable } from './passes/hidden-variables.ts';
@@ -54,7 +56,6 @@ export function lowerGroupBarrier(c: Context): void {
   const limit = kernel.requiredThreads ?? kernel.maxThreads;
   const most = typeof limit === 'object' ? limit[0] * limit[1] * limit[2] : limit;
   if (most !== undefined && most <= groupThreads) return void c.rows.barrier();
-  if (!c.hasNamedBarriers) return;
   const groups = ir.variable('ptr.shared', { name: hiddenVariable(kernel, 'groups').name });
   const own = ir.and(ir.lshr(ir.sreg('i32', { name: 'warpid' }), ir.const('i32', 2)), ir.const('i32', 7));
   lowerBarrierAt(c, groups, own, { count: ir.const('i32', groupThreads), kind: 'sync', predicate: undefined });
@@ -71,8 +72,10 @@ function lowerBarrierAt(
   const constant = (value: number): Value => ir.const('i32', value);
   const place = ir.ptradd(barriers, ir.zext('i64', ir.mul(own, constant(words.bytes))));
   const at = (offset: number): Value => ir.ptradd(place, ir.const('i64', offset));
+  if (!c.isForCpu) c.rows.adapt();
   const { added, all } = threadsOf(c);
   const wanted = count ?? all;
+  blockFence(c);
   if (predicate !== undefined) {
     const isCounted = kind === 'and' ? ir.xor(predicate, ir.const('i1', 1)) : predicate;
     lowerWhen(c, isCounted, () => void ir.atomic(at(words.sum), constant(1), { rmw: 'add' }));
@@ -85,11 +88,13 @@ function lowerBarrierAt(
     if (predicate !== undefined) {
       ir.store(resultAt, ir.load('i32', at(words.sum), plain), shared);
       ir.store(at(words.sum), constant(0), shared);
+      blockFence(c);
     }
     ir.atomic(at(words.state), ir.sub(constant(1 << generation), arrived), { rmw: 'add' });
   });
   if (kind === 'arrive') return undefined;
-  waitWhile(c, () => ir.icmp(ir.lshr(ir.load('i32', at(words.state), shared), constant(generation)), mine, { pred: 'eq' }));
+  waitWhile(c, () => ir.icmp(ir.lshr(peekWord(c, at(words.state)), constant(generation)), mine, { pred: 'eq' }));
+  blockFence(c);
   if (predicate === undefined) return undefined;
   const found = ir.load('i32', resultAt, shared);
   if (kind === 'popc') return found;
@@ -112,6 +117,7 @@ function threadsOf({ ir }: Context): { added: Value; all: Value } {
   return { added: ir.add(one, missing), all };
 }
 
+/** Waits while a condition holds. */
 export function waitWhile(c: Context, holds: () => Value): void {
   const [loop, after] = [newFlow(c.kernel, 2), newFlow(c.kernel, 1)];
   c.flow.block.end = { op: 'br', to: link(c.flow, loop) };

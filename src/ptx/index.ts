@@ -49,7 +49,18 @@ export {
   rankOfAddress,
 } from './model/clusters.ts';
 export { type DeviceRuntimeKind, deviceRuntimeKind } from './model/device-runtime.ts';
-export type { AccessSpace, AddressOperand, AnyLowered, AnySources, Match, MatchedOperand, PtxType, Row, RowBuilder } from './model/row.ts';
+export type {
+  AccessSpace,
+  AddressOperand,
+  AnyLowered,
+  AnySources,
+  BarrierWord,
+  Match,
+  MatchedOperand,
+  PtxType,
+  Row,
+  RowBuilder,
+} from './model/row.ts';
 export { specialRegisters } from './model/special-registers.ts';
 export type { Register } from './model/types.ts';
 export { isSignedType, lanesOfVariable, registerTypes } from './model/types.ts';

@@ -32,7 +32,8 @@ const systems: Readonly<Record<string, string>> = {
 /** What metallibs of a system can express. */
 function ofSystem(target: Target): TargetProfile['forms'] {
   const { allowsCpuOnly, dialect } = target;
-  const { f64, minmax, atomics64, matrices } = profiles.msl.forms;
+  const { f64, minmax, atomics64, matrices, named, mbarriers, groups } = profiles.msl.forms;
+  const withFences = (form: Shown): Shown => (hasFences(target) ? form : refused('it needs fences'));
   const cpuOnly = (how: string, other: Shown): Shown => (allowsCpuOnly ? native(how) : other);
   return {
     ...profiles.msl.forms,
@@ -53,8 +54,11 @@ function ofSystem(target: Target): TargetProfile['forms'] {
     masks: cpuOnly('collectives by masks', profiles.msl.forms.masks),
     fences: hasFences(target) ? native('`air.atomic.fence`') : refused('AIR has fences from macOS 15 on'),
     clock: cpuOnly('nanoseconds', profiles.msl.forms.clock),
-    grid: cpuOnly('blocks that run at the same time', hasFences(target) ? profiles.msl.forms.grid : refused('it needs fences')),
+    grid: cpuOnly('blocks that run at the same time', withFences(profiles.msl.forms.grid)),
     clusters: cpuOnly('areas of shared memory', profiles.msl.forms.clusters),
+    named: cpuOnly('words and loops in which every thread makes progress', withFences(named)),
+    mbarriers: cpuOnly('64-bit words, and loops in which every thread makes progress', withFences(mbarriers)),
+    groups: cpuOnly('products by warps', groups),
     heap: hasFences(target) ? native('memory of the launch') : refused('its lock needs fences'),
     stack: native('the end of local memory'),
     launches: native('notes in memory of the launch, which the host follows'),

@@ -3,7 +3,7 @@ import { targets } from '../../air/targets.ts';
 import { namesMeant } from '../../base/demangle/index.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import type { Compile, CompileCache } from '../../cache/index.ts';
-import { beyondTarget } from '../../compile/about-targets.ts';
+import { beyondTarget, prefersCpu } from '../../compile/about-targets.ts';
 import type { Compiled, CompileOptions } from '../../compile/index.ts';
 import type { CodeStore, Device, DeviceModule } from '../../device/device.ts';
 import type { LaunchPlan } from '../../runtime/index.ts';
@@ -69,11 +69,13 @@ async function loadPtx(
 const withEntry = (options: CompileOptions, { kernel }: LaunchPlan): CompileOptions =>
   kernel === undefined ? options : { ...options, entries: [kernel] };
 
-/** OpenCL and WebGPU devices have what the target `cpu` adds to AIR: double precision, 64-bit atomics, and masks in divergent code. */
-const targetFor = ({ info }: Device, options: CompileOptions): CompileOptions =>
-  (info.kind === 'opencl' || info.kind === 'webgpu') && options.target === undefined
+/** The CPU device has forms of its own, which some texts prefer; OpenCL and WebGPU devices have what the target `cpu` adds to AIR: double precision, 64-bit atomics, and masks in divergent code. */
+const targetFor = ({ info }: Device, options: CompileOptions, text: string): CompileOptions => {
+  if (info.kind === 'cpu' && options.target === undefined && prefersCpu(text)) return { ...options, target: 'cpu' };
+  return (info.kind === 'opencl' || info.kind === 'webgpu') && options.target === undefined
     ? { ...options, target: 'cpu', isForText: true }
     : options;
+};
 
 /** The metallib of a PTX file. On the CPU device, a module that no Apple target supports is compiled for `cpu`, with a note. */
 async function compileFor(
@@ -88,8 +90,9 @@ async function compileFor(
     return cache ? cache.compiled(input.source, all, diagnostics, load) : (await load())(input.source, all, diagnostics);
   };
   const first = new Diagnostics(input.source);
-  const compiled = await compileOnce(targetFor(device, options), first);
-  const why = device.info.kind === 'cpu' && options.target === undefined ? beyondApple(compiled, first, plan) : undefined;
+  const chosen = targetFor(device, options, input.source.text);
+  const compiled = await compileOnce(chosen, first);
+  const why = device.info.kind === 'cpu' && chosen.target === undefined ? beyondApple(compiled, first, plan) : undefined;
   if (why !== undefined) {
     const second = new Diagnostics(input.source);
     const forCpu = await compileOnce({ ...options, target: 'cpu' }, second);
@@ -105,13 +108,13 @@ async function compileFor(
 
 /**
  * Why a kernel is compiled for the CPU device; undefined where it is not, or where an error has another cause. Empty if Apple GPUs give the same
- * results in blocks of most shapes, with locks that the CPU device does not need, or with clusters that are single blocks.
+ * results in blocks of most shapes, with locks that the CPU device does not need, with clusters that are single blocks, or by other forms.
  */
 function beyondApple(compiled: Compiled | undefined, reported: Diagnostics, { kernel, sharedBytes = 0 }: LaunchPlan): string | undefined {
   if (!compiled) return beyondTarget(reported)?.message;
   const chosen = compiled.reflection.kernels.find(({ name }) => kernel === undefined || namesMeant(kernel, [name]).length > 0);
   if (chosen?.checkedMasks === 'divergent') return 'it follows the masks of collectives in divergent code, which Apple targets only check';
-  if (chosen?.checkedMasks !== undefined || chosen?.locks || chosen?.cluster?.group) return '';
+  if (chosen?.checkedMasks !== undefined || chosen?.locks || chosen?.isAdapted || chosen?.cluster?.group) return '';
   const bytes = (chosen?.staticSharedBytes ?? 0) + sharedBytes;
   const { total } = targets.macos14.shared;
   return bytes > total ? `the launch needs ${bytes} bytes of shared memory, and Apple GPUs have ${total}` : undefined;

@@ -30,6 +30,9 @@ export function hiddenVariable(kernel: Kernel, which: HiddenVariable): IrVariabl
   return made;
 }
 
+/** The variables of a kernel that hold words of barriers. */
+export const barrierVariables = ({ variables }: Kernel): IrVariable[] => variables.filter(({ name }) => isBarrierMemory(name));
+
 const threadName = 'cumetal.thread';
 
 /** Memory of a thread that instructions share, of at least so many bytes. */

@@ -13,6 +13,16 @@ export interface AddressOperand {
  */
 export type AccessSpace = Space | 'param::entry' | 'param::func' | 'shared::cluster';
 
+/** The word of a barrier in shared memory, of which targets without 64-bit atomics take the highest bit for a lock. */
+export interface BarrierWord {
+  /** Replaces the word by a function of it, atomically; returns the old one. */
+  update(pointer: Value, compute: (old: Value) => Value): Value;
+  /** The parity and the tag of the word; other fields are not specified. */
+  peek(pointer: Value): Value;
+  /** Sets the word, which no other thread accesses at the same time. */
+  set(pointer: Value, word: Value): void;
+}
+
 /** The builder that rows emit into: the IR's builder, and operations of `src/lower`. */
 export interface RowBuilder extends Builder {
   /** The number of elements of the destination's brace vector; undefined if the destination is not a vector. */
@@ -21,7 +31,7 @@ export interface RowBuilder extends Builder {
   constantOf(value: Value): bigint | undefined;
   /** Bounds of a float of 32 bits, from the instructions that make it. */
   floatRange(value: Value): FloatRange;
-  /** Whether the code is for the CPU device alone. */
+  /** Whether the code is for the CPU device, or for a target that takes its operations. */
   readonly isForCpu: boolean;
   /** A place that the sanitizer sees, where threads close or wait for groups of operations, also by a barrier in memory; nothing without it. */
   orderPoint(barrier?: Value): void;
@@ -69,6 +79,10 @@ export interface RowBuilder extends Builder {
   clusterBarrier(step: 'arrive' | 'wait'): void;
   /** Atomically replaces a word in memory (i32, or i64) by a function of its value. Returns the old value. */
   update(pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value;
+  /** Accesses of the 64-bit word of a barrier in shared memory (`src/ir/mbarrier.ts`). */
+  readonly barrierWord: BarrierWord;
+  /** Notes that the instruction has another form than for the CPU device, whose own is better there. */
+  adapt(): void;
   /** Reports at the instruction that only the CPU device has it, unless the target is that device. */
   needsCpu(reason: string): void;
   /** Ends the thread and fails the launch with a message. */

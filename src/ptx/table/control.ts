@@ -11,7 +11,8 @@ const byNumber =
 const inlined = 'The body must be in the module and is inlined. Recursive functions require `--target cpu` and have frames on a stack.';
 
 /** Barriers of the whole block; `src/lower` refuses all others for Apple GPUs. */
-const wholeBlock = 'Barrier 0 without a thread count is that of the block; others, and counts of threads, require `--target cpu`.';
+const wholeBlock =
+  'Barrier 0 without a thread count is that of the block; Apple GPUs have others, and counts of threads, from macOS 15 on.';
 const count = 'Waits for all threads of the block and counts those for which a predicate holds (`__syncthreads_count()`).';
 const reduce =
   'Waits for all threads of the block. The result is whether a predicate holds for all (`__syncthreads_and()`) or for any (`__syncthreads_or()`).';
@@ -166,7 +167,7 @@ export const controlRows = [
       syntax,
       types: { a: 'u32', b: 'u32' },
       since: syntax.startsWith('bar{') ? { ptx: 2, sm: 20 } : { ptx: 6, sm: 30 },
-      doc: 'Arrives at a barrier without waiting. Requires `--target cpu`, and another number than 0.',
+      doc: 'Arrives at a barrier without waiting, at another number than 0. Apple GPUs have it from macOS 15 on.',
       source: '9.7.13.1',
       status: 'exact',
       control: 'barrier',

@@ -24,14 +24,9 @@ const masks = {
 
 const word = (ir: RowBuilder, bits: bigint | number): Value => ir.const('i64', bits);
 const wide = (ir: RowBuilder, value: Value): Value => (ir.typeOf(value) === 'i64' ? value : ir.zext('i64', value));
-const shared = { align: 8, volatile: true } as const;
-const cpuOnly = 'only the CPU device has barriers in memory (mbarrier)';
 
-/** The pointer of a barrier. Reports that only the CPU device has barriers. */
-export function barrierAt(ir: RowBuilder, address: AddressOperand, space: string | undefined): Value {
-  ir.needsCpu(cpuOnly);
-  return ir.pointer(address, spaceOf(space));
-}
+/** The pointer of a barrier. */
+export const barrierAt = (ir: RowBuilder, address: AddressOperand, space: string | undefined): Value => ir.pointer(address, spaceOf(space));
 
 /** Sets a barrier to its first phase, with `count` arrivals in each. */
 export function initialize(ir: RowBuilder, barrier: Value, count: Value): void {
@@ -39,13 +34,13 @@ export function initialize(ir: RowBuilder, barrier: Value, count: Value): void {
   ir.when(isOutside, () => ir.stop(`an mbarrier with a number of arrivals that is not from 1 to ${most}`));
   const expected = wide(ir, count);
   const both = ir.or(expected, ir.shl(expected, ir.const('i64', pendingAt)));
-  ir.store(barrier, ir.or(both, word(ir, BigInt(tag) << BigInt(tagAt))), shared);
+  ir.barrierWord.set(barrier, ir.or(both, word(ir, BigInt(tag) << BigInt(tagAt))));
 }
 
 /** Takes a barrier out of use. */
 export function invalidate(ir: RowBuilder, barrier: Value): void {
-  stopUnlessValid(ir, ir.load('i64', barrier, shared));
-  ir.store(barrier, word(ir, 0), shared);
+  stopUnlessValid(ir, ir.barrierWord.peek(barrier));
+  ir.barrierWord.set(barrier, word(ir, 0));
 }
 
 function stopUnlessValid(ir: RowBuilder, state: Value): void {
@@ -69,7 +64,7 @@ export interface Step {
 /** Performs a step, and begins the next phase if this one is complete. Returns the word before. Bytes that have arrived are visible to all that wait. */
 export function step(ir: RowBuilder, barrier: Value, todo: Step): Value {
   if (todo.completes !== undefined) fence(ir, 'cta');
-  const before = ir.update(barrier, (old) => nextPhase(ir, applied(ir, old, todo)), 'i64');
+  const before = ir.barrierWord.update(barrier, (old) => nextPhase(ir, applied(ir, old, todo)));
   stopUnlessValid(ir, before);
   const { arrives } = todo;
   if (arrives !== undefined) {
@@ -124,7 +119,7 @@ export const pendingCount = (ir: RowBuilder, state: Value): Value => ir.trunc('i
 
 /** Whether the phase of a parity, an i32, is complete: an i1. */
 export function isComplete(ir: RowBuilder, barrier: Value, parity: Value): Value {
-  const now = ir.load('i64', barrier, shared);
+  const now = ir.barrierWord.peek(barrier);
   stopUnlessValid(ir, now);
   return ir.icmp(parityOf(ir, now), parity, { pred: 'ne' });
 }

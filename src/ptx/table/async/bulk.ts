@@ -11,7 +11,6 @@ const blackwell = { ptx: 8.6, sm: 100 } as const;
 const ops = ['and', 'or', 'xor', 'add', 'inc', 'dec', 'min', 'max'] as const;
 const ignore = (): void => {};
 const atOnce = 'The copy is performed immediately.';
-const cpu = 'Requires `--target cpu`.';
 const hinted = { policy: 'L2::cache_hint' } as const;
 
 /** Conflicting operations and types, if each kind of operation has types of its own; `and` and the others stand for their kind. */
@@ -44,7 +43,7 @@ const inwardRows = (): readonly Row[] => [
     onlyWith: hinted,
     spaces: { ...shared, a: 'global' },
     since: hopper,
-    doc: `Copies into shared memory and signals an mbarrier. ${atOnce} ${cpu}`,
+    doc: `Copies into shared memory and signals an mbarrier. ${atOnce}`,
     source: '9.7.9.25.4.1',
     status: 'exact',
     lower: (given, _, ir) => inward(ir, given, 'global', (to, from) => copyBytes(ir, to, from, given.size)),
@@ -56,7 +55,7 @@ const inwardRows = (): readonly Row[] => [
     onlyWith: hinted,
     spaces: { ...shared, a: 'global' },
     since: blackwell,
-    doc: `Copies into the shared memory of this block and signals its mbarrier. ${atOnce} ${cpu}`,
+    doc: `Copies into the shared memory of this block and signals its mbarrier. ${atOnce}`,
     source: '9.7.9.25.4.1',
     status: 'exact',
     lower: (given, _, ir) => inward(ir, given, 'global', (to, from) => copyBytes(ir, to, from, given.size)),
@@ -67,7 +66,7 @@ const inwardRows = (): readonly Row[] => [
     types: { to: 'b8', a: 'b8', mbar: 'b64', size: 'u32' },
     spaces: shared,
     since: hopper,
-    doc: `Copies from the shared memory of this block to that of the cluster. ${atOnce} ${cpu}`,
+    doc: `Copies from the shared memory of this block to that of the cluster. ${atOnce}`,
     source: '9.7.9.25.4.1',
     status: 'exact',
     lower: (given, _, ir) => inward(ir, given, 'shared', (to, from) => copyBytes(ir, to, from, given.size)),
@@ -80,7 +79,7 @@ const inwardRows = (): readonly Row[] => [
     types: { mbar: 'b64', size: 'u32' },
     spaces: shared,
     since: hopper,
-    doc: `Reduces shared memory into that of the cluster, each element atomically. ${atOnce} ${cpu}`,
+    doc: `Reduces shared memory into that of the cluster, each element atomically. ${atOnce}`,
     source: '9.7.9.25.4.2',
     status: 'exact',
     lower: (given, { op, type }, ir) =>
@@ -97,7 +96,7 @@ const multicastRows = (): readonly Row[] => [
     onlyWith: hinted,
     spaces: { ...shared, a: 'global' },
     since: hopper,
-    doc: `Copies to the same place in the shared memory of each block of a mask, and signals the mbarrier at the same place there. ${atOnce} ${cpu}`,
+    doc: `Copies to the same place in the shared memory of each block of a mask, and signals the mbarrier at the same place there. ${atOnce}`,
     source: '9.7.9.25.4.1',
     status: 'exact',
     lower({ to, a, size, mbar, mask }, _, ir) {
@@ -226,7 +225,7 @@ const groupRows = (): readonly Row[] => [
     values: { space: ['shared', 'shared::cta'] },
     types: { a: 'b64' },
     since: { ptx: 7, sm: 80 },
-    doc: `Arrives at an mbarrier when the copies of this thread are complete, which they already are. Without \`.noinc\` it expects the arrival, too, so that nothing changes. ${cpu}`,
+    doc: `Arrives at an mbarrier when the copies of this thread are complete, which they already are. Without \`.noinc\` it expects the arrival, too, so that nothing changes.`,
     source: '9.7.13.15.15',
     status: 'exact',
     lower({ a }, { noinc, space }, ir) {

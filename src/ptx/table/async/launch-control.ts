@@ -6,7 +6,6 @@ import { halvesOf, store } from '../whole.ts';
 import { barrierAt, step } from './barrier-word.ts';
 
 const blackwell = { ptx: 8.6, sm: 100 } as const;
-const cpu = 'Requires `--target cpu`.';
 const signal = 'mbarrier::complete_tx::bytes' as const;
 const notTaken = 'No block is taken here: each is launched as usual.';
 
@@ -21,7 +20,7 @@ export const launchControlRows = (): readonly Row[] => [
     types: { a: 'b128', mbar: 'b64' },
     spaces: { a: 'shared', mbar: 'shared' },
     since: blackwell,
-    doc: `Requests the work of a block that is not launched yet. ${notTaken} ${cpu}`,
+    doc: `Requests the work of a block that is not launched yet. ${notTaken}`,
     source: '9.7.13.19.1',
     status: 'exact',
     lower({ a, mbar }, m, ir) {

@@ -12,7 +12,6 @@ const signal = 'mbarrier::complete_tx::bytes' as const;
 const words = ['b32', 'b64', 'u32', 'u64', 's32', 's64', 'f32', 'f64'] as const;
 const narrow = ['b8', 'b16', 'u8', 'u16', 's8', 's16'] as const;
 const atOnce = 'It is performed immediately.';
-const cpu = 'Requires `--target cpu`.';
 const shared = { a: 'shared', mbar: 'shared' } as const;
 
 /** Stores values one behind the other. */
@@ -30,7 +29,7 @@ const storeRows = (): readonly Row[] => [
     vectors: { b: 'elements' },
     spaces: shared,
     since: hopper,
-    doc: `Stores to shared memory of the cluster and signals an mbarrier. ${atOnce} ${cpu}`,
+    doc: `Stores to shared memory of the cluster and signals an mbarrier. ${atOnce}`,
     source: '9.7.9.12',
     status: 'exact',
     lower({ a, b, mbar }, { type }, ir) {
@@ -80,7 +79,7 @@ const reduceRows = (): readonly Row[] => [
     types: { mbar: 'b64' },
     spaces: shared,
     since: hopper,
-    doc: `Reduces into shared memory of the cluster, and signals an mbarrier. ${atOnce} ${cpu}`,
+    doc: `Reduces into shared memory of the cluster, and signals an mbarrier. ${atOnce}`,
     source: '9.7.13.7',
     status: 'exact',
     lower({ a, b, mbar }, { op, type }, ir) {

@@ -119,8 +119,6 @@ const store =
     );
   };
 
-const onCpu = 'only the CPU device has tensor maps';
-
 /** Copies a part into shared memory, and tells a barrier that its bytes have arrived: those outside of the tensor, too. */
 export function loadPart(ir: RowBuilder, part: Part, to: AddressOperand, mbar: AddressOperand): void {
   const barrier = barrierAt(ir, mbar, 'shared::cluster');
@@ -141,7 +139,6 @@ interface Multicast {
  * `isOfPair` that of the block of the pair whose number is as odd as that of the block that has `mbar`.
  */
 export function loadPartForMany(ir: RowBuilder, part: Part, { to, mbar, mask, isOfPair }: Multicast): void {
-  ir.needsCpu(onCpu);
   const [shared, signal] = [ir.pointer(to, 'shared'), ir.trunc('i32', ir.ptrtoint('i64', ir.pointer(mbar, 'shared')))];
   const odd = ir.and(rankOfAddress(ir, signal), int(ir, 1));
   const barrier = ir.inttoptr('ptr.shared', ir.zext('i64', ir.and(signal, int(ir, sharedOffsetMask))));
@@ -167,7 +164,6 @@ function stopInFront(ir: RowBuilder, { coords, mode }: Part): void {
 
 /** Copies shared memory into a part, as far as that is in the tensor. */
 export function storePart(ir: RowBuilder, part: Part, from: AddressOperand): void {
-  ir.needsCpu(onCpu);
   stopInFront(ir, part);
   visitPart(ir, part, ir.pointer(from, 'shared'), store(ir));
 }
@@ -191,7 +187,6 @@ const typesOf = (op: Reduction): readonly string[] =>
 
 /** Reduces shared memory into a part, each element atomically. */
 export function reducePart(ir: RowBuilder, part: Part, from: AddressOperand, op: Reduction): void {
-  ir.needsCpu(onCpu);
   stopInFront(ir, part);
   const taken = typesOf(op);
   visitPart(ir, part, ir.pointer(from, 'shared'), (map) => {

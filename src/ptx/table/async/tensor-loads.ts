@@ -11,7 +11,7 @@ const signal = 'mbarrier::complete_tx::bytes' as const;
 const group = ['cta_group::1', 'cta_group::2'] as const;
 const space = ['shared::cluster', 'shared::cta'] as const;
 const source = '9.7.9.25.5.2';
-const cpu = 'The copy is performed immediately. Requires `--target cpu`.';
+const atOnce = 'The copy is performed immediately.';
 
 const types = { mask: 'b16', policy: 'b64', coords: 's32', map: 'b64', to: 'b8', mbar: 'b64' } as const;
 const onlyWith = { mask: 'multicast::cluster', policy: 'L2::cache_hint' } as const;
@@ -41,7 +41,7 @@ export const tensorLoadRows = (): readonly Row[] => [
     onlyWith,
     spaces,
     since: hopper,
-    doc: `Copies a box of a tensor into shared memory, or to the same place in that of several blocks of a cluster. ${cpu}`,
+    doc: `Copies a box of a tensor into shared memory, or to the same place in that of several blocks of a cluster. ${atOnce}`,
     source,
     status: 'exact',
     lower: ({ map, coords, ...given }, m, ir) => copy(ir, { map, coords, mode: 'tile' }, given, m.group),
@@ -57,7 +57,7 @@ export const tensorLoadRows = (): readonly Row[] => [
     onlyWith,
     spaces,
     since: blackwell,
-    doc: `Copies four rows of a matrix into shared memory, or to the same place in that of several blocks of a cluster. ${cpu}`,
+    doc: `Copies four rows of a matrix into shared memory, or to the same place in that of several blocks of a cluster. ${atOnce}`,
     source,
     status: 'exact',
     lower: ({ map, coords, ...given }, m, ir) => copy(ir, { map, coords, mode: 'gather' }, given, m.group),
@@ -73,7 +73,7 @@ export const tensorLoadRows = (): readonly Row[] => [
     onlyWith,
     spaces,
     since: hopper,
-    doc: `Copies the columns of a convolution into shared memory, or to the same place in that of several blocks of a cluster. ${cpu}`,
+    doc: `Copies the columns of a convolution into shared memory, or to the same place in that of several blocks of a cluster. ${atOnce}`,
     source,
     status: 'exact',
     lower: ({ map, coords, offsets, ...given }, m, ir) => copy(ir, { map, coords, offsets, mode: 'columns' }, given, m.group),
@@ -89,7 +89,7 @@ export const tensorLoadRows = (): readonly Row[] => [
     onlyWith,
     spaces,
     since: blackwell,
-    doc: `Copies the columns of a convolution along its width into shared memory, or to the same place in that of several blocks of a cluster. Pixels behind a column stop the kernel, since their places are documented in figures alone. ${cpu}`,
+    doc: `Copies the columns of a convolution along its width into shared memory, or to the same place in that of several blocks of a cluster. Pixels behind a column stop the kernel, since their places are documented in figures alone. ${atOnce}`,
     source,
     status: 'exact',
     lower: ({ map, coords, halo, ...given }, m, ir) =>

@@ -9,11 +9,9 @@ import { copyBytes } from './bulk-copy.ts';
 const since = { ptx: 8.3, sm: 90 } as const;
 const space = ['global', 'shared::cta'] as const;
 const source = '9.7.9.26.1';
-const cpu = 'Requires `--target cpu`.';
 
 /** The address of a field of a tensor map. */
 function fieldOf(ir: RowBuilder, a: AddressOperand, space: string | undefined, offset: number): Value {
-  ir.needsCpu('only the CPU device has tensor maps');
   return ir.ptradd(ir.pointer(a, spaceOf(space)), ir.const('i64', offset));
 }
 
@@ -60,7 +58,7 @@ export const tensorMapRows = (): readonly Row[] => [
     values: { space },
     types: { a: 'b8', value: 'b64' },
     since,
-    doc: `Sets the address in a tensor map. ${cpu}`,
+    doc: `Sets the address in a tensor map.`,
     source,
     status: 'exact',
     lower: ({ a, value }, m, ir) => put(ir, fieldOf(ir, a, m.space, tensorMap.address), value, 8),
@@ -71,7 +69,7 @@ export const tensorMapRows = (): readonly Row[] => [
     values: { space },
     types: { a: 'b8', value: 'b32' },
     since,
-    doc: `Sets the number of dimensions in a tensor map, given less one. ${cpu}`,
+    doc: `Sets the number of dimensions in a tensor map, given less one.`,
     source,
     status: 'exact',
     lower({ a, value }, m, ir) {
@@ -87,7 +85,7 @@ export const tensorMapRows = (): readonly Row[] => [
     types: { a: 'b8', index: 'b32', value: 'b32' },
     constants: { index: [0, 4] },
     since,
-    doc: `Sets a size in a tensor map. ${cpu}`,
+    doc: `Sets a size in a tensor map.`,
     source,
     status: 'exact',
     lower({ a, index, value }, { field, space }, ir) {
@@ -102,7 +100,7 @@ export const tensorMapRows = (): readonly Row[] => [
     types: { a: 'b8', index: 'b32', value: 'b64' },
     constants: { index: [0, 4] },
     since,
-    doc: `Sets a stride in a tensor map. ${cpu}`,
+    doc: `Sets a stride in a tensor map.`,
     source,
     status: 'exact',
     lower({ a, index, value }, m, ir) {
@@ -118,7 +116,7 @@ export const tensorMapRows = (): readonly Row[] => [
     types: { a: 'b8', constant: 'b32' },
     constants: { constant: [0, 15] },
     since,
-    doc: `Sets a kind in a tensor map. ${cpu}`,
+    doc: `Sets a kind in a tensor map.`,
     source,
     status: 'exact',
     lower: ({ a, constant }, m, ir) => replaceKind(ir, a, m, known(ir, constant)),

@@ -9,7 +9,7 @@ const operations = ['add', 'min', 'max', 'inc', 'dec', 'and', 'or', 'xor'] as co
 const hopper = { ptx: 8, sm: 90 } as const;
 const blackwell = { ptx: 8.6, sm: 100 } as const;
 const ignore = (): void => {};
-const cpu = 'The copy is performed immediately. Requires `--target cpu`.';
+const atOnce = 'The copy is performed immediately.';
 const unread = 'Ignored, because it has no effect on results.';
 
 const outward = { a: 'b8', map: 'b8', coords: 's32', policy: 'b64' } as const;
@@ -27,7 +27,7 @@ const storeRows = (): readonly Row[] => [
     onlyWith: hinted,
     spaces: fromShared,
     since: hopper,
-    doc: `Copies shared memory into a box of a tensor. ${cpu}`,
+    doc: `Copies shared memory into a box of a tensor. ${atOnce}`,
     source: '9.7.9.25.5.2',
     status: 'exact',
     lower: ({ map, coords, a }, _, ir) => storePart(ir, { map, coords, mode: 'tile' }, a),
@@ -42,7 +42,7 @@ const storeRows = (): readonly Row[] => [
     onlyWith: hinted,
     spaces: fromShared,
     since: hopper,
-    doc: `Copies shared memory into columns of a convolution. ${cpu}`,
+    doc: `Copies shared memory into columns of a convolution. ${atOnce}`,
     source: '9.7.9.25.5.2',
     status: 'exact',
     lower: ({ map, coords, a }, _, ir) => storePart(ir, { map, coords, mode: 'columns' }, a),
@@ -56,7 +56,7 @@ const storeRows = (): readonly Row[] => [
     onlyWith: hinted,
     spaces: fromShared,
     since: blackwell,
-    doc: `Copies shared memory into four rows of a matrix. ${cpu}`,
+    doc: `Copies shared memory into four rows of a matrix. ${atOnce}`,
     source: '9.7.9.25.5.2',
     status: 'exact',
     lower: ({ map, coords, a }, _, ir) => storePart(ir, { map, coords, mode: 'gather' }, a),
@@ -71,7 +71,7 @@ const storeRows = (): readonly Row[] => [
     onlyWith: hinted,
     spaces: fromShared,
     since: hopper,
-    doc: `Reduces shared memory into a box of a tensor, each element atomically. ${cpu}`,
+    doc: `Reduces shared memory into a box of a tensor, each element atomically. ${atOnce}`,
     source: '9.7.9.25.5.3',
     status: 'exact',
     lower: ({ map, coords, a }, { op }, ir) => reducePart(ir, { map, coords, mode: 'tile' }, a, op as Reduction),
@@ -86,7 +86,7 @@ const storeRows = (): readonly Row[] => [
     onlyWith: hinted,
     spaces: fromShared,
     since: hopper,
-    doc: `Reduces shared memory into columns of a convolution, each element atomically. ${cpu}`,
+    doc: `Reduces shared memory into columns of a convolution, each element atomically. ${atOnce}`,
     source: '9.7.9.25.5.3',
     status: 'exact',
     lower: ({ map, coords, a }, { op }, ir) => reducePart(ir, { map, coords, mode: 'columns' }, a, op as Reduction),

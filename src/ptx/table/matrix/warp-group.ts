@@ -7,9 +7,10 @@ import type { Value } from '../../../ir/index.ts';
 import { type Factor, factorBits, mmaForm, mmaRegisters } from '../../../ir/mma.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import { packed, type Sum } from './elements.ts';
+import { productOfForm } from './expanded-product.ts';
 import { sizesOf } from './fragments.ts';
 import { refuseNarrowSwizzle, registersAt, type SharedMatrix, sharedMatrix, transposedRegistersAt } from './shared-matrix.ts';
-import { mmaOf, unpacked } from './whole-product.ts';
+import { unpacked } from './whole-product.ts';
 
 const int = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 
@@ -47,7 +48,6 @@ function constantOf(ir: RowBuilder, value: Value | undefined): number | undefine
 
 /** The registers of d. */
 export function multiplied(ir: RowBuilder, operands: Operands, kind: Kind): readonly Value[] {
-  ir.needsCpu('AIR has no products by warp groups');
   const { n, k } = sizesOf(kind.shape);
   const own = ir.accumulators();
   const sum = kind.d === 'f16' ? 'f32' : kind.d;
@@ -69,7 +69,7 @@ export function multiplied(ir: RowBuilder, operands: Operands, kind: Kind): read
       before.map((each) => ir.select(operands.s, each, zero)),
       kind.d,
     );
-    return packed(ir, kind.d, mmaOf(ir, form, a, right, added, operands.e));
+    return packed(ir, kind.d, productOfForm(ir, form, [a, right, added], operands.e));
   };
   return eachEight(ir, own, n / 8, eight);
 }

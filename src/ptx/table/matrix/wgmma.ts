@@ -7,7 +7,6 @@ import {
   byType,
   byte,
   common,
-  cpu,
   descriptors,
   eighth,
   four,
@@ -41,7 +40,7 @@ const halfRows = (): Row[] =>
       lanes: byType,
       since,
       status: rounded[d],
-      doc: `${product}halves.${cpu}`,
+      doc: `${product}halves.`,
       lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
     }),
     row({
@@ -54,7 +53,7 @@ const halfRows = (): Row[] =>
       lanes: { ...byType, a: four },
       since,
       status: rounded[d],
-      doc: `${mixed}halves.${cpu}`,
+      doc: `${mixed}halves.`,
       lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'f16', b: 'f16', d }),
     }),
     row({
@@ -67,7 +66,7 @@ const halfRows = (): Row[] =>
       lanes: byType,
       since,
       status: roundedEighths[d],
-      doc: `${product}8-bit floats.${cpu}`,
+      doc: `${product}8-bit floats.`,
       lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
     }),
     row({
@@ -80,7 +79,7 @@ const halfRows = (): Row[] =>
       lanes: { ...byType, a: four },
       since,
       status: roundedEighths[d],
-      doc: `${mixed}8-bit floats.${cpu}`,
+      doc: `${mixed}8-bit floats.`,
       lower: (operands, m, ir) => multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d }),
     }),
   ]);
@@ -96,7 +95,7 @@ const singleRows = (): Row[] => [
     lanes: inWords,
     since,
     status: rounded.f32,
-    doc: `${product}bfloats.${cpu}`,
+    doc: `${product}bfloats.`,
     lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'bf16', b: 'bf16', d: 'f32' }),
   }),
   row({
@@ -109,7 +108,7 @@ const singleRows = (): Row[] => [
     lanes: { ...inWords, a: four },
     since,
     status: rounded.f32,
-    doc: `${mixed}bfloats.${cpu}`,
+    doc: `${mixed}bfloats.`,
     lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'bf16', b: 'bf16', d: 'f32' }),
   }),
   row({
@@ -122,7 +121,7 @@ const singleRows = (): Row[] => [
     lanes: inWords,
     since,
     status: rounded.f32,
-    doc: `${product}short floats.${cpu}`,
+    doc: `${product}short floats.`,
     lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'tf32', b: 'tf32', d: 'f32' }),
   }),
   row({
@@ -135,7 +134,7 @@ const singleRows = (): Row[] => [
     lanes: { ...inWords, a: four },
     since,
     status: rounded.f32,
-    doc: `${mixed}short floats.${cpu}`,
+    doc: `${mixed}short floats.`,
     lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'tf32', b: 'tf32', d: 'f32' }),
   }),
 ];
@@ -150,7 +149,7 @@ const integerRows = (): Row[] => [
     lanes: inWords,
     since,
     status: 'exact',
-    doc: `${product}bytes.${cpu}`,
+    doc: `${product}bytes.`,
     lower: (operands, m, ir) =>
       multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d: 's32', isSaturated: m.satfinite ?? false }),
   }),
@@ -163,7 +162,7 @@ const integerRows = (): Row[] => [
     lanes: { ...inWords, a: four },
     since,
     status: 'exact',
-    doc: `${mixed}bytes.${cpu}`,
+    doc: `${mixed}bytes.`,
     lower: (operands, m, ir) =>
       multiplied(ir, operands as Operands, { shape: m.shape, a: m.atype, b: m.btype, d: 's32', isSaturated: m.satfinite ?? false }),
   }),
@@ -176,7 +175,7 @@ const integerRows = (): Row[] => [
     lanes: inWords,
     since,
     status: 'exact',
-    doc: `${product}bits, counting those set in both.${cpu}`,
+    doc: `${product}bits, counting those set in both.`,
     lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'b1', b: 'b1', d: 's32' }),
   }),
   row({
@@ -188,7 +187,7 @@ const integerRows = (): Row[] => [
     lanes: { ...inWords, a: four },
     since,
     status: 'exact',
-    doc: `${mixed}bits, counting those set in both.${cpu}`,
+    doc: `${mixed}bits, counting those set in both.`,
     lower: (operands, { shape }, ir) => multiplied(ir, operands as Operands, { shape, a: 'b1', b: 'b1', d: 's32' }),
   }),
 ];
@@ -205,13 +204,13 @@ const orderRows = (): Row[] => [
   row({
     ...orderCommon,
     syntax: 'wgmma.fence.sync.aligned',
-    doc: `Orders accesses to registers and shared memory before a product that uses them. The threads of the warp group wait for each other.${cpu}`,
+    doc: `Orders accesses to registers and shared memory before a product that uses them. The threads of the warp group wait for each other.`,
     lower: meet,
   }),
   row({
     ...orderCommon,
     syntax: 'wgmma.commit_group.sync.aligned',
-    doc: `Closes the group of the products so far. Products are computed where they are issued.${cpu}`,
+    doc: `Closes the group of the products so far. Products are computed where they are issued.`,
     lower: (_, __, ir) => ir.orderPoint(),
   }),
   row({
@@ -219,7 +218,7 @@ const orderRows = (): Row[] => [
     syntax: 'wgmma.wait_group.sync.aligned a',
     types: { a: 's32' },
     constants: { a: [0, 7] },
-    doc: `Waits until at most \`a\` groups are incomplete. The threads of the warp group wait for each other.${cpu}`,
+    doc: `Waits until at most \`a\` groups are incomplete. The threads of the warp group wait for each other.`,
     lower: meet,
   }),
 ];

@@ -38,6 +38,12 @@ export function wholeProduct(ir: RowBuilder, matrices: Product, bits?: 'xor' | '
   return packed(ir, d.element, results);
 }
 
+/** Reports a product for a target without the instruction, which has no expansion. */
+export function refuseSparse(ir: RowBuilder): void {
+  if (ir.isForCpu) ir.refuse('the target has no products of sparse or scaled matrices');
+  else ir.needsCpu('AIR has no products of sparse matrices');
+}
+
 /** The registers of a product of the instruction. */
 export function mmaOf(
   ir: RowBuilder,
@@ -49,6 +55,10 @@ export function mmaOf(
 ): Value[] {
   const { sum } = mmaForm(text);
   const type = sumType(sum);
+  if (!ir.hasMma) {
+    refuseSparse(ir);
+    return c.map(() => ir.const(type, 0));
+  }
   const whole = ir.mma(registersAs(type, c.length), vector(ir, a), vector(ir, b), vector(ir, c), positions, { form: text });
   return c.map((_, lane) => ir.extract(type, whole, { lane }));
 }
