@@ -51,9 +51,10 @@ const directives: readonly (readonly [names: string, what: string])[] = [
   ['`.tex`, `.surfref`, `.extern` variables', 'not supported; an error at each use.'],
   ['`.reqntid` `.maxntid`', 'enforced: the shape or the maximum size of a threadgroup.'],
   [
-    '`.reqnctapercluster` `.explicitcluster` `.blocksareclusters`',
-    'not supported (CM2055) except for clusters of one block: only the CPU device has larger ones.',
+    '`.reqnctapercluster` `.explicitcluster`',
+    'enforced: the shape of a cluster, or that a launch names one. On GPUs without clusters a whole cluster is one threadgroup.',
   ],
+  ['`.blocksareclusters`', 'not supported (CM2055): the grid of a launch counts blocks.'],
   [
     '`.minnctapersm` `.maxnctapersm` `.maxnreg` `.maxclusterrank` `.pragma` `.noreturn`',
     'ignored: they do not affect results. An unknown pragma is a warning (CM2112).',

@@ -1,5 +1,5 @@
 /**
- * The heap of kernels on the CPU device: `malloc` and `free` of modules that declare them. Their bodies are appended to the text of the module, so
+ * The heap of kernels: `malloc` and `free` of modules that declare them. Their bodies are appended to the text of the module, so
  * that its own places stay as they are; what is said about them is left out.
  */
 import { SourceFile } from '../base/source.ts';
