@@ -103,6 +103,9 @@ test('squares, reciprocals and floats of known bits', () => {
   assert.is(floatRange(kernel, above).low, 1);
   const less = floatRange(kernel, b.frcp(above));
   assert.ok(less.low === 0 && less.high > 1 && less.high < 1.001, JSON.stringify(less));
+  // The least is a subnormal, which a device may take for zero: its reciprocal is infinite there, and else below 2^127.
+  const small = b.bitcast('f32', b.or(b.and(b.sreg('i32', { name: 'tid.x' }), b.const('i32', 0x3f800000)), b.const('i32', 0x600000)));
+  assert.is(floatRange(kernel, b.frcp(small)).high, Infinity);
   const mantissa = b.or(b.and(b.sreg('i32', { name: 'tid.x' }), b.const('i32', 0x7fffff)), b.const('i32', 0x3f800000));
   const range = floatRange(kernel, b.bitcast('f32', mantissa));
   assert.equal(range, { low: 1, high: 2 - 2 ** -23, isNan: false });

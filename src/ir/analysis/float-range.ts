@@ -89,7 +89,8 @@ function plainRange(kernel: Kernel, inst: Inst, facts: readonly Fact[], depth: n
     }
     case 'frcp': {
       const { low, high, isNan } = of(inst.a);
-      return low > 0 ? approximately(1 / high, 1 / low, isNan) : anything;
+      // The reciprocal of a subnormal is infinite where the device takes it for zero.
+      return low >= smallestNormal ? approximately(1 / high, 1 / low, isNan) : anything;
     }
     case 'frsqrt':
     case 'fsqrt':
