@@ -62,10 +62,12 @@ function compileFor(
 ): Compiled | undefined {
   const first = new Diagnostics(file);
   const isOpen = low.info.kind === 'cpu' && options.target === undefined;
-  const compiled = compiler(file, isOpen && prefersCpu(file.text) ? { ...options, target: 'cpu' } : options, first);
-  const own = isOpen && !prefersCpu(file.text) && (!compiled ? beyondTarget(first) !== undefined : needsCpu(compiled, low));
+  const ofCpu: CompileOptions = { ...options, target: 'cpu' };
+  const isPreferred = isOpen && prefersCpu(file.text);
+  const compiled = compiler(file, isPreferred ? ofCpu : options, first);
+  const own = isOpen && !isPreferred && (!compiled ? beyondTarget(first) !== undefined : needsCpu(compiled, low));
   const second = new Diagnostics(file);
-  const forCpu = own ? compiler(file, { ...options, target: 'cpu' }, second) : undefined;
+  const forCpu = own ? compiler(file, ofCpu, second) : undefined;
   diagnostics.addAll((forCpu ? second : first).sorted());
   return forCpu ?? compiled;
 }

@@ -1,5 +1,5 @@
 /** What CUDA arrays, textures and surfaces are. */
-import type { DeviceImage } from '../../device/index.ts';
+import type { DeviceImage, TextureReading } from '../../device/index.ts';
 import type { Allocation } from './allocations.ts';
 
 /** A texel: channels of one width each. */
@@ -78,18 +78,5 @@ export interface Image {
   readonly slice: number;
 }
 
-/** How a texture is read, by the names of `cudaTextureDesc`; numbers are those of its enumerations. */
-export interface Sampler {
-  readonly addressMode: readonly number[];
-  readonly filterMode: number;
-  /** Whether integers become floats from -1 or 0 to 1. */
-  readonly isNormalizedFloat: boolean;
-  readonly isSrgb: boolean;
-  readonly border: readonly number[];
-  readonly normalizedCoords: number;
-  readonly mipFilter: number;
-  readonly levelBias: number;
-  readonly minLevel: number;
-  readonly maxLevel: number;
-  readonly isSeamless: boolean;
-}
+/** How a texture is read. */
+export type Sampler = TextureReading;
