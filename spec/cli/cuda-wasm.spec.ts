@@ -47,6 +47,20 @@ test('a template kernel with headers of its own, a folder of headers, and a macr
   assert.match(out, /0 \| 1100 1106 1112 1118\n/);
 });
 
+test('a header of the folder above is that one, and not its namesake beside the source', async () => {
+  file('above.h', '#define VALUE 7\n');
+  file('below/above.h', '#define VALUE 8\n');
+  file('other/next.h', '#include "../below/../above.h"\n');
+  const path = file('below/up.cu', '#include "../other/next.h"\n#include <../above.h>\n__global__ void up(int *p) { *p = VALUE; }\n');
+  const launch = ['--grid', '1', '--block', '1', '--arg', 'i32:1', '--print', '0', '--device', 'cpu'];
+  const { code, out, err } = await run(['run', path, '-I', join(folder, 'library', '..', 'own'), ...launch]);
+  assert.equal([code, err], [0, '']);
+  assert.match(out, /0 \| 7\n/);
+  const wrong = file('below/wrong.cu', '#include "../other/bad.h"\n');
+  file('other/bad.h', 'int x = nothing;\n');
+  assert.match((await run(['check', wrong])).err, /below\/\.\.\/other\/bad\.h:1:9: error: use of undeclared identifier 'nothing'/);
+});
+
 test('the standard is a word of the compiler', async () => {
   const concept = file('concept.cu', 'template <class T> concept Any = true;\n__global__ void k(int *p) { *p = Any<int>; }\n');
   assert.is((await run(['check', concept, '--std', 'c++20'])).code, 0);

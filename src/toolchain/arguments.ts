@@ -6,7 +6,7 @@ import { withAsmNames } from './asm-names.ts';
 import { headers } from './headers.ts';
 import type { SourceFiles } from './includes.ts';
 import type { Sysroot } from './sysroot.ts';
-import { putFile, type Tree } from './tree.ts';
+import { putFile, putFolder, type Tree } from './tree.ts';
 
 /** What is compiled, and how. */
 export interface SourceOptions {
@@ -108,9 +108,10 @@ export function frontEndArguments(language: Language, options: SourceOptions): s
 export const sourceArguments = (language: Language, path: string): string[] => ['-x', language, insideOf(path)];
 
 /** The files of a compilation. */
-export function filesOf({ files, sysroot }: Pick<SourceOptions, 'files' | 'sysroot'>): Tree {
+export function filesOf({ files, folders, sysroot }: Pick<SourceOptions, 'files' | 'folders' | 'sysroot'>): Tree {
   const root: Tree = sysroot ? { [sysrootName]: sysroot.tree() } : {};
   for (const [path, bytes] of files) putFile(root, insideOf(path), withAsmNames(bytes));
+  for (const folder of folders) putFolder(root, insideOf(folder));
   for (const [path, text] of Object.entries(headers)) putFile(root, `${headersRoot}/${path}`, new TextEncoder().encode(text));
   return root;
 }

@@ -18,10 +18,32 @@ export interface ClangModule {
   readonly Exit: new () => Error & { readonly code: number; readonly files: Tree };
 }
 
+/** Where files are in the module's memory, below the root, while the front end sees them at the root. */
+const storage = 'files';
+const overlayName = 'overlay.json';
+
+/**
+ * The arguments and the files of a front end whose paths may have `..`, which the module's files do not know: `a/../b.h` would be `a/b.h`. A
+ * virtual file system of the front end resolves them, and looks for the results in another folder. Source: LLVM, `VirtualFileSystem.h`,
+ * `RedirectingFileSystem`.
+ */
+function resolvingPaths(args: readonly string[], files: Tree): { readonly args: readonly string[]; readonly files: Tree } {
+  if (args[1] !== '-cc1') return { args, files };
+  const folders = Object.entries(files).filter(([, entry]) => !(entry instanceof Uint8Array));
+  const roots = folders.map(([name]) => ({ type: 'directory-remap', name: `/${name}`, 'external-contents': `/${storage}/${name}` }));
+  const overlay = JSON.stringify({ version: 0, 'case-sensitive': true, 'use-external-names': false, roots });
+  const others = Object.entries(files).filter(([, entry]) => entry instanceof Uint8Array);
+  return {
+    args: [...args.slice(0, 2), '-ivfsoverlay', `/${overlayName}`, ...args.slice(2)],
+    files: { ...Object.fromEntries(others), [storage]: Object.fromEntries(folders), [overlayName]: new TextEncoder().encode(overlay) },
+  };
+}
+
 /** The compiler of a loaded module. */
 export const clangOf =
   ({ runLLVM, Exit }: ClangModule): Clang =>
-  async (args, files) => {
+  async (words, tree) => {
+    const { args, files } = resolvingPaths(words, tree);
     let messages = '';
     const decoder = new TextDecoder();
     const write = (bytes: Uint8Array | null): void => {
