@@ -58,6 +58,7 @@ const changed: { readonly [Name in keyof Required<CompileOptions>]: CompileOptio
   hostTarget: 'macos14',
   fp64: 'warn',
   mma: 'fast',
+  allowFallback: ['clock'],
   isForText: true,
   entries: ['k'],
   ptxStrict: true,

@@ -4,14 +4,14 @@ import * as assert from 'uvu/assert';
 import { targets } from '../../src/air/targets.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { parseArguments, positionalCountProblem } from '../../src/cli/command/command.ts';
-import { archChoices, emitChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/command/options.ts';
+import { archChoices, emitChoices, fallbackChoices, fp64Choices, mmaChoices, targetChoices } from '../../src/cli/command/options.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { cliMarkdown, commandHelp, generalHelp } from '../../src/cli/help.ts';
 import { type RunRequest, readRequest } from '../../src/cli/run/options.ts';
 import { mergeLaunches } from '../../src/cli/run/own-launch.ts';
 import { jsonText, numberJson } from '../../src/cli/terminal/json.ts';
 import { elementLines } from '../../src/cli/terminal/numbers.ts';
-import { emits, fp64Modes, mmaModes } from '../../src/compile/options.ts';
+import { emits, fallbacks, fp64Modes, mmaModes } from '../../src/compile/options.ts';
 import { initialContents, splitWords } from '../../src/runtime/index.ts';
 import { ptxArchitectures } from '../../src/text/index.ts';
 
@@ -176,6 +176,7 @@ test('choices that are spelled twice are equal', () => {
   assert.equal(emitChoices, [...emits, 'wat', 'wat:simd', 'opencl', 'msl', 'wgsl', 'ptx', 'host', 'host:objc']);
   assert.equal(fp64Choices, [...fp64Modes]);
   assert.equal(mmaChoices, [...mmaModes]);
+  assert.equal(fallbackChoices, [...fallbacks, 'all']);
   assert.equal(targetChoices, Object.keys(targets));
   assert.equal(archChoices, Object.keys(ptxArchitectures));
 });

@@ -36,9 +36,9 @@ ${code}
 const forCpu: CompileOptions = { target: 'cpu' };
 
 /** The four words of each thread of a block. */
-function run(text: string, threads = 1): bigint[][] {
+function run(text: string, threads = 1, options = forCpu): bigint[][] {
   const diagnostics = new Diagnostics();
-  const metallib = compile(new SourceFile('k.ptx', text), forCpu, diagnostics)?.metallib;
+  const metallib = compile(new SourceFile('k.ptx', text), options, diagnostics)?.metallib;
   assert.ok(metallib, diagnostics.list.map((d) => d.message).join('; '));
   const poison = new BigUint64Array(4 * threads).fill(0xa5a5_a5a5_a5a5_a5a5n);
   const [after] = launchMetallib(metallib, { kernel: 'k', blocks: 1, threads, args: [poison] });
@@ -184,6 +184,47 @@ test('a lint says that a barrier behind a branch on a clock may not see all thre
       .filter((said) => /^CM2210/.test(said)),
     ['CM2210 17'],
   );
+});
+
+const counting: CompileOptions = { target: 'macos15', allowFallback: ['clock'] };
+
+test('a clock that counts gives 1, 2, … to each thread, through branches, loops and functions', () => {
+  const code = `mov.u64 w0, %clock64; mov.u32 x, 0;
+turn: setp.ge.u32 p, x, t; @p bra done;
+  mov.u64 w1, %globaltimer; add.u32 x, x, 1; bra turn;
+done: setp.ne.u32 p, t, 1; @p bra over; mov.u32 y, %clock;
+over: call (w2), now;
+  mov.u32 x, %clock_hi; cvt.u64.u32 w3, x;
+  mov.u64 w1, %clock64; add.u64 w3, w3, w1;`;
+  const now = '.func (.reg .b64 r) now () { mov.u64 r, %clock64; ret; }';
+  run(kernel(code, now), 70, counting).forEach(([w0, , w2, w3], t) => {
+    // One reading at first, t in the loop, one more in the branch of thread 1, one in the function, then the upper half, which is 0.
+    const readings = 2 + t + (t === 1 ? 1 : 0);
+    assert.equal([w0, w2, w3], [1n, BigInt(readings), BigInt(readings + 2)]);
+  });
+});
+
+test('a loop that waits for a clock that counts ends', () => {
+  const code = 'mov.u64 w0, %clock64;\nturn: mov.u64 w1, %clock64; sub.u64 w2, w1, w0; setp.lt.u64 p, w2, 1000; @p bra turn;';
+  for (const words of run(kernel(code), 3, counting)) assert.equal(words, [1n, 1001n, 1000n, 0n]);
+});
+
+test('the first reading that counts is noted, and the CPU device keeps its clock', () => {
+  const file = new SourceFile('k.ptx', kernel('mov.u32 x, %clock;\nmov.u64 w0, %clock64;'));
+  const diagnostics = new Diagnostics(file);
+  assert.ok(compile(file, counting, diagnostics));
+  assert.equal(
+    diagnostics.list.map(({ code, labels }) => [code, file.position(labels[0]!.span.start).line]),
+    [['CM2061', 15]],
+  );
+  const [[time]] = run(kernel('mov.u64 w0, %globaltimer;'), 1, { ...counting, target: 'cpu' }) as [[bigint]];
+  assert.ok(time > 1n << 60n);
+});
+
+test('the refusal of a clock names what compiles it', () => {
+  const diagnostics = new Diagnostics();
+  compile(new SourceFile('k.ptx', kernel('mov.u64 w0, %clock64;')), { target: 'macos15' }, diagnostics);
+  assert.match(diagnostics.list[0]!.help!, /`--allow-fallback clock`/);
 });
 
 test('widths are checked', () => {

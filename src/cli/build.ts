@@ -21,7 +21,7 @@ import { jsonDocument } from './terminal/json.ts';
 import { writeDiagnostics } from './terminal/render.ts';
 
 /** Options of compiling PTX, which an AIR module has no use for. */
-const ofPtxOnly = ['target', 'fp64', 'mma', 'ptx-strict', 'entry', 'print-after'] as const;
+const ofPtxOnly = ['target', 'fp64', 'mma', 'allow-fallback', 'ptx-strict', 'entry', 'print-after'] as const;
 
 /** Loaded on demand: what the compile cache has needs no compiler. */
 const compiler = (): Promise<typeof import('../compile/index.ts')> => import('../compile/index.ts');

@@ -2,7 +2,7 @@
 import { bug } from '../base/bug.ts';
 import { cc } from './cc/command.ts';
 import type { Command, Option } from './command/command.ts';
-import { arch, compiling, emitChoices, fp, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
+import { allowFallback, arch, compiling, emitChoices, fp, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
 import { exec, record } from './exec/command.ts';
 import { run } from './run/command.ts';
 
@@ -110,6 +110,7 @@ const check: Command = {
     },
     fp64,
     mma,
+    allowFallback,
     ptxStrict,
     {
       name: 'warnings',

@@ -17,6 +17,13 @@ export type Fp64Mode = (typeof fp64Modes)[number];
 export const mmaModes = ['exact', 'fast'] as const;
 export type MmaMode = (typeof mmaModes)[number];
 
+/**
+ * What is not exact, and compiled only where it is asked for: a `clock` that counts its readings, on targets without one; doubles as pairs of
+ * floats (`fp64`, as `fp64: 'emulate'`); products of matrices by `simdgroup_matrix` (`mma`, as `mma: 'fast'`).
+ */
+export const fallbacks = ['clock', 'fp64', 'mma'] as const;
+export type Fallback = (typeof fallbacks)[number];
+
 /** The options of a compilation. */
 export interface CompileOptions {
   /** `hostTarget` by default. */
@@ -25,6 +32,8 @@ export interface CompileOptions {
   readonly hostTarget?: TargetName | undefined;
   readonly fp64?: Fp64Mode;
   readonly mma?: MmaMode;
+  /** Fallbacks for what the target cannot express exactly; none by default. `fp64` and `mma`, where they are given, come first. */
+  readonly allowFallback?: readonly Fallback[];
   /**
    * Whether the target `cpu` is for devices that text is printed for: products of matrices become shuffles and sums, and clusters of blocks single blocks,
    * as such devices have no others.

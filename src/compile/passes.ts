@@ -16,16 +16,20 @@ import {
 } from '../ir/index.ts';
 import { lowerPasses, promoteLocals } from '../lower/index.ts';
 import { formGroups } from './cluster-groups.ts';
+import { countClocks, noteClocks } from './count-clocks.ts';
 import { type CheckedMasks, type MaskChoices, maskPasses, settleMasks } from './masks.ts';
 import { isExactDouble } from './warn-doubles.ts';
 
 export interface PassChoices extends MaskChoices {
   readonly emulatesDoubles: boolean;
   readonly isMmaFast: boolean;
+  /** Whether clocks count their readings. */
+  readonly countsClocks: boolean;
   /** Whether instruments need the branches and loops of the source. */
   readonly isInstrumented: boolean;
 }
 
+const clocks: Pass = { name: 'count-clocks', run: countClocks };
 const groups: Pass = { name: 'cluster-groups', run: formGroups };
 const locals: Pass = { name: 'promote-locals', run: promoteLocals };
 const shuffles: Pass = { name: 'carry-shuffles', run: carryShuffles };
@@ -39,6 +43,10 @@ const exactDoubles = (text: string): Pass => ({
 export function optimizeLowered(kernel: Kernel, choices: PassChoices, diagnostics: Diagnostics): CheckedMasks {
   const { afterPass, isInstrumented } = choices;
   runPass(kernel, groups, afterPass);
+  if (choices.countsClocks) {
+    noteClocks(kernel, diagnostics);
+    runPass(kernel, clocks, afterPass);
+  }
   runPass(kernel, locals, afterPass);
   const checked = settleMasks(kernel, choices, diagnostics);
   if (choices.emulatesDoubles) runPass(kernel, exactDoubles(choices.file.text), afterPass);
@@ -67,6 +75,7 @@ export const passNames: readonly string[] = [
     [
       ...lowerPasses,
       groups,
+      clocks,
       locals,
       ...maskPasses,
       exactDoubles(''),

@@ -87,10 +87,14 @@ function oneModule(modules: readonly KernelBitcode[], diagnostics: Diagnostics):
   return undefined;
 }
 
+const isMmaFast = ({ mma, allowFallback }: CompileOptions): boolean =>
+  mma === undefined ? allowFallback?.includes('mma') === true : mma === 'fast';
+
 export const targetOf = (options: CompileOptions): Target => {
   const target = targets[targetNameOf(options)];
   if (options.fp64 === 'native') return { ...target, allowsCpuOnly: true };
-  return options.fp64 === 'emulate' ? { ...target, emulatesDoubles: true } : target;
+  const emulates = options.fp64 === undefined ? options.allowFallback?.includes('fp64') === true : options.fp64 === 'emulate';
+  return emulates ? { ...target, emulatesDoubles: true } : target;
 };
 
 /** Whether the metallib carries information for the CPU device's instruments. */
@@ -102,8 +106,7 @@ const afterPassOf = ({ verifiesPasses, afterPass }: CompileOptions): AfterPass |
 
 /** PTX to optimized IR. */
 export function toIr(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): IrModule | undefined {
-  const { fp64: _, ...others } = options;
-  return frontEnd(source, others, diagnostics)?.ir;
+  return frontEnd(source, { ...options, fp64: 'soft' }, diagnostics)?.ir;
 }
 
 /** PTX to the IR that AIR is emitted from: legal for the target. Undefined after reporting errors, also those of what the target lacks. */
@@ -186,7 +189,7 @@ function frontEnd(source: SourceFile, options: CompileOptions, diagnostics: Diag
 function lowerChoicesOf(options: CompileOptions): LowerChoices {
   const { allowsCpuOnly } = targetOf(options);
   return {
-    isMmaFast: options.mma === 'fast',
+    isMmaFast: isMmaFast(options),
     hasMma: allowsCpuOnly && !options.isForText,
     hasMarks: options.marks ?? false,
     isSanitized: options.sanitize ?? false,
@@ -203,7 +206,8 @@ function passChoicesOf(source: SourceFile, options: CompileOptions): PassChoices
     masks: options.sanitize ? 'keep' : allowsCpuOnly ? 'keep-divergent' : 'check',
     target: name,
     emulatesDoubles: emulatesDoubles === true && !allowsCpuOnly,
-    isMmaFast: options.mma === 'fast',
+    isMmaFast: isMmaFast(options),
+    countsClocks: options.allowFallback?.includes('clock') === true && (!allowsCpuOnly || options.isForText === true),
     isInstrumented: isInstrumented(options),
     afterPass: afterPassOf(options),
   };

@@ -95,6 +95,9 @@ const services: Partial<Readonly<Record<Service, { readonly what: string; readon
   alone: { what: 'an access of 128 bits that is atomic', why: 'Apple GPUs have none' },
 };
 
+const clockHelp =
+  '`--target cpu` compiles it for the CPU device; `--allow-fallback clock` has clocks count their readings, where no time is measured';
+
 /** Reports an unsupported construct at its source location. */
 export function refuse(e: KernelEmitter, value: Value, what: string, why: string, help?: string): void {
   const span = e.kernel.locs[value];
@@ -281,7 +284,7 @@ export const rules: AirRules = {
   },
   clock: (e, { name }, value) => {
     if (e.target.allowsCpuOnly) return e.call(intrinsicOf(clockName(name))!, []);
-    refuse(e, value, name === 'time' ? 'the time (`%globaltimer`)' : 'a clock (`%clock`, `%clock64`)', 'AIR has no clock');
+    refuse(e, value, name === 'time' ? 'the time (`%globaltimer`)' : 'a clock (`%clock`, `%clock64`)', 'AIR has no clock', clockHelp);
     return undef(types.i64);
   },
   shuffle: shuffleRule,

@@ -97,6 +97,13 @@ export const refusals = entries({
     help: 'call the function from one loop instead of several places',
     page: 'Calls are inlined, so nested calls from several places grow exponentially. The limit bounds compile time and memory.',
   },
+  CM2061: {
+    severity: 'note',
+    title: 'clock that counts',
+    message: 'the clock of kernel `{kernel}` counts its readings, because the target has no clock',
+    help: 'differences of its values are no times; without `--allow-fallback clock`, the kernel is refused',
+    page: 'With `--allow-fallback clock`, each reading of `%clock`, `%clock64` or `%globaltimer` gives the number of readings that the thread has made, so that code which only measures itself compiles and runs, and code that waits until a time has passed ends.',
+  },
   CM2090: {
     severity: 'error',
     title: 'not supported by the target',

@@ -125,6 +125,17 @@ export const mma: Option = {
   doc: 'Compilation of warp-level matrix products. `exact` (the default) computes each element in its own thread. `fast` uses `simdgroup_matrix` for floating-point products, within the same error bound; it requires an Apple7 (M1) GPU or later. See docs/matrix.md.',
 };
 
+/** As `fallbacks` of the compiler. */
+export const fallbackChoices = ['clock', 'fp64', 'mma', 'all'];
+
+export const allowFallback: Option = {
+  name: 'allow-fallback',
+  value: 'NAME',
+  many: true,
+  choices: fallbackChoices,
+  doc: 'Compile what the target cannot express exactly in another way. `clock`: where there is no clock, one that counts its readings in each thread, so that nothing is measured. `fp64`: as `--fp64 emulate`. `mma`: as `--mma fast`. `all`: all of these.',
+};
+
 export const ptxStrict: Option = {
   name: 'ptx-strict',
   doc: 'Report as errors what NVIDIA’s assembler rejects and this compiler only warns about: versions, targets, unknown pragmas.',
@@ -134,4 +145,4 @@ export const ptxStrict: Option = {
 export const inputOptions: readonly Option[] = [image, ...cuda];
 
 /** The compile options. */
-export const compiling: readonly Option[] = [...inputOptions, target, fp64, mma, ptxStrict];
+export const compiling: readonly Option[] = [...inputOptions, target, fp64, mma, allowFallback, ptxStrict];
