@@ -187,6 +187,8 @@ export class CudaState {
   readonly variables = new Map<bigint, Variable>();
   /** Where variables are whose addresses the program has asked for. */
   readonly placed = new Map<bigint, Allocation>();
+  /** Where variables of modules are that no kernel names. */
+  readonly unnamed = new Map<CodeImage, Map<string, Allocation>>();
   readonly images = new Map<bigint, CodeImage>();
   readonly configurations: LaunchShape[] = [];
   readonly streams = new Map<bigint, { readonly flags: number; readonly priority: number }>();
