@@ -68,7 +68,7 @@ export const sizes: Readonly<Record<string, string>> = {
   streamcluster: '4 8 16 1024 1024 100 none output.txt 1',
   thomas: '64 256 64 1',
   topk: '8 1',
-  tpacf: '-d made/stars -p 1024 -r made/random -n 2 -q 1024 -b 5 -l 1 -u 10000 -a -j 10 -o results.dat',
+  tpacf: '-d made/stars -p 4096 -r made/random -n 1 -q 4096 -b 5 -l 1 -u 10000 -a -j 10 -o results.dat',
   tridiagonal: '-num_systems=512',
   vmc: '1',
   voxelization: 'data/test/ 1',
