@@ -79,6 +79,7 @@ What was cut down:
 - *Lockstep.* ${listOf(Object.keys(runOptions))} count on the threads of a warp in lockstep, which \`--lanes 32\` gives them: a race on GPUs since Volta, which
   \`--sanitize\` names.
 - *Headers.* Users bring those of CUB and Thrust, Boost, stb and bitmap_image.hpp; the last two have to lie beside the sources.
+  The header that the makefile of \`miniFE\` has a script write was written so.
 - *Inputs.* Files that the repository names without having them (\`.dvc\`) are made by \`scripts/programs/inputs.ts\`, in the format that the
   program reads. Where that would be a guess, the result is *no data*.
 - *Time.* The limit is 40 to 100 seconds of CPU time. ${onMore.length} programs that take longer were run with one to four threads on a machine with 16 cores,

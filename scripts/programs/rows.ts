@@ -24,8 +24,6 @@ const known: Readonly<Record<string, string>> = {
   kmeans: 'function definitions of C before 1989 in a C++ source',
   egs: '`using namespace std` makes its `stack` ambiguous with libc++',
   attentionMultiHeadKVCache: 'a template member without `template`, which clang refuses',
-  'logic-rewrite': '`cudaGetErrorString` on the device',
-  miniFE: 'a header that a script of its makefile writes',
   bitpermute: '4 GiB of host memory, and what the program itself has',
   btree: 'one allocation of 4 GiB',
   car: '6.3 GiB of host memory, and 5.9 of the device',

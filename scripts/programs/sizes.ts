@@ -39,6 +39,7 @@ export const sizes: Readonly<Record<string, string>> = {
   md: '0 1',
   metropolis: '-l 32 3 -t 4.7 0.1 -a 2 2 20 2 -h 1.0 -z 7919',
   michalewicz: '10000 1',
+  miniFE: '-nx 16 -ny 16 -nz 16',
   minimod: '--niters 1 --grid 64 --nsteps 4',
   nbody: '1000 3',
   nqueen: '15 7 1',
