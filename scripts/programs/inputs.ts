@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { random as randomNumbers } from '../../spec/support/mutate.ts';
+import { clouds } from './clouds.ts';
 
 type Content = string | Uint8Array;
 type Random = () => number;
@@ -106,6 +107,45 @@ function mesh(random: Random, side: number): string {
     const near = [cell(x + 1, y), cell(x - 1, y), cell(x, y + 1), cell(x, y - 1)];
     return `${(0.5 + random()).toFixed(4)} ${near.map((n, j) => `${n} ${normals[j]}`).join(' ')}`;
   })}`;
+}
+
+/** Pictures of grey as a video without compression: bright spots that move over a dark ground. */
+function avi(random: Random, frames: number): Uint8Array {
+  const [width, height] = [640, 480];
+  const spots = Array.from({ length: 12 }, () => [40 + random() * (width - 80), 160 + random() * 120] as const);
+  const chunk = (tag: string, ...parts: Uint8Array[]): Uint8Array => {
+    const body = Buffer.concat(parts);
+    const head = Buffer.alloc(8);
+    head.write(tag, 0, 'latin1');
+    head.writeUInt32LE(body.length, 4);
+    return Buffer.concat([head, body]);
+  };
+  const text = (tag: string): Uint8Array => Buffer.from(tag, 'latin1');
+  const stream = Buffer.alloc(56);
+  stream.write('vidsDIB ', 0, 'latin1');
+  for (const [at, value] of [
+    [20, 1],
+    [24, 30],
+    [32, frames],
+  ] as const)
+    stream.writeUInt32LE(value, at);
+  const format = Buffer.alloc(40);
+  for (const [at, value] of [
+    [0, 40],
+    [4, width],
+    [8, height],
+    [14, 8],
+  ] as const)
+    format.writeUInt32LE(value, at);
+  const picture = (frame: number): Uint8Array =>
+    Uint8Array.from({ length: width * height }, (_, i) => {
+      const [x, y] = [i % width, Math.floor(i / width)];
+      const near = Math.min(...spots.map(([u, v]) => Math.hypot(x - u - frame * 2, y - v)));
+      return Math.round((near < 10 ? 190 : 60) + random() * 20);
+    });
+  const header = chunk('LIST', text('hdrl'), chunk('LIST', text('strl'), chunk('strh', stream), chunk('strf', format)));
+  const all = Array.from({ length: frames }, (_, frame) => chunk('00db', picture(frame)));
+  return chunk('RIFF', text('AVI '), header, chunk('LIST', text('movi'), ...all));
 }
 
 /** Parameters of 4096 generators of the shape of `MT.h`, whole ones for the host and the part that the device reads. */
@@ -257,13 +297,76 @@ const inputs: Readonly<Record<string, (random: Random) => Readonly<Record<string
   ccs: (random) => ({
     'made/genes.txt': `gene ${Array.from({ length: 50 }, (_, j) => `c${j}`).join(' ')}\n${lines(100, (i) => `g${i} ${Array.from({ length: 50 }, () => (random() * 10).toFixed(3)).join(' ')}`)}`,
   }),
+  clink: (random) => {
+    // 20000 values of one sample, and the weights of two networks of five cells.
+    const weights = (): string => lines(146, () => (random() * 2 - 1).toFixed(5));
+    return {
+      'input.hpp': lines(20000, (i) => Math.sin(i / 50 + random()).toFixed(5)),
+      'weight_1.hpp': weights(),
+      'weight_2.hpp': weights(),
+    };
+  },
+  daphne: (random) => {
+    const { points, pictures } = clouds(random);
+    return { 'data/p2i_input.dat': bytesOf(...points), 'data/p2i_output.dat': bytesOf(...pictures) };
+  },
+  easyWave: (random) => ({
+    // A basin of 4 km around the faults, as GoldenSoftware's text: sizes, borders, lowest and highest, rows.
+    '../easyWave-omp/data/grids/e2Asean.grd': `DSAA\n120 100\n96 108\n-10 0\n-4100 -3900\n${lines(100, () => Array.from({ length: 120 }, () => (-4000 + random() * 100).toFixed(1)).join(' '))}`,
+  }),
+  // The decoder looks at the content, not at the name.
+  'seam-carving': (random) => ({ 'Broadway_tower.jpg': bmp(random, 256, 128) }),
+  snake: (random) => ({
+    'made/pairs.txt': lines(4096, () => {
+      const read = letters(random, 100, 'ACGT');
+      const rate = random() * 0.3;
+      return `${read}\t${read.replace(/./g, (letter) => (random() < rate ? letters(random, 1, 'ACGT') : letter))}`;
+    }),
+  }),
+  snicit: (random) => ({ 'dataset/beyond/MNIST/t10k-images-idx3-ubyte': digits(random, 10000)[0] }),
+  bicgstab: (random) => {
+    // Symmetric, with a diagonal that outweighs its row; the lower half by columns, counted from 1.
+    const entries = graph(random, 1000, 6).flatMap((list, j) => [
+      `${j + 1} ${j + 1} ${list.length + 1}`,
+      ...list.flatMap((i) => (i > j ? [`${i + 1} ${j + 1} ${(-random()).toFixed(5)}`] : [])),
+    ]);
+    const head = `%%MatrixMarket matrix coordinate real symmetric\n1000 1000 ${entries.length}`;
+    return { 'TEM27623/TEM27623_M.mtx': `${head}\n${entries.join('\n')}\n` };
+  },
+  gmm: (random) => ({
+    data: `a,b,c,d\n${lines(1024, (i) => Array.from({ length: 4 }, () => ((i % 5) * 10 + random() * 4).toFixed(4)).join(','))}`,
+  }),
+  leukocyte: (random) => ({ '../data/leukocyte/testfile.avi': avi(random, 3) }),
+  hbc: (random) => ({
+    'graphs/breast_coexpress.txt': graph(random, 400, 6)
+      .flatMap((list, i) => list.flatMap((to) => (to > i ? [`g${i} g${to}\n`] : [])))
+      .join(''),
+  }),
+  henry: (random) => ({
+    // A cube of 20 Angstrom, a line without meaning, the number of atoms, another such line, and atoms by fractions of the cube.
+    'IRMOF-1.cssr': `20 20 20\n90 90 90\n64\n0\n${lines(64, (i) => `${i + 1} ${['Zn', 'O', 'C', 'H'][i % 4]} ${random().toFixed(5)} ${random().toFixed(5)} ${random().toFixed(5)}`)}`,
+  }),
+  mmcsf: (random) => {
+    const places = new Set(Array.from({ length: 4000 }, () => [0, 1, 2].map(() => 1 + below(random, 64)).join(' ')));
+    return { 'output.tns': `3\n64 64 64\n${[...places].map((place) => `${place} ${(1 + random()).toFixed(3)}\n`).join('')}` };
+  },
+  tpacf: (random) => {
+    // Right ascension and declination in degrees.
+    const stars = (): string => lines(4096, () => `${(random() * 360).toFixed(5)} ${(random() * 180 - 90).toFixed(5)}`);
+    return { 'made/stars': stars(), 'made/random.1': stars() };
+  },
+  voxelization: (random) => ({
+    'data/test/points.bin': bytesOf(
+      floats(20000 * 5, (i) => [random() * 100 - 50, random() * 100 - 50, random() * 8 - 5, random(), 0][i % 5]!),
+    ),
+  }),
 };
 
 /** Programs whose inputs are models, measurements or tables of others, so that none of ours would say anything. */
 export const withoutInputs: ReadonlySet<string> = new Set([
-  ...['bicgstab', 'bm3d', 'bmf', 'ced', 'clink', 'cm', 'cmp', 'columnarSolver', 'daphne', 'easyWave', 'egs', 'face', 'frna', 'gmm', 'grep'],
-  ...['heartwall', 'henry', 'kmeans', 'leukocyte', 'local-ht', 'logic-resim', 'lsqt', 'meanshift', 'minibude', 'minimap2', 'prna'],
-  ...['resnet-kernels', 'rsmt', 'snake', 'snicit', 'testSNAP', 'tgvnn', 'tpacf', 'tsne', 'voxelization'],
+  ...['bm3d', 'ced', 'cm', 'cmp', 'columnarSolver', 'egs', 'face', 'frna', 'grep'],
+  ...['heartwall', 'local-ht', 'logic-resim', 'kmeans', 'lsqt', 'meanshift', 'minibude', 'minimap2', 'prna'],
+  ...['resnet-kernels', 'rsmt', 'testSNAP', 'tgvnn', 'tsne'],
 ]);
 
 /** Writes the inputs of a program that its folder lacks; whether it has any of ours. */

@@ -16,7 +16,7 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { random as randomNumbers } from '../../spec/support/mutate.ts';
 import { findSysroot } from '../../src/toolchain/locate.ts';
@@ -28,7 +28,7 @@ import { keptProgram } from './kept.ts';
 import { type Recipe, recipeOf } from './make.ts';
 import { needsOf } from './needs.ts';
 import { command, type Ran, runWords } from './run.ts';
-import { checksOn } from './sizes.ts';
+import { checksOn, printsFailuresOnly, runOptions } from './sizes.ts';
 import { sourcesOf } from './sources.ts';
 import { type Result, tableOf } from './table.ts';
 import { checksItself, verdictOf } from './verdict.ts';
@@ -76,10 +76,16 @@ interface Program {
 
 const isText = (path: string): boolean => !/\.(txt|dat|tab)$/.test(path);
 
+/** The folder of the Makefile: that of a program, or the one below it. */
+function makeFolder(folder: string): string {
+  const below = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /^([^/]+\/){0,2}Makefile$/.test(path));
+  return below.includes('Makefile') || below.length !== 1 ? folder : join(folder, dirname(below[0]!));
+}
+
 /** What a folder builds, by its Makefile or its CMakeLists.txt. */
 function recipeIn(folder: string, name: string): Recipe | string {
   const variable = checksOn[name];
-  const made = values.form === 'cmake' ? 'none' : recipeOf(folder, ['run', ...(variable ? [variable] : [])]);
+  const made = values.form === 'cmake' ? 'none' : recipeOf(makeFolder(folder), ['run', ...(variable ? [variable] : [])]);
   return typeof made === 'string' && (values.form === 'cmake' || existsSync(join(folder, 'CMakeLists.txt'))) ? cmakeRecipeOf(folder) : made;
 }
 
@@ -161,6 +167,7 @@ async function judged(program: Program, common: string): Promise<Result> {
   if (values.build) return { ...about, stage: 'built', reason: '', compileSeconds };
   if (withoutInputs.has(name)) return { ...about, stage: 'no data', reason: 'its input is not in the repository', compileSeconds };
   const source = program.texts.join('\n');
+  const options = runOptions[name] ?? [];
   writeInputs(name, program.folder);
   // Other arguments may be wrong ones: of runs that do not pass, the first counts.
   let first: Result | undefined;
@@ -170,10 +177,26 @@ async function judged(program: Program, common: string): Promise<Result> {
   for (let args = rest.shift(); args; args = rest.shift()) {
     if (tried.has(args.join(' '))) continue;
     tried.add(args.join(' '));
-    const words = [command, 'run', path, '--device', values.device, ...(values.device === 'cpu' ? ['--threads', '1'] : []), '--', ...args];
+    const words = [
+      command,
+      'run',
+      path,
+      '--device',
+      values.device,
+      ...(values.device === 'cpu' ? ['--threads', '1', ...options] : []),
+      '--',
+      ...args,
+    ];
     const ran = await runWords(words, { cwd: recipe.cwd, seconds: Number(values.seconds) });
     writeFileSync(`${path}.out`, ran.output + ran.errors);
-    const result = { ...about, args, compileSeconds, runSeconds: ran.seconds, ...ended(ran) };
+    const result = {
+      ...about,
+      args,
+      ...(options.length > 0 ? { options } : {}),
+      compileSeconds,
+      runSeconds: ran.seconds,
+      ...ended(ran, name),
+    };
     if (result.stage === 'pass') return result;
     if (first === undefined && ['run', 'wrong'].includes(result.stage)) rest.splice(0, rest.length, ...larger);
     first ??= result;
@@ -183,7 +206,7 @@ async function judged(program: Program, common: string): Promise<Result> {
 }
 
 /** Where a run ended, and why. */
-function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'> {
+function ended({ ending, output, errors }: Ran, name: string): Pick<Result, 'stage' | 'reason'> {
   if (ending === 'time') return { stage: 'time', reason: `ran longer than ${values.seconds} s` };
   const missing = /the program calls `(\w+)`/.exec(errors)?.[1];
   if (missing !== undefined) return { stage: 'missing function', reason: missing };
@@ -195,7 +218,8 @@ function ended({ ending, output, errors }: Ran): Pick<Result, 'stage' | 'reason'
     const reason = `exit ${ending}: ${firstError(errors) || lastLine}`;
     return { stage: /CM\d{4}/.test(errors) || typeof ending === 'string' ? 'run' : verdict === 'fail' ? 'wrong' : 'run', reason };
   }
-  if (verdict === 'pass' || values['exit-code']) return { stage: 'pass', reason: '' };
+  if (verdict === 'pass' || values['exit-code'] || (verdict === undefined && printsFailuresOnly.has(name)))
+    return { stage: 'pass', reason: '' };
   if (verdict === undefined) return { stage: 'silent', reason: lastLine };
   return { stage: 'wrong', reason: (output.split('\n').find((each) => verdictOf(each) === 'fail') ?? '').trim().slice(0, 200) };
 }

@@ -1,5 +1,5 @@
 /** What a Makefile would do: `make -n` prints the commands, which are read here and not run. */
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { languageOf } from '../../src/cli/cuda/compile.ts';
 
@@ -98,14 +98,28 @@ function* partsOf(line: string, folder: string): Generator<readonly [words: stri
   }
 }
 
+/** What make says when it enters a folder and leaves it. */
+const folderLine = /^make(?:\[\d+\])?: (Entering|Leaving) directory '(.*)'$/;
+
+/** What `make -n` prints of goals. */
+const dryRun = (folder: string, goals: readonly string[]): SpawnSyncReturns<string> =>
+  spawnSync('make', ['-n', '-B', '-C', folder, ...goals], { encoding: 'utf8', timeout: 20_000 });
+
 /** Where the lines of a run of make are run: it says when it enters a folder. */
 function* commandsOf(text: string, folder: string): Generator<readonly [words: string[], folder: string]> {
   const folders = [folder];
-  for (const line of text.replace(/\\\n/g, ' ').split('\n')) {
-    const [, verb, name] = /^make(?:\[\d+\])?: (Entering|Leaving) directory '(.*)'$/.exec(line) ?? [];
+  const lines = text.replace(/\\\n/g, ' ').split('\n');
+  for (const [i, line] of lines.entries()) {
+    const [, verb, name] = folderLine.exec(line) ?? [];
     if (verb === 'Entering') folders.push(name!);
     else if (verb === 'Leaving') folders.pop();
-    else yield* partsOf(line, folders.at(-1) ?? folder);
+    else
+      for (const [list, at] of partsOf(line, folders.at(-1) ?? folder)) {
+        // A make that is not named by its variable prints nothing of its own.
+        const isSilent = list[0] === 'make' && !folderLine.test(lines[i + 1] ?? '') && !list.some((word) => /^-|clean/.test(word));
+        if (isSilent) yield* commandsOf(dryRun(at, list.slice(1)).stdout, at);
+        else yield [list, at];
+      }
   }
 }
 
@@ -121,7 +135,7 @@ const unique = (list: readonly string[]): string[] => [...new Set(list)];
 
 /** The recipe of a folder with a Makefile; a text if make has none. */
 export function recipeOf(folder: string, goals: readonly string[] = ['run']): Recipe | string {
-  const { stdout, stderr, status } = spawnSync('make', ['-n', '-B', '-C', folder, ...goals], { encoding: 'utf8', timeout: 20_000 });
+  const { stdout, stderr, status } = dryRun(folder, goals);
   const made: Command[] = [];
   const runs: { readonly path: string; readonly args: string[]; readonly cwd: string }[] = [];
   for (const [list, place] of commandsOf(stdout, folder)) {

@@ -25,7 +25,21 @@ const libraries: Readonly<Record<string, string>> = {
   cusolver: 'cuSOLVER',
   nvrtc: 'NVRTC',
 };
-const plain = new Set(['m', 'cudart', 'cudart_static', 'cuda', 'pthread', 'rt', 'dl', 'stdc++', 'cudadevrt', 'gomp', 'omp', 'nvToolsExt']);
+const plain = new Set([
+  'm',
+  'cudart',
+  'cudart_static',
+  'cuda',
+  'pthread',
+  'rt',
+  'dl',
+  'stdc++',
+  'cudadevrt',
+  'gomp',
+  'omp',
+  'nvToolsExt',
+  'stdc++fs',
+]);
 
 /** The names of what it needs, in the order above. */
 export function needsOf(texts: readonly string[], linked: readonly string[]): string[] {

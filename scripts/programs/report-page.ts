@@ -1,5 +1,6 @@
 /** The page of results of HeCBench: counts, and a row for each program. */
 import type { Row } from './rows.ts';
+import { runOptions } from './sizes.ts';
 
 /** Where a program ends, as the page says it. */
 const stages: Readonly<Record<string, string>> = {
@@ -25,6 +26,8 @@ const countOf = (results: readonly Row[], ...names: readonly string[]): number =
 /** Programs that check themselves and use no library, texture or grid synchronisation. */
 const isPlain = ({ checks, needs }: Row): boolean => checks && needs.length === 0;
 
+const listOf = (names: readonly string[]): string => new Intl.ListFormat('en').format(names.map((name) => `\`${name}\``));
+
 /** Why programs end on a GPU as they do not on the CPU device. */
 const reasonsOnGpu: Readonly<Record<string, string>> = {
   bscan: 'votes whose masks lack the thread that votes; compiled by nvcc, it fails as well',
@@ -44,10 +47,10 @@ export function reportOf(results: readonly Row[], elsewhere: Readonly<Record<str
     list.filter(({ name, stage }) => [stage, elsewhere[name]].some((each) => stages.includes(each ?? ''))).length;
   const cell = (text: string): string => text.replaceAll('|', '\\|');
   const rows = results.map((row) => {
-    const { name, needs, stage, reason, args = [], seconds, cores } = row;
+    const { name, needs, stage, reason, args = [], options = [], seconds, cores } = row;
     const where = cores === undefined ? '' : ` (${cores} cores)`;
     const time = seconds === undefined ? '' : `${seconds.toFixed(1)}${where}`;
-    const list = args.join(' ');
+    const list = [...options, ...(options.length > 0 ? ['--'] : []), ...args].join(' ');
     const there = [elsewhere[name], elsewhere[name] === 'pass' ? undefined : reasonsOnGpu[name]].filter(Boolean).join(': ');
     return `| ${[name, needs.join(', '), stage, reason, list === '' ? '' : `\`${list}\``, time, there].map(cell).join(' | ')} |`;
   });
@@ -73,6 +76,10 @@ What was cut down:
 - *Arguments.* One repetition where a program counts them, and sizes that two cores compute in about a minute, by its usage text:
   \`scripts/programs/arguments.ts\` has the rules, and \`scripts/programs/sizes.ts\` the exceptions. Sizes that are constants of a source stay
   as they are, because no program is changed.
+- *Lockstep.* ${listOf(Object.keys(runOptions))} count on the threads of a warp in lockstep, which \`--lanes 32\` gives them: a race on GPUs since Volta, which
+  \`--sanitize\` names.
+- *Headers.* Users bring those of CUB and Thrust, Boost, stb and bitmap_image.hpp; the last two have to lie beside the sources.
+  The header that the makefile of \`miniFE\` has a script write was written so.
 - *Inputs.* Files that the repository names without having them (\`.dvc\`) are made by \`scripts/programs/inputs.ts\`, in the format that the
   program reads. Where that would be a guess, the result is *no data*.
 - *Time.* The limit is 40 to 100 seconds of CPU time. ${onMore.length} programs that take longer were run with one to four threads on a machine with 16 cores,

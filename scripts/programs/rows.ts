@@ -2,7 +2,7 @@
 import { withoutInputs } from './inputs.ts';
 import type { Result } from './table.ts';
 
-export interface Row extends Pick<Result, 'name' | 'stage' | 'needs' | 'args' | 'cores'> {
+export interface Row extends Pick<Result, 'name' | 'stage' | 'needs' | 'args' | 'options' | 'cores'> {
   /** Empty if there is nothing to say. */
   readonly reason: string;
   /** Whether the program says if its results are right. */
@@ -24,14 +24,17 @@ const known: Readonly<Record<string, string>> = {
   kmeans: 'function definitions of C before 1989 in a C++ source',
   egs: '`using namespace std` makes its `stack` ambiguous with libc++',
   attentionMultiHeadKVCache: 'a template member without `template`, which clang refuses',
-  'logic-rewrite': '`cudaGetErrorString` on the device',
-  miniFE: 'a header that a script of its makefile writes',
+  bitpermute: '4 GiB of host memory, and what the program itself has',
+  btree: 'one allocation of 4 GiB',
+  car: '6.3 GiB of host memory, and 5.9 of the device',
+  concat: '4.5 GiB of host memory',
+  mergeVS: '4 GiB of host memory, and what the program itself has',
   'softmax-online': 'more than 4 GiB of host memory',
+  storeKVCache: 'allocations of 16 GiB',
+  vol2col: '5.7 GiB of host memory',
   spsm: 'a singular matrix, at every size',
-  romberg: 'a race between threads of a warp, which `--sanitize` names',
   sssp: 'a race between threads of a block, which `--sanitize` names',
   floydwarshall2: 'a race between threads of a block, which `--sanitize` names',
-  dxtc2: 'a race between threads of a warp, which `--sanitize` names',
   p2p: 'it needs two devices',
 };
 
@@ -40,7 +43,7 @@ const endsWithoutInput = new Set(['run', 'wrong', 'silent', 'time']);
 
 /** What the page keeps of a result. */
 export function rowOf(result: Result): Row {
-  const { name, needs, checks, args, cores, runSeconds } = result;
+  const { name, needs, checks, args, options, cores, runSeconds } = result;
   const stage = withoutInputs.has(name) && endsWithoutInput.has(result.stage) ? 'no data' : result.stage;
   return {
     name,
@@ -49,6 +52,7 @@ export function rowOf(result: Result): Row {
     checks: checks !== 'nothing',
     needs,
     ...(args === undefined || args.length === 0 || stage === 'no data' ? {} : { args }),
+    ...(options === undefined ? {} : { options }),
     ...(runSeconds === undefined || stage === 'no data' ? {} : { seconds: Math.round(runSeconds * 10) / 10 }),
     ...(cores === undefined ? {} : { cores }),
   };

@@ -5,15 +5,20 @@
  */
 export const sizes: Readonly<Record<string, string>> = {
   aidw: '2 1 1',
+  atomicCost: '16 1',
   atomicReduction: '1048576 1',
   babelstream: '-s 262144 -n 2',
   'blas-gemmEx': '64 64 64 1',
   'blas-gemmEx2': '64 64 64 1',
+  bicgstab: 'TEM27623/TEM27623_M.mtx 100 0',
   blockScan: '1024 1',
+  bmf: 'test -r 1 -l 112 -i 100 --seed 123',
+  clink: '1',
   contract: '8 1',
   'd3q19-bgk': '8',
   dpid: '64 48 0.5 1',
   dwconv: '2 16 32 32 1',
+  easyWave: '-grid ../easyWave-omp/data/grids/e2Asean.grd -source ../easyWave-omp/data/faults/BengkuluSept2007.flt -time 10',
   eikonal: '-s 32',
   ert: '1 32',
   expdist: '256 1',
@@ -21,9 +26,12 @@ export const sizes: Readonly<Record<string, string>> = {
   fpdc: '8 2 1 2',
   fsm: '1024',
   gemv: '-s 512 -i 1 -x 32 -y 2',
+  gmm: '8 data result',
   gpp: 'test',
+  henry: 'IRMOF-1.cssr 1',
   langevin: '65536 1',
   lavaMD: '-boxes1d 2',
+  leukocyte: '../data/leukocyte/testfile.avi 2',
   lfib4: '1100000',
   linearprobing: '1 1',
   lud: '-s 256',
@@ -31,6 +39,7 @@ export const sizes: Readonly<Record<string, string>> = {
   md: '0 1',
   metropolis: '-l 32 3 -t 4.7 0.1 -a 2 2 20 2 -h 1.0 -z 7919',
   michalewicz: '10000 1',
+  miniFE: '-nx 16 -ny 16 -nz 16',
   minimod: '--niters 1 --grid 64 --nsteps 4',
   nbody: '1000 3',
   nqueen: '15 7 1',
@@ -53,13 +62,17 @@ export const sizes: Readonly<Record<string, string>> = {
   spsm: '1024 16 8192 1 1',
   su3: '-i 1 -l 4 -t 128 -v 3 -w 1',
   'segment-reduce': '64 1',
+  snake: '100 made/pairs.txt 4096 1',
+  snicit: '-k A -n 10000 -b 10000',
   ssm: '1',
   stencil3d: '32 1',
   streamcluster: '4 8 16 1024 1024 100 none output.txt 1',
   thomas: '64 256 64 1',
   topk: '8 1',
+  tpacf: '-d made/stars -p 4096 -r made/random -n 1 -q 4096 -b 5 -l 1 -u 10000 -a -j 10 -o results.dat',
   tridiagonal: '-num_systems=512',
   vmc: '1',
+  voxelization: 'data/test/ 1',
   warpexchange: '512 512 1',
   wordcount: '1',
   xsbench: '-s small -m event -l 10000 -r 1',
@@ -109,6 +122,15 @@ export const sizes: Readonly<Record<string, string>> = {
   '2_Concepts_and_Techniques/radixSortThrust': '-n=131072 -iterations=2',
   '3_CUDA_Features/globalToShmemAsyncCopy': '-wA=320 -hA=320 -wB=320 -hB=320',
 };
+
+/** Options of `cumetal run` on the CPU device: threads of a warp in lockstep where a program counts on that. */
+export const runOptions: Readonly<Record<string, readonly string[]>> = {
+  dxtc2: ['--lanes', '32'],
+  romberg: ['--lanes', '32'],
+};
+
+/** Programs that compare everything with a reference, and print something only where it differs. */
+export const printsFailuresOnly: ReadonlySet<string> = new Set(['channelShuffle']);
 
 /** Variables of makefiles that switch a program's own check on. */
 export const checksOn: Readonly<Record<string, string>> = {

@@ -9,6 +9,8 @@ export interface Result {
   readonly checks: string;
   readonly needs: readonly string[];
   readonly args?: readonly string[];
+  /** Options of `cumetal run`. */
+  readonly options?: readonly string[];
   readonly compileSeconds?: number;
   /** CPU time. */
   readonly runSeconds?: number;

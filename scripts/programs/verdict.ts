@@ -4,7 +4,7 @@ const good = /\b(PASS(ED)?|passed|pass|SUCCESS(FUL)?|succe(ss|ssful|ssfully|eded
 const bad = /\b(FAIL(S|ED|URE)?|fail(s|ed|ure)?|incorrect|mismatch(es|ed)?|wrong|invalid|not (pass|correct|match)\w*|error)\b/i;
 /** Words of failure in lines that say that there was none. */
 const none =
-  /\b(no|0|zero|without|none)\b[^.,;]*\b(error|mismatch|fail)|\bincorrect \w+\s*[:=]\s*0\b|\b(errors?|mismatch(es)?|failures?|failed)\s*(count|rate|num\w*)?\s*[:=(]*\s*0\b(?!\.\d*[1-9])|error (rate|bound|norm|tolerance)|(max|rms|mean|relative|absolute|average|l1|l2|norm)\w*[ _-]*(\w+[ _-])?err/i;
+  /\b(no|0|zero|without|none)\b[^.,;]*\b(error|mismatch|fail)|\bincorrect \w+\s*[:=]\s*0\b|\b(errors?|mismatch(es)?|failures?|failed)\s*(count|rate|num\w*)?\s*[:=(]*\s*0\b(?!\.\d*[1-9])|error (rate|bound|norm|tolerance|threshold)|\btotal error:\s+\d+\s+rel|(max|rms|mean|relative|absolute|average|l1|l2|norm)\w*[ _-]*(\w+[ _-])?err/i;
 
 /** Errors that are measured: a heading, or a number behind the word. What is too much only the program knows. */
 const measured =

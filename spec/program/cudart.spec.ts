@@ -132,6 +132,45 @@ test('a managed variable has its initial contents on the host, and those of eith
   assert.equal(words(one, at(4000), 2), [0, 18]);
 });
 
+test('variables that no kernel names start as the source says, and kernels reach managed ones through pointers', () => {
+  const one = cuda();
+  const { call, memory } = one;
+  const unnamed = `.version 8.0
+.target sm_80
+.address_size 64
+.visible .global .attribute(.managed) .align 4 .b8 shared[12] = {7, 0, 0, 0, 9};
+.global .align 4 .u32 own = 11;
+.visible .entry add(.param .u64 at) {
+  .reg .b32 %r; .reg .b64 %d;
+  ld.param.u64 %d, [at]; ld.global.u32 %r, [%d]; add.u32 %r, %r, 5; st.global.u32 [%d], %r; ret;
+}
+`;
+  memory.put(at(100_000), cBytes(unnamed));
+  memory.putU64(at(8), at(100_000));
+  const image = call.__cudaRegisterFatBinary!(at(0)) as unknown as bigint;
+  const name = (text: string): bigint => {
+    memory.put(at(64), cBytes(text));
+    return at(64);
+  };
+  call.__cudaRegisterFunction!(image, at(30), name('add'), at(64), -1, 0n, 0n, 0n, 0n, 0n);
+  call.__cudaRegisterVar!(image, at(4000), name('shared'), at(64), 0, 12n, 0, 0);
+  call.__cudaRegisterVar!(image, at(4020), name('own'), at(64), 0, 4n, 0, 0);
+  call.__cudaRegisterFatBinaryEnd!(image);
+  assert.equal(words(one, at(4000), 3), [7, 9, 0]);
+  assert.is(call.cudaMemcpyFromSymbol!(at(1000), at(4020), 4n, 0n, 2), 0);
+  assert.equal(words(one, at(1000), 1), [11]);
+  putWords(one, 340, [1, 1, 1]);
+  put(one, 424, [at(400)]);
+  assert.is(call.cudaGetSymbolAddress!(at(400), at(4020)), 0);
+  assert.is(call.cudaLaunchKernel!(at(30), at(340), at(340), at(424), 0n, 0n), 0);
+  assert.is(call.cudaMemcpyFromSymbol!(at(1000), at(4020), 4n, 0n, 2), 0);
+  assert.equal(words(one, at(1000), 1), [16]);
+  // A pointer into the managed variable, as the host has it.
+  put(one, 400, [at(4004)]);
+  assert.is(call.cudaLaunchKernel!(at(30), at(340), at(340), at(424), 0n, 0n), 0);
+  assert.equal(words(one, at(4000), 3), [7, 14, 0]);
+});
+
 test('pointers outside of an array that a kernel compares, or indexes back from, but does not follow', () => {
   const one = cuda();
   const { call, memory } = one;

@@ -49,6 +49,29 @@ test('a context that is no current one can be current again, or be destroyed', (
   assert.is(made(one, 'cuCtxGetCurrent'), 0n);
 });
 
+test('a variable that no kernel names has an address and its initial contents until its module is unloaded', () => {
+  const one = context();
+  const { call, memory } = one;
+  memory.put(
+    at(100_000),
+    cBytes('.version 8.0\n.target sm_80\n.address_size 64\n.global .align 4 .b8 own[8] = {11, 0, 0, 0, 12};\n.entry k() { ret; }\n'),
+  );
+  const module = made(one, 'cuModuleLoadData', at(100_000));
+  memory.put(at(64), cBytes('own'));
+  const address = made(one, 'cuModuleGetGlobal_v2', at(208), module, at(64));
+  assert.is(memory.u64(at(208)), 8n);
+  assert.is(call.cuMemcpyDtoH_v2!(at(1000), address, 8n), ok);
+  assert.equal(words(one, at(1000), 2), [11, 12]);
+  assert.is(call.cuMemcpyHtoD_v2!(address, putWords(one, 1000, [5]), 4n), ok);
+  assert.is(made(one, 'cuModuleGetGlobal_v2', 0n, module, at(64)), address);
+  assert.is(call.cuMemcpyDtoH_v2!(at(1000), address, 8n), ok);
+  assert.equal(words(one, at(1000), 2), [5, 12]);
+  memory.put(at(64), cBytes('other'));
+  assert.is(call.cuModuleGetGlobal_v2!(at(200), 0n, module, at(64)), 500);
+  assert.is(call.cuModuleUnload!(module), ok);
+  assert.is.not(call.cuMemcpyDtoH_v2!(at(1000), address, 8n), ok);
+});
+
 test('memory of two handles makes up one range, which copies and kernels take as any other', () => {
   const one = context();
   const { call } = one;

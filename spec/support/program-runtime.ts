@@ -1,6 +1,6 @@
 /** The CUDA runtime as a program sees it: its functions with memory that a test makes. */
 import * as assert from 'uvu/assert';
-import { loadSource, warpSynchronous } from '../../src/api/load.ts';
+import { initialValuesOf, loadSource, warpSynchronous } from '../../src/api/load.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { openDevice } from '../../src/device/index.ts';
 import { type CudaOptions, CudaState, cudaImports, managedPointer } from '../../src/program/cudart/index.ts';
@@ -52,6 +52,7 @@ export function cuda(more: Partial<CudaOptions> = {}): Cuda {
   const options: CudaOptions = {
     device,
     load: (text, diagnostics) => loadSource(device, text, { compile: { target: 'cpu' }, ...warpSynchronous(text) }, diagnostics),
+    initialValues: initialValuesOf,
     report: ({ list }) => void reported.push(...list.map(({ code }) => code)),
     print: () => undefined,
     now: () => performance.now(),

@@ -2,7 +2,7 @@
 import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
 import { beyondTarget, prefersCpu } from '../compile/about-targets.ts';
-import { type Compiled, type CompileOptions, compile, reflect } from '../compile/index.ts';
+import { type Compiled, type CompileOptions, compile, initialValues, reflect } from '../compile/index.ts';
 import type { DeviceModule, LoadOptions, Device as LowDevice } from '../device/device.ts';
 import { hostTarget } from '../device/host-target.ts';
 
@@ -15,6 +15,9 @@ export type ModuleSource = string | SourceFile | Uint8Array;
  */
 export const warpSynchronous = (ptx: string): Pick<LoadOptions, 'lanes'> =>
   /\b(?:ld|st)\.volatile\.shared\b/.test(ptx) ? { lanes: 32 } : {};
+
+/** The initial bytes of the variables of PTX, by name. */
+export const initialValuesOf = (ptx: string): ReadonlyMap<string, Uint8Array> => initialValues(new SourceFile('module.ptx', ptx));
 
 /** The options of loading a module. */
 export interface ModuleOptions extends LoadOptions {

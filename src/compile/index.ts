@@ -6,6 +6,7 @@ export type { Reflection } from '../air/abi.ts';
 export { checkSource, type Parsed, parseAndCheck } from './check-source.ts';
 export { type CompiledShare, compiledOfShares, compileShare } from './compile-share.ts';
 export { metallibOfBitcode, metallibOfModules } from './from-air.ts';
+export { initialValues } from './initial-values.ts';
 export {
   type Compiled,
   type CompileOptions,

@@ -1,5 +1,5 @@
 /** The worker of a page that runs one program, and is ended with it. */
-import { loadSource, warpSynchronous } from '../api/load.ts';
+import { initialValuesOf, loadSource, warpSynchronous } from '../api/load.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile } from '../base/source.ts';
 import { renderAll } from '../cli/terminal/render.ts';
@@ -32,6 +32,7 @@ function run(order: RunOrder): void {
       diagnostics.addAll(own.sorted());
       return module;
     },
+    initialValues: initialValuesOf,
     report: ({ list }) => void host.writeOutput(2, new TextEncoder().encode(renderAll(list))),
     print: (text) => void host.writeOutput(1, text),
     now: () => performance.now(),

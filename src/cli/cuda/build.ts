@@ -89,7 +89,7 @@ export const objectName = (path: string): string => path.replace(/\.(cu|cpp|cc|c
 
 /** Libraries of CUDA and of compilers that are part of what runs the program or have no use in it, so that no file has their names. */
 const isBuiltIn =
-  /^(cuda|cudart|cudart_static|cudadevrt|culibos|nvToolsExt|nvToolsExt64|nvrtc|nvrtc_static|nvrtc-builtins|nvrtc-builtins_static|stdc\+\+|gcc|gcc_s|gomp|gfortran|quadmath|c|c\+\+|c\+\+abi)$/;
+  /^(cuda|cudart|cudart_static|cudadevrt|culibos|nvToolsExt|nvToolsExt64|nvrtc|nvrtc_static|nvrtc-builtins|nvrtc-builtins_static|stdc\+\+|stdc\+\+fs|gcc|gcc_s|gomp|gfortran|quadmath|c|c\+\+|c\+\+abi)$/;
 
 /** The first file that cannot be read, and why. */
 export function unreadable(

@@ -3,7 +3,7 @@ import type { Command, Option } from '../command/command.ts';
 import { run } from '../run/command.ts';
 
 /** How kernels run, in the words of `run`. */
-const ofKernels = new Set(['engine', 'fma', 'denormals', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize']);
+const ofKernels = new Set(['engine', 'fma', 'denormals', 'lanes', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize']);
 const shared: readonly Option[] = run.options.filter(({ name }) => ofKernels.has(name));
 
 export const exec: Command = {

@@ -90,6 +90,12 @@ const options: readonly Option[] = [
     doc: 'Single-precision subnormals on the CPU device. `keep` (the default) computes with them, as NVIDIA GPUs do. `flush` treats them as zeros, as Apple GPUs do, and runs one thread at a time.',
   },
   {
+    name: 'lanes',
+    value: 'COUNT',
+    choices: ['4', '8', '16', '32'],
+    doc: 'Threads of a warp that vectorized code on the CPU device runs together. By default as many as fit the kernel. With 32, the threads of a warp go in lockstep between barriers, as on GPUs before Volta: programs that count on that have races on newer ones.',
+  },
+  {
     name: 'threads',
     value: 'N',
     doc: 'The number of CPU threads that run the blocks of a large launch. The default is the number of cores; 1 disables worker threads.',

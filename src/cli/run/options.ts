@@ -168,18 +168,20 @@ function readNamed(parsed: ParsedArguments): Pick<LaunchPlan, 'kernel' | 'cooper
 
 const present = <T>(values: readonly (T | undefined)[]): T[] => values.flatMap((v) => (v === undefined ? [] : [v]));
 
-/** `--engine`, `--fma`, `--denormals`, `--via` and `--fp`, whose choices the parser has checked, and `--threads`. */
+/** `--engine`, `--fma`, `--denormals`, `--lanes`, `--via` and `--fp`, whose choices the parser has checked, and `--threads`. */
 function engineOptions(parsed: ParsedArguments, threads: number | undefined): RunRequest['engine'] {
   const via = lastValue(parsed, 'via');
   const fp = lastValue(parsed, 'fp');
   const engine = lastValue(parsed, 'engine');
   const fma = lastValue(parsed, 'fma');
   const denormals = lastValue(parsed, 'denormals');
+  const lanes = lastValue(parsed, 'lanes');
   return {
     ...(engine ? { engine: engine as Engine } : {}),
     ...(fma ? { fma: fma as Fma } : {}),
     ...(denormals ? { denormals: denormals as Denormals } : {}),
     ...(threads === undefined ? {} : { threads }),
+    ...(lanes ? { lanes: Number(lanes) as 32 } : {}),
     ...(via ? { via: via as Via } : {}),
     ...(fp ? { fp: fp as Fp } : {}),
   };

@@ -1,6 +1,6 @@
 /** The device half of a whole program: how its code is loaded and run, and what is said of its faults. */
 
-import { loadSource, warpSynchronous } from '../../api/load.ts';
+import { initialValuesOf, loadSource, warpSynchronous } from '../../api/load.ts';
 import { Diagnostics } from '../../base/diagnostic.ts';
 import { printable } from '../../base/printable.ts';
 import { SourceFile } from '../../base/source.ts';
@@ -24,7 +24,7 @@ interface Surroundings {
 
 /** What the runtime of a program needs of its device, and whether the sanitizer has found faults. */
 export interface DeviceHalf
-  extends Pick<CudaOptions, 'device' | 'load' | 'link' | 'instruments' | 'explainFault' | 'observePool' | 'report'> {
+  extends Pick<CudaOptions, 'device' | 'load' | 'initialValues' | 'link' | 'instruments' | 'explainFault' | 'observePool' | 'report'> {
   hasFindings(): boolean;
 }
 
@@ -43,6 +43,7 @@ export function deviceHalf(device: Device, request: RunRequest, { terminal, isCa
       if (loaded) sources.set(loaded, source);
       return loaded;
     },
+    initialValues: initialValuesOf,
     link(texts) {
       const diagnostics = new Diagnostics();
       const sources = texts.map((text) => sourceOf(text, terminal));

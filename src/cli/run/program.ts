@@ -23,7 +23,7 @@ import { compileAtRunTime } from './run-time-compiler.ts';
 
 /** Options that say how a program is compiled and how its kernels run. Others are of one launch. */
 const allowed = new Set([
-  ...['device', 'engine', 'fma', 'denormals', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize', 'quiet'],
+  ...['device', 'engine', 'fma', 'denormals', 'lanes', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize', 'quiet'],
   ...['include', 'define', 'std', 'library', 'library-folder', 'rdc', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
   ...['profile', 'roofline', 'trace-thread', 'trace-launch', 'trace-limit', 'trace-out'],
 ]);

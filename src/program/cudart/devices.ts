@@ -282,6 +282,7 @@ const resetRow = plainRow([], 'uint', (state) => {
   for (const map of [state.streams, state.events, state.captures, state.graphs, state.executables, state.limits]) map.clear();
   for (const map of [state.modules, state.functions, state.dynamicShared, state.largeClusters, state.placed]) map.clear();
   for (const map of [state.arrays, state.mipmaps, state.textures, state.surfaces]) map.clear();
+  state.unnamed.clear();
   state.pools.clear();
   state.graphMemory.clear();
   state.last = 'cudaSuccess';

@@ -16,7 +16,7 @@ import { driverPools } from './pools.ts';
 import { driverRow, must, type Row } from './row.ts';
 import { type CodeImage, CudaFailure, type CudaState, fail, type LaunchShape } from './state.ts';
 import { streams } from './streams.ts';
-import { placeVariable } from './symbols.ts';
+import { placeNamed } from './symbols.ts';
 import { tensorMaps } from './tensor-maps.ts';
 import { virtualMemory } from './virtual-memory.ts';
 import { work } from './work.ts';
@@ -66,8 +66,7 @@ function functionOf(state: CudaState, to: bigint, handle: bigint, nameAt: bigint
 function globalOf(state: CudaState, to: bigint, bytesTo: bigint, handle: bigint, nameAt: bigint): void {
   const image = moduleOf(state, handle);
   const name = textAt(state, nameAt);
-  const found = state.moduleOf(image).symbols.find((symbol) => symbol.name === name) ?? fail('cudaErrorSymbolNotFound');
-  const { address, size } = placeVariable(state, found);
+  const { address, size } = placeNamed(state, image, name);
   must(to === 0n || state.memory.putU64(to, address));
   must(bytesTo === 0n || state.memory.putU64(bytesTo, size));
 }
@@ -75,6 +74,11 @@ function globalOf(state: CudaState, to: bigint, bytesTo: bigint, handle: bigint,
 function unload(state: CudaState, handle: bigint): void {
   const image = moduleOf(state, handle);
   image.module?.close();
+  for (const allocation of state.unnamed.get(image)?.values() ?? []) {
+    state.allocations.remove(allocation);
+    allocation.buffer.free();
+  }
+  state.unnamed.delete(image);
   state.modules.delete(handle);
   for (const [each, named] of [...state.functions]) if (named.image === image) state.functions.delete(each);
 }

@@ -4,6 +4,7 @@
  */
 
 import type { DeviceModule } from '../../device/index.ts';
+import { allocate } from './device-memory.ts';
 import { plainRow, type Row } from './row.ts';
 import { type CodeImage, CudaFailure, type CudaState, fail } from './state.ts';
 
@@ -38,11 +39,15 @@ function shareManaged(state: CudaState, handle: bigint): undefined {
   const names = new Set([...(image?.text.matchAll(managedVariable) ?? [])].map(([, name]) => name));
   for (const [pointer, variable] of names.size > 0 ? state.variables : []) {
     if (variable.image !== image || !names.has(variable.name)) continue;
-    const symbol = loaded(state, variable.image)?.symbols.find(({ name }) => name === variable.name);
-    if (!symbol?.buffer) continue;
+    const module = loaded(state, variable.image);
+    if (!module) continue;
+    const symbol = module.symbols.find(({ name }) => name === variable.name);
     const host = { pointer, kind: 'managed' } as const;
-    state.allocations.add({ address: symbol.buffer.deviceAddress(), size: symbol.size, buffer: symbol.buffer, host, isVariable: true });
-    state.memory.put(pointer, symbol.read());
+    if (!symbol) allocate(state, variable.size, { host, isVariable: true });
+    else if (symbol.buffer)
+      state.allocations.add({ address: symbol.buffer.deviceAddress(), size: symbol.size, buffer: symbol.buffer, host, isVariable: true });
+    else continue;
+    state.memory.put(pointer, symbol ? symbol.read() : variable.unused);
   }
 }
 
@@ -98,7 +103,7 @@ export const registration: Readonly<Record<string, Row>> = {
     (state, handle, host, _address, deviceName, _external, size) => {
       const image = state.images.get(handle);
       const name = state.memory.cString(deviceName);
-      if (image && name !== undefined) state.variables.set(host, { name, image, size, unused: new Uint8Array(size) });
+      if (image && name !== undefined) state.addVariable(host, { name, image }, size);
     },
   ),
 };

@@ -49,7 +49,7 @@ export interface Named {
   readonly image: CodeImage;
 }
 
-/** A variable on the device; `unused` holds the contents of one that no kernel names. */
+/** A variable on the device; `unused` holds the contents of one that no kernel of its code names. */
 export interface Variable extends Named {
   readonly size: number;
   readonly unused: Uint8Array;
@@ -118,6 +118,8 @@ export interface CudaOptions {
   readonly device: Device;
   /** Loads PTX on the device. Undefined after reporting. */
   load(ptx: string, diagnostics: Diagnostics): DeviceModule | undefined;
+  /** The initial bytes of the variables of PTX by name. Without it, variables that no kernel names start with zeros. */
+  initialValues?(ptx: string): ReadonlyMap<string, Uint8Array>;
   /**
    * The PTX that a fat binary has at a pointer of the program; text with a zero byte behind it by default. `parts` are the fat binaries that it was
    * linked of, if nvcc has linked it.
@@ -146,6 +148,29 @@ export interface CudaOptions {
   now(): number;
 }
 
+/** A variable of an image, whose initial bytes are looked for when they are first needed. */
+class RegisteredVariable implements Variable {
+  readonly name: string;
+  readonly image: CodeImage;
+  readonly size: number;
+  readonly #initial: CudaOptions['initialValues'];
+  #unused: Uint8Array | undefined;
+
+  constructor({ name, image }: Named, size: number, initial: CudaOptions['initialValues']) {
+    this.name = name;
+    this.image = image;
+    this.size = size;
+    this.#initial = initial;
+  }
+
+  get unused(): Uint8Array {
+    if (this.#unused) return this.#unused;
+    this.#unused = new Uint8Array(this.size);
+    this.#unused.set(this.#initial?.(this.image.text).get(this.name)?.subarray(0, this.size) ?? []);
+    return this.#unused;
+  }
+}
+
 /** Says beside faults of accesses that memory was refused before. */
 function explainNull({ list }: Diagnostics, bytes: number): void {
   list.forEach((each, i) => {
@@ -162,6 +187,8 @@ export class CudaState {
   readonly variables = new Map<bigint, Variable>();
   /** Where variables are whose addresses the program has asked for. */
   readonly placed = new Map<bigint, Allocation>();
+  /** Where variables of modules are that no kernel names. */
+  readonly unnamed = new Map<CodeImage, Map<string, Allocation>>();
   readonly images = new Map<bigint, CodeImage>();
   readonly configurations: LaunchShape[] = [];
   readonly streams = new Map<bigint, { readonly flags: number; readonly priority: number }>();
@@ -228,6 +255,11 @@ export class CudaState {
   newHandle(): bigint {
     this.#handles += 16n;
     return (1n << 48n) + this.#handles;
+  }
+
+  /** Registers a variable of the device by what stands for it on the host. */
+  addVariable(pointer: bigint, named: Named, size: number): void {
+    this.variables.set(pointer, new RegisteredVariable(named, size, this.options.initialValues));
   }
 
   /** The loaded code of an image. */

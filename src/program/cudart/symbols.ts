@@ -4,7 +4,7 @@ import type { Allocation } from './allocations.ts';
 import { deviceSide, kinds, type Side, side } from './copies.ts';
 import { allocate } from './device-memory.ts';
 import { must, type Row, row } from './row.ts';
-import { type CudaState, fail, type Variable } from './state.ts';
+import { type CodeImage, type CudaState, fail, type Variable } from './state.ts';
 import { plainWorkRow, workRow } from './work.ts';
 
 /** The variable of a symbol: that of the device, or what stands for one that no kernel names. */
@@ -24,7 +24,7 @@ function symbolSide(state: CudaState, symbol: bigint, offset: number, bytes: num
 }
 
 /** The memory of a variable of a module, with an address that kernels may be given. */
-export function placeVariable(state: CudaState, { buffer, size }: DeviceSymbol): Allocation {
+function placeVariable(state: CudaState, { buffer, size }: DeviceSymbol): Allocation {
   if (!buffer) fail('cudaErrorNotSupported');
   const address = buffer!.deviceAddress();
   const known = state.allocations.find(address);
@@ -32,6 +32,24 @@ export function placeVariable(state: CudaState, { buffer, size }: DeviceSymbol):
   const allocation: Allocation = { address, size, buffer: buffer!, host: undefined, isVariable: true };
   state.allocations.add(allocation);
   return allocation;
+}
+
+/** The memory of a variable that no kernel of its module names. Only pointers lead to it, so that it can be anywhere. */
+function placeUnnamed(state: CudaState, image: CodeImage, name: string): Allocation {
+  const known = state.unnamed.get(image)?.get(name);
+  if (known) return known;
+  const bytes = state.options.initialValues?.(image.text).get(name) ?? fail('cudaErrorSymbolNotFound');
+  const allocation = allocate(state, bytes.length, { isVariable: true });
+  allocation.buffer.write(bytes);
+  const all = state.unnamed.get(image) ?? new Map<string, Allocation>();
+  state.unnamed.set(image, all.set(name, allocation));
+  return allocation;
+}
+
+/** The memory of a variable of a module by its name. */
+export function placeNamed(state: CudaState, image: CodeImage, name: string): Allocation {
+  const found = state.moduleOf(image).symbols.find((symbol) => symbol.name === name);
+  return found ? placeVariable(state, found) : placeUnnamed(state, image, name);
 }
 
 /** The memory of the variable of a symbol. */
