@@ -118,11 +118,6 @@ export function clusterProblem(kernel: KernelReflection, request: Pick<LaunchReq
 
 const observers = ['sanitize', 'profile', 'trace', 'schedule'] as const;
 
-/** Most threads of a cluster that the sanitizer has numbers for. */
-const maxWatchedThreads = 1024;
-const threadsOfCluster = (kernel: KernelReflection, request: LaunchRequest): number =>
-  product(request.block) * product(clusterOfLaunch(kernel, request) ?? [1, 1, 1]);
-
 /**
  * Whether the blocks of a grid can wait for each other. Those of OpenCL leave the kernel meanwhile. Metal promises nothing, but a core runs a block at
  * a time at least, so that as many blocks as cores run together.
@@ -142,8 +137,7 @@ function checkObservers(info: DeviceInfo, kernel: KernelReflection, request: Lau
   const isGroup = kernel.cluster?.group !== undefined;
   const isTogether = (uses('grid') && product(grid) > 1) || isInCluster || isGroup;
   // The sanitizer takes turns with the blocks of a cluster.
-  const taken =
-    isInCluster && !(uses('grid') && product(grid) > 1) && threadsOfCluster(kernel, request) <= maxWatchedThreads ? 'sanitize' : undefined;
+  const taken = isInCluster && !(uses('grid') && product(grid) > 1) ? 'sanitize' : undefined;
   const wanted = kind === 'cpu' && !isTogether ? undefined : observers.find((each) => request[each] !== undefined && each !== taken);
   if (wanted && kind === 'cpu')
     diagnostics.report('CM5029', {

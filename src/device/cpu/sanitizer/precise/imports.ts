@@ -7,8 +7,8 @@ import type { SanitizedLaunch } from '../../observe/observer.ts';
 import type { Site } from '../../observe/sites.ts';
 import { type AboutLaunch, describeOther, type FaultyThread, type Findings } from './findings.ts';
 import type { Order } from './happens-before.ts';
-import { type Shadow, sinkBytes } from './shadow.ts';
-import { fieldOf, maxSites } from './stamp.ts';
+import { renewStamps, type Shadow, sinkBytes } from './shadow.ts';
+import { fieldOf, maxSites, oneOf } from './stamp.ts';
 import type { SanitizerImport } from './state.ts';
 import { newSyncCheck, type SyncCheck } from './sync.ts';
 
@@ -22,6 +22,8 @@ export interface Run {
   readonly order: Order;
   /** The block that runs, among those of its cluster, and where its area is. */
   block: { readonly rank: number; readonly start: number };
+  /** Turns of the blocks of clusters so far. */
+  turns: number;
   /** The globals of the instance, once it has begun. */
   global: ((name: string) => WebAssembly.Global) | undefined;
 }
@@ -59,12 +61,22 @@ function choose(run: Run): void {
   const rank = x + turns.cluster[0] * (y + turns.cluster[1] * z);
   run.block = { rank, start: turns.start + rank * turns.bytes };
   run.global!('thread.base').value = rank * product(request.block);
+  run.turns++;
 }
 
-function orderImports(run: Run): Pick<Imports, 'synced' | 'fenced' | 'together' | 'crossed' | 'began' | 'chosen'> {
+/** Lets the time begin anew. A fence so far is taken to be behind all accesses so far: what it orders is not reported. */
+function renew(run: Run): void {
+  renewStamps(run.launch, run.shadow);
+  const fence = run.global!('time.lastFence');
+  fence.value = fence.value === 0n ? 0n : 2n * oneOf('time');
+  run.global!('time.now').value = 2n * oneOf('time');
+}
+
+function orderImports(run: Run): Pick<Imports, 'synced' | 'fenced' | 'together' | 'crossed' | 'began' | 'chosen' | 'renewed'> {
   const { order } = run;
   return {
     chosen: (): void => choose(run),
+    renewed: (): void => renew(run),
     synced: (address: bigint, site: number): void => order.synced(BigInt.asUintN(64, address), site),
     fenced: (site: number): void => order.fenced(site),
     together: (base: number, mask: number): void => order.together(base, mask),

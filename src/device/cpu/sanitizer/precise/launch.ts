@@ -48,6 +48,7 @@ export function startPreciseSanitizer(launch: SanitizedLaunch, diagnostics: Diag
     findings: newFindings(about),
     order,
     block: { rank: 0, start: launch.area.start },
+    turns: 0,
     global: undefined,
   };
   const writer = newWriterQuery(launch);
@@ -157,19 +158,26 @@ function barrierNotes(run: Run, site: Site | undefined, address: bigint): string
   return [`the mbarrier is in a phase of parity ${parity}, in which ${pending} of ${expected} arrivals are missing, and ${missing}`];
 }
 
-/** Throws when the threads of a block have only polled for some ticks; threads that poll take turns. */
+/** Turns of each block of a cluster without progress after which threads that poll count as deadlocked. */
+const minIdleTurns = 3;
+
+/** Throws when the threads of a block, or of the blocks of a cluster, have only polled for some ticks; threads that poll take turns. */
 function newDeadlockCheck(run: Run): () => void {
-  let [last, idleTicks, polls] = ['', 0, 0];
+  let [last, idleTicks, polls, idleSince] = ['', 0, 0, 0];
+  const { turns } = run.launch;
+  const minTurns = turns ? minIdleTurns * blocksOf(turns) : 0;
   return () => {
     if (!run.launch.request.sanitize.kinds.has('sync')) return;
     // Blocks that run by turns change, whatever they do.
-    const where = run.launch.turns ? [] : ['ctaid.x', 'ctaid.y', 'ctaid.z'];
+    const where = turns ? [] : ['ctaid.x', 'ctaid.y', 'ctaid.z'];
     const state = [...where, 'progress'].map((name) => wordOf(run, name)).join();
     const isIdle = state === last && wordOf(run, 'polls') - polls >= minPolls;
     idleTicks = isIdle ? idleTicks + 1 : 0;
+    if (!isIdle) idleSince = run.turns;
     last = state;
     polls = wordOf(run, 'polls');
-    if (idleTicks < maxIdleTicks) return;
+    // What a block waits for is perhaps done by one that has not had its turn.
+    if (idleTicks < maxIdleTicks || run.turns - idleSince < minTurns) return;
     for (const which of ['last', 'other'] as const) reportPoll(run, which);
     throw new Deadlock();
   };

@@ -14,7 +14,7 @@ import { type Bounds, newSites, type Sites } from '../../observe/sites.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
 import { boundsOf } from './bounds.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
-import { maxSites, stampFields } from './stamp.ts';
+import { lateTime, maxSites, stampFields } from './stamp.ts';
 import { declareState, type SanitizerState, threadTimes, writeAdvance, writeStamp, writeThreadTimes } from './state.ts';
 import { isHiddenBarrier, isHiddenMemory, type Role } from './sync-roles.ts';
 
@@ -282,6 +282,12 @@ function writeBarrier({ state, hasOrder, isClustered }: Checks, code: Code): voi
 function writeBlockStart({ state, kinds, plan, kernel, hasOrder, isClustered }: Checks, code: Code): void {
   const { times } = state;
   if (isClustered) code.at('call', state.functions.chosen);
+  code.at('global.get', times.now);
+  code.i64(lateTime);
+  code.op('i64.ge_u');
+  code.open('if');
+  code.at('call', state.functions.renewed);
+  code.end();
   writeAdvance(state, code);
   if (hasOrder) code.at('call', state.functions.began);
   for (const time of ['block', 'barrier'] as const) {
