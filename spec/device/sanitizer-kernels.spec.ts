@@ -81,8 +81,14 @@ test('a read before the barrier of a large cluster', () => {
 });
 
 test('a block of a large cluster that never arrives', () => {
-  const late = ring.replace('barrier.cluster.arrive.aligned;\n@p', 'setp.eq.u32 q, rank, 5; @q bra WAIT2;\nbarrier.cluster.arrive.aligned;\n@p');
-  const stuck = late.replace('mov.u32 i, %ctaid.x;', 'bra END;\nWAIT2: ld.volatile.global.u32 x, [in]; setp.ne.u32 q, x, 7; @q bra WAIT2;\nEND: mov.u32 i, %ctaid.x;');
+  const late = ring.replace(
+    'barrier.cluster.arrive.aligned;\n@p',
+    'setp.eq.u32 q, rank, 5; @q bra WAIT2;\nbarrier.cluster.arrive.aligned;\n@p',
+  );
+  const stuck = late.replace(
+    'mov.u32 i, %ctaid.x;',
+    'bra END;\nWAIT2: ld.volatile.global.u32 x, [in]; setp.ne.u32 q, x, 7; @q bra WAIT2;\nEND: mov.u32 i, %ctaid.x;',
+  );
   finds(stuck, inRing(8, 96), 'CM6135', 'WAIT');
 });
 
@@ -190,6 +196,73 @@ test('blocks behind many events have no finding', () => {
 test('races between blocks on both sides of many events', () => {
   finds(behindMany('st.global.u32 [out+12], y;'), threeBlocks, 'CM6121', 'SECOND');
   finds(behindMany('add.u32 x, y, x; st.global.u32 [out+8], x;'), threeBlocks, 'CM6121', 'SECOND');
+});
+
+// ── barriers of the grid ──
+
+/** As `grid.sync()` of CUDA 13 does it: the first threads of the blocks count themselves, and wait for the last one. */
+const gridSync = (n: number): string => `bar.sync 0;
+@!first bra SYNCED${n};
+mov.u32 a, %ctaid.x; setp.eq.u32 q, a, 0; mov.u32 b, %nctaid.x; sub.u32 b, 0x80000001, b; selp.b32 b, b, 1, q;
+atom.add.release.gpu.u32 y, [map], b;
+WAIT${n}: ld.acquire.gpu.u32 b, [map]; xor.b32 b, b, y; setp.ge.s32 q, b, 0; @q bra WAIT${n};
+SYNCED${n}: bar.sync 0;
+`;
+/** Each block adds up what the next one has written, twice. */
+const onGrid = kernelOf(`mov.u32 a, %envreg2; mov.u32 b, %envreg1; mov.b64 map, {a, b}; add.u64 map, map, 4;
+mov.u32 rank, %ctaid.x; mov.u32 i, %ntid.x; mad.lo.u32 own, rank, i, t; mov.u32 x, own;
+mov.u32 a, %nctaid.x; add.u32 y, rank, 1; rem.u32 y, y, a; mad.lo.u32 other, y, i, t;
+mul.wide.u32 from, own, 4; add.u64 from, in, from; st.global.u32 [from], x;
+${gridSync(1)}mul.wide.u32 state, other, 4; add.u64 state, in, state; ld.global.u32 i, [state]; add.u32 x, x, i;
+${gridSync(2)}st.global.u32 [from], x;
+${gridSync(3)}ld.global.u32 i, [state]; add.u32 x, x, i;
+mov.u32 t, own;`);
+const grid = (blocks: number, threads: number) =>
+  ({ grid: [blocks, 1, 1], block: [threads, 1, 1], args: [room(blocks * threads), room(blocks * threads)], cooperative: true }) as const;
+
+test('blocks that wait for each other at barriers of the grid have no finding', () => {
+  for (const [blocks, threads] of [
+    [6, 64],
+    [64, 128],
+  ] as const) {
+    const { buffers } = isClean(onGrid, grid(blocks, threads));
+    const count = blocks * threads;
+    const next = (i: number): number => (i + threads) % count;
+    const expected = Array.from({ length: count }, (_, i) => i + 2 * next(i) + next(next(i)));
+    assert.equal([...new Uint32Array(buffers[1]!.slice().buffer)], expected);
+  }
+});
+
+test('missing barriers of the grid', () => {
+  finds(onGrid.replace(gridSync(1), 'bar.sync 0;\n'), grid(6, 64), 'CM6121', 'ld.global.u32 i, [state]; add.u32 x, x, i;');
+  finds(onGrid.replace(gridSync(3), ''), grid(6, 64), 'CM6121', 'ld.global.u32 i, [state]; add.u32 x, x, i;');
+});
+
+/** All threads read a word of shared memory that one of them changes behind a barrier. */
+const shared = onGrid.replace(
+  'mov.u32 t, own;',
+  `.shared .b32 word; @first st.shared.u32 [word], 5;
+bar.sync 0;
+ld.shared.u32 i, [word]; add.u32 x, x, i;
+bar.sync 0;
+@!first bra PAST;
+ld.shared.u32 i, [word]; add.u32 i, i, 1; st.shared.u32 [word], i;
+PAST: mov.u32 t, own;`,
+);
+
+test('reads by all threads before a barrier of the block', () => {
+  isClean(shared, grid(6, 64));
+  finds(
+    shared.replace('add.u32 x, x, i;\nbar.sync 0;\n@!first bra PAST', 'add.u32 x, x, i;\n@!first bra PAST'),
+    grid(6, 64),
+    'CM6120',
+    '[word]',
+  );
+});
+
+test('a block that does not come to a barrier of the grid', () => {
+  const early = onGrid.replace('st.global.u32 [from], x;\n', 'st.global.u32 [from], x;\nsetp.eq.u32 p, rank, 3; @p ret;\n');
+  finds(early, grid(6, 64), 'CM6135', 'WAIT1');
 });
 
 test.run();

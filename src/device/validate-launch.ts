@@ -116,6 +116,9 @@ export function clusterProblem(kernel: KernelReflection, request: Pick<LaunchReq
   return undefined;
 }
 
+/** Most threads of a grid with barriers that the sanitizer has numbers for. */
+const maxWatchedThreads = 65_536;
+
 const observers = ['sanitize', 'profile', 'trace', 'schedule'] as const;
 
 /**
@@ -135,9 +138,11 @@ function checkObservers(info: DeviceInfo, kernel: KernelReflection, request: Lau
   const uses = (which: 'grid' | 'cluster'): boolean => kernel.services?.some(({ service }) => service === which) === true;
   const isInCluster = uses('cluster') && product(clusterOfLaunch(kernel, request) ?? [1, 1, 1]) > 1;
   const isGroup = kernel.cluster?.group !== undefined;
-  const isTogether = (uses('grid') && product(grid) > 1) || isInCluster || isGroup;
-  // The sanitizer takes turns with the blocks of a cluster.
-  const taken = isInCluster && !(uses('grid') && product(grid) > 1) ? 'sanitize' : undefined;
+  const isGrid = uses('grid') && product(grid) > 1;
+  const isTogether = isGrid || isInCluster || isGroup;
+  // The sanitizer takes turns with the blocks of a cluster or of a grid.
+  const isTaken = isGrid ? !isInCluster && product(grid) * product(request.block) <= maxWatchedThreads : isInCluster;
+  const taken = isTaken ? 'sanitize' : undefined;
   const wanted = kind === 'cpu' && !isTogether ? undefined : observers.find((each) => request[each] !== undefined && each !== taken);
   if (wanted && kind === 'cpu')
     diagnostics.report('CM5029', {

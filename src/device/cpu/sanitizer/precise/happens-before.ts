@@ -20,6 +20,8 @@ export type Verdict = 'ordered' | 'race' | 'unfenced';
 export interface Order {
   /** A block starts. */
   began(): void;
+  /** Nothing is known any longer. */
+  forget(): void;
   /** All threads of the block are at its barrier. */
   crossed(): void;
   /** The lanes of a mask have synchronized, of the warp that starts at a thread. */
@@ -136,7 +138,10 @@ class ClockOrder implements Order {
 
   began(): void {
     // The blocks of a cluster begin together.
-    if (this.#in.block().first > 0) return;
+    if (this.#in.block().first === 0) this.forget();
+  }
+
+  forget(): void {
     this.#clocks.length = 0;
     this.#phases = [];
     for (const each of [this.#words, this.#arrivals, this.#notes, this.#proxies, ...Object.values(this.#groups)]) each.clear();

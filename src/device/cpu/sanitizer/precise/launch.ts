@@ -13,7 +13,7 @@ import type { Site } from '../../observe/sites.ts';
 import { instructionAt } from '../../source-text.ts';
 import { newFindings } from './findings.ts';
 import { newOrder } from './happens-before.ts';
-import { importsOf, type Run, siteOf, threadOf, wordOf } from './imports.ts';
+import { forgetIfSpent, importsOf, type Run, siteOf, threadOf, wordOf } from './imports.ts';
 import { newWriterQuery } from './last-writer.ts';
 import { allowArea, blocksOf, newShadow, type Shadow, storeWritten } from './shadow.ts';
 import { fieldOf, maxSites } from './stamp.ts';
@@ -49,6 +49,7 @@ export function startPreciseSanitizer(launch: SanitizedLaunch, diagnostics: Diag
     order,
     block: { rank: 0, start: launch.area.start },
     turns: 0,
+    reads: [],
     global: undefined,
   };
   const writer = newWriterQuery(launch);
@@ -62,7 +63,7 @@ export function startPreciseSanitizer(launch: SanitizedLaunch, diagnostics: Diag
         global(paramBytesGlobal(i)).value = BigInt(bytesOfParam(launch, param.slot, i));
       });
     },
-    tick: newDeadlockCheck(run),
+    tick: newTick(run),
     finish(to) {
       writer.finish();
       storeWritten(launch, shadow);
@@ -156,6 +157,15 @@ function barrierNotes(run: Run, site: Site | undefined, address: bigint): string
   const { pending, expected, bytes, parity } = state;
   const missing = bytes < 0 ? `${-bytes} bytes more have arrived than it expects` : `${bytes} bytes are missing`;
   return [`the mbarrier is in a phase of parity ${parity}, in which ${pending} of ${expected} arrivals are missing, and ${missing}`];
+}
+
+/** What is checked every few milliseconds. */
+function newTick(run: Run): () => void {
+  const checkDeadlock = newDeadlockCheck(run);
+  return () => {
+    forgetIfSpent(run);
+    checkDeadlock();
+  };
 }
 
 /** Turns of each block of a cluster without progress after which threads that poll count as deadlocked. */

@@ -33,7 +33,7 @@ interface Checks {
   readonly isOwnAt: IsOwnAt | undefined;
   /** Whether threads are ordered by more than barriers and fences. */
   readonly hasOrder: boolean;
-  /** Whether the blocks of a cluster run by turns. */
+  /** Whether the blocks of a cluster, or of a grid with barriers, run by turns. */
   readonly isClustered: boolean;
 }
 
@@ -59,7 +59,7 @@ export function newSanitizer(
   const { kernel } = plan;
   const { roleAt, isOwnAt } = source ?? {};
   const state = declareState(module, kernel.params.length);
-  const isClustered = kernel.params.some(({ service }) => service === 'cluster');
+  const isClustered = kernel.params.some(({ service }) => service === 'cluster' || service === 'grid');
   const hasOrder = kinds.has('race') && (isClustered || kernel.locs.some((loc) => isOrdering(lineOf(loc), roleAt)));
   const functions = accessFunctions(module, state, kinds, hasOrder);
   const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel, maxSites), readsBeforeAtomics(kernel)];
@@ -269,6 +269,8 @@ function writeFence(checks: Checks, code: Code, value: Value): void {
 function writeBarrier({ state, hasOrder, isClustered }: Checks, code: Code): void {
   writeAdvance(state, code);
   if (hasOrder) code.at('call', state.functions.crossed);
+  code.at('global.get', state.times.now);
+  code.at('global.set', state.times.reads);
   // Of several blocks the times of threads say more than that of a barrier.
   if (isClustered) return;
   code.at('global.get', state.times.now);
@@ -290,7 +292,7 @@ function writeBlockStart({ state, kinds, plan, kernel, hasOrder, isClustered }: 
   code.end();
   writeAdvance(state, code);
   if (hasOrder) code.at('call', state.functions.began);
-  for (const time of ['block', 'barrier'] as const) {
+  for (const time of ['block', 'barrier', 'reads'] as const) {
     code.at('global.get', times.now);
     code.at('global.set', times[time]);
   }

@@ -70,8 +70,11 @@ const globals = {
 } as const satisfies Record<string, ValueType>;
 export type SanitizerGlobal = keyof typeof globals;
 
-/** Times in the form of stamps, i64. `block` is the time at which the block started, which the host reads. */
-const times = ['now', 'stamp', 'block', 'barrier', 'span', 'lastFence', 'fencesBefore', 'acquired'] as const;
+/**
+ * Times in the form of stamps, i64. `block` is the time at which the block started, which the host reads; `reads` that of the last barrier of the
+ * block that runs, behind which it is new whether several threads have read.
+ */
+const times = ['now', 'stamp', 'block', 'barrier', 'reads', 'span', 'lastFence', 'fencesBefore', 'acquired'] as const;
 export type TimeGlobal = (typeof times)[number];
 
 /** Byte offsets of the times of a thread: its last warp barrier, release, acquire, and strong read. */
