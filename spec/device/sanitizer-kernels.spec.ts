@@ -30,12 +30,13 @@ function isClean(text: string, launch: SanitizedLaunch): SanitizedRun {
   return run;
 }
 
-/** Asserts that a code is found at a line that has a text. */
-function finds(text: string, launch: SanitizedLaunch, code: string, at: string): void {
+/** Asserts that a code is found at a line that has a text, and gives the message. */
+function finds(text: string, launch: SanitizedLaunch, code: string, at: string): string {
   const { messages, lines } = runSanitized(text, launch, false);
   const all = text.split('\n');
-  const found = messages.some((message, i) => message.startsWith(code) && all[lines[i]! - 1]?.includes(at));
-  assert.ok(found, messages.map((message, i) => `${lines[i]}: ${message}`).join('\n') || 'nothing');
+  const found = messages.find((message, i) => message.startsWith(code) && all[lines[i]! - 1]?.includes(at));
+  assert.ok(found !== undefined, messages.map((message, i) => `${lines[i]}: ${message}`).join('\n') || 'nothing');
+  return found!;
 }
 
 // ── clusters ──
@@ -65,7 +66,7 @@ const inRing = (blocks: number, threads: number) =>
 for (const [blocks, threads] of [
   [2, 256],
   [8, 384],
-  [16, 1024],
+  [16, 160],
 ] as const)
   test(`no finding in a cluster of ${blocks} blocks of ${threads} threads`, () => {
     const { buffers } = isClean(ring, inRing(blocks, threads));
@@ -76,7 +77,7 @@ for (const [blocks, threads] of [
 test('a read before the barrier of a large cluster', () => {
   const read = 'mapa.shared::cluster.u32 there, own, 7; ld.shared::cluster.u32 i, [there];';
   const early = ring.replace('add.u32 y, rank, 1;', `${read} setp.eq.u32 none, i, 77777; @none trap;\nadd.u32 y, rank, 1;`);
-  finds(early, inRing(8, 384), 'CM6110', read);
+  assert.match(finds(early, inRing(8, 384), 'CM6110', read), /byte 0 of the shared memory of the block \(4096 bytes\)/);
   finds(early, inRing(8, 384), 'CM6121', 'st.shared.u32 [own], x;');
 });
 
@@ -258,6 +259,13 @@ test('reads by all threads before a barrier of the block', () => {
     'CM6120',
     '[word]',
   );
+});
+
+test('CM5029: a grid with barriers of more threads than have numbers', () => {
+  const { messages } = runSanitized(onGrid, grid(65, 1024), false);
+  assert.equal(messages, [
+    'CM5029\nthe launch of kernel `k` requests `sanitize`, which a grid with barriers of more than 65536 threads does not support',
+  ]);
 });
 
 test('a block that does not come to a barrier of the grid', () => {

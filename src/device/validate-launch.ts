@@ -144,11 +144,13 @@ function checkObservers(info: DeviceInfo, kernel: KernelReflection, request: Lau
   const isTaken = isGrid ? !isInCluster && product(grid) * product(request.block) <= maxWatchedThreads : isInCluster;
   const taken = isTaken ? 'sanitize' : undefined;
   const wanted = kind === 'cpu' && !isTogether ? undefined : observers.find((each) => request[each] !== undefined && each !== taken);
+  const isTooLarge = wanted === 'sanitize' && isGrid && !isInCluster;
+  const ofGrid = isTooLarge ? `a grid with barriers of more than ${maxWatchedThreads} threads` : 'a kernel with barriers of the grid';
   if (wanted && kind === 'cpu')
     diagnostics.report('CM5029', {
       kernel: kernel.name,
       what: `\`${wanted}\``,
-      who: isInCluster || isGroup ? 'a kernel with clusters of blocks' : 'a kernel with barriers of the grid',
+      who: isInCluster || isGroup ? 'a kernel with clusters of blocks' : ofGrid,
     });
   else if (cooperative && !runsTogether(info, product(grid)))
     diagnostics.report('CM5029', {
