@@ -29,6 +29,10 @@ export interface SanitizedLaunch {
   readonly shared?: number;
   /** The order of blocks, warps and threads. */
   readonly schedule?: Order;
+  /** Blocks of a cluster along each axis. */
+  readonly cluster?: Dim3;
+  /** Whether all blocks run together. */
+  readonly cooperative?: boolean;
 }
 
 export interface SanitizedRun {
@@ -60,7 +64,7 @@ function libraryOf(text: string): { source: SourceFile; metallib: Uint8Array } {
 /** Launches the first kernel of a PTX text, or the named one, on memory of its own; `isPrecise` skips the fast sanitizer. */
 export function runSanitized(
   text: string,
-  { grid, block, args, kernel: name, kinds = sanitizeKinds, shared = 0, schedule }: SanitizedLaunch,
+  { grid, block, args, kernel: name, kinds = sanitizeKinds, shared = 0, schedule, cluster, cooperative }: SanitizedLaunch,
   isExact: boolean,
 ): SanitizedRun {
   const { source, metallib } = libraryOf(text);
@@ -106,6 +110,8 @@ export function runSanitized(
     timeoutMs: 20_000,
     sanitize,
     ...(schedule ? { schedule } : {}),
+    ...(cluster ? { cluster } : {}),
+    ...(cooperative ? { cooperative } : {}),
   };
   const preparation = prepareLaunch(memory, { info: cpuInfo, ownMemory: 0, allocations, isPrecise: isExact }, kernel, request, diagnostics);
   const prepared = 'launch' in preparation ? preparation.launch : undefined;

@@ -116,12 +116,10 @@ export function clusterProblem(kernel: KernelReflection, request: Pick<LaunchReq
   return undefined;
 }
 
-const observers = ['sanitize', 'profile', 'trace', 'schedule'] as const;
+/** Most threads of a grid with barriers that the sanitizer has numbers for. */
+const maxWatchedThreads = 65_536;
 
-/** Most threads of a cluster that the sanitizer has numbers for. */
-const maxWatchedThreads = 1024;
-const threadsOfCluster = (kernel: KernelReflection, request: LaunchRequest): number =>
-  product(request.block) * product(clusterOfLaunch(kernel, request) ?? [1, 1, 1]);
+const observers = ['sanitize', 'profile', 'trace', 'schedule'] as const;
 
 /**
  * Whether the blocks of a grid can wait for each other. Those of OpenCL leave the kernel meanwhile. Metal promises nothing, but a core runs a block at
@@ -140,16 +138,19 @@ function checkObservers(info: DeviceInfo, kernel: KernelReflection, request: Lau
   const uses = (which: 'grid' | 'cluster'): boolean => kernel.services?.some(({ service }) => service === which) === true;
   const isInCluster = uses('cluster') && product(clusterOfLaunch(kernel, request) ?? [1, 1, 1]) > 1;
   const isGroup = kernel.cluster?.group !== undefined;
-  const isTogether = (uses('grid') && product(grid) > 1) || isInCluster || isGroup;
-  // The sanitizer takes turns with the blocks of a cluster.
-  const taken =
-    isInCluster && !(uses('grid') && product(grid) > 1) && threadsOfCluster(kernel, request) <= maxWatchedThreads ? 'sanitize' : undefined;
+  const isGrid = uses('grid') && product(grid) > 1;
+  const isTogether = isGrid || isInCluster || isGroup;
+  // The sanitizer takes turns with the blocks of a cluster or of a grid.
+  const isTaken = isGrid ? !isInCluster && product(grid) * product(request.block) <= maxWatchedThreads : isInCluster;
+  const taken = isTaken ? 'sanitize' : undefined;
   const wanted = kind === 'cpu' && !isTogether ? undefined : observers.find((each) => request[each] !== undefined && each !== taken);
+  const isTooLarge = wanted === 'sanitize' && isGrid && !isInCluster;
+  const ofGrid = isTooLarge ? `a grid with barriers of more than ${maxWatchedThreads} threads` : 'a kernel with barriers of the grid';
   if (wanted && kind === 'cpu')
     diagnostics.report('CM5029', {
       kernel: kernel.name,
       what: `\`${wanted}\``,
-      who: isInCluster || isGroup ? 'a kernel with clusters of blocks' : 'a kernel with barriers of the grid',
+      who: isInCluster || isGroup ? 'a kernel with clusters of blocks' : ofGrid,
     });
   else if (cooperative && !runsTogether(info, product(grid)))
     diagnostics.report('CM5029', {

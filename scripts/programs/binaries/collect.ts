@@ -5,7 +5,7 @@
  *
  * FOLDER has, for a program NAME: `cpu/NAME`, what it printed under `cumetal exec`; `cpu/NAME.time`, its user and system seconds;
  * `cpu/NAME.buffers`, written by `buffers.c`; the same without the time in `h200/`; `sanitizer/NAME`, what it printed under
- * `cumetal exec --sanitize`; and `ptx/NAME.ptx`. A program without `cpu/NAME` is left out.
+ * `cumetal exec --sanitize`; and `ptx/NAME.ptx`. A program without `cpu/NAME` keeps what `results.json` has of it, but for new findings.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -102,13 +102,16 @@ function findingsOf(text: string | undefined): string | undefined {
   return codes.length === 0 ? 'none' : [...new Set(codes)].join(', ');
 }
 
-const programs = JSON.parse(readFileSync(join(import.meta.dirname, 'programs.json'), 'utf8')) as readonly Program[];
+const listOf = (name: string): unknown => JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8'));
+const programs = listOf('programs.json') as readonly Program[];
+const before = new Map((listOf('results.json') as readonly Result[]).map((result) => [result.name, result]));
 const results = programs.flatMap((program): Result[] => {
   const { name, suite, title } = program;
   const printed = textOf('cpu', name);
-  if (printed === undefined) return [];
-  const time = textOf('cpu', `${name}.time`)?.trim().split('\n').at(-1)?.split(' ').map(Number);
   const findings = findingsOf(textOf('sanitizer', name));
+  const known = before.get(name);
+  if (printed === undefined) return known ? [{ ...known, ...(findings === undefined ? {} : { findings }) }] : [];
+  const time = textOf('cpu', `${name}.time`)?.trim().split('\n').at(-1)?.split(' ').map(Number);
   return [
     {
       name,

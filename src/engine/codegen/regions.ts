@@ -72,6 +72,8 @@ export interface Regions {
   readonly schedule: Schedule;
   /** Whether threads yield, so that a block may wait for another block. */
   readonly hasYields: boolean;
+  /** Whether a thread that comes from one region into another one may only have waited: a loop that yields has both. */
+  mayWait(from: Region, to: Region): boolean;
 }
 
 /** The regions of a kernel whose blocks are split at sync points. */
@@ -106,7 +108,20 @@ export function regionsOf(kernel: Kernel): Regions {
     byBlock: new Map(collectives.map((collective) => [collective.block, collective])),
     schedule: hasYields || rendezvousBlocks.length > 0 ? 'masks' : unmasked,
     hasYields,
+    mayWait: waitingIn(
+      cfg,
+      syncBlocks.filter((id) => kindOf(id) === 'yield'),
+    ),
   };
+}
+
+/** Whether one of the innermost loops around some blocks, which yield, has the entries of both regions. */
+function waitingIn(cfg: Cfg, yields: readonly number[]): Regions['mayWait'] {
+  if (yields.length === 0) return () => false;
+  const { loops, innermost } = loopsOf(cfg, dominatorsOf(cfg));
+  const waiting = new Set(yields.map((id) => innermost[id]!).filter((loop) => loop >= 0));
+  const members = [...waiting].map((loop) => new Set(loops[loop]!.blocks));
+  return (from, to) => members.some((blocks) => blocks.has(from.entry) && blocks.has(to.entry));
 }
 
 /**

@@ -255,11 +255,10 @@ function leaveAtEnd(body: Body, block: Block): void {
     // A result of the sync point itself comes later.
     for (const [operand, offset] of operands) if (!syncPoints.includes(operand)) writeOperand(frame, e.values, operand, offset);
     spillFor(body, to, syncPoints);
-    const next = plan.regions.byEntry.get(to.id)!.id;
-    // A thread that waits in a loop runs the same region again and again.
+    const next = plan.regions.byEntry.get(to.id)!;
     const isYield = syncKindOf(plan.kernel.insts[syncPoints[0]!]!) === 'yield';
-    if (!isYield || next !== body.region.id) writeProgress(frame);
-    writeState(frame, stateAt(body, block, next));
+    if (!isYield || !plan.regions.mayWait(body.region, next)) writeProgress(frame);
+    writeState(frame, stateAt(body, block, next.id));
   }
   body.nextThread();
 }
@@ -289,7 +288,9 @@ function leaveByEdge(body: Body, { block, args }: Edge): void {
       code.access(`${name}.store`, 4, plan.slots.get(block.params[i]!)! + offset);
     });
   spillFor(body, block, block.params);
-  writeState(frame, plan.regions.byEntry.get(block.id)!.id);
+  const next = plan.regions.byEntry.get(block.id)!;
+  if (!plan.regions.mayWait(body.region, next)) writeProgress(frame);
+  writeState(frame, next.id);
   body.nextThread();
 }
 

@@ -212,8 +212,8 @@ function isVectorized({ insts, params }: Kernel, block: Dim3, { engine = 'auto',
   return engine === 'simd' || (engine === 'auto' && threads >= minThreads && insts.length <= maxInstructionsPerThread * threads);
 }
 
-/** Whether blocks of a kernel know of clusters. */
-const isClustered = ({ params }: Kernel): boolean => params.some(({ service }) => service === 'cluster');
+/** Whether blocks of a kernel know of others, so that those of a sanitized launch run by turns, too. */
+const knowsOthers = ({ params }: Kernel): boolean => params.some(({ service }) => service === 'cluster' || service === 'grid');
 
 /** Scalar code. A sanitizer checks alignment itself. */
 function compileScalar(
@@ -228,7 +228,7 @@ function compileScalar(
   const { bytes, plan, excess: known } = compileKernel(kernel, instrumentation, isShared);
   const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
-  const isByTurns = !instruments?.sanitize || isClustered(kernel);
+  const isByTurns = !instruments?.sanitize || knowsOthers(kernel);
   const hasParts = plan.regions.hasYields && isByTurns && !instruments?.isOrdered && instruments?.probe === undefined;
   const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
   const { windows, recordBytes, stagingBytes } = plan;

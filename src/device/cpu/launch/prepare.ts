@@ -138,7 +138,7 @@ function prepareFast(inputs: Inputs): PreparedLaunch | undefined {
   const { sanitize, schedule, trace, profile, block } = request;
   const { isPrecise, allocations, bound } = environment;
   if (!sanitize || schedule || trace || profile || isPrecise || !allocations || bound) return undefined;
-  if (isBeyondFastChecks(request) || kernel.params.some(({ service }) => service === 'cluster')) return undefined;
+  if (isBeyondFastChecks(request) || kernel.params.some(({ service }) => service === 'cluster' || service === 'grid')) return undefined;
   const compiled = kernel.checked(sanitize.kinds, block);
   const { wasm, checks } = compiled ?? {};
   if (!compiled || !wasm || !checks) return undefined;
@@ -216,10 +216,11 @@ interface Allocated extends ObservedLaunch {
 
 const noHeap: Heap = { address: 0, bytes: 0 };
 
-/** Areas of blocks that run by turns. The sanitizer follows one cluster after the other. */
-function areasOf(compiled: CompiledKernel, request: LaunchRequest, cluster: Dim3): ResidentAreas {
-  const all = residentAreas(compiled, request, cluster);
-  return request.sanitize ? { ...all, count: product(cluster) } : all;
+/** Areas of blocks that run by turns. The sanitizer follows one cluster after the other, and a grid with barriers as if it were one. */
+function areasOf(compiled: CompiledKernel, { params }: LoadedKernel, request: LaunchRequest, cluster: Dim3): ResidentAreas {
+  const together = request.sanitize && params.some(({ service }) => service === 'grid') ? request.grid : cluster;
+  const all = residentAreas(compiled, request, together);
+  return request.sanitize ? { ...all, count: product(together) } : all;
 }
 
 const turnsOf = ({ area, cluster }: ResidentAreas, start: number, service: BlockTurns['service']): BlockTurns => ({
@@ -241,7 +242,7 @@ function allocate({ memory, environment, kernel, request }: Inputs, compiled: Co
   const launches = openLaunches(memory, scope, kernel, environment.kernels);
   if (launches === undefined) return launchesBytes;
   const cluster = clusterOfLaunch(kernel.reflection, request);
-  const areas = compiled.parts && areasOf(compiled, request, cluster ?? [1, 1, 1]);
+  const areas = compiled.parts && areasOf(compiled, kernel, request, cluster ?? [1, 1, 1]);
   const bytes = areas ? areas.count * areas.area.bytes : 0;
   const first = areas && memory.take(bytes);
   if (areas && first === undefined) return bytes;

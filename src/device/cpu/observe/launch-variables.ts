@@ -1,4 +1,5 @@
 /** The buffers and variables of a launch by name. */
+import { product } from '../../../base/dim3.ts';
 import { bufferOfSlot } from '../../launch-arguments.ts';
 import { sharedParts } from '../../launch-shape.ts';
 import { addressOf } from '../buffer.ts';
@@ -30,6 +31,14 @@ export function placesOf(launch: ObservedLaunch): Places {
     isFree: false,
   });
   const shared = region('the shared memory of the block', area.start + area.shared, windows.shared + sharedParts(request).size);
+  const { turns } = launch;
+  // Blocks that run by turns have areas of their own.
+  const blocks = turns
+    ? Array.from({ length: product(turns.cluster) }, (_, rank) => ({
+        ...shared,
+        start: turns.start + rank * turns.bytes + turns.area.shared,
+      }))
+    : [shared];
   const constants = region('the constants', area.start + area.constant, windows.constant);
   const values = kernel.params.flatMap((param, i) =>
     param.kind === 'value' ? [region(`the value of \`${param.name}\``, area.start + area.values[i]!, param.size)] : [],
@@ -45,7 +54,7 @@ export function placesOf(launch: ObservedLaunch): Places {
     return found.space === 'shared' && size === windows.shared ? { ...shared, bytes: size, start } : region(`\`${name}\``, start, size);
   };
   return {
-    regions: [...symbols, ...[...allocations.list].map(ofAllocation), shared, constants, ...values].filter(({ bytes }) => bytes > 0),
+    regions: [...symbols, ...[...allocations.list].map(ofAllocation), ...blocks, constants, ...values].filter(({ bytes }) => bytes > 0),
     ofBounds(bounds) {
       if (bounds.kind === 'variable') return variable(bounds.name);
       if (bounds.kind === 'part') {

@@ -138,6 +138,8 @@ export const tensorMapRows = (): readonly Row[] => [
       ir.warpsync(ir.const('i32', -1), { isFence: true });
       copyBytes(ir, ir.pointer(to, 'global'), ir.pointer(a, 'shared'), size);
       fence(ir, scope === 'cta' ? 'cta' : 'gpu');
+      // No lane changes the map before each other one has copied it.
+      ir.warpsync(ir.const('i32', -1), { isFence: true });
     },
     cases: () => [],
   }),

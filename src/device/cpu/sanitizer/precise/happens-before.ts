@@ -20,6 +20,8 @@ export type Verdict = 'ordered' | 'race' | 'unfenced';
 export interface Order {
   /** A block starts. */
   began(): void;
+  /** Nothing is known any longer. */
+  forget(): void;
   /** All threads of the block are at its barrier. */
   crossed(): void;
   /** The lanes of a mask have synchronized, of the warp that starts at a thread. */
@@ -46,6 +48,7 @@ export interface OrderInputs {
   readonly global: (name: string) => WebAssembly.Global;
 }
 
+/** Threads share clocks, which are never changed but by the barrier that collects one. */
 type Clock = Uint32Array;
 /** By barrier: phases that are known to be complete. */
 type Phases = ReadonlyMap<Word, number>;
@@ -55,8 +58,10 @@ interface Word {
   phase: number;
   /** Phases that are complete. */
   count: number;
-  readonly arrived: Clock;
-  readonly passed: Clock;
+  arrived: Clock;
+  passed: Clock;
+  /** The clock that was added last. */
+  added: Clock | undefined;
   arrivedPhases: Phases;
   passedPhases: Phases;
 }
@@ -71,6 +76,25 @@ const none: Phases = new Map();
 
 function join(into: Clock, from: Clock): void {
   for (let i = 0; i < into.length; i++) if (from[i]! > into[i]!) into[i] = from[i]!;
+}
+
+const isWithin = (a: Clock, b: Clock): boolean => a.every((time, i) => time <= b[i]!);
+
+/** The later times of two clocks; one of them, if it has all. Threads that wait together ask for the same. */
+function newJoin(): (a: Clock | undefined, b: Clock) => Clock {
+  let last: { readonly a: Clock; readonly b: Clock; readonly both: Clock } | undefined;
+  return (a, b) => {
+    if (a === undefined || a === b) return b;
+    if (last?.a === a && last.b === b) return last.both;
+    let both = a;
+    if (isWithin(a, b)) both = b;
+    else if (!isWithin(b, a)) {
+      both = a.slice();
+      join(both, b);
+    }
+    last = { a, b, both };
+    return both;
+  };
 }
 
 function joined(a: Phases, b: Phases): Phases {
@@ -98,6 +122,7 @@ class ClockOrder implements Order {
   readonly #in: OrderInputs;
   readonly #clocks: (Clock | undefined)[] = [];
   #phases: Phases[] = [];
+  readonly #joined = newJoin();
   readonly #words = new Map<bigint, Word>();
   /** By the time of a copy: the barrier at which it arrives, and in which phase. */
   readonly #arrivals = new Map<number, { readonly word: Word; readonly phase: number }>();
@@ -113,7 +138,10 @@ class ClockOrder implements Order {
 
   began(): void {
     // The blocks of a cluster begin together.
-    if (this.#in.block().first > 0) return;
+    if (this.#in.block().first === 0) this.forget();
+  }
+
+  forget(): void {
     this.#clocks.length = 0;
     this.#phases = [];
     for (const each of [this.#words, this.#arrivals, this.#notes, this.#proxies, ...Object.values(this.#groups)]) each.clear();
@@ -135,15 +163,12 @@ class ClockOrder implements Order {
   /** Threads learn what each of them knows. */
   #meet(threads: readonly number[]): void {
     const [clock, now] = [new Uint32Array(this.#in.threads), this.#now()];
+    for (const known of new Set(threads.map((thread) => this.#clocks[thread]))) if (known) join(clock, known);
     let phases = none;
-    for (const thread of threads) {
-      const known = this.#clocks[thread];
-      if (known) join(clock, known);
-      phases = joined(phases, this.#phases[thread] ?? none);
-    }
+    for (const known of new Set(threads.map((thread) => this.#phases[thread] ?? none))) phases = joined(phases, known);
     for (const thread of threads) clock[thread] = Math.max(0, now - 1);
     for (const thread of threads) {
-      this.#clockOf(thread).set(clock);
+      this.#clocks[thread] = clock;
       this.#phases[thread] = phases;
     }
   }
@@ -161,9 +186,9 @@ class ClockOrder implements Order {
     const word = this.#wordAt(address, isOfCluster ? clusterPhase : isHidden ? hiddenPhase : barrierPhase);
     if (!word) return;
     if (isHidden ? !site!.isWrite : role?.does === 'test') return this.#take(word, thread);
+    if (role?.does === 'note' && !isHidden) this.#note(word, thread);
     if (!site?.isWrite) return;
     if (role?.does === 'fill' && !isHidden) this.#arrivals.set(this.#now(), { word, phase: word.count });
-    if (role?.does === 'note' && !isHidden) this.#note(word, thread);
     this.#give(word, thread);
   }
 
@@ -198,6 +223,8 @@ class ClockOrder implements Order {
     if (role?.does !== 'fill' && role?.does !== 'drain') return true;
     const { group } = role;
     if (group === undefined) {
+      // A copy reads what it writes where it rounds; its arrival makes the time later.
+      if (other === own && time === this.#now()) return true;
       const arrival = this.#arrivals.get(time);
       return arrival !== undefined && this.#hasPassed(own, arrival);
     }
@@ -240,11 +267,6 @@ class ClockOrder implements Order {
     this.#in.global('time.stamp').value = BigInt.asIntN(64, now | (BigInt(this.#thread()) << BigInt(stampFields.thread.at)));
   }
 
-  #clockOf(thread: number): Clock {
-    this.#clocks[thread] ??= new Uint32Array(this.#in.threads);
-    return this.#clocks[thread];
-  }
-
   #groupsOf(group: Group, thread: number): Groups {
     const found = this.#groups[group].get(thread) ?? { closed: [], waits: [] };
     this.#groups[group].set(thread, found);
@@ -261,6 +283,7 @@ class ClockOrder implements Order {
       count: 0,
       arrived: new Uint32Array(this.#in.threads),
       passed: new Uint32Array(this.#in.threads),
+      added: undefined,
       arrivedPhases: none,
       passedPhases: none,
     };
@@ -268,7 +291,8 @@ class ClockOrder implements Order {
     if (word.phase !== phase) {
       word.phase = phase;
       word.count++;
-      word.passed.set(word.arrived);
+      word.passed = word.arrived;
+      word.arrived = word.arrived.slice();
       word.passedPhases = word.arrivedPhases;
     }
     return word;
@@ -278,14 +302,15 @@ class ClockOrder implements Order {
   #take(word: Word, thread: number): void {
     const known = this.#phases[thread] ?? none;
     if (known.get(word) === word.count) return;
-    join(this.#clockOf(thread), word.passed);
+    this.#clocks[thread] = this.#joined(this.#clocks[thread], word.passed);
     const phases = new Map(joined(known, word.passedPhases));
     this.#phases[thread] = phases.set(word, word.count);
   }
 
   #give(word: Word, thread: number): void {
     const known = this.#clocks[thread];
-    if (known) join(word.arrived, known);
+    if (known && known !== word.added) join(word.arrived, known);
+    word.added = known;
     word.arrived[thread] = this.#now();
     word.arrivedPhases = joined(word.arrivedPhases, this.#phases[thread] ?? none);
     this.#advance();

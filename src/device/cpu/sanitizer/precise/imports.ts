@@ -7,9 +7,9 @@ import type { SanitizedLaunch } from '../../observe/observer.ts';
 import type { Site } from '../../observe/sites.ts';
 import { type AboutLaunch, describeOther, type FaultyThread, type Findings } from './findings.ts';
 import type { Order } from './happens-before.ts';
-import { type Shadow, sinkBytes } from './shadow.ts';
-import { fieldOf, maxSites } from './stamp.ts';
-import type { SanitizerImport } from './state.ts';
+import { renewStamps, type Shadow, sinkBytes } from './shadow.ts';
+import { fieldOf, maxSites, oneOf, stampFields } from './stamp.ts';
+import { type SanitizerImport, threadTimes, threadTimesBytes } from './state.ts';
 import { newSyncCheck, type SyncCheck } from './sync.ts';
 
 /** A sanitized launch while it runs. */
@@ -22,6 +22,10 @@ export interface Run {
   readonly order: Order;
   /** The block that runs, among those of its cluster, and where its area is. */
   block: { readonly rank: number; readonly start: number };
+  /** Turns of the blocks of clusters so far. */
+  turns: number;
+  /** By the ranks of blocks that do not run: `time.reads`. */
+  readonly reads: bigint[];
   /** The globals of the instance, once it has begun. */
   global: ((name: string) => WebAssembly.Global) | undefined;
 }
@@ -57,14 +61,44 @@ function choose(run: Run): void {
     number,
   ];
   const rank = x + turns.cluster[0] * (y + turns.cluster[1] * z);
+  const reads = run.global!('time.reads');
+  run.reads[run.block.rank] = reads.value as bigint;
+  reads.value = run.reads[rank] ?? 0n;
   run.block = { rank, start: turns.start + rank * turns.bytes };
   run.global!('thread.base').value = rank * product(request.block);
+  run.turns++;
 }
 
-function orderImports(run: Run): Pick<Imports, 'synced' | 'fenced' | 'together' | 'crossed' | 'began' | 'chosen'> {
+/** Lets the time begin anew. A fence so far is taken to be behind all accesses so far: what it orders is not reported. */
+function renew(run: Run): void {
+  renewStamps(run.launch, run.shadow);
+  const fence = run.global!('time.lastFence');
+  fence.value = fence.value === 0n ? 0n : 2n * oneOf('time');
+  run.global!('time.now').value = 2n * oneOf('time');
+}
+
+/** Half of the times, after which a block that still runs loses what is known of its accesses: the rest is for events until then. */
+const spentTime = oneOf('time') << 24n;
+
+/** Forgets all accesses of a block with so many events that their times are spent. */
+export function forgetIfSpent(run: Run): void {
+  const now = run.global!('time.now');
+  if (BigInt.asUintN(64, now.value as bigint) < spentTime) return;
+  const { launch, shadow, order } = run;
+  launch.memory.view(shadow.cells, shadow.exits - shadow.cells).fill(0);
+  order.forget();
+  run.reads.length = 0;
+  for (const name of ['lastFence', 'fencesBefore', 'acquired', 'span'] as const) run.global!(`time.${name}`).value = 0n;
+  for (const name of ['now', 'block', 'barrier', 'reads'] as const) run.global!(`time.${name}`).value = 2n * oneOf('time');
+  const thread = BigInt(wordOf(run, 'thread') + wordOf(run, 'thread.base'));
+  run.global!('time.stamp').value = 2n * oneOf('time') + (thread << BigInt(stampFields.thread.at));
+}
+
+function orderImports(run: Run): Pick<Imports, 'synced' | 'fenced' | 'together' | 'crossed' | 'began' | 'chosen' | 'renewed'> {
   const { order } = run;
   return {
     chosen: (): void => choose(run),
+    renewed: (): void => renew(run),
     synced: (address: bigint, site: number): void => order.synced(BigInt.asUintN(64, address), site),
     fenced: (site: number): void => order.fenced(site),
     together: (base: number, mask: number): void => order.together(base, mask),
@@ -123,7 +157,7 @@ function reportRace(run: Run, before: bigint, address: bigint, now: bigint): voi
   const isInBlock = isOfBlock(run, before) && fieldOf(before, 'manyBlocks') === 0;
   if (isOfService(run, address)) return;
   const verdict = isInBlock ? run.order.judge(BigInt.asUintN(64, before), BigInt.asUintN(64, now)) : 'race';
-  if (verdict === 'ordered') return;
+  if (verdict === 'ordered' || (verdict === 'race' && isPublished(run, before))) return;
   const isFenceMissing = verdict === 'unfenced';
   const threads = product(launch.request.block);
   const isNear = isInBlock && Math.floor(fieldOf(before, 'thread') / threads) === run.block.rank;
@@ -150,6 +184,22 @@ function reportRace(run: Run, before: bigint, address: bigint, now: bigint): voi
       notes: [contentsNote(run, site, address)],
     };
   });
+}
+
+/** Between blocks of a grid with barriers: whether a thread of the first one has released since, and one of the second acquired. */
+function isPublished(run: Run, before: bigint): boolean {
+  const { memory, request, turns } = run.launch;
+  const threads = product(request.block);
+  const first = Math.floor(fieldOf(before, 'thread') / threads);
+  if (!turns || turns.service.bytes > 0 || first === run.block.rank) return false;
+  // The time is in the upper half of a stamp.
+  const [words, since] = [new Uint32Array(memory.memory.buffer, run.shadow.times), fieldOf(before, 'time')];
+  const hasSince = (block: number, offset: number): boolean => {
+    const [step, from] = [threadTimesBytes / 4, (block * threads * threadTimesBytes + offset) / 4 + 1];
+    for (let at = from; at < from + threads * step; at += step) if (words[at]! >>> (stampFields.time.at - 32) > since) return true;
+    return false;
+  };
+  return hasSince(first, threadTimes.release) && hasSince(run.block.rank, threadTimes.acquire);
 }
 
 function syncImports(run: Run, about: AboutLaunch): Pick<Imports, 'left' | 'stuck' | 'released' | 'emptied'> {

@@ -13,7 +13,7 @@ import type { Site } from '../../observe/sites.ts';
 import { instructionAt } from '../../source-text.ts';
 import { newFindings } from './findings.ts';
 import { newOrder } from './happens-before.ts';
-import { importsOf, type Run, siteOf, threadOf, wordOf } from './imports.ts';
+import { forgetIfSpent, importsOf, type Run, siteOf, threadOf, wordOf } from './imports.ts';
 import { newWriterQuery } from './last-writer.ts';
 import { allowArea, blocksOf, newShadow, type Shadow, storeWritten } from './shadow.ts';
 import { fieldOf, maxSites } from './stamp.ts';
@@ -48,6 +48,8 @@ export function startPreciseSanitizer(launch: SanitizedLaunch, diagnostics: Diag
     findings: newFindings(about),
     order,
     block: { rank: 0, start: launch.area.start },
+    turns: 0,
+    reads: [],
     global: undefined,
   };
   const writer = newWriterQuery(launch);
@@ -61,7 +63,7 @@ export function startPreciseSanitizer(launch: SanitizedLaunch, diagnostics: Diag
         global(paramBytesGlobal(i)).value = BigInt(bytesOfParam(launch, param.slot, i));
       });
     },
-    tick: newDeadlockCheck(run),
+    tick: newTick(run),
     finish(to) {
       writer.finish();
       storeWritten(launch, shadow);
@@ -157,19 +159,35 @@ function barrierNotes(run: Run, site: Site | undefined, address: bigint): string
   return [`the mbarrier is in a phase of parity ${parity}, in which ${pending} of ${expected} arrivals are missing, and ${missing}`];
 }
 
-/** Throws when the threads of a block have only polled for some ticks; threads that poll take turns. */
+/** What is checked every few milliseconds. */
+function newTick(run: Run): () => void {
+  const checkDeadlock = newDeadlockCheck(run);
+  return () => {
+    forgetIfSpent(run);
+    checkDeadlock();
+  };
+}
+
+/** Turns of each block of a cluster without progress after which threads that poll count as deadlocked. */
+const minIdleTurns = 3;
+
+/** Throws when the threads of a block, or of the blocks of a cluster, have only polled for some ticks; threads that poll take turns. */
 function newDeadlockCheck(run: Run): () => void {
-  let [last, idleTicks, polls] = ['', 0, 0];
+  let [last, idleTicks, polls, idleSince] = ['', 0, 0, 0];
+  const { turns } = run.launch;
+  const minTurns = turns ? minIdleTurns * blocksOf(turns) : 0;
   return () => {
     if (!run.launch.request.sanitize.kinds.has('sync')) return;
     // Blocks that run by turns change, whatever they do.
-    const where = run.launch.turns ? [] : ['ctaid.x', 'ctaid.y', 'ctaid.z'];
+    const where = turns ? [] : ['ctaid.x', 'ctaid.y', 'ctaid.z'];
     const state = [...where, 'progress'].map((name) => wordOf(run, name)).join();
     const isIdle = state === last && wordOf(run, 'polls') - polls >= minPolls;
     idleTicks = isIdle ? idleTicks + 1 : 0;
+    if (!isIdle) idleSince = run.turns;
     last = state;
     polls = wordOf(run, 'polls');
-    if (idleTicks < maxIdleTicks) return;
+    // What a block waits for is perhaps done by one that has not had its turn.
+    if (idleTicks < maxIdleTicks || run.turns - idleSince < minTurns) return;
     for (const which of ['last', 'other'] as const) reportPoll(run, which);
     throw new Deadlock();
   };

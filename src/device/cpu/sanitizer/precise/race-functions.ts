@@ -214,7 +214,7 @@ export function writeNoteRead(module: WasmModule, state: SanitizerState, isShare
   code.at('local.set', flags);
   code.else();
   code.at('local.get', before);
-  code.at('global.get', state.times.barrier);
+  code.at('global.get', state.times.reads);
   code.op('i64.ge_u');
   code.open('if');
   take(maskOf('manyThreads'));

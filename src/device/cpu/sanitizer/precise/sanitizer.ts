@@ -14,7 +14,7 @@ import { type Bounds, newSites, type Sites } from '../../observe/sites.ts';
 import { type AccessFunctions, type AccessShape, accessFunctions } from './access-functions.ts';
 import { boundsOf } from './bounds.ts';
 import { readsBeforeAtomics } from './reads-before-atomics.ts';
-import { maxSites, stampFields } from './stamp.ts';
+import { lateTime, maxSites, stampFields } from './stamp.ts';
 import { declareState, type SanitizerState, threadTimes, writeAdvance, writeStamp, writeThreadTimes } from './state.ts';
 import { isHiddenBarrier, isHiddenMemory, type Role } from './sync-roles.ts';
 
@@ -33,7 +33,7 @@ interface Checks {
   readonly isOwnAt: IsOwnAt | undefined;
   /** Whether threads are ordered by more than barriers and fences. */
   readonly hasOrder: boolean;
-  /** Whether the blocks of a cluster run by turns. */
+  /** Whether the blocks of a cluster, or of a grid with barriers, run by turns. */
   readonly isClustered: boolean;
 }
 
@@ -59,7 +59,7 @@ export function newSanitizer(
   const { kernel } = plan;
   const { roleAt, isOwnAt } = source ?? {};
   const state = declareState(module, kernel.params.length);
-  const isClustered = kernel.params.some(({ service }) => service === 'cluster');
+  const isClustered = kernel.params.some(({ service }) => service === 'cluster' || service === 'grid');
   const hasOrder = kinds.has('race') && (isClustered || kernel.locs.some((loc) => isOrdering(lineOf(loc), roleAt)));
   const functions = accessFunctions(module, state, kinds, hasOrder);
   const [roots, sites, excused] = [rootsOf(kernel), newSites(kernel, maxSites), readsBeforeAtomics(kernel)];
@@ -269,6 +269,8 @@ function writeFence(checks: Checks, code: Code, value: Value): void {
 function writeBarrier({ state, hasOrder, isClustered }: Checks, code: Code): void {
   writeAdvance(state, code);
   if (hasOrder) code.at('call', state.functions.crossed);
+  code.at('global.get', state.times.now);
+  code.at('global.set', state.times.reads);
   // Of several blocks the times of threads say more than that of a barrier.
   if (isClustered) return;
   code.at('global.get', state.times.now);
@@ -282,9 +284,15 @@ function writeBarrier({ state, hasOrder, isClustered }: Checks, code: Code): voi
 function writeBlockStart({ state, kinds, plan, kernel, hasOrder, isClustered }: Checks, code: Code): void {
   const { times } = state;
   if (isClustered) code.at('call', state.functions.chosen);
+  code.at('global.get', times.now);
+  code.i64(lateTime);
+  code.op('i64.ge_u');
+  code.open('if');
+  code.at('call', state.functions.renewed);
+  code.end();
   writeAdvance(state, code);
   if (hasOrder) code.at('call', state.functions.began);
-  for (const time of ['block', 'barrier'] as const) {
+  for (const time of ['block', 'barrier', 'reads'] as const) {
     code.at('global.get', times.now);
     code.at('global.set', times[time]);
   }

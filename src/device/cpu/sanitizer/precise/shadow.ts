@@ -7,7 +7,7 @@ import { gridWorkspaceBytes, lockTableBytes, printBufferBytes } from '../../../.
 import { sharedParts } from '../../../launch-shape.ts';
 import { type Allocations, setBits } from '../../observe/allocations.ts';
 import type { BlockTurns, SanitizedLaunch } from '../../observe/observer.ts';
-import { cellBytes } from './stamp.ts';
+import { cellBytes, oneOf } from './stamp.ts';
 import { threadTimesBytes } from './state.ts';
 
 /** Blocks that run by turns. */
@@ -97,6 +97,14 @@ export function allowArea(
     const from = turns.start + rank * turns.bytes + turns.area.shared;
     setBits(memory.view(shadow.allowed, Math.ceil((from + sharedBytes) / 8) + 1), from, sharedBytes);
   }
+}
+
+/** Makes the stamps of all accesses the oldest ones, so that the time can begin anew: they are those of earlier blocks. */
+export function renewStamps({ memory }: SanitizedLaunch, { cells, times, exits }: Shadow): void {
+  const words = new Uint32Array(memory.memory.buffer, cells, (times - cells) / 4);
+  const oldest = Number(oneOf('time') >> 32n);
+  for (let high = 1; high < words.length; high += 2) if (words[high]! >= oldest) words[high] = (words[high]! % oldest) + oldest;
+  memory.view(times, exits - times).fill(0);
 }
 
 /** Copies to the allocations which of their bytes are written. */

@@ -16,9 +16,10 @@ export const stampFields = {
   manyBlocks: { at: 18, bits: 1 },
   /** A bit for each byte of the word. */
   bytes: { at: 19, bits: 4 },
-  thread: { at: 23, bits: 10 },
+  /** The number of the thread among those of its cluster, or of a grid with barriers: of the blocks that run by turns. */
+  thread: { at: 23, bits: 16 },
   /** Counts events that order memory: blocks, barriers, warp barriers, fences. 0 is before the launch. */
-  time: { at: 33, bits: 31 },
+  time: { at: 39, bits: 25 },
 } as const;
 export type StampField = keyof typeof stampFields;
 
@@ -28,6 +29,9 @@ export const oneOf = (field: StampField): bigint => 1n << BigInt(stampFields[fie
 export const maskOf = (field: StampField): bigint => ((1n << BigInt(stampFields[field].bits)) - 1n) << BigInt(stampFields[field].at);
 /** The value of a field. */
 export const fieldOf = (stamp: bigint, field: StampField): number => Number((stamp & maskOf(field)) >> BigInt(stampFields[field].at));
+
+/** The time, as a stamp, after which a block has those of all accesses made old; it has the rest of the field for its own events. */
+export const lateTime = oneOf('time') << 22n;
 
 /** Most instructions with a number of their own; later ones share the last number. */
 export const maxSites = 2 ** stampFields.site.bits - 1;

@@ -1,5 +1,6 @@
 /** The imports and globals of an instrumented module: functions of the host, addresses of the shadow, times that stamps are compared with. */
 import type { Code, Signature, ValueType, WasmModule } from '../../../../wasm/index.ts';
+import { oneOf, stampFields } from './stamp.ts';
 
 /** Functions of the host by name. */
 const imports = {
@@ -27,6 +28,8 @@ const imports = {
   /** All threads are at the barrier of the block; a block starts. */
   crossed: { params: [], results: [] },
   began: { params: [], results: [] },
+  /** A block starts late: the time begins anew. */
+  renewed: { params: [], results: [] },
   /** A block of a cluster begins, or goes on. */
   chosen: { params: [], results: [] },
   /** The site of a write to the place of a writer query. */
@@ -67,8 +70,11 @@ const globals = {
 } as const satisfies Record<string, ValueType>;
 export type SanitizerGlobal = keyof typeof globals;
 
-/** Times in the form of stamps, i64. `block` is the time at which the block started, which the host reads. */
-const times = ['now', 'stamp', 'block', 'barrier', 'span', 'lastFence', 'fencesBefore', 'acquired'] as const;
+/**
+ * Times in the form of stamps, i64. `block` is the time at which the block started, which the host reads; `reads` that of the last barrier of the
+ * block that runs, behind which it is new whether several threads have read.
+ */
+const times = ['now', 'stamp', 'block', 'barrier', 'reads', 'span', 'lastFence', 'fencesBefore', 'acquired'] as const;
 export type TimeGlobal = (typeof times)[number];
 
 /** Byte offsets of the times of a thread: its last warp barrier, release, acquire, and strong read. */
@@ -102,7 +108,7 @@ export function declareState(module: WasmModule, paramCount: number): SanitizerS
 /** Advances the time by one. */
 export function writeAdvance({ times }: SanitizerState, code: Code): void {
   code.at('global.get', times.now);
-  code.i64(1n << 33n);
+  code.i64(oneOf('time'));
   code.op('i64.add');
   code.at('global.set', times.now);
 }
@@ -112,7 +118,7 @@ export function writeStamp({ times }: SanitizerState, code: Code, push: () => vo
   code.at('global.get', times.now);
   push();
   code.op('i64.extend_i32_u');
-  code.i64(23n);
+  code.i64(BigInt(stampFields.thread.at));
   code.op('i64.shl');
   code.op('i64.or');
   code.at('global.set', times.stamp);
