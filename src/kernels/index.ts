@@ -51,6 +51,7 @@ export {
   type PairOptions,
   radixSort,
   radixSortPairs,
+  type SortAlgorithm,
   type SortArguments,
   type SortKey,
   type SortOptions,
