@@ -41,7 +41,6 @@ import {
   sharedNumbers,
   store,
 } from './number.ts';
-import { blockColumns, blockRows, rowKernel, rowThreads } from './rows.ts';
 
 const side = 16;
 const threads = side * side;
@@ -208,16 +207,10 @@ export function general(handle: CublasHandle, letter: Letter, name: string, g: G
     product(handle, letter, generalOf(g.transA), generalOf(g.transB), g);
     return;
   }
-  if (handle.device.info.kind === 'cpu' && n <= 65535 * blockColumns) {
-    const grid = [Math.ceil(m / blockRows), Math.ceil(n / blockColumns), batch] as const;
-    const args = { a, b, c, m, n, k, lda, ldb, ldc, strideA, strideB, strideC, alpha, alphaIm: 0, beta, betaIm: 0 };
-    launch(handle, rowKernel(letter as 'S' | 'D', g.transA, g.transB), grid, rowThreads, args);
-    return;
-  }
   // In columns, C is the transpose of a matrix in rows, and that is the product of the transposed factors in turn.
   const made = gemmOf({
     ...{ type: (letter === 'D' ? f64 : undefined) as never, transposeA: g.transB !== 'N', transposeB: g.transA !== 'N' },
-    ...(letter === 'D' || Math.min(m, n) < 128 ? { tile: 64 } : {}),
+    ...(handle.device.info.kind !== 'cpu' && (letter === 'D' || Math.min(m, n) < 128) ? { tile: 64 } : {}),
   });
   const args = { a: b, b: a, c, m: n, n: m, k, lda: ldb, ldb: lda, ldc, strideA: strideB, strideB: strideA, strideC, batch, alpha, beta };
   made.launch(handle.device, args as never, handle.stream ? { stream: handle.stream } : {});

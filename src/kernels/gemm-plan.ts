@@ -1,4 +1,6 @@
 /** What all kernels of products share: options, parameters, and the plan of a launch. */
+
+import type { Extent } from '../api/index.ts';
 import { type Arguments, bf16, f16, f32, f64, type Pointer, ptr, s8, s32, type Type, u32, u64, type Value } from '../build/index.ts';
 import type { Activation } from './functions.ts';
 import { blocksFor, type Plan } from './routine.ts';
@@ -83,7 +85,7 @@ const extentOf = (rows: number, columns: number, pitch: number, batch: number, s
 /** What a launch of products needs to know of the kernel. */
 export interface GemmShape {
   readonly tile: readonly [rows: number, columns: number];
-  readonly threads: number;
+  readonly threads: Extent;
   readonly shared?: number;
   readonly transposeA: boolean;
   readonly transposeB: boolean;
