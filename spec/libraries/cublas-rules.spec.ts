@@ -5,8 +5,10 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { f64 } from '../../src/build/index.ts';
 import * as cublas from '../../src/cublas/index.ts';
-import { Device } from '../../src/index.ts';
+import { CumetalError, Device } from '../../src/index.ts';
+import { gemm } from '../../src/kernels/index.ts';
 import { close } from '../support/library.ts';
 
 const test = suite('libraries/cublas-rules');
@@ -129,6 +131,23 @@ test('batches of none and of one matrix for all', async () => {
   assert.equal([...(await c.read())], [7, 7, 7, 7]);
   cublas.cublasDgemmStridedBatched(handle, 'N', 'N', 1, 1, 2, 3, of([1, 2]), 1, 0, of([1, 10, 100]), 2, 1, 0, c, 1, 2, 2);
   assert.equal([...(await c.read())], [63, 7, 630, 7]);
+});
+
+test('CM5093: strides that lead back, and vectors of a batch that are too short', async () => {
+  const refused = (run: () => void, why: RegExp): void =>
+    assert.throws(run, (error: unknown) => error instanceof CumetalError && error.code === 'CM5093' && why.test(error.message));
+  const c = of([9, 9]);
+  for (const [a, b, to] of [
+    [-1, 0, 1],
+    [1, -1, 1],
+    [1, 0, -1],
+    [0.5, 0, 1],
+  ] as const)
+    refused(() => cublas.cublasDgemmStridedBatched(handle, 'N', 'N', 1, 1, 1, 1, c, 1, a, c, 1, b, 0, c, 1, to, 2), /stride[ABC]` is/);
+  refused(() => cublas.cublasDgemvStridedBatched(handle, 'N', 1, 1, 1, c, 1, 1, c, 1, 5, 0, c, 1, 1, 2), /`x` has 2 elements, and 6/);
+  refused(() => cublas.cublasDgemvStridedBatched(handle, 'N', 1, 1, 1, c, 1, -1, c, 1, 1, 0, c, 1, 1, 2), /`strideA` is -1/);
+  refused(() => void gemm({ type: f64 }).launch(device, { a: c, b: c, c, m: 1, n: 1, k: 1, batch: 2, strideC: -1 }), /`strideC` is -1/);
+  assert.equal([...(await c.read())], [9, 9]);
 });
 
 test.run();

@@ -6,6 +6,7 @@ import { blockIndex, constant, f64, type Index, loop, ptr, s64, syncThreads, thr
 import { gemm as gemmOf } from '../kernels/index.ts';
 import {
   assertHolds,
+  assertStrides,
   assertWhole,
   assertWords,
   type CublasHandle,
@@ -179,6 +180,7 @@ function assertProduct(name: string, letter: Letter, g: General): void {
   const { m, n, k, lda, ldb, ldc, batch = 1 } = g;
   assertWords(name, { transa: [g.transA, 'NTC'], transb: [g.transB, 'NTC'] });
   assertWhole(name, { m, n, k, batchCount: batch > 65535 ? Number.NaN : batch });
+  assertStrides(name, { strideA: g.strideA ?? 0, strideB: g.strideB ?? 0, strideC: g.strideC ?? 0 });
   const [rowsA, columnsA, rowsB, columnsB] = [...(g.transA === 'N' ? [m, k] : [k, m]), ...(g.transB === 'N' ? [k, n] : [n, k])] as [
     number,
     number,
