@@ -171,7 +171,14 @@ if (found?.taken) {
 
   test('the device runs a kernel in a worker of the page', () => {
     // Blocks of 300 threads, which two threads of an invocation run: the sum of 0 to 299, at an address that the kernel finds in memory.
-    assert.equal(found.device, { kind: 'webgpu', said: [], words: [44_850, 0, 44_850, 0] });
+    const { product, ...sums } = found.device!;
+    assert.equal(sums, { kind: 'webgpu', said: [], words: [44_850, 0, 44_850, 0] });
+    // The mean square is 15; the root is approximate.
+    const expected = [24, 10].map((value) => value / Math.sqrt(15));
+    assert.ok(
+      product!.every((value, i) => Math.abs(value - expected[i]!) < 1e-6 * expected[i]!),
+      `${product} instead of ${expected}`,
+    );
   });
 } else test.skip(`the texts in Chromium: ${found ? 'it has no WebGPU here' : 'it is not installed'}`);
 

@@ -150,12 +150,15 @@ const bitsOrder = (a: number, b: number): number => {
   return key(a) < key(b) ? -1 : Number(key(a) > key(b));
 };
 
-prove(test, 'sorts of each kind of key, and pairs in their order', async () => {
-  for (const n of [2, 4097]) {
+const algorithms = ['serial', 'parallel'] as const;
+
+/** Sorts of each kind of key by one of the algorithms, where equal keys stay in order. */
+async function sortsAll(algorithm: (typeof algorithms)[number], lengths: readonly number[]): Promise<void> {
+  for (const n of lengths) {
     // Few different keys show whether equal ones stay in order.
     const few = numbers(n, n + 1).map((x) => Math.round(x * 4) / 2);
     const [floats, places] = [device.bufferOf('f32', few), device.bufferOf('u32', Uint32Array.from(few.keys()))];
-    radixSortPairs({ key: f32, descending: true }).launch(device, { keys: floats, values: places, n });
+    radixSortPairs({ key: f32, descending: true, algorithm }).launch(device, { keys: floats, values: places, n });
     const expected = [...few.keys()].sort((a, b) => bitsOrder(few[b]!, few[a]!) || a - b);
     assert.equal([...(await places.read())], expected);
     assert.equal(
@@ -165,15 +168,27 @@ prove(test, 'sorts of each kind of key, and pairs in their order', async () => {
   }
   const signed = integers(9000, 8);
   const small = device.bufferOf('i32', signed);
-  radixSort({ key: s32 }).launch(device, { keys: small, n: 9000 });
+  radixSort({ key: s32, algorithm }).launch(device, { keys: small, n: 9000 });
   assert.equal(await small.read(), Int32Array.from(signed).sort());
   const long = BigUint64Array.from(integers(3000, 9), (x, i) => BigInt.asUintN(64, BigInt(x) * BigInt(i * 7919 - 9999999)));
   const [wide, with64] = [device.bufferOf('u64', long), device.bufferOf('f64', Float64Array.from(long, Number))];
-  radixSortPairs({ key: u64, value: f64 }).launch(device, { keys: wide, values: with64, n: 3000 });
+  radixSortPairs({ key: u64, value: f64, algorithm }).launch(device, { keys: wide, values: with64, n: 3000 });
   const sorted = BigUint64Array.from(long).sort();
   assert.equal(await wide.read(), sorted);
   assert.equal(await with64.read(), Float64Array.from(sorted, Number));
+}
+
+test('sorts of each kind of key by processors, of several tiles, and pairs in their order', async () => {
+  await sortsAll('serial', [2, 8192, 8193, 20001]);
+  // Keys that are not of the array stay as they are.
+  const keys = device.bufferOf('u32', [9, 8, 7, 6, 5]);
+  for (const n of [0, 1]) radixSort().launch(device, { keys: keys.part(1), n });
+  assert.equal([...(await keys.read())], [9, 8, 7, 6, 5]);
+  radixSort().launch(device, { keys: keys.part(1), n: 3 });
+  assert.equal([...(await keys.read())], [9, 6, 7, 8, 5]);
 });
+
+prove(test, 'sorts of each kind of key by blocks of threads, and pairs in their order', () => sortsAll('parallel', [2, 4097]));
 
 test('histograms: in shared memory, in global memory, and at the edges', async () => {
   const n = 30000;
@@ -243,12 +258,16 @@ test('the backward kernel of gather: rows that are used often, once and never', 
 
 prove(test, 'the sanitizer finds nothing', async () => {
   const of = (device: Device, n: number) => device.bufferOf('u32', Uint32Array.from(integers(n, 1)));
-  const sort = await procedureFindings(radixSortPairs(), (d) => ({ keys: of(d, 2100), values: of(d, 2100), n: 2100 }));
+  const sorts = await Promise.all(
+    algorithms.map((algorithm) =>
+      procedureFindings(radixSortPairs({ algorithm }), (d) => ({ keys: of(d, 2100), values: of(d, 2100), n: 2100 })),
+    ),
+  );
   const place = await procedureFindings(argmax({ type: u32 }), (d) => ({ x: of(d, 17000), y: d.allocate('u32', 1), n: 17000 }));
   const counts = await procedureFindings(histogram({ type: u32 }), (d) => ({
     ...{ x: of(d, 3000), counts: d.allocate('u32', 9), n: 3000, bins: 9, lower: 0, upper: 4294967295 },
   }));
-  assert.equal([...sort, ...place, ...counts], []);
+  assert.equal([...sorts.flat(), ...place, ...counts], []);
 });
 
 test.run();

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bf16, f16, f32, f64, s8 } from '../../src/build/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
-import { dequantize, type FormatName, formats, gemm, normalFloat, quantizedGemm } from '../../src/kernels/index.ts';
+import { dequantize, type FormatName, formats, gemm, normalFloat, processorGemm, quantizedGemm } from '../../src/kernels/index.ts';
 import { close, findings, numbers } from '../support/library.ts';
 
 const test = suite('kernels/products');
@@ -57,6 +57,59 @@ for (const isTransposed of [false, true])
       close(await c.read(), expected, 3e-6, `${m} x ${n} x ${k}`);
     }
   });
+
+const typed = { f32, f64, f16, bf16, s8 } as const;
+const arrays = { f32: 'f32', f64: 'f64', f16: 'f16', bf16: 'bf16', s8: 'i8' } as const;
+const transposes = [
+  [false, true],
+  [true, false],
+  [false, false],
+  [true, true],
+] as const;
+/** Small whole numbers, whose sums of products are exact in every type of sums. */
+const small = (count: number, seed: number): number[] => Array.from(numbers(count, seed), (x) => Math.round(x * 3));
+
+for (const type of Object.keys(typed) as (keyof typeof typed)[])
+  for (const [transposeA, transposeB] of type === 'f32' || type === 'f64' ? transposes : transposes.slice(0, 1))
+    test(`products of ${type} for processors, ${transposeA ? 'a' : 'no'} and ${transposeB ? 'b' : 'no'} transposed: exact sums`, async () => {
+      // Of several blocks and parts of k, of one that is not full, of a row and of a column.
+      for (const [m, n, k] of [
+        [1, 1, 1],
+        [131, 67, 130],
+        [3, 150, 129],
+        [70, 1, 5],
+      ] as const) {
+        const [lda, ldb, ldc] = [(transposeA ? m : k) + 1, (transposeB ? k : n) + 2, n + 3];
+        const [a, b] = [small(lda * (transposeA ? k : m), 3), small(ldb * (transposeB ? n : k), 4)];
+        const before = small(ldc * m, 5);
+        const c = device.bufferOf(type === 's8' ? 'i32' : arrays[type], before as never);
+        const args = { a: device.bufferOf(arrays[type], a as never), b: device.bufferOf(arrays[type], b as never), c };
+        const made = processorGemm({ type: typed[type], transposeA, transposeB } as never);
+        assert.is(gemm({ type: typed[type], transposeA, transposeB } as never).variant(device, { ...args, m, n, k } as never), made);
+        made.launch(device, { ...args, m, n, k, lda, ldb, ldc, alpha: 2, beta: -1 } as never);
+        const plain = product(
+          { m, n, k },
+          (r, x) => a[transposeA ? x * lda + r : r * lda + x]!,
+          (x, q) => b[transposeB ? q * ldb + x : x * ldb + q]!,
+        );
+        const expected = before.map((value, i) => {
+          const [r, q] = [Math.floor(i / ldc), i % ldc];
+          return q >= n ? value : 2 * plain[r * n + q]! - value;
+        });
+        if (type === 'bf16') close((await c.read()) as never, expected, 2 ** -8, `${m} x ${n} x ${k}`);
+        else assert.equal([...((await c.read()) as never as Iterable<number>)], expected, `${m} x ${n} x ${k}`);
+      }
+    });
+
+test('products for processors read no result where beta is 0, and NaN of a factor stays in its row', async () => {
+  const a = device.bufferOf('f32', [1, Number.NaN, 2, 3]);
+  const c = device.bufferOf('f32', [Number.NaN, Number.NaN, Number.NaN, Number.POSITIVE_INFINITY]);
+  processorGemm({ activation: 'relu' }).launch(device, { a, b: device.bufferOf('f32', [1, -1, 1, -1]), c, m: 2, n: 2, k: 2 });
+  assert.equal([...(await c.read())].slice(2), [5, 0]);
+  const sum = device.bufferOf('f32', [Number.NaN, 7]);
+  processorGemm().launch(device, { a, b: a, c: sum, bias: device.bufferOf('f32', [3]), m: 1, n: 1, k: 0 });
+  assert.equal([...(await sum.read())], [3, 7]);
+});
 
 test('no k: the result is the bias and beta', async () => {
   const c = device.bufferOf('f32', [1, 2, 3, 4]);
@@ -203,6 +256,13 @@ test('the sanitizer finds nothing', async () => {
   const found = [
     ...(await findings(gemm({ tile: 64 }), (on) => ({
       ...{ a: filled(on, 65 * 20), b: filled(on, 20 * 3), c: filled(on, 65 * 3), bias: filled(on, 3), m: 65, n: 3, k: 20, beta: 1 },
+    }))),
+    ...(await findings(processorGemm(), (on) => ({
+      ...{ a: filled(on, 65 * 130), b: filled(on, 130 * 19), c: filled(on, 65 * 19), m: 65, n: 19, k: 130, beta: 1 },
+    }))),
+    ...(await findings(processorGemm({ type: f64, transposeA: true, transposeB: true }), (on) => ({
+      ...{ a: on.bufferOf('f64', new Float64Array(65 * 13)), b: on.bufferOf('f64', new Float64Array(13 * 19)) },
+      ...{ c: on.bufferOf('f64', new Float64Array(65 * 19)), m: 65, n: 19, k: 13 },
     }))),
     ...(await findings(quantizedGemm('nf4'), (on) => ({
       ...{

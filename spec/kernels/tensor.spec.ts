@@ -1,7 +1,7 @@
 /** Kernels by tensor cores and asynchronous copies against JavaScript with f64, over ragged sizes; and which of them a launch runs on which device. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bf16, f16, f32 } from '../../src/build/index.ts';
+import { bf16, f16, f32, f64 } from '../../src/build/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
 import {
   attention,
@@ -53,7 +53,9 @@ test('what a launch runs: by the architecture and the sizes, and by a table', ()
   const sizes = (size: number) => ({ a: 0n, b: 0n, c: 0n, m: size, n: size, k: size });
   const half = gemm({ type: f16 });
   const nameOf = (routine: { name: string }): string => routine.name;
-  assert.is(nameOf(half.variant(device, sizes(4096))), half.name);
+  assert.is(nameOf(half.variant(device, sizes(4096))), 'gemm_f16_processor');
+  assert.is(nameOf(gemm({ type: f64 }).variant(device, sizes(4096))), 'gemm_f64_processor');
+  assert.is(nameOf(gemm({ type: f64 }).variant(on(90), sizes(4096))), 'gemm_f64_64_any');
   assert.is(nameOf(half.variant(on(75), sizes(4096))), half.name);
   assert.match(nameOf(half.variant(on(80), sizes(4096))), /^gemm_mma_f16_128x128/);
   assert.match(nameOf(half.variant(on(100), sizes(4096))), /^gemm_mma_f16_128x128/);

@@ -31,10 +31,16 @@ export async function findings<P extends Parameters, G>(routine: Routine<P, G>, 
   const device = Device.open('cpu', { print: false });
   try {
     const { kernel } = routine;
-    const { grid, block, args } = routine.plan(given(device));
+    const { grid, block, args, shared } = routine.plan(given(device));
     kernel.module(device, { compile: { target: 'cpu', sanitize: true, marks: true } });
     const sanitize = { kinds: new Set(kinds), source: kernel.source };
-    const launched = kernel.launch(device, { grid, block: block as Extent & number, args, watch: { sanitize } });
+    const launched = kernel.launch(device, {
+      grid,
+      block: block as Extent & number,
+      args,
+      ...(shared ? { shared } : {}),
+      watch: { sanitize },
+    });
     const { warnings } = await launched.ended();
     return warnings.map(({ code, message }) => `${code} ${message}`);
   } finally {

@@ -63,6 +63,7 @@ export class TypedKernel<P extends Parameters = Parameters> {
   /** The architecture that the PTX names. */
   readonly target: string;
   readonly #modules = new WeakMap<Device, LoadedModule>();
+  #hasDoubles: boolean | undefined;
 
   /** @internal */
   constructor(name: string, parameters: P, { source, ast }: { readonly source: SourceFile; readonly ast: Module }) {
@@ -81,9 +82,15 @@ export class TypedKernel<P extends Parameters = Parameters> {
   module(device: Device, options?: ModuleOptions): LoadedModule {
     const known = this.#modules.get(device);
     if (known && isUsable(known) && !options) return known;
-    const module = device.load(this.source, options);
+    const module = device.load(this.source, options ?? this.#optionsOn(device));
     this.#modules.set(device, module);
     return module;
+  }
+
+  /** On the CPU device doubles are compiled for that device, which has them: for Apple's GPUs each operation, with the same bits, is a function of integers. */
+  #optionsOn({ info }: Device): ModuleOptions | undefined {
+    this.#hasDoubles ??= /\.f64\b/.test(this.ptx);
+    return info.kind === 'cpu' && this.#hasDoubles ? { compile: { target: 'cpu' } } : undefined;
   }
 
   /** The kernel of the API, for occupancy and reflection. */

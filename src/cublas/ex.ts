@@ -3,7 +3,7 @@ import type { KernelBuffer } from '../api/index.ts';
 import { bf16, f16, f64, s8 } from '../build/index.ts';
 import { type Activation, gemm as gemmOf } from '../kernels/index.ts';
 import { geam } from './elements.ts';
-import { assertHolds, assertWhole, assertWords, type CublasHandle, extentOfMatrix, type Operation, refuse, type Scalar } from './handle.ts';
+import { assertHolds, assertStrides, assertWhole, assertWords, type CublasHandle, extentOfMatrix, type Operation, refuse, type Scalar } from './handle.ts';
 import { gemmStridedBatched } from './product.ts';
 
 /** Single precision. */
@@ -72,6 +72,7 @@ function assertMatrices(name: string, g: Given): void {
   const { transA, transB, m, n, k, batch, lda, ldb, ldc } = g;
   assertWords(name, { transa: [transA, 'NTC'], transb: [transB, 'NTC'] });
   assertWhole(name, { m, n, k, batchCount: batch > 65535 ? Number.NaN : batch });
+  assertStrides(name, { strideA: g.strideA, strideB: g.strideB, strideC: g.strideC });
   const [sizeA, sizeB] = [transA === 'N' ? [m, k] : [k, m], transB === 'N' ? [k, n] : [n, k]] as [[number, number], [number, number]];
   for (const [what, ld, rows] of [
     ['lda', lda, sizeA[0]],

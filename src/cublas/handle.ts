@@ -77,6 +77,11 @@ export function assertWhole(name: string, numbers: Readonly<Record<string, numbe
     if (!Number.isInteger(value) || value < least || value > 0x7fff_ffff)
       refuse(name, `\`${what}\` is ${value}, and has to be a whole number from ${least} to 2147483647`);
 }
+/** Refuses steps between matrices of a batch that lead back: what is before the first one is not known. */
+export function assertStrides(name: string, strides: Readonly<Record<string, number>>): void {
+  for (const [what, value] of Object.entries(strides))
+    if (!Number.isSafeInteger(value) || value < 0) refuse(name, `\`${what}\` is ${value}, and has to be a whole number from 0`);
+}
 /** Refuses a step of 0. */
 export function assertSteps(name: string, steps: Readonly<Record<string, number>>): void {
   for (const [what, value] of Object.entries(steps))

@@ -8,6 +8,7 @@ import {
   type CublasHandle,
   extentOfVector,
   type Inside,
+  isZero,
   kernelName,
   kernelOf,
   launch,
@@ -120,6 +121,8 @@ export const axpy =
   <L extends Letter>(letter: L) =>
   (handle: CublasHandle, n: number, alpha: Scalar<L>, x: Memory<L>, incx: number, y: Memory<L>, incy: number): void => {
     const [re, im] = scalarParts(alpha);
+    // Nothing is added where the factor is 0, NaN neither.
+    if (isZero(alpha)) return;
     run(handle, letter, 'axpy', { n, x, incx, y, incy }, { alpha: re, alphaIm: im }, (p, i, j) =>
       store(letter, p.y, j, multiplyAdd(number(letter, p.alpha, p.alphaIm), load(letter, p.x, i), load(letter, p.y, j))),
     );

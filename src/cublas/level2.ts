@@ -1,6 +1,7 @@
 /** Level 2: products of a matrix and a vector. Source: cuBLAS Library, "cuBLAS Level-2 Function Reference". */
 import {
   assertHolds,
+  assertStrides,
   assertWhole,
   assertWords,
   type CublasHandle,
@@ -58,11 +59,13 @@ export const gemvStridedBatched =
     const name = `cublas${letter}gemv`;
     assertWords(name, { trans: [trans, 'NTC'] });
     assertWhole(name, { m, n, batchCount: batchCount > 65535 ? Number.NaN : batchCount });
+    assertStrides(name, { strideA, strideX, strideY });
     assertLd(name, lda, m);
     const [rows, columns] = trans === 'N' ? [m, n] : [n, m];
     assertVectors(name, letter, { n: columns, x, incx, m: rows, y, incy });
     const last = Math.max(0, batchCount - 1);
     assertHolds(name, letter, 'a', a, batchCount === 0 ? 0 : last * strideA + extentOfMatrix(m, n, lda));
+    assertHolds(name, letter, 'x', x, batchCount === 0 ? 0 : last * strideX + extentOfVector(columns, incx));
     assertHolds(name, letter, 'y', y, batchCount === 0 ? 0 : last * strideY + extentOfVector(rows, incy));
     const strides = { strideA, strideX, strideY, batch: batchCount };
     product(handle, letter, generalOf(trans), { rows, columns, stored: m, a, ld: lda, x, incx, y, incy, alpha, beta, ...strides });

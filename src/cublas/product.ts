@@ -6,6 +6,7 @@ import { blockIndex, constant, f64, type Index, loop, ptr, s64, syncThreads, thr
 import { gemm as gemmOf } from '../kernels/index.ts';
 import {
   assertHolds,
+  assertStrides,
   assertWhole,
   assertWords,
   type CublasHandle,
@@ -41,7 +42,6 @@ import {
   sharedNumbers,
   store,
 } from './number.ts';
-import { blockColumns, blockRows, rowKernel, rowThreads } from './rows.ts';
 
 const side = 16;
 const threads = side * side;
@@ -180,6 +180,7 @@ function assertProduct(name: string, letter: Letter, g: General): void {
   const { m, n, k, lda, ldb, ldc, batch = 1 } = g;
   assertWords(name, { transa: [g.transA, 'NTC'], transb: [g.transB, 'NTC'] });
   assertWhole(name, { m, n, k, batchCount: batch > 65535 ? Number.NaN : batch });
+  assertStrides(name, { strideA: g.strideA ?? 0, strideB: g.strideB ?? 0, strideC: g.strideC ?? 0 });
   const [rowsA, columnsA, rowsB, columnsB] = [...(g.transA === 'N' ? [m, k] : [k, m]), ...(g.transB === 'N' ? [k, n] : [n, k])] as [
     number,
     number,
@@ -208,16 +209,10 @@ export function general(handle: CublasHandle, letter: Letter, name: string, g: G
     product(handle, letter, generalOf(g.transA), generalOf(g.transB), g);
     return;
   }
-  if (handle.device.info.kind === 'cpu' && n <= 65535 * blockColumns) {
-    const grid = [Math.ceil(m / blockRows), Math.ceil(n / blockColumns), batch] as const;
-    const args = { a, b, c, m, n, k, lda, ldb, ldc, strideA, strideB, strideC, alpha, alphaIm: 0, beta, betaIm: 0 };
-    launch(handle, rowKernel(letter as 'S' | 'D', g.transA, g.transB), grid, rowThreads, args);
-    return;
-  }
   // In columns, C is the transpose of a matrix in rows, and that is the product of the transposed factors in turn.
   const made = gemmOf({
     ...{ type: (letter === 'D' ? f64 : undefined) as never, transposeA: g.transB !== 'N', transposeB: g.transA !== 'N' },
-    ...(letter === 'D' || Math.min(m, n) < 128 ? { tile: 64 } : {}),
+    ...(handle.device.info.kind !== 'cpu' && (letter === 'D' || Math.min(m, n) < 128) ? { tile: 64 } : {}),
   });
   const args = { a: b, b: a, c, m: n, n: m, k, lda: ldb, ldb: lda, ldc, strideA: strideB, strideB: strideA, strideC, batch, alpha, beta };
   made.launch(handle.device, args as never, handle.stream ? { stream: handle.stream } : {});

@@ -6,6 +6,7 @@ import {
   type CublasHandle,
   type Diagonal,
   type FillMode,
+  isZero,
   kernelName,
   kernelOf,
   launch,
@@ -109,6 +110,8 @@ export const trsm =
     assertSizes(name, letter, { m, n, order, a, lda, b, ldb });
     const sides = where === 'L' ? n : m;
     if (m === 0 || n === 0) return;
+    // Nothing is read where the factor is 0.
+    if (isZero(alpha)) return geam(letter)(handle, 'N', 'N', m, n, 0, b, ldb, 0, b, ldb, b, ldb);
     const [re, im] = scalarParts(alpha);
     const none = { c: null, k: 0, ldc: 0, strideA: 0, strideB: 0, strideC: 0, beta: 0, betaIm: 0 };
     const args = { ...none, a, b, m: order, n: sides, lda, ldb, alpha: re, alphaIm: im };

@@ -20,6 +20,7 @@ import {
   type CublasHandle,
   extentOfVector,
   type Inside,
+  isZero,
   kernelName,
   kernelOf,
   launch,
@@ -178,7 +179,22 @@ export function product(handle: CublasHandle, letter: Letter, m: Stored, given: 
   const by: Sharing = m.isTransposed || rows < 64 ? 'lanes' : m.storage === 'band' || columns < 4 * warps ? 'threads' : 'warps';
   const [[alpha, alphaIm], [beta, betaIm]] = [scalarParts(given.alpha), scalarParts(given.beta)];
   const args = {
-    ...{ a, x, y, rows, columns, ld, stored, below, above, x0: startOf(columns, incx), incx, y0: startOf(rows, incy), incy },
+    // Nothing is read of A and x where the factor is 0.
+    ...{
+      a,
+      x,
+      y,
+      rows,
+      columns: isZero(given.alpha) ? 0 : columns,
+      ld,
+      stored,
+      below,
+      above,
+      x0: startOf(columns, incx),
+      incx,
+      y0: startOf(rows, incy),
+      incy,
+    },
     ...{ strideA, strideX, strideY, alpha, alphaIm, beta, betaIm },
   };
   const grid = [Math.ceil(rows / rowsOf(by)), batch, 1] as const;

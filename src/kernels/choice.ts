@@ -1,6 +1,7 @@
 /** Which of several kernels with the same result a launch runs: by what the device has, the sizes, and a table of measured speeds. */
 import type { Device } from '../api/index.ts';
 import type { GemmArguments, GemmOptions, GemmParameters, GemmType, HalfType } from './gemm-plan.ts';
+import { processorGemm } from './gemm-processor.ts';
 import { type SingleTile, singleGemm, singleThreads } from './gemm-single.ts';
 import { tensorGemm } from './gemm-tensor.ts';
 import type { Routine } from './routine.ts';
@@ -29,8 +30,8 @@ type GemmRoutine = Routine<GemmParameters<GemmType>, GemmArguments<GemmType>>;
 export interface GemmCandidate {
   readonly name: string;
   readonly types: readonly GemmType[];
-  /** Whether an architecture has its instructions; 0 is a device that is not of NVIDIA. */
-  readonly fits: (sm: number) => boolean;
+  /** Whether an architecture has its instructions; 0 is a device that is not of NVIDIA, of which one may be a processor. */
+  readonly fits: (sm: number, isProcessor: boolean) => boolean;
   readonly rows: number;
   readonly columns: number;
   /** The warps of a block, and the blocks that a multiprocessor has at a time, where few warps do not occupy it. */
@@ -59,10 +60,17 @@ const everywhere = (tile: 64 | 128): GemmCandidate => ({
   make: (options, plain) => plain({ ...options, tile }),
 });
 
+const processor: GemmCandidate = {
+  ...{ name: 'processor 128x128', types: ['f32', 'f64', 'f16', 'bf16', 's8'], rows: 128, columns: 128 },
+  fits: (_, isProcessor) => isProcessor,
+  make: (options) => processorGemm(options) as never,
+};
+
 /** The kernels for products. */
 export const gemmCandidates: readonly GemmCandidate[] = [
   everywhere(128),
   everywhere(64),
+  processor,
   tensor('wgmma', 128, 256, 4),
   tensor('wgmma', 256, 128, 4),
   tensor('wgmma', 128, 128, 3),
@@ -103,10 +111,11 @@ export function chooseGemm<T extends GemmType>(
   if (options.tile !== undefined) return undefined;
   const type = options.type?.name ?? 'f32';
   const speeds = tableOf(device)?.gemm[type];
-  if (!speeds) return undefined;
+  const isProcessor = device.info.kind === 'cpu';
+  if (!speeds) return isProcessor ? processorGemm(options) : undefined;
   // Whole tiles are what counts on a device whose multiprocessors are not known.
   const { sm, multiprocessors } = capabilityOf(device) ?? { sm: 0, multiprocessors: 1 };
-  const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(sm) && speeds[name]! > 0);
+  const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(sm, isProcessor) && speeds[name]! > 0);
   const timed = able.map((each) => ({ each, ...timeOf(each, speeds[each.name]!, given, multiprocessors) }));
   const best = timed.sort((a, b) => a.time - b.time || a.work - b.work)[0]?.each;
   return best?.make(options as GemmOptions, plain) as Routine<GemmParameters<T>, GemmArguments<T>> | undefined;

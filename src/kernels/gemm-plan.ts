@@ -1,4 +1,6 @@
 /** What all kernels of products share: options, parameters, and the plan of a launch. */
+
+import type { Extent } from '../api/index.ts';
 import { type Arguments, bf16, f16, f32, f64, type Pointer, ptr, s8, s32, type Type, u32, u64, type Value } from '../build/index.ts';
 import type { Activation } from './functions.ts';
 import { blocksFor, type Plan } from './routine.ts';
@@ -76,6 +78,9 @@ export interface GemmInside {
 /** A pitch that a tile's offsets of 32 bits hold. */
 const pitchOf = (pitch: number, columns: number): number => (pitch < columns || pitch > 2 ** 25 - 1 ? Number.NaN : pitch);
 
+/** A step between matrices as a size, which is refused if it leads back. Larger ones than sizes are allowed: what is needed of the buffers is checked. */
+const stepOf = (step: number): number => (Number.isSafeInteger(step) && step >= 0 ? Math.min(step, 0xffff_ffff) : step);
+
 /** The elements of a batch of matrices of rows and columns. */
 const extentOf = (rows: number, columns: number, pitch: number, batch: number, stride: number): number =>
   rows === 0 || columns === 0 || batch === 0 ? 0 : (batch - 1) * stride + (rows - 1) * pitch + columns;
@@ -83,7 +88,7 @@ const extentOf = (rows: number, columns: number, pitch: number, batch: number, s
 /** What a launch of products needs to know of the kernel. */
 export interface GemmShape {
   readonly tile: readonly [rows: number, columns: number];
-  readonly threads: number;
+  readonly threads: Extent;
   readonly shared?: number;
   readonly transposeA: boolean;
   readonly transposeB: boolean;
@@ -117,6 +122,7 @@ function planOf(shape: GemmShape, given: GemmArguments<'f32'>): Plan<GemmParamet
         k: k > 0xffff_ffff - 64 ? Number.NaN : k,
         batch: batch > 65535 ? Number.NaN : batch,
       },
+      ...{ strideA: stepOf(strideA), strideB: stepOf(strideB), strideC: stepOf(strideC) },
       ...{ lda: pitchOf(lda, columnsA), ldb: pitchOf(ldb, columnsB), ldc: ldc < n ? Number.NaN : ldc },
     },
     needs: {

@@ -19,6 +19,7 @@ export { type FormatName, formats, normalFloat } from './formats.ts';
 export { type Activation, activations, derivatives, normalDistribution, sigmoid } from './functions.ts';
 export { gemm } from './gemm.ts';
 export type { GemmArguments, GemmOptions, GemmResult, GemmSum, GemmType, HalfType } from './gemm-plan.ts';
+export { processorGemm } from './gemm-processor.ts';
 export { type SingleGemmOptions, type SingleTile, singleGemm } from './gemm-single.ts';
 export { type TensorGemmOptions, type TensorTile, tensorGemm } from './gemm-tensor.ts';
 export { type Counted, type HistogramArguments, histogram } from './histogram.ts';
@@ -51,6 +52,7 @@ export {
   type PairOptions,
   radixSort,
   radixSortPairs,
+  type SortAlgorithm,
   type SortArguments,
   type SortKey,
   type SortOptions,

@@ -1,5 +1,5 @@
 /**
- * Radix sort by eight bits at a time, from the lowest on: blocks count the digits of their tiles, a scan of the counts says where each digit of each tile
+ * Radix sort by eight bits at a time, from the lowest on. On GPUs blocks count the digits of their tiles, a scan of the counts says where each digit of each tile
  * goes, and blocks order their tiles in shared memory and write them there. Source: D. Merrill, A. Grimshaw, "High performance and scalable radix sorting",
  * 2011.
  */
@@ -23,19 +23,31 @@ import {
   threadIndex,
   u16,
   u32,
-  u64,
   type Value,
   when,
 } from '../build/index.ts';
 import type { Any, AnyValue } from './combine.ts';
 import { assertHolds, assertSize, type elements, Procedure } from './procedure.ts';
-import { blocksFor, named, portable, type Routine, routine } from './routine.ts';
+import { blocksFor, portable, type Routine, routine } from './routine.ts';
 import { blockScan, exclusiveScan } from './scan.ts';
+import {
+  bitsType,
+  digitOf,
+  digits,
+  isLong,
+  keyType,
+  type SortForm,
+  type SortKey,
+  type SortPass,
+  type SortValue,
+  sortName,
+} from './sort-form.ts';
+import { serialCount, serialScatter, serialTile } from './sort-serial.ts';
 
-/** The types of keys. */
-export type SortKey = 'u32' | 's32' | 'f32' | 'u64' | 's64' | 'f64';
-/** The types of what is sorted with the keys. */
-export type SortValue = 'u32' | 's32' | 'f32' | 'u64' | 's64' | 'f64';
+export type { SortKey, SortValue } from './sort-form.ts';
+
+/** How a tile of keys is ordered. */
+export type SortAlgorithm = 'parallel' | 'serial';
 
 /** Options of `radixSort`. */
 export interface SortOptions<K extends SortKey> {
@@ -43,6 +55,11 @@ export interface SortOptions<K extends SortKey> {
   readonly key?: Type<K>;
   /** The largest first. */
   readonly descending?: boolean;
+  /**
+   * How a tile of keys is ordered: by a block of threads that vote, or key after key by one thread, which is the default on the CPU device. The result is the
+   * same.
+   */
+  readonly algorithm?: SortAlgorithm;
 }
 /** Options of `radixSortPairs`. */
 export interface PairOptions<K extends SortKey, V extends SortValue> extends SortOptions<K> {
@@ -64,52 +81,15 @@ export interface PairArguments<K extends SortKey, V extends SortValue> extends S
 type Word = Value<'u32'>;
 const threads = 256;
 const warps = threads / 32;
-const digits = 256;
 
-interface Form {
-  readonly key: SortKey;
-  /** The bytes of a value, or 0 for none. */
-  readonly value: 0 | 4 | 8;
-  readonly isDescending: boolean;
-}
-const isLong = (key: SortKey): boolean => key.endsWith('64');
-const bitsType = (bytes: number): Any => (bytes === 8 ? u64 : u32) as unknown as Any;
-const keyType = ({ key }: Form): Any => bitsType(isLong(key) ? 8 : 4);
 /** The elements of a thread: such that shared memory of 48 KiB has all. */
-const eachOf = ({ key, value }: Form): number => (isLong(key) || value > 0 ? 8 : 16);
+const eachOf = ({ key, value }: SortForm): number => (isLong(key) || value > 0 ? 8 : 16);
 
-/** A digit of a key: the bits are such that they are in the order of the keys. */
-function digitOf(form: Form, bits: AnyValue, shift: Word): Word {
-  const top = isLong(form.key) ? 63 : 31;
-  let key = bits as unknown as Word;
-  if (form.key.startsWith('s')) key = key.xor((1n << BigInt(top)) as unknown as number);
-  if (form.key.startsWith('f')) {
-    // Negative numbers are ordered by their complement.
-    const isNegative = key.shr(top).ne(0);
-    key = isNegative.select(key.not(), key.or((1n << BigInt(top)) as unknown as number));
-  }
-  const digit = (key.shr(shift) as unknown as Value<'u64'>).to(u32).and(digits - 1);
-  return form.isDescending ? constant(u32, digits - 1).sub(digit) : digit;
-}
-
-interface Launch {
-  readonly keys: unknown;
-  readonly values: unknown;
-  readonly toKeys: unknown;
-  readonly toValues: unknown;
-  readonly counts: unknown;
-  readonly n: number;
-  readonly tiles: number;
-  readonly shift: number;
-}
-const nameOf = (what: string, { key, value, isDescending }: Form): string =>
-  named('radix', what, key, value > 0 && `with${value * 8}`, isDescending && 'descending');
-
-function countRoutine(form: Form): Routine<never, Launch> {
+function countRoutine(form: SortForm): Routine<never, SortPass> {
   const each = eachOf(form);
   const tile = threads * each;
   return routine(
-    nameOf('count', form),
+    sortName('count', form),
     (name) =>
       kernel(
         name,
@@ -127,12 +107,12 @@ function countRoutine(form: Form): Routine<never, Launch> {
         },
         { ...portable, block: threads },
       ),
-    ({ keys, counts, n, tiles, shift }: Launch) => ({
+    ({ keys, counts, n, tiles, shift }: SortPass) => ({
       grid: tiles,
       block: threads,
       args: { keys, counts, n, tiles, shift } as never,
     }),
-  ) as unknown as Routine<never, Launch>;
+  ) as unknown as Routine<never, SortPass>;
 }
 
 /** The lanes with the same digit. */
@@ -148,7 +128,7 @@ function peersOf(digit: Word): Word {
 
 /** Where things of a block are. */
 interface Block {
-  readonly form: Form;
+  readonly form: SortForm;
   readonly shift: Word;
   readonly n: Word;
   readonly tiles: Word;
@@ -253,12 +233,12 @@ function scatter(
   });
 }
 
-function scatterRoutine(form: Form): Routine<never, Launch> {
+function scatterRoutine(form: SortForm): Routine<never, SortPass> {
   const tile = threads * eachOf(form);
   const [type, valueType] = [keyType(form), bitsType(form.value)];
   const arrays = { keys: ptr(type), values: ptr(valueType), toKeys: ptr(type), toValues: ptr(valueType), counts: ptr(u32) };
   return routine(
-    nameOf('scatter', form),
+    sortName('scatter', form),
     (name) =>
       kernel(
         name,
@@ -269,8 +249,8 @@ function scatterRoutine(form: Form): Routine<never, Launch> {
         },
         { ...portable, block: threads },
       ),
-    (args: Launch) => ({ grid: args.tiles, block: threads, args: args as never }),
-  ) as unknown as Routine<never, Launch>;
+    (args: SortPass) => ({ grid: args.tiles, block: threads, args: args as never }),
+  ) as unknown as Routine<never, SortPass>;
 }
 
 interface Given {
@@ -279,14 +259,20 @@ interface Given {
   readonly n: number;
 }
 
-function sortOf(form: Form): Procedure<Given> {
-  const [count, scatter, scan] = [countRoutine(form), scatterRoutine(form), exclusiveScan({ type: u32 })];
-  const name = nameOf('sort', form);
-  const tile = threads * eachOf(form);
+function sortOf(form: SortForm, algorithm: SortAlgorithm | undefined): Procedure<Given> {
+  const scan = exclusiveScan({ type: u32 });
+  const ways = {
+    parallel: { count: countRoutine(form), scatter: scatterRoutine(form), tileOf: () => threads * eachOf(form) },
+    serial: { count: serialCount(form), scatter: serialScatter(form), tileOf: serialTile },
+  };
+  const used = algorithm ? [ways[algorithm]] : Object.values(ways);
+  const name = sortName('sort', form);
   return new Procedure(
     name,
-    () => [count, scatter, scan],
+    () => [...used.flatMap(({ count, scatter }) => [count, scatter]), scan],
     (steps, { keys, values = null, n }: Given) => {
+      const { count, scatter, tileOf } = ways[algorithm ?? (steps.isProcessor ? 'serial' : 'parallel')];
+      const tile = tileOf(n);
       assertSize(name, 'n', n, 0xffff_ffff - tile);
       assertHolds(name, 'keys', keys, n);
       if (form.value > 0) assertHolds(name, 'values', values, n);
@@ -314,17 +300,18 @@ function sortOf(form: Form): Procedure<Given> {
  * Sorts keys in place, by their order as numbers: -0 before 0, and NaN by its bits, behind infinity, or before -infinity if its sign is set. Memory for the
  * keys once more, and for counts, is allocated. Deterministic.
  */
-export function radixSort<K extends SortKey = 'u32'>({ key, descending = false }: SortOptions<K> = {}): Procedure<SortArguments<K>> {
-  return sortOf({ key: (key?.name ?? 'u32') as SortKey, value: 0, isDescending: descending }) as unknown as Procedure<SortArguments<K>>;
+export function radixSort<K extends SortKey = 'u32'>(options: SortOptions<K> = {}): Procedure<SortArguments<K>> {
+  const { key, descending = false, algorithm } = options;
+  const form: SortForm = { key: (key?.name ?? 'u32') as SortKey, value: 0, isDescending: descending };
+  return sortOf(form, algorithm) as unknown as Procedure<SortArguments<K>>;
 }
 
 /** Sorts keys, and moves values as their keys: of equal keys in the order that they had. Otherwise as `radixSort`. */
-export function radixSortPairs<K extends SortKey = 'u32', V extends SortValue = 'u32'>({
-  key,
-  value,
-  descending = false,
-}: PairOptions<K, V> = {}): Procedure<PairArguments<K, V>> {
+export function radixSortPairs<K extends SortKey = 'u32', V extends SortValue = 'u32'>(
+  options: PairOptions<K, V> = {},
+): Procedure<PairArguments<K, V>> {
+  const { key, value, descending = false, algorithm } = options;
   const bytes = (value?.name ?? 'u32').endsWith('64') ? 8 : 4;
-  const form: Form = { key: (key?.name ?? 'u32') as SortKey, value: bytes, isDescending: descending };
-  return sortOf(form) as unknown as Procedure<PairArguments<K, V>>;
+  const form: SortForm = { key: (key?.name ?? 'u32') as SortKey, value: bytes, isDescending: descending };
+  return sortOf(form, algorithm) as unknown as Procedure<PairArguments<K, V>>;
 }

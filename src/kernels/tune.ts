@@ -50,7 +50,7 @@ export async function tune(device: Device, options: TuneOptions = {}): Promise<T
   const { sm } = capability ?? { sm: 0 };
   const speeds: Record<string, Record<string, number>> = {};
   for (const type of types) {
-    const able = gemmCandidates.filter((each) => each.types.includes(type) && each.fits(sm));
+    const able = gemmCandidates.filter((each) => each.types.includes(type) && each.fits(sm, device.info.kind === 'cpu'));
     const own: Record<string, number> = {};
     for (const [kernel, speed] of await speedsOf(device, able, { type, size, runs })) {
       own[kernel] = speed;

@@ -91,7 +91,10 @@ async function programOf(text: string): Promise<string> {
         setup(build) {
           build.onResolve({ filter: /^program$/ }, () => ({ path: 'program', namespace: 'program' }));
           build.onLoad({ filter: /.*/, namespace: 'program' }, () => ({ contents: text, loader: 'ts' }));
-          build.onResolve({ filter: /^cumetal$/ }, () => ({ path: './dist/browser/index.js', external: true }));
+          build.onResolve({ filter: /^cumetal(\/\w+)?$/ }, ({ path }) => ({
+            path: `./dist/browser${path.slice('cumetal'.length)}/index.js`,
+            external: true,
+          }));
         },
       },
     ],

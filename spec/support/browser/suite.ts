@@ -38,9 +38,9 @@ const jobs: readonly Job[] = [
 // ── programs ──
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
-const page = read('docs/api.md');
+const page = ['docs/api.md', 'docs/build.md'].map(read).join('\n');
 
-/** The examples of the page that need no files, which have to print in a browser what they say. */
+/** The examples of the pages that need no files, which have to print in a browser what they say. */
 const apiPrograms = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code!).filter((code) => !code.includes('node:'));
 const said = (code: string): string[] => [...code.matchAll(/\/\/ → (.*)$/gm)].map(([, text]) => text!);
 
@@ -183,7 +183,7 @@ function addTests(test: Test, browser: string): void {
       assert.ok(Number(colours) > 60, `${colours} colours`);
     });
 
-    test(`${where}: the page and the examples of docs/api.md print what they say`, async () => {
+    test(`${where}: the pages and the examples of docs/api.md and docs/build.md print what they say`, async () => {
       const printed = (await reportOf(isIsolated)).printed.slice(2);
       const programs = [...documented, ...apiPrograms];
       assert.ok(documented.length > 0 && apiPrograms.length > 3);

@@ -1,6 +1,8 @@
 /** Runs in a worker of a page: a kernel on the WebGPU device of the package, as `spec/browser/wgsl.spec.ts` wants it. */
+import { Device } from '../../../src/api/index.ts';
 import { Diagnostics } from '../../../src/base/diagnostic.ts';
 import { SourceFile } from '../../../src/base/source.ts';
+import { blockIndex, blockReduce, f32, kernel, local, loop, ptr, threadIndex, u32, type Value, when } from '../../../src/build/index.ts';
 import { compile } from '../../../src/compile/index.ts';
 import { openDevice, prepareWebgpu } from '../../../src/device/index.ts';
 
@@ -10,6 +12,8 @@ export interface DeviceAnswer {
   /** Diagnostics. */
   readonly said: readonly string[];
   readonly words: readonly number[];
+  /** Elements of the product of a matrix and a normalized vector. */
+  readonly product?: readonly number[];
 }
 
 /** The threads of a block add their numbers in shared memory; the first one stores the sum where a pointer in memory leads. */
@@ -27,6 +31,36 @@ const text = `.version 8.0\n.target sm_80\n.address_size 64
   ret;
 }`;
 
+const threads = 128;
+const total = (value: Value<'f32'>): Value<'f32'> => blockReduce(value, (a, b) => a.add(b), { threads, identity: 0 });
+
+/** The fused kernel of docs/build.md, on the device by WebGPU. */
+async function normalizedProduct(): Promise<number[]> {
+  const parameters = { x: ptr(f32), gain: ptr(f32), w: ptr(f32), y: ptr(f32), n: u32 };
+  const made = kernel('normalized_product', parameters, ({ x, gain, w, y, n }) => {
+    const row = blockIndex();
+    const [squares, products] = [local(f32, 0), local(f32, 0)];
+    loop(threadIndex(), n, threads, (k) => {
+      const value = x.at(k).get();
+      squares.set(value.fma(value, squares));
+      products.set(value.mul(gain.at(k)).fma(w.at(row.mad(n, k)), products));
+    });
+    const mean = total(squares.get()).div(n.to(f32));
+    const product = total(products.get());
+    when(threadIndex().eq(0), () => y.at(row).set(product.mul(mean.rsqrt())));
+  });
+  // Each device of a page has a connection of its own.
+  await prepareWebgpu();
+  const device = Device.open('webgpu');
+  const [x, gain] = [device.bufferOf('f32', [3, 4, 5, 4, 3]), device.bufferOf('f32', [1, 1, 2, 1, 1])];
+  const w = device.bufferOf('f32', [1, 1, 1, 1, 1, 0, 0, 1, 0, 0]);
+  const y = device.allocate('f32', 2);
+  made.launch(device, { grid: 2, block: threads, args: { x, gain, w, y, n: 5 } });
+  const values = [...(await y.read())];
+  await device.close();
+  return values;
+}
+
 async function run(): Promise<DeviceAnswer> {
   const failure = await prepareWebgpu();
   if (failure !== undefined) return { said: [failure], words: [] };
@@ -42,7 +76,7 @@ async function run(): Promise<DeviceAnswer> {
   module.launch({ kernel: 'sums', ...shape, args: [{ kind: 'buffer', buffer: list }] }, diagnostics);
   const words = [...new Uint32Array(sums.read().buffer)];
   device.close();
-  return { kind: device.info.kind, said: said(), words };
+  return { kind: device.info.kind, said: said(), words, product: await normalizedProduct() };
 }
 
 void run().then(

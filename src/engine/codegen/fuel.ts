@@ -28,8 +28,14 @@ function workOf(kernel: Kernel, inst: Inst): number {
   return inst.op === 'load' || inst.op === 'store' ? plainCost : inst.op.endsWith('itofp') ? hostExactCost : hostCallCost;
 }
 
+/** What is written around the call of `tick`. */
+export interface AroundTick {
+  before(): void;
+  after(): void;
+}
+
 /** Takes a cost from the fuel in a local; calls the function `tick` when the fuel is used up, and fills it again. `isHinted`: with a branch hint. */
-export function writeFuelCheck(code: Code, fuel: number, tick: number, cost: number, isHinted: boolean): void {
+export function writeFuelCheck(code: Code, fuel: number, tick: number, cost: number, isHinted: boolean, around?: AroundTick): void {
   code.at('local.get', fuel);
   code.i32(cost);
   code.op('i32.sub');
@@ -38,7 +44,9 @@ export function writeFuelCheck(code: Code, fuel: number, tick: number, cost: num
   code.op('i32.le_s');
   if (isHinted) code.openRare();
   else code.open('if');
+  around?.before();
   code.at('call', tick);
+  around?.after();
   code.i32(fuelPerTick);
   code.at('local.set', fuel);
   code.end();

@@ -30,8 +30,8 @@ export interface Nested {
 export interface NestContents {
   /** Writes the code of a block, which ends with a jump. */
   leaf(id: number): void;
-  /** Writes the start of each loop. */
-  turn(): void;
+  /** Writes the start of the loop with a header. */
+  turn(header: number): void;
 }
 
 /** Writes the blocks from the entry on; control never reaches the end. `contents` is called once. */
@@ -48,7 +48,7 @@ export function writeNest(code: Code, graph: Nesting, entry: number, contents: (
     if (isHeader[id]) {
       code.open('loop');
       labels.set(id, code.depth);
-      turn();
+      turn(id);
     }
     for (const merge of merges) {
       code.open('block');

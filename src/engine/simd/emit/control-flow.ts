@@ -133,7 +133,7 @@ function contentsOf(flow: Flow, graph: Graph, nest: Nested): NestContents {
       () => jumps.jump(id, end.else),
     );
   };
-  return { leaf, turn: () => flow.spendFuel() };
+  return { leaf, turn: (header) => flow.spendFuel(header) };
 }
 
 /** Jumps along an edge, and to a reconvergence point. */

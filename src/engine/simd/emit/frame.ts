@@ -19,8 +19,8 @@ export interface Flow {
   /** Position of each block in the linearized order of `predication.ts`, and the loops of the kernel. */
   readonly place: Int32Array;
   readonly loops: readonly Loop[];
-  /** Spends fuel, and checks the clock when it is used up. */
-  spendFuel(): void;
+  /** Spends fuel, and checks the clock when it is used up; what the loop with a header carries stays in registers between these checks. */
+  spendFuel(header?: number): void;
   /** Leaves the region at a barrier or a return. Ends with a jump. */
   leave(block: Block | undefined): void;
   /** Marks the active lanes as arrived at the barrier that ends a block, where other lanes go on without them. */

@@ -13,9 +13,10 @@ import {
   type Sreg,
   terminatorOperands,
   type Value,
+  varying,
 } from '../../../ir/index.ts';
 import type { Code } from '../../../wasm/index.ts';
-import { costOf, fuelPerTick, writeFuelCheck } from '../../codegen/fuel.ts';
+import { type AroundTick, costOf, fuelPerTick, writeFuelCheck } from '../../codegen/fuel.ts';
 import { exited } from '../../codegen/kernel-code.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { activeLanes, activeThreads } from '../analysis/active-threads.ts';
@@ -23,7 +24,7 @@ import { poolStart, type SimdPlan } from '../analysis/plan.ts';
 import { type BarrierRegion, behindBarrier, endsInBarrier } from '../analysis/regions.ts';
 import { pooledCode } from '../lanes/constant-pool.ts';
 import type { SimdContext } from '../lanes/kernel-context.ts';
-import type { GroupFrame } from '../lanes/lane-group.ts';
+import { type GroupFrame, shapeOf } from '../lanes/lane-group.ts';
 import { type LeafLocals, leafLocalsOf, usedLeaves } from '../lanes/leaf-values.ts';
 import type { GroupValues } from '../lanes/values.ts';
 import { expandLaneBits, isFullGroup, locateMasks, markArrived, type PingPongMasks, takeReady } from './barrier-queues.ts';
@@ -233,7 +234,7 @@ function writeGroup(r: Region): boolean {
     omitsUniformPaths: r.context.omitsUniformPaths,
     region,
     ...orderOf(r),
-    spendFuel: () => spendFuel(r, r.cost),
+    spendFuel: (header) => spendFuel(r, r.cost, header === undefined ? undefined : carriedAroundTick(r, header)),
     leave(block) {
       leave(r, block?.id);
       code.at('br', code.depth - out);
@@ -298,7 +299,36 @@ function masksExcept(r: Region, some: readonly number[], lanes: readonly number[
   return others;
 }
 
-const spendFuel = ({ code, frame, context }: Region, cost: number): void => writeFuelCheck(code, frame.fuel, context.host.tick, cost, true);
+const spendFuel = ({ code, frame, context }: Region, cost: number, around?: AroundTick): void =>
+  writeFuelCheck(code, frame.fuel, context.host.tick, cost, true, around);
+
+/**
+ * Saves the vectors that a loop carries around a call of `tick`. A call clobbers all vector registers, and JavaScriptCore keeps a value that is live across one in
+ * memory everywhere: sums would be loaded and stored at each turn. Divergent loops, which carry masks as well and have no registers to spare, are slower with it.
+ */
+function carriedAroundTick({ code, context, plan, values }: Region, header: number): AroundTick {
+  const vectors: [value: Value, element: number, part: number][] = [];
+  for (const param of plan.kernel.blocks[header]!.params)
+    if (shapeOf(values.group, param) === varying) values.eachPart(param, (element, part) => void vectors.push([param, element, part]));
+  // The area of re-rolled code, which is in use only within a block.
+  const { rerolled, host } = context;
+  rerolled.bytes = Math.max(rerolled.bytes, 16 * vectors.length);
+  const place = (i: number): number => plan.recordBytes + 16 * i;
+  return {
+    before: () =>
+      vectors.forEach(([value, element, part], i) => {
+        code.at('global.get', host.globals.records);
+        values.get(value, element, part);
+        code.access('v128.store', 4, place(i));
+      }),
+    after: () =>
+      vectors.forEach(([value, element, part], i) => {
+        code.at('global.get', host.globals.records);
+        code.access('v128.load', 4, place(i));
+        values.set(value, element, part);
+      }),
+  };
+}
 
 // ── the start of a group ──
 
