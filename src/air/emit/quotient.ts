@@ -21,7 +21,7 @@ const ones = (bits: bigint): bigint => (1n << BigInt(bits.toString(2).length)) -
 const bounded = (max: bigint): bigint => (max > all ? all : max);
 
 /**
- * An i32 divided by a power of two, where the instructions that make it show that it is a multiple; undefined where they do not, or where nothing is
+ * An i32 divided by a power of two, where the instructions that make it show that it is a multiple; undefined where they do not, or if nothing is
  * gained.
  */
 export function quotientOf(e: KernelEmitter, value: Value, shift: number): LlvmValue | undefined {
@@ -48,14 +48,14 @@ function partOf(e: KernelEmitter, value: Value, shift: bigint, depth: number): P
     case 'or':
     case 'xor': {
       const [a, b] = [partOf(e, inst.a, shift, depth + 1), partOf(e, inst.b, shift, depth + 1)];
-      return a && b && { value: e.b.binary(inst.op, a.value, b.value), max: mostOf[inst.op](a.max, b.max) };
+      return a && b && { value: e.b.binary(inst.op, a.value, b.value), max: maxOf[inst.op](a.max, b.max) };
     }
     default:
       return undefined;
   }
 }
 
-const mostOf = {
+const maxOf = {
   add: (a: bigint, b: bigint) => bounded(a + b),
   sub: () => all,
   or: (a: bigint, b: bigint) => ones(a | b),
@@ -65,14 +65,14 @@ const mostOf = {
 const constantOf = (e: KernelEmitter, value: Value): bigint | undefined => constantValue(e.value(value));
 
 /** The most that an integer is. */
-function mostIn(e: KernelEmitter, value: Value): bigint {
+function maxIn(e: KernelEmitter, value: Value): bigint {
   const { type } = e.kernel.insts[value]!;
   return isInt(type) ? ((1n << BigInt(bitsOf(type))) - 1n) & ~e.bits(value).zeros : all;
 }
 
 function ofShifted(e: KernelEmitter, a: Value, by: bigint | undefined, shift: bigint): Part | undefined {
   if (by === undefined || by < shift || by > 31n) return undefined;
-  return { value: e.b.binary('shl', e.value(a), i32Constant(by - shift)), max: bounded(mostIn(e, a) << (by - shift)) };
+  return { value: e.b.binary('shl', e.value(a), i32Constant(by - shift)), max: bounded(maxIn(e, a) << (by - shift)) };
 }
 
 /** The bits of a mask that has none of the lowest. */
@@ -82,7 +82,7 @@ function ofMasked(e: KernelEmitter, a: Value, mask: bigint | undefined, shift: b
   const by = inner.op === 'lshr' ? constantOf(e, inner.b) : undefined;
   if (inner.op === 'lshr' && by !== undefined && by + shift < 32n) {
     const shifted = e.b.binary('lshr', e.value(inner.a), i32Constant(by + shift));
-    return masked(e, shifted, mostIn(e, inner.a) >> (by + shift), mask >> shift);
+    return masked(e, shifted, maxIn(e, inner.a) >> (by + shift), mask >> shift);
   }
   const part = partOf(e, a, shift, depth + 1);
   return part && masked(e, part.value, part.max, mask >> shift);
