@@ -4,7 +4,8 @@
 // 1. Sums and fused sums, for all significands of formats of 2 to 7 bits and all distances of exponents that matter: the comparisons that say on which side
 //    of the nearest float the exact value lies, in exact integers. Exponents have no bounds here; the code has slow ways for products beyond.
 // 2. The same for random floats and doubles of the machine with its rounding modes, with subnormals, zeros, infinities and overflow.
-// 3. Rounding with halves away from zero, for all floats, and for random doubles.
+// 3. The next float upwards as the sum with a little more than half of a last place, for all floats that are neither subnormal nor near infinity.
+// 4. Rounding with halves away from zero, for all floats, and for random doubles.
 #include <fenv.h>
 #include <math.h>
 #include <stdint.h>
@@ -107,11 +108,13 @@ int main(void) {
   printf("formats of 2 to 7 bits: %ld cases, %ld wrong\n", count, wrong);
   long floats = single_machine(20000000), doubles = wide_machine(20000000);
   printf("20000000 random floats and doubles each: %ld and %ld wrong\n", floats, doubles);
-  long halves = 0;
+  long steps = 0, halves = 0;
   for (uint64_t i = 0; i < (uint64_t)1 << 32; i++) {
     float x = single_of((uint32_t)i);
     volatile float sum = x + copysignf(0x1.fffffep-2f, x);
     halves += !single_same(truncf(sum), roundf(x));
+    uint32_t field = i >> 23 & 255;
+    if (field > 1 && field < 254) steps += !single_same(fmaf(0x1.000002p-24f, fabsf(x), x), single_up(x, 1));
   }
   long half_doubles = 0;
   for (long i = 0; i < 100000000; i++) {
@@ -122,6 +125,7 @@ int main(void) {
     volatile double sum = x + copysign(0x1.fffffffffffffp-2, x);
     half_doubles += !wide_same(trunc(sum), round(x));
   }
+  printf("steps upwards: %ld of all floats wrong\n", steps);
   printf("halves away from zero: %ld of all floats and %ld of 100000000 doubles wrong\n", halves, half_doubles);
-  return wrong || floats || doubles || halves || half_doubles;
+  return wrong || floats || doubles || steps || halves || half_doubles;
 }

@@ -4,7 +4,7 @@
  * 862). Pointers from block parameters and selects are represented as i64.
  */
 import { bug } from '../../base/bug.ts';
-import type { BinaryOpcode, CastOpcode, InstructionOf, Value as LlvmValue } from '../../bitcode/model.ts';
+import type { Constant, Value as LlvmValue } from '../../bitcode/model.ts';
 import { type Type, types } from '../../bitcode/types.ts';
 import {
   bytesOf,
@@ -17,11 +17,12 @@ import {
   spaceOf,
   type Value,
 } from '../../ir/index.ts';
-import { i32Constant, i64Constant } from '../constants.ts';
+import { i64Constant } from '../constants.ts';
 import { llvmScalar } from '../llvm-scalar.ts';
 import { spaces } from '../targets.ts';
 import type { KernelEmitter, Offset, Root } from './emitter.ts';
 import { constantValue } from './function-builder.ts';
+import { quotientOf } from './quotient.ts';
 
 /** LLVM's type for an IR value that is not a pointer. */
 export function llvmType(type: IrType): Type {
@@ -91,12 +92,11 @@ function rootOf(e: KernelEmitter, start: Value, offset: Offset): Root {
   const space = spaceOf(inst.type as PointerType);
   if (inst.op === 'param') return e.paramRoot(inst.index);
   if (inst.op === 'variable') return e.variableRoot(space, inst.name);
-  const integer = rootInteger(e, start, offset);
-  if (space === 'global') return { pointer: integer, space: spaces.device, base: 0n, align: 1, isObject: false };
+  if (space === 'global') return { pointer: rootInteger(e, start, offset), space: spaces.device, base: 0n, align: 1, isObject: false };
   if (space === 'param' || space === 'generic') return bug(`an address in ${space} space reached AIR emission`);
-  const whole = addOffset(e, integer, offset);
-  Object.assign(offset, { terms: [], constant: 0n, isBounded: false });
-  return e.windowRootAt(space, whole, offset);
+  offset.terms.unshift({ value: inst.op === 'inttoptr' ? inst.a : start, scale: 1n });
+  offset.isBounded = false;
+  return e.windowRootAt(space, offset, () => addOffset(e, i64Constant(0), offset));
 }
 
 /** The root alone as i64. */
@@ -141,40 +141,39 @@ function scaledTerm(e: KernelEmitter, value: Value, scale: bigint): LlvmValue {
 
 /** A GEP in units of `element` if the offset is divisible by its size, or if the alignment of access and root implies it. */
 function indexed(e: KernelEmitter, root: Root, offset: Offset, element: Type, size: number, align: number): LlvmValue | undefined {
-  const unit = BigInt(size);
-  const divides = !offset.start && [...offset.terms.map((t) => t.scale), offset.constant].every((n) => n % unit === 0n);
-  if (!divides && !(root.align >= size && align >= size)) return undefined;
-  const index = divides
-    ? addOffset(e, i64Constant(0), {
-        terms: offset.terms.map((t) => ({ value: t.value, scale: t.scale / unit })),
-        constant: offset.constant / unit,
-      })
-    : exactQuotient(e, addOffset(e, i64Constant(0), offset), size);
+  const quotient = quotientOfOffset(e, offset, size);
+  if (!quotient && !(root.align >= size && align >= size)) return undefined;
+  const index = quotient ?? exactQuotient(e, addOffset(e, i64Constant(0), offset), size);
   return gep(e, root, element, index, root.isObject && offset.isBounded);
 }
 
-/** The index of an offset that is a word of 32 bits shifted by the size, extended: the word without the bits that the shift drops. */
-function wordIndex(e: KernelEmitter, offset: LlvmValue, size: number): LlvmValue | undefined {
-  const shifted = isCast(offset, 'zext') ? offset.value : undefined;
-  if (!shifted || !isBinary(shifted, 'shl') || shifted.type !== types.i32 || constantValue(shifted.b) !== BigInt(Math.log2(size)))
-    return undefined;
-  const word = shifted.a;
-  const mask = 0xffff_ffffn / BigInt(size);
-  const known = isBinary(word, 'and') ? constantValue(word.b) : undefined;
-  return e.b.cast('zext', known !== undefined && known <= mask ? word : e.b.binary('and', word, i32Constant(mask)), types.i64);
+/** An offset in units of a size, where each of its terms is a multiple. */
+function quotientOfOffset(e: KernelEmitter, { start, terms, constant }: Offset, size: number): LlvmValue | undefined {
+  const unit = BigInt(size);
+  if (start || constant % unit !== 0n) return undefined;
+  let sum: LlvmValue | undefined;
+  for (const { value, scale } of terms) {
+    const part = scale % unit === 0n ? scaledTerm(e, value, scale / unit) : scale === 1n ? wordQuotient(e, value, size) : undefined;
+    if (part === undefined) return undefined;
+    sum = sum ? e.b.binary('add', sum, part) : part;
+  }
+  const rest = i64Constant(constant / unit);
+  return sum ? e.b.binary('add', sum, rest) : rest;
 }
 
-const isCast = (value: LlvmValue, opcode: CastOpcode): value is InstructionOf<'cast'> =>
-  value.kind === 'instruction' && value.op === 'cast' && value.opcode === opcode;
-const isBinary = (value: LlvmValue, opcode: BinaryOpcode): value is InstructionOf<'binary'> =>
-  value.kind === 'instruction' && value.op === 'binary' && value.opcode === opcode;
+/** A word of 32 bits that is extended, in units of a size. */
+function wordQuotient(e: KernelEmitter, value: Value, size: number): LlvmValue | undefined {
+  const inst = e.kernel.insts[value]!;
+  if (inst.op !== 'zext') return undefined;
+  return e.behind(value, () => {
+    const quotient = quotientOf(e, inst.a, Math.log2(size));
+    return quotient && e.b.cast('zext', quotient, types.i64);
+  });
+}
 
 /** An offset in units of a power of two. `exact` says that it is divisible: the CPU device takes the offset itself, and sees if it is not. */
 const exactQuotient = (e: KernelEmitter, offset: LlvmValue, size: number): LlvmValue =>
-  size === 1
-    ? offset
-    : (wordIndex(e, offset, size) ??
-      e.b.emit('binary', offset.type, { opcode: 'lshr', a: offset, b: i64Constant(Math.log2(size)), flags: 1 }));
+  size === 1 ? offset : e.b.emit('binary', offset.type, { opcode: 'lshr', a: offset, b: i64Constant(Math.log2(size)), flags: 1 });
 
 function byteIndexed(e: KernelEmitter, root: Root, offset: Offset): LlvmValue {
   return gep(e, root, types.i8, addOffset(e, i64Constant(0), offset), false);
@@ -187,13 +186,17 @@ function gep(e: KernelEmitter, root: Root, element: Type, index: LlvmValue, inbo
   if (pointee.kind === 'array' && pointee.element === element) {
     const base = root.pointer;
     // As Metal's compiler does, so that the address is no instruction.
-    if (base.kind === 'global' && at !== undefined)
+    if (isConstant(base) && at !== undefined)
       return { kind: 'constant', form: 'gep', type, sourceType: pointee, inbounds, base, indices: [i64Constant(0), i64Constant(at)] };
     return e.b.emit('gep', type, { sourceType: pointee, inbounds, base, indices: [i64Constant(0), index] });
   }
   const base = castTo(e, root.pointer, type);
   if (at === 0n) return base;
+  if (isConstant(base) && at !== undefined)
+    return { kind: 'constant', form: 'gep', type, sourceType: element, inbounds, base, indices: [i64Constant(at)] };
   return e.b.emit('gep', type, { sourceType: element, inbounds, base, indices: [index] });
 }
+
+const isConstant = (value: LlvmValue): value is Constant => value.kind === 'global' || value.kind === 'constant';
 
 const castTo = (e: KernelEmitter, pointer: LlvmValue, type: Type): LlvmValue => e.b.cast('bitcast', pointer, type);

@@ -1,7 +1,7 @@
 /** Shared types of emission: the emitter that rules use, offsets and roots of addresses, signatures. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Argument, Attribute, Value as LlvmValue } from '../../bitcode/model.ts';
-import type { Kernel, Space, Sreg, Value } from '../../ir/index.ts';
+import type { Kernel, KnownBits, Space, Sreg, Value } from '../../ir/index.ts';
 import type { KernelInput } from '../inputs.ts';
 import type { Intrinsic } from '../intrinsics.ts';
 import type { LineWriter } from '../lines.ts';
@@ -20,6 +20,10 @@ export interface KernelEmitter {
   readonly entry: FunctionBuilder;
   /** The LLVM value of an IR value; for a pointer without LLVM pointer, its address as i64. */
   value(value: Value): LlvmValue;
+  /** Calls a function that adds instructions to the end of the block of a value, so that those of an address that a loop does not change are not in it. */
+  behind<T>(value: Value, make: () => T): T;
+  /** What is known of the bits of an integer. */
+  bits(value: Value): KnownBits;
   /** `none` prevents a tail call, for pointers to the thread's own memory. */
   call(intrinsic: Intrinsic, args: readonly LlvmValue[], tail?: 'tail' | 'none'): LlvmValue;
   /** A call of one of the kernel's helper functions. */
@@ -27,8 +31,8 @@ export interface KernelEmitter {
   sreg(name: Sreg): LlvmValue;
   paramRoot(index: number): Root;
   variableRoot(space: Space, name: string): Root;
-  /** The root for an address of an unknown variable; adds the rest to `offset`. */
-  windowRootAt(space: Space, address: LlvmValue, offset: Offset): Root;
+  /** The root for an address of an unknown variable, which is `offset`, and is relative to the root then. `whole` gives it as a number. */
+  windowRootAt(space: Space, offset: Offset, whole: () => LlvmValue): Root;
   windowOffset(space: Space, name: string): number;
 }
 

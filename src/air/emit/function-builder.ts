@@ -59,6 +59,8 @@ export function functionBuilder(block: Block, dominates?: Dominates): FunctionBu
       if (value.type === type) return value;
       const inner = opcode === 'bitcast' && value.kind === 'instruction' && value.op === 'cast' && value.opcode === 'bitcast';
       if (inner && value.kind === 'instruction' && value.op === 'cast') return self.cast('bitcast', value.value, type);
+      // As Metal's compiler does, so that the address of a variable is no instruction.
+      if (opcode === 'bitcast' && value.kind === 'global') return { kind: 'constant', form: 'cast', type, opcode, value };
       return foldedCast(opcode, value, type) ?? self.emit('cast', type, { opcode, value });
     },
     icmp: (predicate, a, b) => self.emit('icmp', types.i1, { predicate, a, b, flags: 0 }),
@@ -95,7 +97,7 @@ function keyOf(inst: Instruction): string | undefined {
   const type = typeKey(inst.type);
   switch (inst.op) {
     case 'binary':
-      return `${inst.opcode} ${inst.flags} ${type} ${keyOfValue(inst.a)} ${keyOfValue(inst.b)}`;
+      return `${inst.opcode} ${inst.flags} ${type} ${keysOfOperands(inst)}`;
     case 'cast':
       return `${inst.opcode} ${type} ${keyOfValue(inst.value)}`;
     case 'icmp':
@@ -110,6 +112,13 @@ function keyOf(inst: Instruction): string | undefined {
     default:
       return undefined;
   }
+}
+
+const commutative: ReadonlySet<BinaryOpcode> = new Set(['add', 'mul', 'and', 'or', 'xor'] as const);
+
+function keysOfOperands({ opcode, a, b }: InstructionOf<'binary'>): string {
+  const [x, y] = [keyOfValue(a), keyOfValue(b)];
+  return commutative.has(opcode) && x > y ? `${y} ${x}` : `${x} ${y}`;
 }
 
 const typeNumbers = new WeakMap<Type, number>();
@@ -133,6 +142,9 @@ function keyOfValue(value: Value): string {
   if (value.kind === 'argument') return `$${value.index}`;
   if (value.kind === 'constant' && value.form === 'int') return `${value.value}:${value.type.bits}`;
   if (value.kind === 'constant' && value.form === 'float') return `${value.bits}:${typeKey(value.type)}`;
+  if (value.kind === 'constant' && value.form === 'cast') return `(${value.opcode} ${typeKey(value.type)} ${keyOfValue(value.value)})`;
+  if (value.kind === 'constant' && value.form === 'gep')
+    return `(gep ${value.inbounds} ${typeKey(value.type)} ${keyOfValue(value.base)} ${value.indices.map(keyOfValue).join(' ')})`;
   let number = constantNumbers.get(value);
   if (number === undefined) {
     number = ++constantCount;

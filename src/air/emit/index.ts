@@ -17,6 +17,7 @@ import {
   edgesOf,
   isPointer,
   type Kernel,
+  knownBits,
   rootsOf,
   type Sreg,
   type Value,
@@ -81,21 +82,37 @@ function emitBody(
 ): void {
   const blocks = kernel.blocks.map((): LlvmBlock => ({ kind: 'block', name: undefined, body: [] }));
   fn.blocks.push(...blocks);
-  const e = {
-    // Instruments observe each instruction where it is.
-    ...kernelEmitter(kernel, module, signature, target, diagnostics, functionBuilder(blocks[0]!, lines ? undefined : dominatesIn(kernel))),
-    lines,
-    reach: lines && reaches(kernel),
-  };
+  // Instruments observe each instruction where it is.
+  const b = functionBuilder(blocks[0]!, lines ? undefined : dominatesIn(kernel));
+  const made = kernelEmitter(kernel, module, signature, target, diagnostics, b);
+  const ends: LlvmBlock[] = [];
+  const e = { ...made, lines, reach: lines && reaches(kernel), ends, ...(lines ? {} : { behind: behindIn(kernel, b, ends) }) };
   const phis = new Map<Block, LlvmValue[]>();
   kernel.blocks.forEach((block, id) => {
     e.b.block = blocks[id]!;
     e.b.home = id;
-    const made = block.params.map((p) => e.b.emit('phi', llvmType(kernel.insts[p]!.type), { incoming: [], flags: 0 }));
-    block.params.forEach((p, i) => void e.define(p, made[i]!));
-    phis.set(block, made);
+    const joined = block.params.map((p) => e.b.emit('phi', llvmType(kernel.insts[p]!.type), { incoming: [], flags: 0 }));
+    block.params.forEach((p, i) => void e.define(p, joined[i]!));
+    phis.set(block, joined);
   });
   for (const block of reversePostorder(kernel)) emitBlock(e, block, blocks, fn, phis);
+}
+
+/** Adds instructions to the end of the block of a value, which was emitted before, or is being emitted. */
+function behindIn(kernel: Kernel, b: FunctionBuilder, ends: readonly LlvmBlock[]): KernelEmitter['behind'] {
+  const home = new Int32Array(kernel.insts.length);
+  for (const { id, body } of kernel.blocks) for (const value of body) home[value] = id;
+  return (value, make) => {
+    const to = ends[home[value]!];
+    if (home[value] === b.home || to === undefined) return make();
+    const { block, home: back } = b;
+    const end = to.body.pop()!;
+    [b.block, b.home] = [to, home[value]!];
+    const made = make();
+    to.body.push(end);
+    [b.block, b.home] = [block, back];
+    return made;
+  };
 }
 
 const dominatesIn = (kernel: Kernel): Dominates => dominatorsOf(cfgOf(kernel)).dominates;
@@ -103,6 +120,8 @@ const dominatesIn = (kernel: Kernel): Dominates => dominatorsOf(cfgOf(kernel)).d
 type Emitter = KernelEmitter & {
   define(value: Value, as: LlvmValue): void;
   readonly reach?: ReachOf | undefined;
+  /** By block of the IR that was emitted: where it ends. */
+  readonly ends?: LlvmBlock[];
 };
 
 /** The variable that an access may reach, if it is not the whole window. */
@@ -140,6 +159,7 @@ function emitBlock(e: Emitter, block: Block, blocks: LlvmBlock[], fn: LlvmFuncti
   const condition = end.op === 'condbr' ? e.value(end.cond) : undefined;
   const incoming = edgesOf(end).map((edge) => edge.args.map((arg) => e.value(arg)));
   const from = e.b.block;
+  if (e.ends) e.ends[block.id] = from;
   const both = end.op === 'condbr' && end.then.block === end.else.block && end.then.args.length > 0;
   const targets = edgesOf(end).map((edge, i) => {
     const through = both && i === 1 ? splitEdge(e, edge, blocks, fn) : undefined;
@@ -205,6 +225,8 @@ function kernelEmitter(
       if (isPointer(inst.type)) return asInteger(e, value);
       return bug(`value ${value} (${inst.op}) of ${kernel.name} is used before its definition`);
     },
+    behind: (_, make) => make(),
+    bits: knownBits(kernel),
     entry: functionBuilder(b.block),
     call: (intrinsic, args, tail = 'tail') => {
       const { callee, attributes } = declareIntrinsic(module, intrinsic, target.dialect);

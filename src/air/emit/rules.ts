@@ -113,11 +113,17 @@ const shift =
     const int = llvmType(type) as TypeOf<'int'>;
     const known = constantValue(count);
     const last = intConstant(int, int.bits - 1);
-    if (known !== undefined && known < BigInt(int.bits)) return e.b.binary(opcode, x, count);
+    if (known === undefined ? isBelow(e, b, int.bits) : known < BigInt(int.bits)) return e.b.binary(opcode, x, count);
     if (opcode === 'ashr') return e.b.binary('ashr', x, e.b.select(e.b.icmp('ult', count, last), count, last));
     if (known !== undefined) return intConstant(int, 0);
     return e.b.select(e.b.icmp('ult', count, intConstant(int, int.bits)), e.b.binary(opcode, x, count), intConstant(int, 0));
   };
+
+/** Whether an integer is below a bound for certain. */
+const isBelow = (e: KernelEmitter, value: Value, bound: number): boolean => {
+  const all = (1n << BigInt(bitsOf(e.kernel.insts[value]!.type))) - 1n;
+  return (all & ~e.bits(value).zeros) < BigInt(bound);
+};
 
 /** Division as a total function: the op table defines x / 0 and min / -1. */
 const divide =

@@ -41,14 +41,16 @@ export function windowMaker(kernel: Kernel, module: Module, signature: Signature
       if (variable.isDynamic) return signature.dynamicShared ?? bug('dynamic shared memory without its argument');
       return base ? root(base, space, BigInt(window.offsets.get(name)!)) : root(signature.dynamicShared!.pointer, space, 0n);
     },
-    windowRootAt: (space, address, offset) => {
+    windowRootAt: (space, offset, whole) => {
       const { window, base } = of(space);
       const dynamic = space === 'shared' ? signature.dynamicShared : undefined;
-      const start = i64Constant(window.dynamicOffset ?? 0);
       if (!dynamic || !base) {
-        offset.start = dynamic && window.dynamicOffset ? b.binary('sub', address, start) : address;
+        if (dynamic) offset.constant -= BigInt(window.dynamicOffset ?? 0);
         return root(base ?? dynamic?.pointer ?? bug(`an address in ${space} space without variables`), space, 0n);
       }
+      const start = i64Constant(window.dynamicOffset ?? 0);
+      const address = whole();
+      Object.assign(offset, { terms: [], constant: 0n });
       const isDynamic = b.icmp('uge', address, start);
       const bytes = types.pointer(types.i8, spaces.threadgroup);
       offset.start = b.select(isDynamic, b.binary('sub', address, start), address);

@@ -7,6 +7,7 @@ import type { Block, Builder, Kernel, Type, Value } from '../../ir/index.ts';
 import { isMatrixType } from '../matrix-functions.ts';
 import { type Lanes, Refused, scalarType, typesOf } from '../types.ts';
 import { raiseBinary, raiseCast, resized, withSign } from './casts.ts';
+import { wordOffset } from './word-offset.ts';
 
 export interface RaiseState {
   readonly kernel: Kernel;
@@ -110,7 +111,7 @@ export function addressOf(state: RaiseState, sourceType: LlvmType, base: Value, 
     const size = BigInt(hasMemoryForm(type) && Number.isSafeInteger(sizeOf(type)) ? sizeOf(type) : refuseSize(type));
     if (known !== undefined) constant += known * size;
     else {
-      const scaled = scaledIndex(state, index, size);
+      const scaled = scaledIndex(state, index, size, base);
       sum = sum === undefined ? scaled : b.add(sum, scaled);
     }
   });
@@ -125,13 +126,14 @@ const bitsOfIndex = (type: LlvmType): number => (type.kind === 'int' ? type.bits
 const scale = (b: Builder, value: Value, size: bigint): Value => (size === 1n ? value : b.mul(value, b.const('i64', size)));
 
 /** The offset in bytes of an index. */
-const scaledIndex = (state: RaiseState, index: LlvmValue, size: bigint): Value =>
-  exactOffset(state, index, size) ?? scale(state.b, asI64(state, index), size);
+const scaledIndex = (state: RaiseState, index: LlvmValue, size: bigint, base: Value): Value =>
+  exactOffset(state, index, size, base) ?? scale(state.b, asI64(state, index), size);
 
-/** The offset in bytes of an index that is an exact quotient of it. */
-function exactOffset(state: RaiseState, index: LlvmValue, size: bigint): Value | undefined {
-  const word = shiftedWord(index, size);
-  if (word) return state.b.zext('i64', state.b.shl(state.scalar(word), state.b.const('i32', Math.log2(Number(size)))));
+/** The offset in bytes of an index that is a word, or an exact quotient of its offset. */
+function exactOffset(state: RaiseState, index: LlvmValue, size: bigint, base: Value): Value | undefined {
+  const word = size === 1n || (size & (size - 1n)) !== 0n ? undefined : wordOf(index);
+  const offset = word && wordOffset(state.b, state.scalar(word), size, state.b.typeOf(base) !== 'ptr.global');
+  if (offset !== undefined) return offset;
   if (index.kind !== 'instruction' || index.op !== 'binary' || index.opcode !== 'lshr' || (index.flags & 1) === 0) return undefined;
   const { a, b: count } = index;
   const bits = count.kind === 'constant' && count.form === 'int' ? count.value : 64n;
@@ -139,13 +141,11 @@ function exactOffset(state: RaiseState, index: LlvmValue, size: bigint): Value |
   return unit > 0n && size % unit === 0n ? scale(state.b, state.scalar(a), size / unit) : undefined;
 }
 
-/** The word of 32 bits of which an index has the bits that a shift by the size does not drop. */
-function shiftedWord(index: LlvmValue, size: bigint): LlvmValue | undefined {
-  if (size === 1n || index.kind !== 'instruction' || index.op !== 'cast' || index.opcode !== 'zext') return undefined;
-  const masked = index.value;
-  if (masked.kind !== 'instruction' || masked.op !== 'binary' || masked.opcode !== 'and') return undefined;
-  return bitsOfIndex(masked.type) === 32 && constantIndex(masked.b) === 2n ** 32n / size - 1n ? masked.a : undefined;
-}
+/** The word of 32 bits that an index is. */
+const wordOf = (index: LlvmValue): LlvmValue | undefined =>
+  index.kind === 'instruction' && index.op === 'cast' && index.opcode === 'zext' && bitsOfIndex(index.value.type) === 32
+    ? index.value
+    : undefined;
 
 /** GEP indices are sign-extended to the width of a pointer. */
 function asI64(state: RaiseState, index: LlvmValue): Value {

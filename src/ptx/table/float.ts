@@ -12,6 +12,17 @@ const correctly = (bound: string) => ({ approximate: `correctly rounded; the man
 
 const f = { half: 0x3f000000, one: 0x3f800000, two: 0x40000000, three: 0x40400000, four: 0x40800000, tiny: 0x00000001 } as const;
 
+/**
+ * A quotient by an approximate reciprocal. A divisor below 2^-126 is scaled, so that it has a reciprocal; one above 2^126 becomes infinite by the same scale,
+ * and its reciprocal 0.
+ */
+function scaledQuotient(ir: RowBuilder, a: Value, b: Value, size: Value): Value {
+  const isAbove = ir.fcmp(size, ir.const('f32', 0x00800000), { pred: 'oge' });
+  const isBelow = ir.fcmp(size, ir.const('f32', 0x7e800000), { pred: 'ole' });
+  const by = ir.select(ir.and(isAbove, isBelow), ir.const('f32', f.one), ir.const('f32', 0x4b800000));
+  return ir.fmul(ir.fmul(a, ir.frcp(ir.fmul(b, by))), by);
+}
+
 /** 1 / a, approximately. */
 const nearReciprocal = (ir: RowBuilder, a: Value, ftz: true | undefined): Value => flush(ir, ir.frcp(flush(ir, a, ftz)), ftz);
 /** 1 / a, with flushed subnormals if requested. */
@@ -324,13 +335,15 @@ export const floatRows = [
     since: { ptx: 1.4, sm: 10 },
     doc: 'The quotient, approximately. A divisor above 2^126 gives zero, or NaN if a is infinite.',
     source: '9.7.3.8',
-    status: { approximate: '2 ulp in PTX; 2^-22 relative on Apple GPUs with .ftz; correctly rounded on the CPU device' },
+    status: { approximate: '2 ulp in PTX; 2^-22 relative on Apple GPUs; correctly rounded on the CPU device' },
     lower: ({ a, b }, m, ir) =>
       arithmetic(ir, [a, b], m, (x, y) => {
         // The reciprocal of a divisor above 2^126 is subnormal, and flushed.
         if (m.ftz && !ir.isForCpu) return ir.fmul(x!, flush(ir, ir.frcp(y!), true));
+        const size = ir.fabs(y!);
+        if (!ir.isForCpu) return scaledQuotient(ir, x!, y!, size);
         const sign = ir.bitcast('f32', ir.and(ir.bitcast('i32', y!), ir.const('i32', 0x80000000)));
-        const isLarge = ir.fcmp(ir.fabs(y!), ir.const('f32', 0x7e800000), { pred: 'ogt' });
+        const isLarge = ir.fcmp(size, ir.const('f32', 0x7e800000), { pred: 'ogt' });
         return ir.select(isLarge, ir.fmul(x!, sign), ir.fdiv(x!, y!));
       }),
     cases: () => [

@@ -27,16 +27,21 @@ const layouts: Readonly<Record<Wide, Layout>> = {
   f64: { int: 'i64', mantissaBits: 52, bias: 1023 },
 };
 
-/** Rounds in a direction, from a computation that takes operands with the direction's sign. */
+/**
+ * Rounds in a direction, from a computation that takes operands with the direction's sign. Where `isNegated`, it gives the negation of what it computes:
+ * rounding down is that of rounding up.
+ */
 function inDirection(
   ir: RowBuilder,
   rounding: Directed,
   negated: readonly Value[],
-  compute: (way: Way, ...operands: Value[]) => Value,
+  compute: (way: Way, isNegated: boolean, ...operands: Value[]) => Value,
 ): Value {
-  if (rounding !== 'rm') return compute(rounding === 'rz' ? 'zero' : 'up', ...negated);
-  return ir.fneg(compute('up', ...negated.map((a) => ir.fneg(a))));
+  if (rounding !== 'rm') return compute(rounding === 'rz' ? 'zero' : 'up', false, ...negated);
+  return compute('up', true, ...negated.map((a) => ir.fneg(a)));
 }
+
+const negatedIf = (ir: RowBuilder, isNegated: boolean, a: Value): Value => (isNegated ? ir.fneg(a) : a);
 
 /** Comparisons of the exact value with the nearest float: whether it is above, or below. */
 interface Sides {
@@ -50,16 +55,32 @@ const sidesOf = (ir: RowBuilder, error: Value): Sides => {
 };
 
 /**
- * The next float upwards from the nearest one, where the exact value is above it. A zero is never farther from zero than the exact value, and has its
- * sign.
+ * The next float upwards from the nearest one, where the exact value is above it; or the negation of it, for which the sign is part of the step. A zero is
+ * never farther from zero than the exact value, and has its sign.
  */
-function stepUp(ir: RowBuilder, nearest: Value, isAbove: Value): Value {
+function stepUp(ir: RowBuilder, nearest: Value, isAbove: Value, isNegated = false): Value {
   const type = typeOf(ir, nearest);
   const int = intOf(bitsOf(type));
   const bits = ir.bitcast(int, nearest);
+  const sign = ir.const(int, isNegated ? 1n << BigInt(bitsOf(type) - 1) : 0);
   const away = ir.const(int, 1);
-  const step = isNotNegative(ir, nearest) ? away : ir.or(ir.ashr(bits, ir.const(int, bitsOf(type) - 1)), away);
-  return ir.bitcast(type, ir.add(bits, ir.select(isAbove, step, ir.const(int, 0))));
+  const signs = (): Value => ir.ashr(bits, ir.const(int, bitsOf(type) - 1));
+  const step = isNotNegative(ir, nearest) ? ir.or(sign, away) : ir.or(isNegated ? ir.xor(signs(), sign) : signs(), away);
+  return ir.bitcast(type, ir.add(bits, ir.select(isAbove, step, sign)));
+}
+
+/** A little more than half of the distance between 1 and the next float. */
+const beyondHalf = 0x33800001;
+
+/**
+ * The same for a float that is neither subnormal nor infinite, nor next to those: the sum with a little more than half of its last place is nearest to the next
+ * float, of either sign. That is for GPUs, and not of doubles: elsewhere the step is one of the bits.
+ */
+function stepUpNormal(ir: RowBuilder, nearest: Value, isAbove: Value, isNegated: boolean): Value {
+  const type = typeOf(ir, nearest);
+  if (ir.isForCpu || type !== 'f32' || isNotNegative(ir, nearest)) return stepUp(ir, nearest, isAbove, isNegated);
+  const [from, by] = isNegated ? [ir.fneg(nearest), 0x80000000 + beyondHalf] : [nearest, beyondHalf];
+  return ir.select(isAbove, ir.fma(ir.const('f32', by), ir.fabs(nearest), from), from);
 }
 
 /** The next float towards zero from the nearest one, where the exact value is nearer to zero. */
@@ -81,8 +102,8 @@ function stepAway(ir: RowBuilder, nearest: Value, isFarther: Value): Value {
 const isNotNegative = (ir: RowBuilder, a: Value): boolean => ir.typeOf(a) === 'f32' && ir.floatRange(a).low >= 0;
 
 /** The next float in a direction from the nearest one, by the sign of its error. A zero or NaN error changes nothing. */
-function stepFrom(ir: RowBuilder, way: Way, nearest: Value, error: Value): Value {
-  if (way === 'up') return stepUp(ir, nearest, sidesOf(ir, error).above());
+function stepFrom(ir: RowBuilder, way: Way, isNegated: boolean, nearest: Value, error: Value): Value {
+  if (way === 'up') return stepUp(ir, nearest, sidesOf(ir, error).above(), isNegated);
   if (isNotNegative(ir, nearest)) return stepDown(ir, nearest, sidesOf(ir, error).below());
   const bits = ir.bitcast(intOf(bitsOf(typeOf(ir, nearest))), nearest);
   return stepDown(ir, nearest, sidesOf(ir, withSignOf(ir, error, bits)).below());
@@ -133,9 +154,9 @@ export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): V
 }
 
 function directedSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
-  return inDirection(ir, rounding, [a, b], (way, x, y) => {
+  return inDirection(ir, rounding, [a, b], (way, isNegated, x, y) => {
     const sum = ir.fadd(x!, y!);
-    if (way === 'up') return stepUp(ir, sum, sidesOfSum(ir, sum, x!, y!).above());
+    if (way === 'up') return stepUp(ir, sum, sidesOfSum(ir, sum, x!, y!).above(), isNegated);
     if (isNotNegative(ir, sum)) return stepDown(ir, sum, sidesOfSum(ir, sum, x!, y!).below());
     // With the sign of the sum, the exact value is nearer to zero if it is below.
     const bits = ir.bitcast(layouts[typeOf(ir, sum) as Wide].int, sum);
@@ -147,7 +168,7 @@ function directedSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Va
 /** a * b. The error of a small product may be subnormal, which is rarely so: one of its factors is small, and is scaled. */
 export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
   const { product: least, scale } = scales[typeOf(ir, a) as Wide];
-  return inDirection(ir, rounding, [a], (way, x) => {
+  return inDirection(ir, rounding, [a], (way, isNegated, x) => {
     const product = ir.fmul(x!, b);
     const type = typeOf(ir, product) as Wide;
     const error = (): Value => ir.fma(x!, b, ir.fneg(product));
@@ -158,7 +179,7 @@ export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value
       return ir.fma(scaled(ir.select(isLarger, b, x!)), ir.select(isLarger, x!, b), ir.fneg(scaled(product)));
     };
     const isLarge = ir.fcmp(ir.fabs(product), powerOf(ir, type, least), { pred: 'uge' });
-    return stepFrom(ir, way, product, ir.either(isLarge, error, scaledError));
+    return stepFrom(ir, way, isNegated, product, ir.either(isLarge, error, scaledError));
   });
 }
 
@@ -185,22 +206,22 @@ const safe = {
 export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
   const { factor } = safe[typeOf(ir, a) as Wide];
   // The divisor is negated, so that a reciprocal is one of a positive number.
-  return inDirection(ir, rounding, [b], (way, y) => {
+  return inDirection(ir, rounding, [b], (way, isNegated, y) => {
     const nearest = ir.fdiv(a, y!);
     const isSafe = ir.and(isBetween(ir, a, -factor, factor), isBetween(ir, y!, -factor, factor));
     return ir.either(
       isSafe,
-      () => quotientStep(ir, way, a, y!, nearest),
-      () => quotientOfSignificands(ir, way, a, y!, nearest),
+      () => quotientStep(ir, way, isNegated, a, y!, nearest),
+      () => negatedIf(ir, isNegated, quotientOfSignificands(ir, way, a, y!, nearest)),
     );
   });
 }
 
 /** The next float in a direction from a quotient, by the sign of the remainder: that of the quotient's error, if the divisor is positive. */
-function quotientStep(ir: RowBuilder, way: Way, a: Value, b: Value, quotient: Value): Value {
+function quotientStep(ir: RowBuilder, way: Way, isNegated: boolean, a: Value, b: Value, quotient: Value): Value {
   if (way === 'up') {
     const error = withSignOf(ir, ir.fma(ir.fneg(quotient), b, a), ir.bitcast(layouts[typeOf(ir, b) as Wide].int, b));
-    return stepUp(ir, quotient, sidesOf(ir, error).above());
+    return stepUpNormal(ir, quotient, sidesOf(ir, error).above(), isNegated);
   }
   const excess = ir.fma(ir.fabs(quotient), ir.fabs(b), ir.fneg(ir.fabs(a)));
   return stepDown(ir, quotient, sidesOf(ir, excess).above());
@@ -237,13 +258,13 @@ function integerSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value, c: V
 export function fusedIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value, c: Value): Value {
   const integer = integerSum(ir, rounding, a, b, c);
   if (integer !== undefined) return integer;
-  return inDirection(ir, rounding, [a, c], (way, x, z) => {
+  return inDirection(ir, rounding, [a, c], (way, isNegated, x, z) => {
     const nearest = ir.fma(x!, b, z!);
     const product = ir.fmul(x!, b);
     return ir.either(
       isFusedSafe(ir, product, nearest),
-      () => fusedStep(ir, way, x!, b, z!, product, nearest),
-      () => fusedOfSignificands(ir, way, x!, b, z!, nearest),
+      () => fusedStep(ir, way, isNegated, x!, b, z!, product, nearest),
+      () => negatedIf(ir, isNegated, fusedOfSignificands(ir, way, x!, b, z!, nearest)),
     );
   });
 }
@@ -274,8 +295,8 @@ function sidesOfFused(ir: RowBuilder, a: Value, b: Value, c: Value, product: Val
 }
 
 /** The fused sum rounded in a direction, from the nearest float. */
-function fusedStep(ir: RowBuilder, way: Way, a: Value, b: Value, c: Value, product: Value, nearest: Value): Value {
-  if (way === 'up') return stepUp(ir, nearest, sidesOfFused(ir, a, b, c, product, nearest).above());
+function fusedStep(ir: RowBuilder, way: Way, isNegated: boolean, a: Value, b: Value, c: Value, product: Value, nearest: Value): Value {
+  if (way === 'up') return stepUpNormal(ir, nearest, sidesOfFused(ir, a, b, c, product, nearest).above(), isNegated);
   const bits = ir.bitcast(layouts[typeOf(ir, nearest) as Wide].int, nearest);
   const [x, z, p] = [withSignOf(ir, a, bits), withSignOf(ir, c, bits), withSignOf(ir, product, bits)];
   return stepDown(ir, nearest, sidesOfFused(ir, x, b, z, p, ir.fabs(nearest)).below());
@@ -361,7 +382,7 @@ function scaledIn(ir: RowBuilder, way: Way, a: Value, exponent: Value): Value {
 function quotientOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, other: Value): Value {
   const [x, y] = [partsOf(ir, a), partsOf(ir, b)];
   const nearest = ir.fdiv(x.significand, y.significand);
-  const exact = quotientStep(ir, way, x.significand, y.significand, nearest);
+  const exact = quotientStep(ir, way, false, x.significand, y.significand, nearest);
   const value = scaledIn(ir, way, exact, ir.sub(x.exponent, y.exponent));
   return ir.select(ir.and(x.isPlain, y.isPlain), value, other);
 }
@@ -385,7 +406,7 @@ function fusedOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, c: Va
   const addend = ir.select(z.isZero, c, ir.bitcast(type, ir.add(ir.bitcast(layout.int, z.significand), moved)));
   const [p, q] = [x.significand, y.significand];
   const [nearest, product] = [ir.fma(p, q, addend), ir.fmul(p, q)];
-  const exact = fusedStep(ir, way, p, q, addend, product, nearest);
+  const exact = fusedStep(ir, way, false, p, q, addend, product, nearest);
   const value = scaledIn(ir, way, exact, ir.smax(exponent, ir.sub(ofAddend, i32(ir, above))));
   const isPlain = ir.and(ir.and(x.isPlain, y.isPlain), ir.or(z.isPlain, z.isZero));
   return ir.select(ir.and(isPlain, ir.fcmp(exact, ir.const(type, 0), { pred: 'one' })), value, other);

@@ -1,8 +1,8 @@
 /** Bounds of shift counts and of offsets in variables, by the value-range analysis of the IR. */
 import { type Kernel, type Op, type RangeOptions, type Value, valueRanges } from '../../../ir/index.ts';
 
-/** What the vectorizer uses of the analysis: masks and minima of constants. */
-const masks: RangeOptions = { through: new Set<Op>(['and', 'umin', 'zext', 'trunc']), sregs: {}, usesWidths: false };
+/** What the vectorizer uses of the analysis: masks and minima of constants, also in units of an element. */
+const masks: RangeOptions = { through: new Set<Op>(['and', 'umin', 'shl', 'mul', 'zext', 'trunc']), sregs: {}, usesWidths: false };
 
 /** The most that an integer is, unsigned; nothing where no bound is known. */
 export const unsignedMax = (kernel: Kernel, value: Value): bigint | undefined => valueRanges(kernel, masks).unsignedMax(value);
