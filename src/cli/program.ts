@@ -1,5 +1,6 @@
 /** The command line as a process: arguments, engine settings and the exit code. `start.ts` and `start-built.ts` load it. */
 import { printable } from '../base/printable.ts';
+import { helperWord } from './helper/start.ts';
 import { shareWord } from './jobs/protocol.ts';
 import { main } from './main.ts';
 import { exit } from './terminal/exit.ts';
@@ -44,15 +45,18 @@ async function restarted(args: readonly string[]): Promise<number | undefined> {
   return spawnSync(execPath, [argv[1]!, ...args], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
 }
 
+/** What processes do that this program starts for itself; undefined for a command line. */
+async function asPart([word, ...rest]: readonly string[]): Promise<number | undefined> {
+  if (word === shareWord) return (await import('./jobs/serve.ts')).serveShare();
+  return word === helperWord ? (await import('./helper/serve.ts')).serveHelper(rest) : undefined;
+}
+
 /** Runs the command line of this process. */
 export async function run(): Promise<void> {
   const terminal = processTerminal();
   try {
     const args = process.argv.slice(2);
-    process.exitCode =
-      args[0] === shareWord
-        ? await (await import('./jobs/serve.ts')).serveShare()
-        : ((await restarted(args)) ?? (await main(args, terminal)));
+    process.exitCode = (await asPart(args)) ?? (await restarted(args)) ?? (await main(args, terminal));
     await terminal.settled?.();
   } catch (error) {
     process.exitCode = ourBug(error, terminal);
