@@ -10,7 +10,7 @@ import { type HelperPlace, helperPlace } from './place.ts';
 import { startHelper } from './start.ts';
 import { type Answer, type Done, divided, packed, type Task } from './wire.ts';
 
-/** What the helper can be asked, . */
+/** What the helper can be asked. */
 const helpedCommands: ReadonlySet<string> = new Set(['build', 'check']);
 
 /** As of which a file takes long enough that the start of a process does not matter. */
