@@ -29,6 +29,8 @@ const engine = {
   BUN_JSC_useConcurrentGC: '0',
   // Bytes that are allocated before garbage is collected: otherwise as many as are in use, which is twice the memory.
   BUN_JSC_gcMaxHeapSize: '67108864',
+  // All garbage is collected as soon as what is young is less than this part: a large kernel leaves much behind.
+  BUN_JSC_minEdenToOldGenerationRatio: '0.6',
 };
 
 /** Whether an argument names a large file. A pipe has no known size and a restart would lose its contents, so its presence gives false. */

@@ -10,8 +10,8 @@ export const startingFile = ({ socket }: HelperPlace): string => `${socket}.star
 /** Milliseconds after which a helper that has not started has failed, and another may be tried. */
 const startMs = 10_000;
 
-/** The settings of the engine: code runs often, and memory is not to be kept. */
-const engine = { BUN_JSC_useFTLJIT: '0', BUN_JSC_useConcurrentGC: '0', BUN_JSC_gcMaxHeapSize: '67108864' };
+/** The settings of the engine: code runs often, and garbage is collected when there is more than some files make. */
+const engine = { BUN_JSC_useFTLJIT: '0', BUN_JSC_useConcurrentGC: '0', BUN_JSC_largeHeapSize: '134217728' };
 
 /** Starts one unless another process does. What goes wrong is said nowhere: a helper is not needed. */
 export function startHelper(place: HelperPlace): void {

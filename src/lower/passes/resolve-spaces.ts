@@ -6,7 +6,18 @@
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { addTo } from '../../base/group.ts';
-import { type Base, basesOf, builder, eachOperand, edgesOf, type Inst, type Kernel, operandsOf, type Space, type Value } from '../../ir/index.ts';
+import {
+  type Base,
+  basesOf,
+  builder,
+  eachOperand,
+  edgesOf,
+  type Inst,
+  type Kernel,
+  operandsOf,
+  type Space,
+  type Value,
+} from '../../ir/index.ts';
 import { type Distances, ownAddress } from '../../ptx/index.ts';
 import { type Addresses, canTag, useTags } from './tagged-addresses.ts';
 
