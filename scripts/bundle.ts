@@ -69,6 +69,8 @@ type Metafile = NonNullable<Bun.BuildOutput['metafile']>;
 /** What the parts are grouped by: those that the same of these load are loaded together. */
 const startedTogether = [
   'src/cli/start-fast.ts',
+  'src/cli/program.ts',
+  'src/cli/helper/client.ts',
   'src/cli/build.ts',
   'src/cli/check/index.ts',
   'src/cli/run/index.ts',

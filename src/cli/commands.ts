@@ -4,6 +4,7 @@ import { cc } from './cc/command.ts';
 import type { Command, Option } from './command/command.ts';
 import { allowFallback, arch, compiling, emitChoices, fp, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
 import { exec, record } from './exec/command.ts';
+import { helper } from './helper/command.ts';
 import { run } from './run/command.ts';
 
 /** Options of `run` that another command shares, in the order of their names here. */
@@ -394,6 +395,7 @@ export const commands: readonly Command[] = [
   bench,
   tune,
   cache,
+  helper,
   lsp,
   completions,
 ];

@@ -1,5 +1,6 @@
 /** The command line as a process: arguments, engine settings and the exit code. `start.ts` and `start-built.ts` load it. */
 import { printable } from '../base/printable.ts';
+import { helperWord } from './helper/start.ts';
 import { shareWord } from './jobs/protocol.ts';
 import { main } from './main.ts';
 import { exit } from './terminal/exit.ts';
@@ -28,6 +29,8 @@ const engine = {
   BUN_JSC_useConcurrentGC: '0',
   // Bytes that are allocated before garbage is collected: otherwise as many as are in use, which is twice the memory.
   BUN_JSC_gcMaxHeapSize: '67108864',
+  // All garbage is collected as soon as what is young is less than this part: a large kernel leaves much behind.
+  BUN_JSC_minEdenToOldGenerationRatio: '0.6',
 };
 
 /** Whether an argument names a large file. A pipe has no known size and a restart would lose its contents, so its presence gives false. */
@@ -44,15 +47,18 @@ async function restarted(args: readonly string[]): Promise<number | undefined> {
   return spawnSync(execPath, [argv[1]!, ...args], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
 }
 
+/** What processes do that this program starts for itself; undefined for a command line. */
+async function asPart([word, ...rest]: readonly string[]): Promise<number | undefined> {
+  if (word === shareWord) return (await import('./jobs/serve.ts')).serveShare();
+  return word === helperWord ? (await import('./helper/serve.ts')).serveHelper(rest) : undefined;
+}
+
 /** Runs the command line of this process. */
 export async function run(): Promise<void> {
   const terminal = processTerminal();
   try {
     const args = process.argv.slice(2);
-    process.exitCode =
-      args[0] === shareWord
-        ? await (await import('./jobs/serve.ts')).serveShare()
-        : ((await restarted(args)) ?? (await main(args, terminal)));
+    process.exitCode = (await asPart(args)) ?? (await restarted(args)) ?? (await main(args, terminal));
     await terminal.settled?.();
   } catch (error) {
     process.exitCode = ourBug(error, terminal);

@@ -7,7 +7,8 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile } from '../base/source.ts';
 import {
   type AfterPass,
-  convergenceOf,
+  type Convergences,
+  convergencesOf,
   divergentMasks,
   hasMasks,
   hasSpinLoop,
@@ -35,22 +36,25 @@ export interface MaskChoices {
 /** What a kernel does about masks at run time, as in the reflection; absent where that is nothing. */
 export type CheckedMasks = 'loop' | 'shape' | 'divergent' | undefined;
 
-const replacing = (areRowsAligned: boolean): Pass => ({
+const replacing = (areRowsAligned: boolean, convergences?: Convergences): Pass => ({
   name: 'replace-masks',
-  run: (kernel) => replaceMasks(kernel, { areRowsAligned }),
+  run: (kernel) => replaceMasks(kernel, { areRowsAligned, ...(convergences ? { convergences } : {}) }),
 });
 
-const merging: Pass = { name: 'merge-collectives', run: (kernel) => mergeCollectives(kernel, { areRowsAligned: true }) };
+const merging = (convergences: Convergences): Pass => ({
+  name: 'merge-collectives',
+  run: (kernel) => mergeCollectives(kernel, { areRowsAligned: true, convergences }),
+});
 
-const meeting = (areRowsAligned: boolean, file: SourceFile): Pass => ({
+const meeting = (areRowsAligned: boolean, file: SourceFile, convergences: Convergences): Pass => ({
   name: 'rendezvous-loop',
-  run: (kernel) => rendezvousLoop(kernel, { areRowsAligned, endStuck: endStuckAt(file) }),
+  run: (kernel) => rendezvousLoop(kernel, { areRowsAligned, endStuck: endStuckAt(file), convergences }),
 });
 
 /** The passes that settle masks, for the list of pass names. */
 export const maskPasses: readonly { readonly name: string }[] = [
   { name: 'replace-masks' },
-  merging,
+  { name: 'merge-collectives' },
   { name: 'rendezvous-loop' },
   { name: 'check-masks' },
 ];
@@ -69,33 +73,38 @@ export function settleMasks(kernel: Kernel, choices: MaskChoices, diagnostics: D
   const areAligned = hasAlignedRows(kernel);
   if (!runPass(kernel, replacing(areAligned), afterPass)) {
     runPasses(kernel, standardPasses, afterPass);
-    if (!runPass(kernel, replacing(areAligned), afterPass) && !mergesAll(kernel, areAligned, afterPass))
-      return masks === 'check' ? settleDivergent(kernel, choices, diagnostics) : undefined;
+    // Each pass that changes nothing leaves what is known of the kernel.
+    const known = convergencesOf(kernel);
+    if (!runPass(kernel, replacing(areAligned, known), afterPass)) {
+      const isMerged = runPass(kernel, merging(known), afterPass);
+      if (!isMerged || !replacesMerged(kernel, areAligned, afterPass))
+        return masks === 'check' ? settleDivergent(kernel, choices, isMerged ? convergencesOf(kernel) : known, diagnostics) : undefined;
+    }
   }
   return mayBeLate ? 'divergent' : undefined;
 }
 
-/** Merges the collectives of divergent arms; returns whether all collectives are replaced then. */
-function mergesAll(kernel: Kernel, areAligned: boolean, afterPass: AfterPass | undefined): boolean {
-  if (!runPass(kernel, merging, afterPass)) return false;
+/** After the collectives of divergent arms were merged: returns whether all collectives are replaced. */
+function replacesMerged(kernel: Kernel, areAligned: boolean, afterPass: AfterPass | undefined): boolean {
   runPasses(kernel, standardPasses, afterPass);
   return runPass(kernel, replacing(areAligned), afterPass);
 }
 
 /** Makes threads meet in a loop, or checks that they are together. */
-function settleDivergent(kernel: Kernel, choices: MaskChoices, diagnostics: Diagnostics): CheckedMasks {
+function settleDivergent(kernel: Kernel, choices: MaskChoices, known: Convergences, diagnostics: Diagnostics): CheckedMasks {
   const { afterPass, file } = choices;
-  const isShapeAlone = divergentMasks(kernel, convergenceOf(kernel, true)).length === 0;
-  if (isShapeAlone || !runPass(kernel, meeting(hasAlignedRows(kernel), file), afterPass)) return checkAll(kernel, choices, diagnostics);
+  const isShapeAlone = divergentMasks(kernel, known(true)).length === 0;
+  if (isShapeAlone || !runPass(kernel, meeting(hasAlignedRows(kernel), file, known), afterPass))
+    return checkAll(kernel, choices, known, diagnostics);
   runPasses(kernel, standardPasses, afterPass);
   return runPass(kernel, replacing(hasAlignedRows(kernel)), afterPass) || !hasMasks(kernel)
     ? 'loop'
-    : checkAll(kernel, choices, diagnostics);
+    : checkAll(kernel, choices, convergencesOf(kernel), diagnostics);
 }
 
-function checkAll(kernel: Kernel, { file, target, afterPass }: MaskChoices, diagnostics: Diagnostics): CheckedMasks {
-  const convergence = convergenceOf(kernel, hasAlignedRows(kernel));
-  const divergent = divergentMasks(kernel, convergenceOf(kernel, true));
+function checkAll(kernel: Kernel, { file, target, afterPass }: MaskChoices, known: Convergences, diagnostics: Diagnostics): CheckedMasks {
+  const convergence = known(hasAlignedRows(kernel));
+  const divergent = divergentMasks(kernel, known(true));
   const seen = new Set<number>();
   for (const value of divergent) {
     const span = kernel.locs[value];

@@ -5,18 +5,18 @@ import { exists, filesIn } from '../terminal/index.ts';
 const isInput = (path: string): boolean => /\.(ptx|metallib)$/.test(path);
 
 /** The files that the arguments name, in order and without repetition; a usage error as a sentence. */
-export function namedFiles(words: readonly string[]): string[] | string {
+export function namedFiles(words: readonly string[], isFile: (path: string) => boolean = exists): string[] | string {
   const found: string[] = [];
   for (const word of words) {
-    const files = filesOf(word);
+    const files = filesOf(word, isFile);
     if (typeof files === 'string') return files;
     found.push(...files);
   }
   return [...new Set(found)];
 }
 
-function filesOf(word: string): string[] | string {
-  if (word === '-' || exists(word)) return [word];
+function filesOf(word: string, isFile: (path: string) => boolean): string[] | string {
+  if (word === '-' || isFile(word)) return [word];
   const folder = filesIn(word);
   if (folder) {
     const inputs = folder.filter(isInput);

@@ -32,26 +32,26 @@ interface Asked {
 
 /** Runs the command. The exit code is the highest of all files; with `--watch` it is 0 after an interrupt. */
 export async function check({ parsed, terminal }: Context): Promise<ExitCode> {
-  const asked = readAsked(parsed);
+  const asked = readAsked(parsed, terminal);
   if (typeof asked === 'string') return usageError(asked, 'cumetal check --help', terminal);
   if (!has(parsed, 'watch')) return checkOnce(asked, parsed, terminal);
   const { watchFiles } = await import('../terminal/watch.ts');
   const recheck = async (): Promise<void> => {
     // Clears the screen and its scrollback, on a terminal.
     if (terminal.color.out) terminal.outBytes(new TextEncoder().encode('\u001b[2J\u001b[3J\u001b[H'));
-    const now = readAsked(parsed);
+    const now = readAsked(parsed, terminal);
     await checkOnce(typeof now === 'string' ? asked : now, parsed, terminal);
   };
   return watchFiles(asked.files, recheck);
 }
 
-function readAsked(parsed: ParsedArguments): Asked | string {
+function readAsked(parsed: ParsedArguments, terminal: Terminal): Asked | string {
   const reads = parsed.positionals.includes('-');
   if (has(parsed, 'watch') && reads) return '`--watch` requires files; `-` is standard input';
   if (has(parsed, 'stdin-filename') && !reads) return '`--stdin-filename` requires `-` (standard input) as a file';
   const levels = readLevels(allValues(parsed, 'warnings'));
   if (typeof levels === 'string') return levels;
-  const files = namedFiles(parsed.positionals);
+  const files = namedFiles(parsed.positionals, terminal.isFile);
   return typeof files === 'string' ? files : { files, levels };
 }
 

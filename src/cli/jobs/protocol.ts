@@ -1,5 +1,6 @@
 /** What a process that compiles a share is given on its standard input, and what it answers on its standard output. */
 import type { CompiledEntry, CompileOptions, Share } from '../../compile/index.ts';
+import { framed, unframed } from './framed.ts';
 
 /** The only argument of such a process. It is no command: nothing but this program starts it. */
 export const shareWord = '--compile-share';
@@ -10,33 +11,6 @@ export interface ShareJob {
   readonly text: string;
   readonly options: CompileOptions;
   readonly share: Share;
-}
-
-/** The JSON at the head of bytes, and the bytes behind it. */
-interface Framed {
-  readonly head: unknown;
-  readonly rest: Uint8Array;
-}
-
-/** The length of the JSON as a 32-bit integer, the JSON, the bytes. */
-function framed(head: unknown, parts: readonly Uint8Array[]): Uint8Array {
-  const json = new TextEncoder().encode(JSON.stringify(head));
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 4 + json.length));
-  new DataView(bytes.buffer).setUint32(0, json.length, true);
-  bytes.set(json, 4);
-  let at = 4 + json.length;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-}
-
-/** Undefined for bytes that were cut off. */
-function unframed(bytes: Uint8Array): Framed | undefined {
-  const length = bytes.length < 4 ? Number.POSITIVE_INFINITY : new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
-  if (4 + length > bytes.length) return undefined;
-  return { head: JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), rest: bytes.subarray(4 + length) };
 }
 
 /** A job as bytes. */

@@ -22,6 +22,8 @@ export interface Terminal extends Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a file that the user names as the input, which may be a pipe or `-`, standard input; `readFile` where absent. */
   readInput?(path: string): Promise<Uint8Array | IoFailure>;
+  /** Whether a path is a file; the file system says it where absent. */
+  isFile?(path: string): boolean;
   /** Lets everyone run a file that was written who may read it. */
   makeExecutable?(path: string): IoFailure | undefined;
   /** Resolves when all output has been written. */

@@ -1,5 +1,5 @@
 /** The control-flow graph of a kernel as side arrays by block id. */
-import { edgesOf, type Kernel } from '../kernel.ts';
+import type { Kernel } from '../kernel.ts';
 
 export interface Cfg {
   /** Successors of each block in edge order; a block twice where both edges of a branch go there. */
@@ -14,7 +14,9 @@ export interface Cfg {
 
 /** The graph of a kernel whose block ids are positions. */
 export function cfgOf(kernel: Kernel): Cfg {
-  const successors = kernel.blocks.map((block) => edgesOf(block.end).map((edge) => edge.block.id));
+  const successors = kernel.blocks.map(({ end }) =>
+    end.op === 'br' ? [end.to.block.id] : end.op === 'condbr' ? [end.then.block.id, end.else.block.id] : [],
+  );
   const order = reversePostorder(successors, 0);
   return { successors, predecessors: reversed(successors), order, position: positionsIn(order, successors.length) };
 }
@@ -22,9 +24,7 @@ export function cfgOf(kernel: Kernel): Cfg {
 /** The same graph with its edges turned round. */
 export function reversed(successors: readonly (readonly number[])[]): number[][] {
   const result: number[][] = successors.map(() => []);
-  successors.forEach((targets, from) => {
-    for (const to of targets) result[to]!.push(from);
-  });
+  for (let from = 0; from < successors.length; from++) for (const to of successors[from]!) result[to]!.push(from);
   return result;
 }
 

@@ -98,6 +98,18 @@ export function convergenceOf(kernel: Kernel, areRowsAligned: boolean): Converge
   return { blocks, variance, areTogether: (mask, block) => blocks[block] === 1 || isFromVote(mask, block) };
 }
 
+/** The convergence by `areRowsAligned`, computed once each: of a kernel that stays as it is. */
+export type Convergences = (areRowsAligned: boolean) => Convergence;
+
+export function convergencesOf(kernel: Kernel): Convergences {
+  const known = new Map<boolean, Convergence>();
+  return (areRowsAligned) => {
+    const found = known.get(areRowsAligned) ?? convergenceOf(kernel, areRowsAligned);
+    known.set(areRowsAligned, found);
+    return found;
+  };
+}
+
 /** The variance of an instruction with uniform operands, in a warp. Lanes that load from one address together read the same. */
 function warpVariance(inst: Inst, kernel: Kernel, areRowsAligned: boolean): Variance {
   if (inst.op === 'load') return inst.volatile ? 2 : 0;

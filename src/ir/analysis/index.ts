@@ -2,7 +2,7 @@
 export * from './affinity.ts';
 export * from './bases.ts';
 export * from './cfg.ts';
-export { blocksReaching, type Convergence, convergenceOf, stayingGraphOf } from './convergence.ts';
+export { blocksReaching, type Convergence, type Convergences, convergenceOf, convergencesOf, stayingGraphOf } from './convergence.ts';
 export * from './demand.ts';
 export * from './dominators.ts';
 export { type FloatRange, floatOf, floatRange } from './float-range.ts';

@@ -5,7 +5,7 @@ import { constantOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { argsOf, eachOperand, terminatorOperands } from '../operands.ts';
 import { bitsOf, type Type } from '../types.ts';
 import type { Facts } from './identities.ts';
-import { type Pattern, type Rule, rulesFor } from './identity-pattern.ts';
+import { mayBe, type Pattern, type Rule, rulesFor, rulesOfOperands } from './identity-pattern.ts';
 import { constant, placeConstant, type Rewrite, type RewriteContext } from './rewrite.ts';
 
 /** The values and constants of a match, by name. */
@@ -18,7 +18,13 @@ interface Bindings {
 
 /** What the identities make of an instruction. */
 export function byIdentity(inst: Inst, c: RewriteContext, bits: KnownBitsOf, uses: () => Int32Array): Rewrite {
-  for (const rule of rulesFor(inst.op)) {
+  const rules = rulesFor(inst.op);
+  if (rules.all.length === 0) return undefined;
+  const fields = inst as unknown as Record<string, Value>;
+  const { insts } = c.kernel;
+  const names = argsOf(inst.op);
+  const second = names.length > 1 ? insts[fields[names[1]!]!]!.op : undefined;
+  for (const rule of rulesOfOperands(rules, insts[fields[names[0]!]!]!.op, second)) {
     const made = byRule(rule, inst, c, bits, uses);
     if (made !== undefined) return made;
   }
@@ -35,16 +41,12 @@ export function byRule(rule: Rule, inst: Inst, c: RewriteContext, bits: KnownBit
   return build(rule.to, inst, c, { ...found, constants: { ...found.constants, ...made } });
 }
 
-/** Most rules are out by the ops of the operands. */
+/** Whether the predicate and the ops of the operands are those of a rule. */
 function mayFit({ from }: Rule, inst: Inst, kernel: Kernel): boolean {
   if (from.pred !== undefined && (inst as { pred?: string }).pred !== from.pred) return false;
   const fields = inst as unknown as Record<string, Value>;
   const names = argsOf(inst.op);
-  for (let i = 0; i < from.args.length; i++) {
-    const arg = from.args[i]!;
-    const { op } = kernel.insts[fields[names[i]!]!]!;
-    if (arg.kind === 'op' ? op !== arg.op : arg.kind === 'constant' && op !== 'const') return false;
-  }
+  for (let i = 0; i < from.args.length; i++) if (!mayBe(from.args[i]!, kernel.insts[fields[names[i]!]!]!.op)) return false;
   return true;
 }
 

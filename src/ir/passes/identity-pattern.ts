@@ -1,5 +1,6 @@
 /** The text of identities as patterns: `select c (select c x y) z` is an op of a value, of another op and of a value. */
 import { bug } from '../../base/bug.ts';
+import { addTo } from '../../base/group.ts';
 import type { IcmpPredicate, Op } from '../ops.ts';
 import { type Identity, identities } from './identities.ts';
 import { commutative } from './symmetry.ts';
@@ -72,16 +73,53 @@ function rulesOf(identity: Identity): Rule[] {
   });
 }
 
-let byOp: Map<string, Rule[]> | undefined;
+let identitiesByOp: Map<string, Identity[]> | undefined;
 
-/** The rules of an op, in the order of the table. */
-export function rulesFor(op: string): readonly Rule[] {
-  if (!byOp) {
-    byOp = new Map();
-    for (const rule of identities.flatMap(rulesOf)) byOp.set(rule.from.op, [...(byOp.get(rule.from.op) ?? []), rule]);
+/** The identities of an op, in the order of the table. */
+function identitiesOf(op: string): readonly Identity[] {
+  if (!identitiesByOp) {
+    identitiesByOp = new Map();
+    for (const identity of identities) addTo(identitiesByOp, /^\w+/.exec(identity[0])![0], identity);
   }
-  return byOp.get(op) ?? [];
+  return identitiesByOp.get(op) ?? [];
 }
+
+/** The rules of an op, and those of them that may fit operands of two ops. */
+export interface OpRules {
+  readonly all: readonly Rule[];
+  readonly byOperands: Map<Op, Map<Op | undefined, readonly Rule[]>>;
+}
+
+const rulesByOp = new Map<Op, OpRules>();
+
+/** Parsed on first use: a kernel has few of the ops. */
+export function rulesFor(op: Op): OpRules {
+  let found = rulesByOp.get(op);
+  if (!found) {
+    found = { all: identitiesOf(op).flatMap(rulesOf), byOperands: new Map() };
+    rulesByOp.set(op, found);
+  }
+  return found;
+}
+
+/** The rules of an op whose first operands may be of these ops, in the order of the table. Most rules are out by them. */
+export function rulesOfOperands({ all, byOperands }: OpRules, first: Op, second: Op | undefined): readonly Rule[] {
+  let bySecond = byOperands.get(first);
+  if (!bySecond) {
+    bySecond = new Map();
+    byOperands.set(first, bySecond);
+  }
+  let rules = bySecond.get(second);
+  if (!rules) {
+    rules = all.filter(({ from: { args } }) => mayBe(args[0]!, first) && (args[1] === undefined || mayBe(args[1], second)));
+    bySecond.set(second, rules);
+  }
+  return rules;
+}
+
+/** Whether a value of an op may match a pattern. */
+export const mayBe = (pattern: Pattern, op: Op | undefined): boolean =>
+  pattern.kind === 'value' || op === (pattern.kind === 'constant' ? 'const' : pattern.op);
 
 /** The rules of one identity, for a proof. */
 export { rulesOf };

@@ -10,7 +10,7 @@
  * Source: tail merging, as in Muchnick, "Advanced Compiler Design and Implementation" (1997), 18.8, with the rest of each arm split off.
  */
 import { cfgOf } from '../analysis/cfg.ts';
-import { convergenceOf, stayingGraphOf } from '../analysis/convergence.ts';
+import { type Convergence, convergenceOf, convergencesOf, stayingGraphOf } from '../analysis/convergence.ts';
 import { type DominatorTree, dominatorsOf, postDominatorsOf } from '../analysis/dominators.ts';
 import { influenceOf } from '../analysis/influence.ts';
 import { type Loops, loopsOf } from '../analysis/loops.ts';
@@ -25,11 +25,12 @@ import { divergentMasks, isMasked, type MaskedInst, type MaskOptions } from './r
 const maxBranches = 64;
 
 /** Merges collectives in place. Returns whether it did. */
-export function mergeCollectives(kernel: Kernel, { areRowsAligned }: MaskOptions): boolean {
-  if (divergentMasks(kernel, convergenceOf(kernel, areRowsAligned)).length === 0) return false;
+export function mergeCollectives(kernel: Kernel, { areRowsAligned, convergences = convergencesOf(kernel) }: MaskOptions): boolean {
+  const convergence = convergences(areRowsAligned);
+  if (divergentMasks(kernel, convergence).length === 0) return false;
   const copy = copyOf(kernel);
   for (let count = 0; count < maxBranches; count++) {
-    const found = firstBranch(copy, areRowsAligned);
+    const found = firstBranch(copy, count === 0 ? convergence : convergenceOf(copy, areRowsAligned));
     if (found === 'together') break;
     if (!found) return false;
     mergePairs(copy, found);
@@ -46,8 +47,7 @@ interface Branch {
 }
 
 /** The first branch to merge; `together` if nothing is left to do, undefined if nothing can be done. */
-function firstBranch(kernel: Kernel, areRowsAligned: boolean): Branch | 'together' | undefined {
-  const convergence = convergenceOf(kernel, areRowsAligned);
+function firstBranch(kernel: Kernel, convergence: Convergence): Branch | 'together' | undefined {
   const divergent = new Set(divergentMasks(kernel, convergence));
   if (divergent.size === 0) return 'together';
   const graph = graphOf(kernel);

@@ -14,7 +14,14 @@
  * The analysis of convergence has to confirm that all threads execute the dispatch together; otherwise the kernel stays as it is.
  */
 import { cfgOf } from '../analysis/cfg.ts';
-import { blocksReaching, type Convergence, convergenceOf, stayingGraphOf } from '../analysis/convergence.ts';
+import {
+  blocksReaching,
+  type Convergence,
+  type Convergences,
+  convergenceOf,
+  convergencesOf,
+  stayingGraphOf,
+} from '../analysis/convergence.ts';
 import { hasSpinLoop } from '../analysis/spin-loops.ts';
 import { addBlock, builder, splitBlock } from '../build.ts';
 import { copyOf } from '../copy.ts';
@@ -30,11 +37,14 @@ export interface RendezvousOptions {
   readonly areRowsAligned: boolean;
   /** Ends a thread that waits for threads that never come. */
   readonly endStuck: EndStuck;
+  /** Of the kernel. */
+  readonly convergences?: Convergences;
 }
 
 /** Transforms a kernel with collectives by masks in divergent code, in place. Returns whether it did. */
-export function rendezvousLoop(kernel: Kernel, { areRowsAligned, endStuck }: RendezvousOptions): boolean {
-  const convergence = convergenceOf(kernel, areRowsAligned);
+export function rendezvousLoop(kernel: Kernel, options: RendezvousOptions): boolean {
+  const { areRowsAligned, endStuck, convergences = convergencesOf(kernel) } = options;
+  const convergence = convergences(areRowsAligned);
   const divergent = divergentMasks(kernel, convergence);
   if (divergent.length === 0) return false;
   for (const isWhole of [false, true]) {

@@ -2,7 +2,7 @@
  * Replaces collectives by member masks with collectives of the threads that reach them together, where the threads of each mask are among
  * these. A mask then only selects among them.
  */
-import { type Convergence, convergenceOf } from '../analysis/convergence.ts';
+import { type Convergence, type Convergences, convergencesOf } from '../analysis/convergence.ts';
 import { type Builder, builder } from '../build.ts';
 import { neutralOf } from '../folds.ts';
 import { type Block, constantOf, type Inst, type InstOf, type Kernel, type Value } from '../kernel.ts';
@@ -13,6 +13,8 @@ export interface MaskOptions {
   readonly areRowsAligned: boolean;
   /** Whether a `members` with the mask precedes what replaces a collective, for the fast sanitizer. */
   readonly keepsMembers?: boolean;
+  /** Of the kernel, where others ask for it as well. */
+  readonly convergences?: Convergences;
 }
 
 /** A collective by a member mask. */
@@ -38,7 +40,7 @@ export function divergentMasks(kernel: Kernel, { areTogether }: Convergence): Va
 /** Replaces all collectives by masks if the lanes of each are together, in place. Returns whether there were any and they are replaced. */
 export function replaceMasks(kernel: Kernel, options: MaskOptions): boolean {
   if (!hasMasks(kernel)) return false;
-  const convergence = convergenceOf(kernel, options.areRowsAligned);
+  const convergence = (options.convergences ?? convergencesOf(kernel))(options.areRowsAligned);
   if (divergentMasks(kernel, convergence).length > 0) return false;
   replaceAllMasks(kernel, convergence.variance, options.keepsMembers);
   return true;

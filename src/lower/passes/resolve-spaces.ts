@@ -6,7 +6,18 @@
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { addTo } from '../../base/group.ts';
-import { type Base, basesOf, builder, edgesOf, type Inst, type Kernel, operandsOf, type Space, type Value } from '../../ir/index.ts';
+import {
+  type Base,
+  basesOf,
+  builder,
+  eachOperand,
+  edgesOf,
+  type Inst,
+  type Kernel,
+  operandsOf,
+  type Space,
+  type Value,
+} from '../../ir/index.ts';
 import { type Distances, ownAddress } from '../../ptx/index.ts';
 import { type Addresses, canTag, useTags } from './tagged-addresses.ts';
 
@@ -128,7 +139,7 @@ function usesOfAddresses(kernel: Kernel, addresses: ReadonlySet<Value>): Address
   const work = [...addresses];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
     for (const param of handedTo.get(value) ?? []) follow(param);
-    for (const user of users.get(value) ?? []) {
+    for (const user of users(value) as Iterable<Value>) {
       const use = kernel.insts[user]!;
       if (use.op === 'add' || use.op === 'select' || (use.op === 'sub' && use.b !== value)) follow(user);
       else if (use.op !== 'inttoptr' && use.op !== 'isspace') numbers.push(user);
@@ -137,11 +148,35 @@ function usesOfAddresses(kernel: Kernel, addresses: ReadonlySet<Value>): Address
   return { numbers, derived };
 }
 
-function usesOf(kernel: Kernel): { users: Map<Value, Value[]>; handedTo: Map<Value, Value[]> } {
-  const [users, handedTo] = [new Map<Value, Value[]>(), new Map<Value, Value[]>()];
-  for (const { body, end } of kernel.blocks) {
-    for (const value of body) for (const operand of new Set(operandsOf(kernel.insts[value]!))) addTo(users, operand, value);
+interface Uses {
+  /** The instructions that use a value, each once, in order. */
+  users(value: Value): Int32Array;
+  /** The parameters that get a value from a jump. */
+  readonly handedTo: ReadonlyMap<Value, readonly Value[]>;
+}
+
+/** Side arrays: a kernel has a million uses, most of them of other values than addresses. */
+function usesOf(kernel: Kernel): Uses {
+  const count = kernel.insts.length;
+  const [starts, last] = [new Int32Array(count + 1), new Int32Array(count).fill(-1)];
+  const eachUse = (visit: (operand: Value, user: Value) => void): void => {
+    for (const { body } of kernel.blocks)
+      for (const user of body)
+        eachOperand(kernel.insts[user]!, (operand) => {
+          if (last[operand] === user) return;
+          last[operand] = user;
+          visit(operand, user);
+        });
+  };
+  eachUse((operand) => void starts[operand + 1]!++);
+  for (let i = 0; i < count; i++) starts[i + 1]! += starts[i]!;
+  last.fill(-1);
+  const [all, at] = [new Int32Array(starts[count]!), starts.slice()];
+  eachUse((operand, user) => {
+    all[at[operand]!++] = user;
+  });
+  const handedTo = new Map<Value, Value[]>();
+  for (const { end } of kernel.blocks)
     for (const edge of edgesOf(end)) for (const [i, arg] of edge.args.entries()) addTo(handedTo, arg, edge.block.params[i]!);
-  }
-  return { users, handedTo };
+  return { users: (value) => all.subarray(starts[value]!, starts[value + 1]!), handedTo };
 }

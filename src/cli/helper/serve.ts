@@ -1,0 +1,168 @@
+/**
+ * The helper: a process that keeps the compiler loaded and compiled, and answers one command line after the other. It ends when it was not asked for some
+ * minutes, when it takes much memory, and when its socket is that of another one.
+ */
+import { lstatSync, rmSync } from 'node:fs';
+import { distrust } from '../../cache/trust.ts';
+import { buildId } from '../command/build-id.ts';
+import { type ExitCode, exit } from '../terminal/exit.ts';
+import { type Answered, answerTo } from './answer.ts';
+import { exchange } from './exchange.ts';
+import { startingFile } from './start.ts';
+import { begun, divided, type HelperState, maxMessageBytes, packed, type Request, type Task, unpacked } from './wire.ts';
+
+/** Milliseconds without a task after which it ends, and between two looks at that. */
+const [idleMs, lookMs] = [600_000, 15_000];
+
+/** Memory above which it ends, behind the answer. */
+const maxMemoryBytes = 600 * 1024 * 1024;
+
+/** Compilations after which the engine has compiled what runs often. The first task is repeated so often, when there is nothing else to do. */
+const warmRounds = 30;
+
+/** A connection: what has arrived of its message, and what is still to be sent. */
+interface Peer {
+  received: Buffer;
+  unsent: Uint8Array;
+  isAnswered: boolean;
+  isClosed: boolean;
+}
+
+/** A message that arrived whole. */
+interface Asked {
+  readonly request: Request;
+  readonly bytes: Uint8Array;
+  readonly socket: Bun.Socket<Peer>;
+}
+
+/** Listens until it ends. The arguments are the folder and the socket. */
+export async function serveHelper([folder = '', socket = '']: readonly string[]): Promise<ExitCode> {
+  if (folder === '' || distrust(folder) !== undefined) return exit.failed;
+  const isThere = typeof (await exchange(socket, packed({ ask: 'status' }, []), { answerMs: 1000 })) !== 'string';
+  if (!isThere) {
+    rmSync(socket, { force: true });
+    process.umask(0o077);
+    new Helper(socket).listen();
+  }
+  rmSync(startingFile({ folder, socket }), { force: true });
+  return exit.ok;
+}
+
+class Helper {
+  readonly #socket: string;
+  readonly #startedAt = Date.now();
+  #inode = 0;
+  #served = 0;
+  #lastAsked = Date.now();
+  /** Messages that wait. */
+  readonly #waiting: Asked[] = [];
+  #isBusy = false;
+  #rounds = 0;
+
+  constructor(socket: string) {
+    this.#socket = socket;
+  }
+
+  listen(): void {
+    Bun.listen<Peer>({
+      unix: this.#socket,
+      socket: {
+        open: (socket) => {
+          socket.data = { received: Buffer.alloc(0), unsent: new Uint8Array(), isAnswered: false, isClosed: false };
+        },
+        data: (socket, chunk) => this.#receive(socket, chunk),
+        drain: (socket) => send(socket),
+        close: (socket) => {
+          socket.data.isClosed = true;
+        },
+        error: (socket) => {
+          socket.data.isClosed = true;
+        },
+      },
+    });
+    this.#inode = lstatSync(this.#socket).ino;
+    setInterval(() => this.#look(), lookMs);
+  }
+
+  #receive(socket: Bun.Socket<Peer>, chunk: Buffer): void {
+    const { data } = socket;
+    data.received = data.received.length === 0 ? Buffer.from(chunk) : Buffer.concat([data.received, chunk]);
+    const found = unpacked<Request>(data.received);
+    if (found === 'more' && data.received.length <= maxMessageBytes) return;
+    if (typeof found === 'string') return void socket.terminate();
+    this.#waiting.push({ request: found.head, bytes: found.rest, socket });
+    void this.#work();
+  }
+
+  /** Answers what waits, one message after the other. */
+  async #work(): Promise<void> {
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (let asked = this.#waiting.shift(); asked; asked = this.#waiting.shift()) {
+      const { socket } = asked;
+      // Who waited too long does the work itself, and has closed the connection: that is noticed between two tasks.
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      if (socket.data.isClosed) continue;
+      const { head, parts } = await this.#answer(asked);
+      socket.data.unsent = joined(socket.data.unsent, packed(head, parts));
+      socket.data.isAnswered = true;
+      send(socket);
+      if (asked.request.ask === 'stop' || process.memoryUsage.rss() > maxMemoryBytes) this.#end();
+    }
+    this.#isBusy = false;
+  }
+
+  async #answer({ request, bytes, socket }: Asked): Promise<Answered> {
+    if (request.ask !== 'run') return { head: { state: this.#state() }, parts: [] };
+    const parts = divided(bytes, request.files);
+    if (request.build !== buildId || !parts) return { head: { declined: true }, parts: [] };
+    socket.data.unsent = Uint8Array.of(begun);
+    send(socket);
+    this.#served++;
+    this.#lastAsked = Date.now();
+    const answered = await answerTo(request, parts);
+    this.#rounds++;
+    if (this.#rounds < warmRounds) this.#warmUp(request, parts);
+    return answered;
+  }
+
+  #state(): HelperState {
+    return { pid: process.pid, served: this.#served, startedAt: this.#startedAt, memoryBytes: process.memoryUsage.rss() };
+  }
+
+  /** Repeats a task while there is no other, so that the engine compiles what the next one runs. */
+  #warmUp(task: Task, parts: readonly Uint8Array[]): void {
+    setTimeout(async () => {
+      if (this.#isBusy || this.#rounds >= warmRounds) return;
+      this.#rounds++;
+      this.#isBusy = true;
+      await answerTo(task, parts);
+      this.#isBusy = false;
+      if (this.#waiting.length > 0) await this.#work();
+      else this.#warmUp(task, parts);
+    }, 20);
+  }
+
+  /** Ends if it was not asked, and if it cannot be: another helper has the socket, or it was removed. */
+  #look(): void {
+    const isOwn = lstatSync(this.#socket, { throwIfNoEntry: false })?.ino === this.#inode;
+    if (!isOwn || (!this.#isBusy && Date.now() - this.#lastAsked > idleMs)) this.#end(isOwn);
+  }
+
+  /** Ends behind what is being sent. */
+  #end(isOwn = true): void {
+    if (isOwn) rmSync(this.#socket, { force: true });
+    setTimeout(() => process.exit(exit.ok), 100);
+  }
+}
+
+const joined = (a: Uint8Array, b: Uint8Array): Uint8Array => (a.length === 0 ? b : new Uint8Array(Buffer.concat([a, b])));
+
+/** Sends what the connection takes; the rest follows when it takes more. */
+function send(socket: Bun.Socket<Peer>): void {
+  const { data } = socket;
+  if (data.isClosed) return;
+  const count = Math.max(0, socket.write(data.unsent));
+  data.unsent = data.unsent.subarray(count);
+  if (data.isAnswered && data.unsent.length === 0) socket.end();
+}
