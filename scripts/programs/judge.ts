@@ -258,7 +258,8 @@ if (values.list) {
 }
 const results = new Map<string, Result>();
 if (existsSync(values.out)) for (const each of JSON.parse(readFileSync(values.out, 'utf8')) as Result[]) results.set(each.name, each);
-const common = setupDigest();
+// What was linked elsewhere needs nothing of this machine.
+const common = values.built ? '' : setupDigest();
 const queue = chosen.filter(({ name }) => !results.has(name) || values.again || only);
 
 /** Judges programs of the queue until it is empty. */

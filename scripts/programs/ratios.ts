@@ -81,25 +81,30 @@ const compiled = ({ units }: Recipe): string[] => [
   ...units.map(({ path }) => path),
 ];
 
-/** Builds a program in its three forms; why it is not built, otherwise. */
-async function build(own: Recipe, twin: Recipe, to: string): Promise<string | undefined> {
-  const cuda = ['nvcc', '-O3', '-std=c++17', '-w', '-gencode', 'arch=compute_80,code=compute_80', ...compiled(own), '-o', to];
-  if ((await runWords(cuda, { cwd: own.cwd, seconds: 120 })).ending !== 0) return 'nvcc does not compile it';
-  for (const [suffix, ...more] of [['generic'], ['native', '-march=native']] as const) {
-    const words = ['-O3', ...more, '-fopenmp', '-foffload=disable', '-std=c++17', '-w', '-fpermissive', ...compiled(twin)];
-    const made = await runWords(['g++', ...words, '-o', `${to}-${suffix}`, '-lm'], { cwd: twin.cwd, seconds: 120 });
-    if (made.ending !== 0) return 'g++ does not compile it';
-  }
-  return undefined;
+/** Builds the CUDA version; why it is not built, otherwise. */
+async function buildByNvcc(own: Recipe, to: string): Promise<string | undefined> {
+  const words = ['nvcc', '-O3', '-std=c++17', '-w', '-gencode', 'arch=compute_80,code=compute_80', ...compiled(own), '-o', to];
+  const { ending } = await runWords(words, { cwd: own.cwd, seconds: 120 });
+  return ending === 0 ? undefined : 'nvcc does not compile it';
 }
+
+/** Builds the version for OpenMP, for any machine or for this one; why it is not built, otherwise. */
+async function buildByGcc(twin: Recipe, to: string, mode: 'generic' | 'native'): Promise<string | undefined> {
+  const more = mode === 'native' ? ['-march=native'] : [];
+  const words = ['-O3', ...more, '-fopenmp', '-foffload=disable', '-std=c++17', '-w', '-fpermissive', ...compiled(twin)];
+  const { ending } = await runWords(['g++', ...words, '-o', `${to}-${mode}`, '-lm'], { cwd: twin.cwd, seconds: 120 });
+  return ending === 0 ? undefined : 'g++ does not compile it';
+}
+
+/** A program that outlives its device goes on with what its memory held. */
+const hasFailed = ({ ending, output, errors }: Ran): boolean =>
+  ending !== 0 || verdictOf(output) === 'fail' || errors.includes('the process of the device has ended');
 
 async function measured({ name, args }: Listed): Promise<Measured> {
   const [own, twin] = ['cuda', 'omp'].map((suffix) => recipeOf(join(root, `${name}-${suffix}`), []));
   if (typeof own === 'string' || typeof twin === 'string') return { name, args, why: [own, twin].find((each) => typeof each === 'string') };
   for (const suffix of ['cuda', 'omp']) writeInputs(name, join(root, `${name}-${suffix}`));
   const program = join(cache, name);
-  const why = await build(own!, twin!, program);
-  if (why !== undefined) return { name, args, why };
   const isOurs = (mode: Mode): boolean => mode === 'exact' || mode === 'fast';
   const wordsOf = (mode: Mode): string[] =>
     isOurs(mode)
@@ -107,7 +112,15 @@ async function measured({ name, args }: Listed): Promise<Measured> {
       : ['env', 'OMP_NUM_THREADS=1', 'OMP_THREAD_LIMIT=1', `${program}-${mode}`];
   const run = (mode: Mode): Promise<Ran> =>
     runWords([...wordsOf(mode), ...args], { cwd: isOurs(mode) ? own!.cwd : twin!.cwd, seconds: 60 });
-  const hasFailed = ({ ending, output }: Ran): boolean => ending !== 0 || verdictOf(output) === 'fail';
+  // Most programs end too soon, which is found out at the least cost.
+  const whyNotNative = await buildByGcc(twin!, program, 'native');
+  if (whyNotNative !== undefined) return { name, args, why: whyNotNative };
+  const native = await run('native');
+  if (hasFailed(native)) return { name, args, why: `it ends with ${native.ending} as native` };
+  // What a process needs to start would be most of ours.
+  if (native.seconds < leastSeconds) return { name, args, why: `it ends in less than ${leastSeconds} s by g++` };
+  const why = (await buildByNvcc(own!, program)) ?? (await buildByGcc(twin!, program, 'generic'));
+  if (why !== undefined) return { name, args, why };
   const first = await run('exact');
   if (hasFailed(first)) return { name, args, why: `it ends with ${first.ending} here` };
   const isLong = first.seconds > 4;
@@ -119,7 +132,6 @@ async function measured({ name, args }: Listed): Promise<Measured> {
       if (hasFailed(ran)) return { name, args, why: `it ends with ${ran.ending} as ${mode}` };
       least[mode] = Math.min(least[mode] ?? Number.POSITIVE_INFINITY, ran.seconds);
     }
-  // What a process needs to start would be most of ours.
   if (least.native! < leastSeconds) return { name, args, why: `it ends in less than ${leastSeconds} s by g++` };
   return { name, args, seconds: least as Required<typeof least> };
 }

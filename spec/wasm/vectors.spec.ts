@@ -65,6 +65,7 @@ test('opcodes are as in the index of instructions', () => {
     'f64x2.pmax': [0xfd, 0xf7, 0x01],
     'f64x2.convert_low_i32x4_u': [0xfd, 0xff, 0x01],
     'f32x4.relaxed_madd': [0xfd, 0x85, 0x02],
+    'f64x2.relaxed_madd': [0xfd, 0x87, 0x02],
   };
   for (const [name, code] of Object.entries(known)) assert.equal(instructions.get(name)?.code, code, name);
 });

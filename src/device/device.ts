@@ -103,6 +103,8 @@ export interface DeviceBuffer {
   read(): Uint8Array;
   /** A view of the memory, if device and host share it: valid until `free`, and unchanged while no kernel runs. */
   view?(): Uint8Array;
+  /** The memory of some of the bytes, all of which the caller writes at once, if device and host share it. */
+  place?(offset: number, bytes: number): Uint8Array;
   /**
    * Copies from a buffer of this device, or of another one of its kind, without the host; false if there is no such way, and then nothing is
    * copied. Throws where `read` does.

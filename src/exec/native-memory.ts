@@ -39,14 +39,18 @@ export class NativeMemory implements HostMemory {
 
   slice(pointer: bigint, bytes: number): Uint8Array | undefined {
     const all = new Uint8Array(bytes);
-    return this.#read(pointer, all) === bytes ? all : undefined;
+    return this.read(pointer, all) ? all : undefined;
+  }
+
+  read(pointer: bigint, to: Uint8Array): boolean {
+    return this.#readSome(pointer, to) === to.length;
   }
 
   cString(pointer: bigint): string | undefined {
     const parts: Uint8Array[] = [];
     for (let at = 0; at < maxText; at += textStep) {
       const part = new Uint8Array(textStep);
-      const read = this.#read(pointer + BigInt(at), part);
+      const read = this.#readSome(pointer + BigInt(at), part);
       const end = part.subarray(0, read).indexOf(0);
       parts.push(part.subarray(0, end < 0 ? read : end));
       if (end >= 0) return decoder.decode(Buffer.concat(parts));
@@ -98,11 +102,11 @@ export class NativeMemory implements HostMemory {
   }
 
   #getWord(pointer: bigint, bytes: number): DataView | undefined {
-    return this.#read(pointer, new Uint8Array(this.#word.buffer, 0, bytes)) === bytes ? this.#word : undefined;
+    return this.#readSome(pointer, new Uint8Array(this.#word.buffer, 0, bytes)) === bytes ? this.#word : undefined;
   }
 
   /** Reads up to where the process has no memory; the count of bytes. */
-  #read(pointer: bigint, into: Uint8Array): number {
+  #readSome(pointer: bigint, into: Uint8Array): number {
     if (!this.has(pointer)) return 0;
     return into.length <= smallBytes ? this.#readSmall(Number(pointer), into) : this.#readAt(Number(pointer), into);
   }

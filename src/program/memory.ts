@@ -19,6 +19,8 @@ export interface HostMemory {
   has(pointer: bigint, bytes: number): boolean;
   /** The bytes at a pointer, to be read at once. */
   slice(pointer: bigint, bytes: number): Uint8Array | undefined;
+  /** Reads bytes to where they are wanted; what is there is unknown where the program has no such memory. */
+  read(pointer: bigint, to: Uint8Array): boolean;
   /** Text up to a zero byte. */
   cString(pointer: bigint): string | undefined;
   put(pointer: bigint, bytes: Uint8Array): boolean;
@@ -84,6 +86,12 @@ export class ProgramMemory implements HostMemory {
   slice(pointer: bigint, bytes: number): Uint8Array | undefined {
     const index = this.index(pointer, bytes);
     return index === undefined ? undefined : this.bytes.subarray(index, index + bytes);
+  }
+
+  read(pointer: bigint, to: Uint8Array): boolean {
+    const bytes = this.slice(pointer, to.length);
+    if (bytes) to.set(bytes);
+    return bytes !== undefined;
   }
 
   /** UTF-8 text of a length at a pointer. */

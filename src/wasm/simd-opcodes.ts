@@ -39,6 +39,7 @@ export const simdTable = {
     [0xf8, 'i32x4.trunc_sat_f32x4_s i32x4.trunc_sat_f32x4_u f32x4.convert_i32x4_s f32x4.convert_i32x4_u'],
     [0xfc, 'i32x4.trunc_sat_f64x2_s_zero i32x4.trunc_sat_f64x2_u_zero f64x2.convert_low_i32x4_s f64x2.convert_low_i32x4_u'],
     [0x105, 'f32x4.relaxed_madd'],
+    [0x107, 'f64x2.relaxed_madd'],
   ],
   lane: [
     [0x15, 'i8x16.extract_lane_s i8x16.extract_lane_u i8x16.replace_lane i16x8.extract_lane_s i16x8.extract_lane_u'],

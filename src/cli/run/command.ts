@@ -81,7 +81,7 @@ const options: readonly Option[] = [
     name: 'fma',
     value: 'MODE',
     choices: ['exact', 'fast'],
-    doc: 'Single-precision FMA in vectorized code on the CPU device. `exact` (the default) rounds once. `fast` rounds twice if the machine has no fused instruction, so the last bit can differ.',
+    doc: 'FMA of single and double precision in vectorized code on the CPU device. `exact` (the default) rounds once. `fast` rounds twice if the machine has no fused instruction, so results differ in last bits, and in more of them where code relies on one rounding.',
   },
   {
     name: 'denormals',

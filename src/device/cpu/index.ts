@@ -119,6 +119,10 @@ function bufferOver({ memory, allocations }: Owner, allocation: Allocation): Cpu
       memory.view(address, size).set(bytes, offset);
       allocations.write(allocation, offset, bytes.length);
     },
+    place(offset, bytes) {
+      allocations.write(allocation, offset, bytes);
+      return memory.view(address + offset, bytes);
+    },
     read: () => memory.view(address, size).slice(),
     ...(canView ? { view: () => viewed(memory.lastingView(address, size)!) } : {}),
     deviceAddress: () => BigInt(address),

@@ -1,7 +1,7 @@
 /** Copies to and from CUDA arrays. Source: CUDA Runtime API, memory management. */
 import type { CudaArray } from './array-types.ts';
 import { arrayOf, planesOf, rowsOf, texelBytes } from './arrays.ts';
-import { deviceSide, type Side, side, wantedOf } from './copies.ts';
+import { deviceSide, type Side, side, transfer, wantedOf } from './copies.ts';
 import { type Row, row } from './row.ts';
 import { type CudaState, fail } from './state.ts';
 import { plainWorkRow, work, workRow } from './work.ts';
@@ -45,7 +45,7 @@ export function memoryVolume(
 
 export function copyVolume(to: Volume, from: Volume, [bytes, rows, planes]: Size): void {
   for (let z = 0; z < planes; z++)
-    for (let y = 0; y < rows; y++) to.side.write(z * to.slice + y * to.pitch, from.side.read(z * from.slice + y * from.pitch, bytes));
+    for (let y = 0; y < rows; y++) transfer(to.side, from.side, bytes, z * to.slice + y * to.pitch, z * from.slice + y * from.pitch);
 }
 
 const isNone = (size: Size): boolean => size.includes(0);

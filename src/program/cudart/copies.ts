@@ -12,6 +12,17 @@ export const kinds = { hostToHost: 0, hostToDevice: 1, deviceToHost: 2, deviceTo
 export interface Side {
   read(offset: number, bytes: number): Uint8Array;
   write(offset: number, bytes: Uint8Array): void;
+  /** Reads bytes to where they are wanted, if that saves a copy. */
+  readTo?(offset: number, to: Uint8Array): void;
+  /** The memory itself, for bytes that are all written at once. */
+  place?(offset: number, bytes: number): Uint8Array | undefined;
+}
+
+/** Copies bytes from one side to the other. */
+export function transfer(to: Side, from: Side, bytes: number, toOffset = 0, fromOffset = 0): void {
+  const place = from.readTo && to.place?.(toOffset, bytes);
+  if (place) from.readTo!(fromOffset, place);
+  else to.write(toOffset, from.read(fromOffset, bytes));
 }
 
 /** The bytes at a pointer: of the program, or of the device. Fails if there are fewer than `bytes`, or if the copy's direction says otherwise. */
@@ -38,6 +49,7 @@ function hostSide(state: CudaState, pointer: bigint, bytes: number): Side {
   if (!state.memory.has(pointer, bytes)) fail('cudaErrorInvalidValue');
   return {
     read: (offset, count) => state.memory.slice(pointer + BigInt(offset), count) ?? fail('cudaErrorInvalidValue'),
+    readTo: (offset, to) => must(state.memory.read(pointer + BigInt(offset), to)),
     write: (offset, from) => must(state.memory.put(pointer + BigInt(offset), from)),
   };
 }
@@ -46,6 +58,7 @@ export const deviceSide = ({ buffer }: Allocation, start: number): Side => ({
   read: (offset, count) => bytesOfBuffer(buffer).subarray(start + offset, start + offset + count),
   // Of the same memory perhaps, which may overlap.
   write: (offset, from) => buffer.write(from, start + offset),
+  place: (offset, bytes) => buffer.place?.(start + offset, bytes),
 });
 
 export const wantedOf = (kind: number): readonly ['host' | 'device' | 'any', 'host' | 'device' | 'any'] => {
@@ -60,7 +73,7 @@ export function copy(state: CudaState, to: bigint, from: bigint, bytes: number, 
   const [wantedTo, wantedFrom] = wantedOf(kind);
   if (bytes === 0) return;
   const source = side(state, from, bytes, wantedFrom);
-  side(state, to, bytes, wantedTo).write(0, source.read(0, bytes));
+  transfer(side(state, to, bytes, wantedTo), source, bytes);
 }
 
 /** Rows of a rectangle, each behind the other by its pitch. */
@@ -79,22 +92,30 @@ function copyRectangle(state: CudaState, { to, toPitch, from, fromPitch, width, 
   if (width === 0 || height === 0) return;
   const target = side(state, to, toPitch * (height - 1) + width, wantedTo);
   const source = side(state, from, fromPitch * (height - 1) + width, wantedFrom);
-  for (let y = 0; y < height; y++) target.write(toPitch * y, source.read(fromPitch * y, width));
+  for (let y = 0; y < height; y++) transfer(target, source, width, toPitch * y, fromPitch * y);
+}
+
+const arrays = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array } as const;
+
+/** Fills with an element of some bytes, `count` times: memory of the device where it is, because a copy of it may be a gigabyte. */
+function fillSide(to: Side, value: number, size: 1 | 2 | 4, count: number): void {
+  const place = to.place?.(0, size * count);
+  const all = place ?? new Uint8Array(size * count);
+  new arrays[size](all.buffer as ArrayBuffer, all.byteOffset, count).fill(value);
+  if (!place) to.write(0, all);
 }
 
 function fill(state: CudaState, pointer: bigint, value: number, bytes: number): void {
   if (bytes === 0) return;
   if (state.memory.isOwn(pointer) && !isPinned(state, pointer)) fail('cudaErrorInvalidValue');
-  side(state, pointer, bytes, 'any').write(0, new Uint8Array(bytes).fill(value));
+  fillSide(side(state, pointer, bytes, 'any'), value, 1, bytes);
 }
 
 /** Fills with elements of more than a byte; `count` of them. */
 export function fillWords(state: CudaState, pointer: bigint, value: number, size: 1 | 2 | 4, count: number): void {
   if (count === 0) return;
   if (pointer % BigInt(size) !== 0n) fail('cudaErrorInvalidValue');
-  const list = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }[size];
-  const bytes = new list(count).fill(value);
-  side(state, pointer, bytes.byteLength, 'any').write(0, new Uint8Array(bytes.buffer));
+  fillSide(side(state, pointer, size * count, 'any'), value, size, count);
 }
 
 /** Planes of rows: pitches are bytes of a row, heights rows of a plane. */

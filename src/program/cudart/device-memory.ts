@@ -108,8 +108,10 @@ export function mappedMemory(state: CudaState, pointer: bigint): Mapped | undefi
 /** Gives the device what the host has written to memory of both. */
 export function syncToDevice(state: CudaState): void {
   for (const { buffer, host, size } of state.allocations.shared()) {
-    const bytes = state.memory.slice(host!.pointer, size);
-    if (bytes) buffer.write(bytes);
+    const place = buffer.place?.(0, size);
+    const bytes = place ? undefined : state.memory.slice(host!.pointer, size);
+    if (place) state.memory.read(host!.pointer, place);
+    else if (bytes) buffer.write(bytes);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Variables on the device by their symbols: the addresses of what stands for them on the host. */
 import type { DeviceSymbol } from '../../device/index.ts';
 import type { Allocation } from './allocations.ts';
-import { deviceSide, kinds, type Side, side } from './copies.ts';
+import { deviceSide, kinds, type Side, side, transfer } from './copies.ts';
 import { allocate } from './device-memory.ts';
 import { must, type Row, row } from './row.ts';
 import { type CodeImage, type CudaState, fail, type Variable } from './state.ts';
@@ -72,13 +72,13 @@ function toSymbol(state: CudaState, symbol: bigint, from: bigint, bytes: number,
   if (kind === kinds.deviceToHost || kind === kinds.hostToHost) fail('cudaErrorInvalidMemcpyDirection');
   if (offset + bytes > sizeOf(state, symbol)) fail('cudaErrorInvalidValue');
   const wanted = kind === kinds.hostToDevice ? 'host' : 'any';
-  return () => symbolSide(state, symbol, offset, bytes).write(0, side(state, from, bytes, wanted).read(0, bytes));
+  return () => transfer(symbolSide(state, symbol, offset, bytes), side(state, from, bytes, wanted), bytes);
 }
 function fromSymbol(state: CudaState, to: bigint, symbol: bigint, bytes: number, offset: number, kind: number): () => void {
   if (kind === kinds.hostToDevice || kind === kinds.hostToHost) fail('cudaErrorInvalidMemcpyDirection');
   if (offset + bytes > sizeOf(state, symbol)) fail('cudaErrorInvalidValue');
   const wanted = kind === kinds.deviceToHost ? 'host' : 'any';
-  return () => side(state, to, bytes, wanted).write(0, symbolSide(state, symbol, offset, bytes).read(0, bytes));
+  return () => transfer(side(state, to, bytes, wanted), symbolSide(state, symbol, offset, bytes), bytes);
 }
 
 export const symbols: Readonly<Record<string, Row>> = {

@@ -250,8 +250,8 @@ interface SimdChoice extends CompileChoice {
   readonly facts?: KnownLaunch | undefined;
 }
 
-/** Whether the code of a kernel depends on how this machine computes single-precision fused multiply-adds. */
-const isFusing = ({ insts }: Kernel): boolean => insts.some(({ op, type }) => op === 'fma' && type === 'f32');
+/** Whether the code of a kernel depends on how this machine computes fused multiply-adds. */
+const isFusing = ({ insts }: Kernel): boolean => insts.some(({ op, type }) => op === 'fma' && (type === 'f32' || type === 'f64'));
 
 /** The SIMD compiler's module for blocks of a shape, or the reason why there is none. */
 export function simdModule(

@@ -112,17 +112,18 @@ function chosen(s: LaneGroup, shape: 'f32x4' | 'f64x2', name: 'min' | 'max'): vo
   });
 }
 
-/** Fused multiply-add. For f32 the relaxed instruction or, in the mode `fast`, two roundings; `exactFma` implements the mode `exact`. */
+/** Fused multiply-add: the relaxed instruction or, in the mode `fast`, two roundings. `exactFma` implements the mode `exact` for f32. */
 export function fma(s: LaneGroup, inst: InstOf<'fma'>): PartWriter | undefined {
-  if (inst.type === 'f64') return fusedDoubles(s, inst);
-  if (inst.type !== 'f32') return fusedHalves(s, inst);
+  if (inst.type !== 'f32' && inst.type !== 'f64') return fusedHalves(s, inst);
+  if (inst.type === 'f64' && s.fma === 'exact') return fusedDoubles(s, inst);
+  const shape = inst.type === 'f32' ? 'f32x4' : 'f64x2';
   return (part) => {
     if (s.fma === 'exact') bug('an exact f32 FMA is emitted for all vectors together');
     s.part(inst.a, part);
     s.part(inst.b, part);
-    if (s.fma === 'fast') s.code.op('f32x4.mul');
+    if (s.fma === 'fast') s.code.op(`${shape}.mul`);
     s.part(inst.c, part);
-    s.code.op(s.fma === 'fast' ? 'f32x4.add' : 'f32x4.relaxed_madd');
+    s.code.op(s.fma === 'fast' ? `${shape}.add` : `${shape}.relaxed_madd`);
   };
 }
 

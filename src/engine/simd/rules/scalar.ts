@@ -34,12 +34,13 @@ export function writeScalar(s: LaneGroup, value: Value, lane?: number, index?: (
     case 'load':
       return loadScalar(s, inst, () => push(inst.addr));
     case 'fma':
-      if (inst.type !== 'f32' || s.fma === 'exact') break;
+      // No scalar instruction fuses, so that only two roundings are cheaper than the rule.
+      if ((inst.type !== 'f32' && inst.type !== 'f64') || s.fma !== 'fast') break;
       push(inst.a);
       push(inst.b);
-      s.code.op('f32.mul');
+      s.code.op(`${inst.type}.mul`);
       push(inst.c);
-      return s.code.op('f32.add');
+      return s.code.op(`${inst.type}.add`);
     case 'select':
       if (isVector(inst.type)) break;
       push(inst.a);
