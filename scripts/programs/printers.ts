@@ -29,7 +29,7 @@ export const printers: Readonly<Record<string, (source: SourceFile, entry: strin
   },
   ptx: (source, entry, diagnostics) => {
     const sm = Math.min(90, Math.max(80, Number(/^\s*\.target\s+sm_(\d+)/m.exec(source.text)?.[1] ?? 80)));
-    const module = toPtxIr(source, sm, { entries: [entry] }, diagnostics);
+    const module = toPtxIr(source, `sm_${sm}`, { entries: [entry] }, diagnostics);
     if (!module) return;
     const { ir, ...others } = module;
     ptxFile(ir.kernels, diagnostics, { architecture: `sm_${sm}`, source, ...others });

@@ -1,5 +1,6 @@
 /** `cumetal lsp` with the client of the protocol's own library: what an editor gets for what it sends. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -226,6 +227,41 @@ test('a request about a document that is not open is an error, and the server go
   const beyond = await request('hover', { textDocument, position: { line: 999, character: 999 } });
   assert.is(beyond, null);
 });
+
+/** Milliseconds of processor time that a process has taken; Linux counts hundredths of a second. */
+function processorMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ');
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
+
+if (process.platform === 'linux')
+  test('the answer to a key in a function of half a megabyte takes less than 50 ms of processor time, and the whole follows', async () => {
+    const large = 'file:///work/large.ptx';
+    const body = Array.from({ length: 16_000 }, (_, i) => `  mad.lo.s32 %r${1 + (i % 3)}, %r${1 + ((i + 1) % 3)}, %r2, ${i};`);
+    const whole = text.replace('  /* 𝟙 */', `${body.join('\n')}\n  /* 𝟙 */`);
+    const open = { uri: large, languageId: 'ptx', version: 1, text: whole };
+    await client.said(() => client.connection.sendNotification('textDocument/didOpen', { textDocument: open }));
+    const line = whole.split('\n').indexOf(body[9000]!);
+    const taken: number[] = [];
+    for (let key = 0; key < 10; key++) {
+      // The advice on the text as it was before is not counted.
+      await new Promise((resolve) => setTimeout(resolve, key === 0 ? 1500 : 30));
+      const before = processorMs(client.child.pid!);
+      const at = { line, character: 12 };
+      const change = { textDocument: { uri: large, version: 2 + key }, contentChanges: [{ range: { start: at, end: at }, text: 'x' }] };
+      const { diagnostics, version } = await client.said(() => client.connection.sendNotification('textDocument/didChange', change));
+      taken.push(processorMs(client.child.pid!) - before);
+      assert.is(version, 2 + key);
+      assert.match(diagnostics.map(({ message }) => message).join(), /s32/);
+    }
+    taken.sort((a, b) => a - b);
+    assert.ok(taken[5]! <= 50, taken.join(' '));
+    const later = await client.said(() => {});
+    assert.is(later.version, 11);
+    await client.said(() => client.connection.sendNotification('textDocument/didClose', { textDocument: { uri: large } }));
+  });
 
 test('a closed document has no diagnostics, and the server ends with 0', async () => {
   await changed([{ text: 'nonsense' }]);

@@ -114,14 +114,19 @@ test('edits in two bodies before a check need a look at all of the text', () => 
   assert.is(document.checkAll().filter(({ severity }) => severity === 'error').length, 2);
 });
 
-test('random keys say what the whole text says', () => {
-  const document = new PtxDocument('a.ptx', whole);
-  document.checkAll();
-  let seed = 7;
-  const random = (below: number): number => {
+/** Numbers below a limit. */
+function randomNumbers(from: number): (below: number) => number {
+  let seed = from;
+  return (below) => {
     seed = (Math.imul(seed, 1103515245) + 12345) & 0x7fffffff;
     return (seed >> 8) % below;
   };
+}
+
+test('random keys say what the whole text says', () => {
+  const document = new PtxDocument('a.ptx', whole);
+  document.checkAll();
+  const random = randomNumbers(7);
   const keys = ['x', ';', '\n', '%r1', ' ', '.', '{', '}', '"', '0', '// '];
   let local = 0;
   for (let i = 0; i < 400; i++) {
@@ -140,6 +145,71 @@ test('random keys say what the whole text says', () => {
     document.checkAll();
   }
   assert.ok(local > 200, `${local} of 400 needed one function`);
+});
+
+/** A function of so many instructions. */
+function largeText(count: number): string {
+  const lines = Array.from({ length: count }, (_, i) => {
+    const a = 2 + (i % 190);
+    if (i % 50 === 7) return `$L${i}:`;
+    if (i % 3 === 0) return `\tadd.s32 \t%r${a}, %r${a - 1}, ${i}; // ${i}`;
+    if (i % 3 === 1) return `\tst.global.u32 [%rd1+${4 * i}], %r${a - 1};`;
+    return i % 5 === 0 ? '\t@%p1 bra $L7;' : `\tmad.lo.s32 \t%r${a}, %r${a - 1}, %r1, ${i % 7};`;
+  });
+  return `${head}.visible .entry k(.param .u64 out)\n{\n.reg .b32 %r<200>;\n.reg .f32 %f<200>;\n.reg .b64 %rd<9>;\n.reg .pred %p<9>;
+ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n${lines.join('\n')}\nret;\n}\n`;
+}
+
+test('after keys in instructions of a large function, its errors are those of the whole', () => {
+  const random = randomNumbers(5);
+  const base = largeText(2600);
+  const pieces = [
+    'x',
+    ';',
+    ' ',
+    '%r500',
+    'mov.u32 %r3, %r4;',
+    ',',
+    '.u64',
+    '\n\tadd.f32 %f1, %f2, %f3;',
+    '//',
+    'bra $nowhere;',
+    '[',
+    '@%p3 ',
+    'L9:',
+  ];
+  const errors = (list: readonly Diagnostic[]): string[] => said(list.filter(({ code }) => !code.startsWith('CM22')));
+  let told = 0;
+  for (let round = 0; round < 12; round++) {
+    const document = new PtxDocument('a.ptx', base);
+    document.checkAll();
+    let start = 0;
+    for (let key = 0; key < 3; key++) {
+      start = key === 0 ? 300 + random(base.length - 600) : start + random(12) - 4;
+      document.edit({ start, end: start + random(5), text: random(4) === 0 ? '' : pieces[random(pieces.length)]! });
+      assert.ok(document.isUnread || document.isLarge);
+      const found = document.checkEdited();
+      if (!found) continue;
+      told++;
+      assert.equal(errors(found), errors(new PtxDocument('a.ptx', document.text).checkAll()), document.text.slice(start - 60, start + 60));
+    }
+  }
+  assert.ok(told >= 12, `${told}`);
+});
+
+test('an edit of a declaration or a label needs a look at the whole function', () => {
+  for (const [part, by] of [
+    ['.reg .b32 %r<200>;', '.reg .b32 %r<20>;'],
+    ['$L57:', '$M57:'],
+    ['mov.u32 %r1, %tid.x;', '{ mov.u32 %r1, %tid.x; }'],
+    ['mov.u32 %r1, %tid.x;', '.reg .u32 %new; mov.u32 %r1, %tid.x;'],
+  ] as const) {
+    const document = new PtxDocument('a.ptx', largeText(2600));
+    document.checkAll();
+    document.edit(replace(document.text, part, by));
+    assert.is(document.checkEdited(), undefined, by);
+    assert.equal(said(document.checkChanged() ?? document.checkAll()), afresh(document.text), by);
+  }
 });
 
 test('empty bodies leave every offset where it was', () => {

@@ -22,7 +22,7 @@ export type Again = { readonly ptx: string } | { readonly refused: readonly stri
 export function ptxAgain(name: string, text: string, architecture = 'sm_80'): Again {
   const source = new SourceFile(`${name}.ptx`, text);
   const diagnostics = new Diagnostics(source);
-  const module = toPtxIr(source, Number(architecture.slice(3)), { verifiesPasses: true }, diagnostics);
+  const module = toPtxIr(source, architecture, { verifiesPasses: true }, diagnostics);
   const ptx = module && ptxFile(module.ir.kernels, diagnostics, { architecture, source, ...module });
   return ptx === undefined || diagnostics.hasErrors ? { refused: messages(diagnostics) } : { ptx };
 }

@@ -194,13 +194,13 @@ test('the command writes PTX as it is, anew for an architecture, and of a metall
   assert.is((await cli(['build', 'k.ptx', '--arch', 'sm_80', '-o', '-'], files)).code, 2);
 });
 
-test('what is of the CPU device is refused at its line', () => {
-  const refusedOf = (body: string): string => {
-    const again = ptxAgain('k', kernel(body), 'sm_90');
+test('what the architecture lacks is refused at its line', () => {
+  const refusedOf = (body: string, architecture: string): string => {
+    const again = ptxAgain('k', kernel(body).replace('7.8', '8.0').replace('sm_80', 'sm_90'), architecture);
     return 'refused' in again ? again.refused.join() : again.ptx;
   };
-  assert.match(refusedOf('ld.param.u64 %rd1, [out];\ntex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1}];'), /CM2090.*descriptor/);
-  assert.match(refusedOf('griddepcontrol.wait;'), /CM2090/);
+  assert.match(refusedOf('griddepcontrol.wait;', 'sm_80'), /CM2090.*from sm_90 on/);
+  assert.match(refusedOf('griddepcontrol.wait;', 'sm_90'), /\tgriddepcontrol\.wait;/);
 });
 
 need(test, ['ptxas'], 'the assembler takes the texts', () => {

@@ -12,7 +12,7 @@ import type { Target } from './targets.ts';
  */
 export function optimizedPtx(kernel: TypedKernel, target: Exclude<Target, 'sm_90a'> = kernel.target as 'sm_80'): string {
   const diagnostics = new Diagnostics(kernel.source);
-  const made = toPtxIr(kernel.source, Number(target.slice(3)), {}, diagnostics);
+  const made = toPtxIr(kernel.source, target, {}, diagnostics);
   const { ir, ...others } = made ?? {};
   const text = ir && ptxFile(ir.kernels, diagnostics, { architecture: target, source: kernel.source, ...others });
   if (text === undefined || diagnostics.hasErrors) throw errorOf(diagnostics);

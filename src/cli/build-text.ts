@@ -40,7 +40,7 @@ function wgsl(source: SourceFile, options: CompileOptions, diagnostics: Diagnost
 
 /** PTX as PTX for an architecture, from the IR; undefined after reporting errors. */
 export function ptxOf(source: SourceFile, architecture: string, options: CompileOptions, diagnostics: Diagnostics): string | undefined {
-  const module = toPtxIr(source, Number(architecture.slice(3)), options, diagnostics);
+  const module = toPtxIr(source, architecture, options, diagnostics);
   if (!module) return undefined;
   const { ir, ...others } = module;
   const text = ptxFile(ir.kernels, diagnostics, { architecture, source, ...others });

@@ -7,8 +7,12 @@ import { withHeap } from './heap.ts';
 import type { CompileOptions } from './options.ts';
 
 /** Parses and checks a source, with lints if requested; returns nothing after reporting errors. */
-export function checkSource(source: SourceFile, options: CompileOptions, diagnostics: Diagnostics): Checked | undefined {
-  const whole = withRuntime(source);
+export function checkSource(
+  source: SourceFile,
+  options: CompileOptions & Pick<CheckOptions, 'keepsExternal'>,
+  diagnostics: Diagnostics,
+): Checked | undefined {
+  const whole = options.keepsExternal ? source : withRuntime(source);
   // A module with syntax errors is checked too, so that all errors are reported at once; its lints would be about missing parts.
   const optionsFor = (isFaulty: boolean): CheckOptions => checkOptions(isFaulty ? { ...options, lints: false } : options);
   const { checked } = parseAndCheckWhole(source, whole, optionsFor, diagnostics);
@@ -49,7 +53,13 @@ function removeBehind({ list }: Diagnostics, end: number): void {
   list.splice(0, list.length, ...own);
 }
 
-const checkOptions = ({ entries, ptxStrict, lints }: CompileOptions): CheckOptions => ({
+const checkOptions = ({
+  entries,
+  ptxStrict,
+  lints,
+  keepsExternal,
+}: CompileOptions & Pick<CheckOptions, 'keepsExternal'>): CheckOptions => ({
+  ...(keepsExternal ? { keepsExternal } : {}),
   ...(entries ? { entries } : {}),
   ...(ptxStrict ? { isStrict: true } : {}),
   ...(lints ? { lints: true, functions: 'faults' } : {}),

@@ -30,7 +30,16 @@ import {
   standardPasses,
   verifyAfterPass,
 } from '../ir/index.ts';
-import { fitSlots, type LowerChoices, lowerEntries, lowerModule, memoryOf, promoteLocals, staticSharedBytes } from '../lower/index.ts';
+import {
+  architectureOf,
+  fitSlots,
+  type LowerChoices,
+  lowerEntries,
+  lowerModule,
+  memoryOf,
+  promoteLocals,
+  staticSharedBytes,
+} from '../lower/index.ts';
 import { type Checked, forgetBody, type PtxFunction, parse, printAst, printVariable } from '../ptx/index.ts';
 import { checkSource } from './check-source.ts';
 import { type KernelBitcode, libraryOf } from './library.ts';
@@ -141,15 +150,17 @@ export interface PtxModule {
  * PTX to the IR that is printed as PTX for an architecture: instructions that it has stay what they are, masks and branches are those of the
  * source, and no target's passes have run. Undefined after reporting errors.
  */
-export function toPtxIr(source: SourceFile, sm: number, options: CompileOptions, diagnostics: Diagnostics): PtxModule | undefined {
-  const checked = checkSource(source, { ...options, target: 'cpu' }, diagnostics);
+export function toPtxIr(source: SourceFile, name: string, options: CompileOptions, diagnostics: Diagnostics): PtxModule | undefined {
+  const checked = checkSource(source, { ...options, target: 'cpu', keepsExternal: true }, diagnostics);
   if (!checked) return undefined;
-  refuseForeign(checked, sm, diagnostics);
+  const architecture = architectureOf(name);
+  refuseForeign(checked, architecture, diagnostics);
   const afterPass = afterPassOf(options);
-  const choices: LowerChoices = { ptx: sm, hasMma: sm >= 80, isForCpu: true, clusters: 'turns', afterPass };
+  const choices: LowerChoices = { ptx: architecture, hasMma: architecture.sm >= 80, isForCpu: true, clusters: 'turns', afterPass };
   const ir = diagnostics.hasErrors ? undefined : lowerModule(checked, diagnostics, choices);
   if (!ir || diagnostics.hasErrors) return undefined;
-  for (const kernel of ir.kernels) {
+  const callees = ir.kernels.flatMap((kernel) => [...(kernel.callees?.values() ?? [])]);
+  for (const kernel of new Set([...ir.kernels, ...callees])) {
     runPass(kernel, { name: 'promote-locals', run: promoteLocals }, afterPass);
     runPasses(kernel, standardPasses, afterPass);
   }

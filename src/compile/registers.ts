@@ -65,7 +65,7 @@ function sequenceOf({ op, type }: Inst): (typeof sequences)[string] | undefined 
 /** The registers of each kernel of a source; undefined after reporting errors. `sm` is the architecture whose instructions count. */
 export function registersOfKernels(source: SourceFile, sm: number, diagnostics: Diagnostics): readonly KernelRegisters[] | undefined {
   const own = new Diagnostics(source);
-  const made = toPtxIr(source, sm, {}, own);
+  const made = toPtxIr(source, `sm_${sm}`, {}, own);
   diagnostics.addAll(own.list);
   return made?.ir.kernels.map((kernel) => registersOf(kernel, made.declared.get(kernel.name)?.directives ?? [], registersOfAll(sm)));
 }

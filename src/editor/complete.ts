@@ -24,15 +24,19 @@ const statement = /^\s*(?:@!?[\w$%]+\s+)?([a-z][a-z0-9]*)?((?:\.[\w:]*)*)([\s\S]
 /** The words that are possible at an offset in the body of a function. */
 export function completionsAt(document: PtxDocument, offset: number): Completions {
   const { text } = document;
-  const focus = document.focusAt(offset);
+  const place = document.isUnread ? undefined : document.placeAt(offset);
+  const focus = place ? undefined : document.focusAt(offset);
   const word = /[\w$%]*$/.exec(text.slice(Math.max(0, offset - 200), offset))![0];
   const span = { start: offset - word.length, end: offset };
-  if (!focus || isInComment(text, offset)) return { span, list: none };
-  const start = Math.max(...[';', '{', '}', ':'].map((mark) => lastBefore(text, mark, offset)), focus.fn.nameSpan.end) + 1;
+  const head = place ? place.open : focus?.fn.nameSpan.end;
+  if (head === undefined || isInComment(text, offset)) return { span, list: none };
+  const start = Math.max(...[';', '{', '}', ':'].map((mark) => lastBefore(text, mark, offset)), head) + 1;
   const [, opcode = '', modifiers = '', rest = ''] = statement.exec(text.slice(start, offset)) ?? [];
   if (rest === '' && modifiers !== '') return { span, list: modifiersAfter(opcode, modifiers.split('.').slice(1, -1)) };
   if (rest === '') return { span, list: opcodes() };
-  const { flat, scope } = namesOf(focus.fn, focus.module);
+  const { fn, module } = (focus ?? document.focusAt(offset)) || {};
+  if (!fn || !module) return { span, list: none };
+  const { flat, scope } = namesOf(fn, module);
   const inner = flat.filter((item) => item.kind === 'instruction' && item.instruction.span.start <= offset).at(-1);
   return { span, list: names(inner?.kind === 'instruction' ? inner.scope : scope) };
 }

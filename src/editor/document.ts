@@ -6,6 +6,7 @@ import { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 import { SourceFile, type Span } from '../base/source.ts';
 import { parseAndCheck } from '../compile/index.ts';
 import { type Module, type PtxFunction, parse } from '../ptx/index.ts';
+import { checkLocally, type Edited, editedBy, type Shift, skeletonOf } from './local.ts';
 import { calledIn, type FunctionPlace, isAtPlaces, placesOf, withEmptyBodies } from './places.ts';
 
 /** A change of a text: offsets in the text before it. */
@@ -24,6 +25,9 @@ export interface Focus {
 /** Reports that are made once in a module, at the first place: an edit in a function changes which place that is. */
 const oncePerModule: ReadonlySet<string> = new Set(['CM2110', 'CM2111']);
 
+/** Characters of a body from which on a look at it is too long for a key. */
+const large = 65_536;
+
 export class PtxDocument {
   /** The name in messages. */
   readonly path: string;
@@ -36,6 +40,8 @@ export class PtxDocument {
   #changed: number | undefined;
   #focus: { readonly index: number; readonly focus: Focus } | undefined;
   #module: Module | undefined;
+  /** Of a large function that changed by its instructions alone: which. */
+  #edited: Edited | undefined;
 
   constructor(path: string, text: string) {
     this.path = path;
@@ -61,17 +67,53 @@ export class PtxDocument {
   edit({ start, end, text }: Edit): void {
     this.#text = this.#text.slice(0, start) + text + this.#text.slice(end);
     this.#source = undefined;
+    const tree = this.#focus?.focus.module ?? this.#module;
     this.#focus = undefined;
     this.#module = undefined;
+    const edited = this.#edited;
+    this.#edited = undefined;
     const index = this.#places?.findIndex((place) => place.open < start && end < place.end) ?? -1;
     if (!this.#places || index < 0 || (this.#changed !== undefined && this.#changed !== index)) {
       this.#places = undefined;
       return;
     }
     const by = text.length - (end - start);
+    const place = this.#places[index]!;
+    if (place.end - place.open >= large)
+      this.#edited = this.#editedBy(place, { start, end, by }, text, this.#changed === index ? edited : undefined, tree);
     this.#changed = index;
     this.#places = this.#places.map((place, i) => (i < index ? place : i === index ? { ...place, end: place.end + by } : moved(place, by)));
     this.#found = this.#found.map((each) => withMovedLabels(each, end, by));
+  }
+
+  #editedBy(place: FunctionPlace, shift: Shift, text: string, before: Edited | undefined, tree: Module | undefined): Edited | undefined {
+    if (before) return editedBy(before.skeleton, shift, text, before.region);
+    const fn =
+      this.#changed === undefined ? tree?.items.find((item) => item.kind === 'function' && item.span.start === place.start) : undefined;
+    return fn?.kind === 'function' ? editedBy(skeletonOf(fn), shift, text, undefined) : undefined;
+  }
+
+  /** Whether a look at the function that changed takes long. */
+  get isLarge(): boolean {
+    const place = this.#changed === undefined ? undefined : this.#places?.[this.#changed];
+    return place !== undefined && place.end - place.open >= large;
+  }
+
+  /**
+   * The errors of the text after edits of instructions in a large function, with the lints of others; undefined where only `checkChanged` tells.
+   * The lints of the function itself follow from `checkChanged`.
+   */
+  checkEdited(): readonly Diagnostic[] | undefined {
+    if (!this.#edited || !this.#places || this.#changed === undefined) return undefined;
+    const place = this.#places[this.#changed]!;
+    const alone = withEmptyBodies(this.#text, this.#places, (each) => each === place);
+    const { open, end, start, isReached } = place;
+    const local = checkLocally(this.#edited, { path: this.path, alone, open, close: end - 1, start, isReached });
+    if (!local || [...local.found, ...this.#found].some(({ code }) => oncePerModule.has(code))) return undefined;
+    const isWithin = ({ labels: [main] }: Diagnostic, span: Span): boolean =>
+      main !== undefined && span.start <= main.span.start && main.span.start < span.end;
+    const kept = this.#found.filter((each) => !isWithin(each, local.range) && !(isWithin(each, place) && each.code.startsWith('CM22')));
+    return [...kept, ...local.found];
   }
 
   /** All errors and lints of the text. */
@@ -84,6 +126,7 @@ export class PtxDocument {
     this.#places = isWhole ? placesOf(ast, (fn) => reached.has(fn)) : undefined;
     this.#module = ast;
     this.#changed = undefined;
+    this.#edited = undefined;
     this.#found = withoutLintsOfFaulty(diagnostics.list, this.#places ?? [{ start: 0, end: this.#text.length }]);
     return this.#found;
   }
@@ -116,6 +159,7 @@ export class PtxDocument {
     }
     this.#focus = { index: this.#changed, focus: { fn, module: ast } };
     this.#changed = undefined;
+    this.#edited = undefined;
     this.#found = [...kept, ...own];
     return this.#found;
   }
@@ -136,6 +180,11 @@ export class PtxDocument {
     const focus = wholeFocus(module, offset);
     if (focus) this.#focus = { index, focus };
     return focus;
+  }
+
+  /** The place of the function whose body an offset is in, for a text that has been read. */
+  placeAt(offset: number): FunctionPlace | undefined {
+    return this.#places?.find(({ open, end }) => open < offset && offset < end);
   }
 
   /** The tree of the whole text. */

@@ -47,8 +47,8 @@ export interface Names {
   readonly scope: Scope;
 }
 
-/** All mentions of names in a function. */
-export function namesOf(fn: PtxFunction, module: Module): Names {
+/** All mentions of names in a function; of its instructions only those that overlap a range, if there is one. */
+export function namesOf(fn: PtxFunction, module: Module, range?: Span): Names {
   const ignored = new Diagnostics(module.file);
   const scope = functionScope(fn, moduleScope(module, ignored), ignored);
   const flat = flatten(fn.body ?? [], scope, ignored);
@@ -63,6 +63,8 @@ export function namesOf(fn: PtxFunction, module: Module): Names {
     if (statement.kind === 'label') mentions.push(labelMention(statement.name, statement.span));
   }
   for (const item of flat) {
+    if (item.kind === 'instruction' && range && (item.instruction.span.end <= range.start || item.instruction.span.start >= range.end))
+      continue;
     if (item.kind === 'instruction') addInstruction(mentions, item.instruction, item.scope);
     else if (item.kind === 'targets') for (const { name, span } of item.directive.targets) mentions.push(mention(name, span, item.scope));
   }

@@ -19,7 +19,7 @@ export function tokensIn(document: PtxDocument, range: Span): Token[] {
     if (end < range.start || start > range.end) continue;
     const focus = document.focusAt(start);
     if (!focus) continue;
-    for (const mention of namesOf(focus.fn, focus.module).mentions) {
+    for (const mention of namesOf(focus.fn, focus.module, range).mentions) {
       const kind = kindOf(mention);
       if (kind && overlaps(mention.span, range)) tokens.push({ ...mention.span, kind });
     }

@@ -52,6 +52,7 @@ export {
 export * from './print.ts';
 export * from './print-buffer.ts';
 export * from './services.ts';
+export * from './sregs.ts';
 export * from './texture.ts';
 export { countGlobal, countShared, type GlobalAccesses, type SharedAccesses, sectorBytes, type Touched } from './transactions.ts';
 export * from './types.ts';

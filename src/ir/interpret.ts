@@ -8,7 +8,7 @@ import { evalOp, isEvaluableInst, type PureOp } from './eval.ts';
 import type { Block, Edge, Inst, InstOf, Kernel, Value } from './kernel.ts';
 import { flushesSubnormals } from './memory.ts';
 import { operandsOf } from './operands.ts';
-import type { Sreg } from './ops.ts';
+import type { Sreg } from './sregs.ts';
 import { bytesOf, isPointer, type Space, spaceOf } from './types.ts';
 
 /** The environment of a thread. Addresses are the bits of pointers: indices into the bytes of their space. */

@@ -147,6 +147,8 @@ export interface Variable {
   init: Uint8Array | undefined;
   /** The type by which it is accessed, where that is one. */
   element: ScalarType | undefined;
+  /** Of a kernel that becomes PTX again: whether other kernels and functions of the module have it too. */
+  isOfModule?: true;
 }
 
 /** Straight code without effects that a kernel calls by `call1` to `call3`: one block, whose parameters are the operands. */
@@ -240,6 +242,10 @@ export interface Kernel {
    * instructions that stay what they are.
    */
   functions?: ReadonlyMap<string, PureFunction>;
+  /** Of a kernel that becomes PTX again: the functions that it and they call, by name. */
+  callees?: ReadonlyMap<string, Kernel>;
+  /** Of such a function: its declaration in PTX. It ends with `ret` where it returns. */
+  head?: string;
   /**
    * Its presence puts the kernel in the narrowed dialect (`dialect.ts`): the pointers that have 64 bits all the same. It is part of the kernel
    * and no side array of an analysis, since it decides what `ptradd`, `ptrtoint` and `inttoptr` mean.

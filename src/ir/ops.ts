@@ -3,6 +3,7 @@
  * every back-end derive from it or must be total over it. Semantics are in `docs/ir.md`; where LLVM has poison or
  * undefined behavior, a row here defines the result.
  */
+import type { Sreg } from './sregs.ts';
 import type { Space } from './types.ts';
 
 /** How the result type follows: that of operand `a`, of operand `b`, always i1, none, or written with the instruction. */
@@ -24,31 +25,6 @@ export interface OpSpec {
 
 export const icmpPredicates = ['eq', 'ne', 'slt', 'sle', 'sgt', 'sge', 'ult', 'ule', 'ugt', 'uge'] as const;
 export const fcmpPredicates = ['oeq', 'one', 'olt', 'ole', 'ogt', 'oge', 'ord', 'ueq', 'une', 'ult', 'ule', 'ugt', 'uge', 'uno'] as const;
-export const sregs = [
-  'tid.x',
-  'tid.y',
-  'tid.z',
-  'ntid.x',
-  'ntid.y',
-  'ntid.z',
-  'ctaid.x',
-  'ctaid.y',
-  'ctaid.z',
-  'nctaid.x',
-  'nctaid.y',
-  'nctaid.z',
-  'laneid',
-  'warpid',
-  'nwarpid',
-  'tid.linear',
-  'gid.x',
-  'gid.y',
-  'gid.z',
-] as const;
-
-/** Threads of a block at most, on every target. Source: CUDA C++ Programming Guide, technical specifications per compute capability. */
-export const maxBlockThreads = 1024;
-
 /** The function of the old value and the operand that an atomic stores. `inc` and `dec` wrap at the operand (PTX ISA 9.7.13). */
 const atomicOps = ['add', 'and', 'or', 'xor', 'exch', 'smin', 'smax', 'umin', 'umax', 'inc', 'dec', 'fadd'] as const;
 export type AtomicOp = (typeof atomicOps)[number];
@@ -67,7 +43,6 @@ export type FenceScope = (typeof fenceScopes)[number];
 
 export type IcmpPredicate = (typeof icmpPredicates)[number];
 export type FcmpPredicate = (typeof fcmpPredicates)[number];
-export type Sreg = (typeof sregs)[number];
 
 const int2 = { a: 'int', b: '=a' } as const;
 const float1 = { a: 'float' } as const;
@@ -354,6 +329,27 @@ export const ops = {
     type: 'void',
     effect: 'volatile',
     doc: 'The lanes that are to take part in the next collective, as an i32 mask. The CPU device inserts it for the fast sanitizer, when it replaces collectives that have a mask.',
+  },
+  input: {
+    args: { a: 'any' },
+    attrs: { index: 0 as number },
+    type: 'void',
+    effect: 'writes',
+    doc: 'Operand `index` of the next `asm`. Only kernels that become PTX again have it.',
+  },
+  asm: {
+    args: {},
+    attrs: { text: '' as string, declares: '' as string, since: 1 as number },
+    type: 'void',
+    effect: 'writes',
+    doc: 'Instructions of PTX as they are: `$0` and so on are the operands before it, `#0:f32` and so on results of a type behind it, and `&0:f32` a result in the register of operand 0. `declares` is what they need in the module, and `since` the version of PTX. It may change any memory. Only kernels that become PTX again have it.',
+  },
+  output: {
+    args: {},
+    attrs: { index: 0 as number },
+    type: 'given',
+    effect: 'volatile',
+    doc: 'Result `index` of the `asm` before it.',
   },
   mark: {
     args: {},

@@ -125,6 +125,7 @@ function symbolPointer(c: Context, name: string, use: Span): (Base & { kind: 'po
     return { kind: 'pointer', value: offset(c, block, BigInt(at)), space: 'global', ...isConst };
   }
   const variable = c.variables(symbol.variable, use);
+  if (variable && symbol.isModule && c.natives) variable.isOfModule = true;
   const space: Space = variable?.space ?? refusedSpaces[symbol.variable.space] ?? 'global';
   const value = variable ? c.ir.variable(`ptr.${space}`, { name: variable.name }) : c.ir.const(`ptr.${space}`, 0);
   return { kind: 'pointer', value, space };
@@ -146,6 +147,16 @@ export function symbolAddress(c: Context, node: Operand & { kind: 'name' | 'inde
   const pointer = symbolPointer(c, node.name, use);
   const place = pointer && node.kind === 'index' ? indexed(c, pointer, node) : pointer;
   return place && c.ir.ptrtoint('i64', place.value);
+}
+
+/** The address of a variable or a parameter for an instruction that stays as it is: that in its space, or a generic one. */
+export function namedPointer(c: Context, node: Operand & { kind: 'name' | 'index' }, space: 'generic' | 'stated'): Value | undefined {
+  const base = baseOf(c, node);
+  if (base?.kind !== 'pointer' || base.isCell) return undefined;
+  if (space === 'stated') return base.value;
+  const address = c.ir.ptrtoint('i64', base.value);
+  if (base.space !== 'global') c.evidence.generic.add(address);
+  return address;
 }
 
 /** Whether a generic address lies in the constants of the module's memory. */

@@ -3,14 +3,16 @@
  * are kept on a list, so that long chains of calls take no stack.
  */
 import type { Edge } from '../ir/index.ts';
-import type { Builtin, CheckedInstruction } from '../ptx/index.ts';
+import type { Builtin, CheckedInstruction, Choices } from '../ptx/index.ts';
 import { lowerChoice, type OpenedCall, openCall } from './calls.ts';
 import { lowerClusterExit } from './cluster-barriers.ts';
-import { type Context, enter, type Frame, mark } from './context.ts';
+import { type Context, enter, type Frame, isEntry, isLoweredAlone, mark } from './context.ts';
 import { lowerAssertion } from './faults.ts';
 import { newFlow } from './flow.ts';
-import { exit, flowGraph, leave, type SourceBlock, type SourceEnd } from './flow-graph.ts';
+import { exit, flowGraph, leave, leavingEdges, type SourceBlock, type SourceEnd } from './flow-graph.ts';
 import { guardValue, lowerInstruction } from './instructions.ts';
+import { callNative, giveResults, takeArguments } from './native-calls.ts';
+import { newCode } from './native-code.ts';
 import { readIndex } from './operands.ts';
 import { lowerPrint } from './printing.ts';
 import { type CallItem, callMembers, isWithin, openMachine } from './recursion.ts';
@@ -34,7 +36,9 @@ interface Body {
 
 /** Lowers the body of an entry, which is open, and all that it calls. */
 export function lowerBodies(c: Context): void {
-  const open = [openBody(c, c.frame, flowGraph(c.frame.fn.items), undefined)];
+  const { frame } = c;
+  const blocks = flowGraph(frame.fn.items);
+  const open = [openBody(c, frame, blocks, isEntry(frame) ? undefined : ownReturn(c, blocks))];
   for (let body = open.at(-1); body; body = open.at(-1)) {
     c.frame = body.frame;
     const calls = lowerToCall(c, body);
@@ -46,6 +50,26 @@ export function lowerBodies(c: Context): void {
       body.call?.finish();
     }
   }
+}
+
+/** Of a function that is lowered by itself: it takes its arguments, and hands its results over where it returns. */
+function ownReturn(c: Context, blocks: readonly SourceBlock[]): OpenedCall {
+  const { frame } = c;
+  takeArguments(c);
+  const returned = newFlow(c.kernel, leavingEdges(blocks));
+  const finish = (): void => {
+    c.frame = frame;
+    enter(c, returned);
+    giveResults(c);
+    c.flow.block.end = { op: 'ret' };
+  };
+  return { frame, blocks, returned, finish };
+}
+
+/** Ends the thread: in a function that is lowered by itself a return does not. */
+function lowerExit(c: Context, { frame }: Body): void {
+  lowerClusterExit(c);
+  if (isLoweredAlone(c, frame)) newCode(c).emit('exit;', 1);
 }
 
 /** The blocks of a body, the first of which its start leads to. */
@@ -78,10 +102,14 @@ function lowerToCall(c: Context, body: Body): OpenedCall[] | undefined {
     const block = body.blocks[body.block]!;
     if (body.item === 0) enter(c, body.flows.get(block.index)!);
     while (body.item < block.code.length) {
-      const calls = callsAt(c, block.code, body.item);
-      const item = block.code[body.item]!;
+      const at = body.item;
+      const calls = callsAt(c, block.code, at);
+      const item = block.code[at]!;
       body.item += Math.max(1, calls.length);
-      if (item.call?.builtin) {
+      if (item.call && c.natives && (item.call.isExternal || c.recursions.has(item.call.fn))) {
+        const before = block.code[at - 1]?.call?.choice?.among;
+        callAsIs(c, calls.length > 0 ? calls : [{ item, call: item.call }], before);
+      } else if (item.call?.builtin) {
         mark(c, item.match.instruction.span);
         builtins[item.call.builtin](c, item, item.call);
       } else if (calls.length > 0) {
@@ -99,7 +127,7 @@ function lowerToCall(c: Context, body: Body): OpenedCall[] | undefined {
 function callsAt(c: Context, code: readonly CheckedInstruction[], at: number): CallItem[] {
   const item = code[at]!;
   const { call } = item;
-  if (!call || call.builtin) return [];
+  if (!call || call.builtin || call.isExternal) return [];
   const recursion = c.recursions.get(call.fn);
   const found: CallItem[] = [];
   for (let next = at; next < code.length; next++) {
@@ -109,6 +137,15 @@ function callsAt(c: Context, code: readonly CheckedInstruction[], at: number): C
     found.push({ item: each, call: each.call! });
   }
   return found;
+}
+
+/** Calls of one instruction that stay calls; what it goes through is looked at once for all functions that it may be of. */
+function callAsIs(c: Context, calls: readonly CallItem[], before: Choices | undefined): void {
+  const [{ item, call }] = calls as [CallItem];
+  mark(c, item.match.instruction.span);
+  const among = call.choice?.among;
+  if (among && before !== among) lowerChoice(c, item, among);
+  for (const each of calls) callNative(c, each.item, each.call);
 }
 
 /** Lowers calls of one instruction; gives the bodies that are to be lowered, if there are any. */
@@ -125,7 +162,8 @@ function lowerCalls(c: Context, { frame, block, blocks, item: next }: Body, call
   return undefined;
 }
 
-function lowerEnd(c: Context, { end }: SourceBlock, { flows, call }: Body): void {
+function lowerEnd(c: Context, { end }: SourceBlock, body: Body): void {
+  const { flows, call } = body;
   c.ir.loc = end.span;
   if (end.span) mark(c, end.span);
   c.flow.block.endLoc = end.span;
@@ -136,17 +174,17 @@ function lowerEnd(c: Context, { end }: SourceBlock, { flows, call }: Body): void
   };
   const target = (from: Flow, index: number) => link(from, flows.get(index) ?? (index === leave ? call?.returned : undefined) ?? newExit());
   if (end.table) lowerTable(c, end, end.table, target);
-  else lowerJump(c, end, target, call);
+  else lowerJump(c, end, target, body);
   for (const flow of exits) {
     enter(c, flow);
-    lowerClusterExit(c);
+    lowerExit(c, body);
     c.flow.block.end = { op: 'ret' };
   }
 }
 
-function lowerJump(c: Context, end: SourceEnd, target: (from: Flow, index: number) => Edge, call: Body['call']): void {
-  const isExit = end.to === exit || (end.to === leave && !call);
-  if (isExit && !end.guard) lowerClusterExit(c);
+function lowerJump(c: Context, end: SourceEnd, target: (from: Flow, index: number) => Edge, body: Body): void {
+  const isExit = end.to === exit || (end.to === leave && !body.call);
+  if (isExit && !end.guard) lowerExit(c, body);
   const { block } = c.flow;
   if (end.guard) block.end = { op: 'condbr', cond: guardValue(c, end.guard), then: target(c.flow, end.to), else: target(c.flow, end.next) };
   else if (isExit) block.end = { op: 'ret' };

@@ -37,6 +37,7 @@ import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { flowGraph, leavingEdges, type SourceBlock } from './flow-graph.ts';
 import { guardValue } from './instructions.ts';
+import { newCode } from './native-code.ts';
 import { reinterpret } from './ssa/convert.ts';
 import { type Flow, link } from './ssa/ssa.ts';
 import { movesStackTop, setStackTop, stackTop } from './stack-memory.ts';
@@ -69,7 +70,7 @@ export function openCall(c: Context, item: CheckedInstruction, call: CheckedCall
   const frame = newFrame(fn, start);
   const results = handOver(c, frame, call);
   // What `alloca` has taken is free again when the function returns.
-  const top = movesStackTop(fn) ? stackTop(c) : undefined;
+  const top = movesStackTop(fn) ? savedStack(c) : undefined;
   return {
     frame,
     blocks,
@@ -78,12 +79,33 @@ export function openCall(c: Context, item: CheckedInstruction, call: CheckedCall
       c.scope = item.scope;
       c.ir.loc = span;
       enter(c, returned);
-      if (top !== undefined) setStackTop(c, top);
+      top?.();
       for (const result of results) result(frame);
       if (after === returned) return;
       returned.block.end = { op: 'br', to: link(c.flow, after) };
       enter(c, after);
     },
+  };
+}
+
+/** Notes where the stack ends; gives what sets it back. */
+function savedStack(c: Context): () => void {
+  // As `alloca` itself: see `kept.ts`.
+  if (!c.natives || c.natives.sm < 52) {
+    const top = stackTop(c);
+    return () => setStackTop(c, top);
+  }
+  const save = newCode(c);
+  let top: Value | undefined;
+  save.emit(
+    `stacksave.u64 ${save.take('i64', (value) => {
+      top = value;
+    })};`,
+    7.3,
+  );
+  return () => {
+    const restore = newCode(c);
+    restore.emit(`stackrestore.u64 ${restore.give(top!)};`, 7.3);
   };
 }
 

@@ -79,13 +79,22 @@ const chunks: readonly (readonly [bytes: number, type: ScalarType])[] = [
 export function copyCell(c: Context, from: Cell | undefined, to: Cell | undefined): void {
   if (!from || !to) return;
   const [source, target] = [addressOfCell(c, from), addressOfCell(c, to)];
-  const align = Math.min(from.align, to.align);
-  for (let done = 0; done < to.size; ) {
-    const [bytes, type] = chunks.find(([size]) => size <= align && done + size <= to.size) ?? chunks[3]!;
-    const value = c.ir.load(type, at(c, source, done), { align: bytes, volatile: false });
-    c.ir.store(at(c, target, done), value, { align: bytes, volatile: false });
+  for (const { at: done, type } of chunksOf(to.size, Math.min(from.align, to.align))) {
+    const align = bytesOf(type);
+    const value = c.ir.load(type, at(c, source, done), { align, volatile: false });
+    c.ir.store(at(c, target, done), value, { align, volatile: false });
+  }
+}
+
+/** Memory in pieces as wide as its alignment allows. */
+export function chunksOf(size: number, align: number): { readonly at: number; readonly type: ScalarType }[] {
+  const found: { at: number; type: ScalarType }[] = [];
+  for (let done = 0; done < size; ) {
+    const [bytes, type] = chunks.find(([each]) => each <= align && done + each <= size) ?? chunks[3]!;
+    found.push({ at: done, type });
     done += bytes;
   }
+  return found;
 }
 
 const known = new WeakMap<CheckedFunction, ReadonlySet<Variable>>();

@@ -26,17 +26,23 @@ import {
 } from '../ptx/index.ts';
 import type { Variable } from '../ptx/syntax/ast.ts';
 import { newFlow } from './flow.ts';
+import type { Architecture, Keeps } from './kept.ts';
 import type { GlobalMemory } from './module-memory.ts';
 import type { BarrierNumber } from './passes/barrier-numbers.ts';
 import { type Flow, link, type RegisterFile } from './ssa/ssa.ts';
 import type { Variables } from './variables.ts';
 
 /** The architecture that instructions are kept for, and the functions of those of a kernel: nothing for forms that are lowered as elsewhere. */
-export interface Natives {
-  readonly sm: number;
+export interface Natives extends Architecture {
   /** The version of the module that they come from, which has all their words. */
   readonly version: number;
   readonly forms: Map<string, PureFunction | undefined>;
+  /** Instructions with effects that stay what they are. */
+  readonly keeps: Keeps;
+  /** The kernels of the module. */
+  readonly kernels: ReadonlyMap<string, PtxFunction>;
+  /** The functions that are called, and not lowered in place of their calls. */
+  readonly called: Set<PtxFunction>;
 }
 
 export interface Context {
@@ -73,6 +79,8 @@ export interface Context {
   readonly arrival: Register | undefined;
   /** Of a kernel with addresses in other blocks of its cluster: their distances. */
   remote: Distances | undefined;
+  /** The body of the kernel, or of the function that is lowered by itself. */
+  readonly whole: Frame;
   /** The body that is being lowered. */
   frame: Frame;
   /** The block that is being filled. */
@@ -126,6 +134,9 @@ export const newFrame = (fn: CheckedFunction, start: Flow): Frame => ({
   cells: new Map(),
   places: new Map(),
 });
+
+/** Whether a body is that of a function which is lowered by itself, and called. */
+export const isLoweredAlone = ({ whole }: Context, frame: Frame): boolean => frame === whole && !isEntry(frame);
 
 export const isEntry = ({ fn }: Frame): boolean => fn.fn.isEntry;
 

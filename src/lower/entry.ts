@@ -36,6 +36,7 @@ import {
   lowerRepeat,
   lowerUpdate,
   lowerWhen,
+  type Natives,
   newEvidence,
   newFrame,
   readRegister,
@@ -44,11 +45,13 @@ import {
 import { lowerStop, placeOf } from './faults.ts';
 import { newFlow } from './flow.ts';
 import { checkSlots, serviceParam } from './hidden-params.ts';
+import type { Architecture } from './kept.ts';
 import { type Lowering, lowerPasses } from './lower-passes.ts';
 import { lowerGroupBarrier } from './named-barriers.ts';
+import { headOf } from './native-calls.ts';
 import { readDestination } from './operands.ts';
 import { lowerParams } from './params.ts';
-import { hiddenVariable, threadMemory } from './passes/hidden-variables.ts';
+import { hiddenVariable, isAddressable, threadMemory } from './passes/hidden-variables.ts';
 import { registerFile } from './ssa/ssa.ts';
 import { allocateOnStack, restoreStack } from './stack.ts';
 import { stackTop } from './stack-memory.ts';
@@ -68,9 +71,10 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
   readonly clusters: Clusters;
   /** Whether barriers of blocks of a cluster are words of shared memory, because their threads do not reach them with those of the other blocks. */
   readonly hasBlockWords: boolean;
-  readonly ptx: number | undefined;
-  /** The architecture whose instructions stay what they are, and the version of the module. */
-  readonly kept: { readonly sm: number; readonly version: number };
+  /** Of kernels that become PTX again: the architecture whose instructions stay what they are, which those are, and the version of the module. */
+  readonly ptx: (Architecture & Pick<Natives, 'version' | 'keeps' | 'kernels'>) | undefined;
+  /** The functions that were lowered by themselves. */
+  readonly callees: Map<PtxFunction, Callee>;
   readonly afterPass?: AfterPass | undefined;
 };
 
@@ -78,6 +82,7 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
 export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
   const before = diagnostics.list.length;
   const { kernel, c } = lowerOnce(entry, around, diagnostics);
+  if (c.natives && c.natives.called.size > 0) kernel.callees = calleesOf(c.natives, around, diagnostics);
   const unequal = diagnostics.list.length === before ? unequalBarrier(c) : undefined;
   if (unequal === undefined) return kernel;
   if (around.isForCpu) return lowerOnce(entry, { ...around, hasBlockWords: true }, diagnostics).kernel;
@@ -94,6 +99,39 @@ export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnos
   return kernel;
 }
 
+/** The functions that a kernel calls, and those that these call. */
+function calleesOf({ called }: Natives, around: Surroundings, diagnostics: Diagnostics): Map<string, Kernel> {
+  const found = new Map<string, Kernel>();
+  const work = [...called];
+  for (let fn = work.pop(); fn; fn = work.pop()) {
+    if (found.has(fn.name)) continue;
+    const known = around.callees.get(fn) ?? lowerCallee(fn, around, diagnostics);
+    around.callees.set(fn, known);
+    found.set(fn.name, known.kernel);
+    work.push(...known.called);
+  }
+  return found;
+}
+
+/** A function that is called, as a kernel of its own. */
+function lowerCallee(fn: PtxFunction, around: Surroundings, diagnostics: Diagnostics): Callee {
+  const { kernel, c } = lowerOnce(around.functions.get(fn)!, around, diagnostics);
+  kernel.head = headOf(fn);
+  const hidden = kernel.variables.find((variable) => !isAddressable(variable));
+  if (hidden) {
+    const what = 'a barrier or memory of the block in a function that may come to call itself';
+    const holes = { what, target: `PTX of sm_${around.ptx?.sm}`, why: 'each function would have its own' };
+    diagnostics.report('CM2090', holes, { span: fn.nameSpan });
+  }
+  return { kernel, called: [...c.natives!.called] };
+}
+
+/** A function that is lowered by itself, and those that it calls. */
+export interface Callee {
+  readonly kernel: Kernel;
+  readonly called: readonly PtxFunction[];
+}
+
 function lowerOnce(
   entry: CheckedFunction,
   around: Surroundings,
@@ -102,7 +140,7 @@ function lowerOnce(
   const before = diagnostics.list.length;
   const { fn } = entry;
   const kernel = emptyKernel(fn.name);
-  kernel.params = lowerParams(fn, diagnostics);
+  if (fn.isEntry) kernel.params = lowerParams(fn, diagnostics);
   Object.assign(kernel, threadLimits(fn));
   const cluster = clusterRules(fn);
   if (cluster) kernel.cluster = cluster;
@@ -125,6 +163,7 @@ const conditionCode: Register = { name: 'CC.CF', declared: 'pred', type: 'i1' };
 function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Context {
   const start = newFlow(kernel, 0);
   const ir = builder(kernel, start.block);
+  const frame = newFrame(entry, start);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
     ...formsOf(kernel, around),
@@ -173,18 +212,23 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
     hasMarks: around.hasMarks,
     isSanitized: around.isSanitized,
     isForCpu: around.isForCpu,
-    natives: around.ptx === undefined ? undefined : { ...around.kept, forms: new Map() },
+    ...nativeState(around),
     ...clusterState(kernel, entry, around),
     chosen: new Map(),
-    frame: newFrame(entry, start),
+    ...{ whole: frame, frame },
     flow: start,
     scope: entry.scope,
     guard: undefined,
     remote: undefined,
   };
-  if (hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
+  if (!hasClusters(around) && hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
 }
+
+/** Of kernels that become PTX again. */
+const nativeState = ({ ptx }: Surroundings): Pick<Context, 'natives'> => ({
+  natives: ptx && { ...ptx, forms: new Map(), called: new Set() },
+});
 
 /** What the target has, and notes of what it has not. */
 const formsOf = (kernel: Kernel, { isMmaFast, isForCpu, hasMma }: Surroundings) => ({
@@ -194,12 +238,13 @@ const formsOf = (kernel: Kernel, { isMmaFast, isForCpu, hasMma }: Surroundings) 
   },
 });
 
+/** Whether the target has clusters itself. */
+const hasClusters = ({ ptx }: Surroundings): boolean => ptx !== undefined && ptx.sm >= 90;
+
 /** What is noted of the clusters of a kernel. */
-function clusterState(
-  kernel: Kernel,
-  entry: CheckedFunction,
-  { clusters, functions, hasBlockWords }: Surroundings,
-): Pick<Context, 'arrival' | 'group'> {
+function clusterState(kernel: Kernel, entry: CheckedFunction, around: Surroundings): Pick<Context, 'arrival' | 'group'> {
+  const { clusters, functions, hasBlockWords } = around;
+  if (hasClusters(around)) return { arrival: undefined, group: undefined };
   const waits = hasRow(entry, functions, ({ control }) => control === 'wait');
   const isGroup = clusters === 'groups';
   if (waits && isGroup) serviceParam(kernel, 'group');

@@ -7,19 +7,27 @@ import { type AfterPass, emptyKernel, type Kernel, type Module, type ModuleMemor
 import { type Checked, type CheckedFunction, forgetBody, functionNumbers } from '../ptx/index.ts';
 import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
 import { type Clusters, lowerEntry, type Surroundings } from './entry.ts';
+import { type Architecture, nativeInstructions } from './kept.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
 /** Instructions of modules for the first GPUs have modifiers that are not written, so that none of them stays. */
-const keptInstructions = ({ targets, version }: Checked['module'], sm: number): { sm: number; version: number } => ({
-  sm: targets.some(({ name }) => /^sm_1\d$/.test(name)) ? 0 : sm,
-  version: version ? Number(`${version.major}.${version.minor}`) : 1,
-});
+function keptInstructions(checked: Checked, architecture: Architecture): Surroundings['ptx'] {
+  const { targets, version } = checked.module;
+  return {
+    ...architecture,
+    sm: targets.some(({ name }) => /^sm_1\d$/.test(name)) ? 0 : architecture.sm,
+    version: version ? Number(`${version.major}.${version.minor}`) : 1,
+    keeps: nativeInstructions(checked, architecture),
+    kernels: new Map(checked.entries.map(({ fn }) => [fn.name, fn])),
+  };
+}
 
 /** The variables of a module that a host reaches, apart from each other as for PTX again. */
 export const memoryOf = ({ module }: Checked): ModuleMemory => globalMemoryOf(module, functionNumbers(module), true).memory;
 
 export { checkMasks, collectiveAt, endStuckAt } from './check-masks.ts';
 export { fitSlots } from './hidden-params.ts';
+export { type Architecture, architectureOf, type Keeps, nativeInstructions } from './kept.ts';
 export { lowerPasses } from './lower-passes.ts';
 export { isBarrierMemory } from './passes/hidden-variables.ts';
 export { staticSharedBytes } from './shared-size.ts';
@@ -40,7 +48,7 @@ export interface LowerChoices {
   /** How the blocks of a cluster run: `turns` as those of the CPU device, on one thread; `groups`, the default, as one block of the device (`src/compile/cluster-groups.ts`). */
   readonly clusters?: Clusters;
   /** Of kernels that become PTX again: the architecture. Its instructions stay what they are, and there is no limit of parameters. */
-  readonly ptx?: number;
+  readonly ptx?: Architecture;
   /** Observes each kernel after each pass of `lowerPasses`. */
   readonly afterPass?: AfterPass | undefined;
 }
@@ -93,8 +101,8 @@ function surroundingsOf(checked: Checked, choices: LowerChoices): Surroundings {
     isSanitized: choices.isSanitized ?? false,
     clusters: choices.clusters ?? 'groups',
     hasBlockWords: false,
-    ptx: choices.ptx,
-    kept: keptInstructions(checked.module, choices.ptx ?? 0),
+    callees: new Map(),
+    ptx: choices.ptx && keptInstructions(checked, choices.ptx),
     afterPass: choices.afterPass,
   };
 }

@@ -6,6 +6,7 @@ import { addressOf, instOf, type Value } from '../ir/index.ts';
 import { type CheckedInstruction, integerConstant, isSignedType, type Match, type MatchedOperand } from '../ptx/index.ts';
 import { type Context, lowerWhen, mark, readRegister } from './context.ts';
 import { barrierKind, lowerNamedBarrier } from './named-barriers.ts';
+import { lowerKept } from './native-code.ts';
 import { nativeValue } from './native-forms.ts';
 import { readIndex, readSources, writeResults } from './operands.ts';
 import { refuseBarrier } from './passes/barrier-numbers.ts';
@@ -19,7 +20,7 @@ export function lowerInstruction(c: Context, item: CheckedInstruction): void {
   // Where instructions are counted, they are by the threads that carry them out.
   // The sanitizer wants to know who executes a fence.
   const isSeen = c.isSanitized && !item.match.row.operands.some((slot) => slot.isDestination);
-  if (c.hasMarks || isSeen || hasEffect(item.match)) return lowerBranched(c, item.match, guard);
+  if (c.hasMarks || isSeen || hasEffect(item.match) || c.natives?.keeps(item.match)) return lowerBranched(c, item.match, guard);
   c.guard = guard;
   lowerPlain(c, item.match);
   c.guard = undefined;
@@ -38,6 +39,7 @@ function lowerBranched(c: Context, match: Match, guard: Value): void {
 }
 
 function lowerPlain(c: Context, match: Match): void {
+  if (c.natives?.keeps(match) && !isBlockBarrier(match)) return lowerKept(c, c.natives, match);
   if (match.row.control === 'barrier') {
     if (isNamed(match)) return lowerNamed(c, match);
     const number = match.row.lower ? undefined : numberInRegister(match);
@@ -58,6 +60,10 @@ function lowerPlain(c: Context, match: Match): void {
   noteSigns(c, match, before);
   writeResults(c, match, result);
 }
+
+/** Whether an instruction is the barrier of the whole block, for which the IR has an op. */
+const isBlockBarrier = ({ row, operands }: Match): boolean =>
+  row.control === 'barrier' && !row.lower && operands.length === 1 && integerConstant(operands[0]!.node) === 0n;
 
 /** Whether a barrier is not that of the whole block: it has a number or a count. Whether 0 in a register is known only with all calls in place. */
 function isNamed({ operands, row }: Match): boolean {

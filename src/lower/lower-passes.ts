@@ -20,7 +20,7 @@ import { decideNullComparisons } from './passes/null-comparisons.ts';
 import { packValues } from './passes/pack-values.ts';
 import { useParamOffsets } from './passes/param-offsets.ts';
 import { printedStrings } from './passes/printed-strings.ts';
-import { decideSpaces, resolveSpaces } from './passes/resolve-spaces.ts';
+import { decideSpaces, isOpenKernel, resolveSpaces } from './passes/resolve-spaces.ts';
 import { inFlowOrder } from './ssa/flow-order.ts';
 import { promoteCells } from './ssa/promote-cells.ts';
 import { endWithStack } from './stack-memory.ts';
@@ -77,17 +77,23 @@ export const lowerPasses: readonly LowerPass[] = [
     name: 'classify-params',
     run(kernel, { c: { evidence }, entry, diagnostics }) {
       const { addresses, signed } = evidence;
-      classifyParams(kernel, { ...pointerParams(entry.fn), addresses, signed }, diagnostics);
+      if (entry.fn.isEntry) classifyParams(kernel, { ...pointerParams(entry.fn), addresses, signed }, diagnostics);
     },
   },
   {
     name: 'resolve-spaces',
-    run(kernel, { c: { evidence, remote }, diagnostics }) {
-      if (resolveSpaces(kernel, { marked: evidence.generic, spaced: evidence.spaced, remote }, diagnostics)) inFlowOrder(kernel);
+    run(kernel, { c: { evidence, remote, natives }, diagnostics }) {
+      if (
+        resolveSpaces(kernel, { marked: evidence.generic, spaced: evidence.spaced, remote, isNative: natives !== undefined }, diagnostics)
+      )
+        inFlowOrder(kernel);
     },
   },
   // A variable that was refused is missing too, and its accesses are no faults of their own.
-  { name: 'missing-memory', run: ifClean((kernel, { diagnostics }) => refuseMissingMemory(kernel, diagnostics)) },
+  {
+    name: 'missing-memory',
+    run: ifClean((kernel, { diagnostics }) => void (isOpenKernel(kernel) || refuseMissingMemory(kernel, diagnostics))),
+  },
   { name: 'recover-pointers', run: recoverPointers },
   { name: 'param-offsets', run: ifClean((kernel, { diagnostics }) => useParamOffsets(kernel, diagnostics)) },
   { name: 'unused-memory', run: ifClean((kernel) => dropUnusedMemory(kernel)) },

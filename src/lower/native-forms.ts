@@ -18,35 +18,18 @@ import {
 } from '../ir/index.ts';
 import { immediateBits, type Match, type MatchedOperand, printOperand, type RowBuilder } from '../ptx/index.ts';
 import type { Context, Natives } from './context.ts';
+import { hasForm } from './kept.ts';
 
 /** Instructions that addresses are computed with, which the passes have to see through. */
 const isOfAddresses = ({ row, instruction }: Match): boolean =>
   (row.name === 'mad' || row.name === 'mul' || row.name === 'mov') && !instruction.modifiers.some((word) => /^b?f\d/.test(word));
 
-/** Words that came later than the rows that have them among others. */
-const laterWords: readonly (readonly [pattern: RegExp, sm: number])[] = [
-  [/\.(?:bf16|bf16x2|tf32|relu|satfinite)\b/, 80],
-  [/\.(?:e4m3|e5m2)(?:x\d)?\b/, 89],
-  [/^set\..*\.bf16/, 90],
-];
-
-/** The first architecture with a form. */
-function firstArchitecture({ row, instruction: { opcode, modifiers } }: Match): number {
-  const text = [opcode, ...modifiers].join('.');
-  return Math.max(row.since.sm, ...laterWords.flatMap(([pattern, sm]) => (pattern.test(text) ? [sm] : [])));
-}
-
 /** The value of an instruction that stays as it is; undefined for others. */
-export function nativeValue(
-  c: Context,
-  { sm, version, forms }: Natives,
-  match: Match,
-  sources: Readonly<Record<string, unknown>>,
-): Value | undefined {
+export function nativeValue(c: Context, natives: Natives, match: Match, sources: Readonly<Record<string, unknown>>): Value | undefined {
+  const { version, forms } = natives;
   const { row, operands, instruction } = match;
   const [destination, ...others] = operands;
-  if (!row.lower || row.control || row.isCollective || firstArchitecture(match) > sm || (row.withdrawn && row.withdrawn.sm <= sm))
-    return undefined;
+  if (!row.lower || row.control || row.isCollective || !hasForm(natives, match)) return undefined;
   if (!destination || !isPlain(destination) || !destination.slot.isDestination || destination.slot.second !== undefined) return undefined;
   if (destination.slot.sink === 'must' || !others.every(isPlain) || isOfAddresses(match)) return undefined;
   const given: Value[] = [];

@@ -22,6 +22,8 @@ import {
 } from '../ptx/index.ts';
 import { addressOperand, symbolAddress } from './address.ts';
 import { type Context, readRegister, writeRegister } from './context.ts';
+import { keepsRegister } from './kept.ts';
+import { nativeKernel, nativeRegister } from './native-code.ts';
 import { reinterpret } from './ssa/convert.ts';
 
 /** The sources of an instruction by the names in its row. */
@@ -84,6 +86,7 @@ function readSum(c: Context, node: Operand): Value | undefined {
 /** Registers, lanes of vector registers, special registers, `WARP_SZ`. */
 function readNamed(c: Context, node: Operand & { kind: 'name' | 'element' }): Value | undefined {
   const special = specialRegisters.get(printOperand(node));
+  if (special && c.natives && keepsRegister(c.natives, special.name)) return nativeRegister(c, special.name);
   if (special) return special.read(c.rows);
   if (node.kind === 'element') {
     const lane = laneOf(node, c.scope);
@@ -97,6 +100,8 @@ function readNamed(c: Context, node: Operand & { kind: 'name' | 'element' }): Va
 
 /** The number that represents the address of a function. Reports CM2040 for one without a body. */
 function functionAddress(c: Context, { name, span }: Operand & { kind: 'name' }): Value {
+  const kernel = c.natives && nativeKernel(c, name);
+  if (kernel !== undefined) return kernel;
   const number = c.functionNumbers.get(name);
   const holes = { what: `\`${name}\`, the address of a function,`, why: 'its body is not in this module' };
   if (number === undefined) c.diagnostics.report('CM2040', holes, { span });

@@ -69,5 +69,5 @@ export { type Constant, constantValue, integerConstant } from './syntax/constant
 export { printAst } from './syntax/dump.ts';
 export { partsOf } from './syntax/operand-parts.ts';
 export { type ParseOptions, parse } from './syntax/parse.ts';
-export { print, printInstruction, printOperand, printVariable } from './syntax/print.ts';
+export { print, printFunctionHead, printInstruction, printOperand, printVariable } from './syntax/print.ts';
 export { allRows, rowsByName } from './table/index.ts';

@@ -67,7 +67,9 @@ function ofSystem(target: Target): TargetProfile['forms'] {
 }
 
 /** What PTX of an architecture can express. */
-function ofArchitecture(sm: number): TargetProfile['forms'] {
+function ofArchitecture(name: string): TargetProfile['forms'] {
+  const sm = Number.parseInt(name.slice(3), 10);
+  const isSpecific = name.endsWith('a');
   const { forms } = profiles.ptx;
   const inFloat = 'in `.f32`, rounded once more without effect';
   return {
@@ -80,6 +82,15 @@ function ofArchitecture(sm: number): TargetProfile['forms'] {
           ? expanded('`fma.rn.bf16`, and `.f32` otherwise')
           : expanded(`${inFloat}; fused sums are refused`),
     minmax: sm >= 80 ? native('`min` and `max`') : native('`min` and `max`, of halves in `.f32`'),
+    clusters: sm >= 90 ? forms.clusters : refused('clusters need sm_90'),
+    mbarriers:
+      sm >= 90
+        ? native(isSpecific ? '`mbarrier`, `cp.async` and `tensormap`' : '`mbarrier` and `cp.async`')
+        : expanded(
+            `${sm >= 80 ? '`mbarrier` and `cp.async`, or ' : ''}64-bit words in shared memory, and a thread copies where it asks for a copy; tensor maps are refused`,
+          ),
+    groups: isSpecific ? native('`wgmma`') : expanded(sm >= 80 ? '`mma.sync`' : 'shuffles and fused sums'),
+    stack: native(sm >= 52 ? 'functions that are called, and `alloca`' : 'functions that are called; `alloca` is refused'),
     masks:
       sm >= 80
         ? native('`shfl.sync`, `vote.sync` and `redux.sync`')
@@ -98,14 +109,13 @@ export function targetProfiles(): readonly TargetProfile[] {
     return { name, output: name, title, option: `--emit ${name}`, shared: name === 'msl' ? targets.macos15.shared : undefined, forms };
   });
   const ptx = Object.keys(ptxArchitectures).map((name): TargetProfile => {
-    const sm = Number(name.slice(3));
     return {
       name,
       output: 'ptx',
       title: `PTX ${ptxArchitectures[name]!.toFixed(1)} or later`,
       option: `--emit ptx --arch ${name}`,
       shared: undefined,
-      forms: ofArchitecture(sm),
+      forms: ofArchitecture(name),
     };
   });
   return [...own.filter(({ name }) => name === 'cpu'), ...own.filter(({ name }) => name !== 'cpu'), ...texts, ...ptx];

@@ -5,6 +5,7 @@ import { orderForConvergence } from '../legalize/convergence-order.ts';
 import { emulateF64 } from '../legalize/emulate-f64.ts';
 import { separateZeros } from '../legalize/signed-zeros.ts';
 import { legalizeF64 } from '../legalize/soft-f64.ts';
+import { splitVolatileVectors } from '../legalize/volatile-vectors.ts';
 import type { Target } from '../targets.ts';
 import { expandAtomics } from './expand-atomics.ts';
 
@@ -33,6 +34,7 @@ export const legalPasses: readonly LegalPass[] = [
     isLong: true,
   },
   { name: 'expand-atomics', isFor: () => true, run: expandAtomics },
+  { name: 'volatile-vectors', isFor: () => true, run: splitVolatileVectors, leaves: instructionPasses },
   { name: 'signed-zeros', isFor: () => true, run: separateZeros, leaves: instructionPasses },
   { name: 'convergence-order', isFor: () => true, run: orderForConvergence },
 ];

@@ -197,6 +197,8 @@ function constant(inst: InstOf<'const'>): LlvmValue {
   return intConstant(type as TypeOf<'int'>, inst.bits);
 }
 
+const foreign = (e: KernelEmitter): never => bug(`${e.kernel.name} has instructions of PTX`);
+
 export const rules: AirRules = {
   const: (_, inst) => constant(inst),
   arg: () => undefined,
@@ -309,6 +311,9 @@ export const rules: AirRules = {
   warpsync: warpsyncRule,
   yield: (e) => bug(`${e.kernel.name} has a yield of the CPU device`),
   members: (e) => bug(`${e.kernel.name} has a mask of the fast sanitizer`),
+  input: foreign,
+  asm: foreign,
+  output: foreign,
   mark: markRule,
   within: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),
   addressable: (e) => bug(`${e.kernel.name} has an access check of the CPU device`),

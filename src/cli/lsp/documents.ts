@@ -48,6 +48,16 @@ export class OpenDocument {
     return this.#kept(this.ptx.checkChanged());
   }
 
+  /** Whether a look at what has changed takes longer than a key. */
+  get isLarge(): boolean {
+    return this.ptx.isLarge;
+  }
+
+  /** The errors of the text, as far as those of changed instructions tell; undefined if more of it has to be looked at. */
+  edited(): readonly Diagnostic[] | undefined {
+    return this.#kept(this.ptx.checkEdited());
+  }
+
   /** What is wrong with the text. */
   all(): readonly Diagnostic[] {
     return this.#kept(this.ptx.checkAll())!;

@@ -104,17 +104,24 @@ class Documents {
     return nameAt(this.at(at.textDocument.uri).ptx, this.offsetOf(at));
   }
 
-  /** Says what is wrong with a changed document: at once if a look at one function or at a small text tells. */
+  /**
+   * Says what is wrong with a changed document: at once if a look at one function or at a small text tells. Of a large function the changed instructions
+   * are looked at first, and the whole when keys pause.
+   */
   #look(document: OpenDocument): void {
     const { uri } = document.text;
     clearTimeout(this.#waiting.get(uri));
-    const list = document.changed() ?? (document.text.getText().length <= small ? document.all() : undefined);
-    if (list) this.#publish(document, list);
-    else
-      this.#waiting.set(
-        uri,
-        setTimeout(() => this.#publish(document, document.all()), pause),
-      );
+    if (document.isLarge) {
+      const edited = document.edited();
+      if (edited) this.#send(document, edited);
+    } else {
+      const list = document.changed() ?? (document.text.getText().length <= small ? document.all() : undefined);
+      if (list) return this.#publish(document, list);
+    }
+    this.#waiting.set(
+      uri,
+      setTimeout(() => this.#publish(document, document.changed() ?? document.all()), pause),
+    );
   }
 
   /** Sends what is wrong with a text, and later the advice on it if there is some. */

@@ -24,6 +24,7 @@ import { compareInt, highProduct, integer, integerCall, leadingZeros, reverseBit
 import { checkAligned, load, select, store } from './memory-rules.ts';
 
 const leaf = (e: Emitter, _: unknown, value: Value): void => e.leaf(value);
+const foreign = (): never => bug('instructions of PTX in the IR of an engine');
 const noCall = (): never => bug('a call in the IR of an engine; raising AIR inlines every function');
 
 /** One worker runs all threads of a block, so only a fence for other blocks has an instruction, and only in memory that workers share. */
@@ -128,6 +129,9 @@ const rules = {
   yield: () => {},
   // Only the fast sanitizer, which the SIMD compiler serves, has masks by themselves.
   members: () => {},
+  input: foreign,
+  asm: foreign,
+  output: foreign,
   // Marks are read by observers, block by block.
   mark: () => {},
   // The fast sanitizer inserts access checks into kernels of the SIMD compiler only.

@@ -2,7 +2,7 @@
 import { evalOp, isEvaluableInst } from '../eval.ts';
 import type { Kernel, Value } from '../kernel.ts';
 import { operandsOf } from '../operands.ts';
-import { maxBlockThreads } from '../ops.ts';
+import { maxBlockThreads } from '../sregs.ts';
 
 /** By thread: the bits of a value; undefined where it depends on something else. */
 export type ThreadValues = (value: Value) => readonly bigint[] | undefined;

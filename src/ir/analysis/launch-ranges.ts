@@ -4,7 +4,8 @@
  */
 import type { Block, Edge, Inst, InstOf, Kernel, Value } from '../kernel.ts';
 import { constantOf, edgesOf } from '../kernel.ts';
-import type { IcmpPredicate, Sreg } from '../ops.ts';
+import type { IcmpPredicate } from '../ops.ts';
+import type { Sreg } from '../sregs.ts';
 import { bitsOf, isInt } from '../types.ts';
 import { type Condition, conditionOf, conditionsOf, mirrored, negated, rangeWhere } from './branch-conditions.ts';
 import { type Cfg, cfgOf } from './cfg.ts';

@@ -3,7 +3,8 @@
  * all operands of `evalOp`; all bounds are inclusive. The analysis is on demand: it follows operands to a depth, and does not follow loops.
  */
 import { constantOf, edgesOf, type Inst, type InstOf, type Kernel, type Value } from '../kernel.ts';
-import { maxBlockThreads, type Op, type Sreg } from '../ops.ts';
+import type { Op } from '../ops.ts';
+import { maxBlockThreads, type Sreg } from '../sregs.ts';
 import { bitsOf, isInt } from '../types.ts';
 
 const lastThread = BigInt(maxBlockThreads - 1);

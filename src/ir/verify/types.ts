@@ -3,19 +3,8 @@ import { isWide } from '../dialect.ts';
 import type { Inst, Kernel, Value } from '../kernel.ts';
 import { factorType, isMmaForm, mmaForm, mmaRegisters, registersAs, sumType } from '../mma.ts';
 import { argsOf } from '../operands.ts';
-import {
-  clocks,
-  type Domain,
-  fcmpPredicates,
-  fenceScopes,
-  folds,
-  icmpPredicates,
-  type Op,
-  ops,
-  specOf,
-  sregs,
-  type TypeRule,
-} from '../ops.ts';
+import { clocks, type Domain, fcmpPredicates, fenceScopes, folds, icmpPredicates, type Op, ops, specOf, type TypeRule } from '../ops.ts';
+import { sregs } from '../sregs.ts';
 import { bitsOf, elementOf, isFloat, isInt, isPointer, isScalar, isVector, lanesOf, spaces, type Type } from '../types.ts';
 import { checkAccess, checkParam, checkVariable } from './memory.ts';
 import type { Report, Rule } from './report.ts';

@@ -19,23 +19,30 @@ import {
   type Value,
 } from '../../ir/index.ts';
 import { type Distances, ownAddress } from '../../ptx/index.ts';
+import { useGenericAddresses } from './generic-addresses.ts';
 import { type Addresses, canTag, useTags } from './tagged-addresses.ts';
 
 /**
  * Rewrites generic pointers in place. True where blocks were added, which then are no longer in the order in which control reaches
  * them.
  */
-export function resolveSpaces(kernel: Kernel, { marked, spaced, remote }: Omit<Addresses, 'known'>, diagnostics: Diagnostics): boolean {
+export function resolveSpaces(kernel: Kernel, addresses: Omit<Addresses, 'known'>, diagnostics: Diagnostics): boolean {
+  const { marked, spaced, remote, isNative } = addresses;
   const { numbers } = usesOfAddresses(kernel, marked);
+  const isLost = numbers.length > 0 || isOpenKernel(kernel);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isGenericCast(kernel.insts[value]!)));
-  const bases = casts.length > 0 ? basesOf(kernel, undefined, numbers.length > 0 ? {} : { unknownIsGlobal: true }) : [];
+  const bases = casts.length > 0 ? basesOf(kernel, undefined, isLost ? {} : { unknownIsGlobal: true }) : [];
   const known = new Map<Value, Space>();
   const open = questionsOf(kernel);
   for (const cast of casts) {
     const inst = kernel.insts[cast] as Inst & { op: 'inttoptr' };
-    const space = spaceOfBase(bases[inst.a], numbers.length > 0);
+    const space = spaceOfBase(bases[inst.a], isLost);
     if (space) known.set(cast, space);
     else open.push(cast);
+  }
+  if (isNative && (numbers.length > 0 || open.length > 0)) {
+    useGenericAddresses(kernel, { ...addresses, known });
+    return false;
   }
   if (numbers.length > 0 || open.length > 0) {
     const taggable = new Set([...marked].filter((value) => canTag(kernel, value)));
@@ -43,7 +50,7 @@ export function resolveSpaces(kernel: Kernel, { marked, spaced, remote }: Omit<A
     // Where no generic address has a tag, nothing says of what space one is.
     const unknown = taggable.size === 0 ? open : open.filter((value) => lost.derived.has(operandsOf(kernel.insts[value]!)[0]!));
     if (lost.numbers.length === 0 && unknown.length === 0) {
-      useTags(kernel, { marked: taggable, spaced, known, remote });
+      useTags(kernel, { marked: taggable, spaced, known, remote, isNative });
       return true;
     }
     for (const value of lost.numbers) report(kernel, value, 'CM2096', diagnostics);
@@ -53,6 +60,9 @@ export function resolveSpaces(kernel: Kernel, { marked, spaced, remote }: Omit<A
   retype(kernel, known);
   return false;
 }
+
+/** Whether instructions that stay as they are, or the caller of a function, give what may be an address of any space. */
+export const isOpenKernel = ({ insts }: Kernel): boolean => insts.some(({ op, type }) => op === 'output' && type === 'i64');
 
 function report(kernel: Kernel, value: Value, code: 'CM2094' | 'CM2096', diagnostics: Diagnostics): void {
   const span = kernel.locs[value];
@@ -72,7 +82,7 @@ function spaceOfBase(base: Base | undefined, isLost: boolean): Space | undefined
 export function decideSpaces(kernel: Kernel, marked: ReadonlySet<Value>): boolean {
   const questions = questionsOf(kernel);
   if (questions.length === 0) return false;
-  const isLost = usesOfAddresses(kernel, marked).numbers.length > 0;
+  const isLost = isOpenKernel(kernel) || usesOfAddresses(kernel, marked).numbers.length > 0;
   const bases = basesOf(kernel, undefined, isLost ? {} : { unknownIsGlobal: true });
   let isAny = false;
   for (const value of questions) {

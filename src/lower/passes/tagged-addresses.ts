@@ -38,6 +38,8 @@ export interface Addresses {
   readonly known: ReadonlyMap<Value, Space>;
   /** Of a kernel whose addresses in shared memory may be of another block of the cluster: their distances. */
   readonly remote: Distances | undefined;
+  /** Whether the target has generic addresses itself. */
+  readonly isNative: boolean;
 }
 
 /** Whether the space of a marked address has a number. */

@@ -5,7 +5,7 @@ import type { CheckedCall, CheckedFunction, Recursion } from './checked.ts';
 
 /** The calls of a body, in source order. */
 export const callsOf = ({ items }: CheckedFunction): CheckedCall[] =>
-  items.flatMap((item) => (item.kind === 'instruction' && item.call && !item.call.builtin ? [item.call] : []));
+  items.flatMap((item) => (item.kind === 'instruction' && item.call && !item.call.builtin && !item.call.isExternal ? [item.call] : []));
 
 /** A function on the stack of the depth-first search. */
 interface Visit {

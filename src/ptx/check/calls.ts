@@ -65,6 +65,8 @@ export interface Functions {
   /** The functions with a body. An alias maps to its target. */
   readonly defined: ReadonlyMap<string, PtxFunction>;
   readonly module: Module;
+  /** Whether functions without a body are called as they are. */
+  readonly keepsExternal: boolean;
   /** Found when the first call through a register asks: that takes a walk over the module. */
   readonly addresses: () => Addresses;
 }
@@ -80,7 +82,7 @@ function addressesOf(module: Module): Addresses {
   return { numbers, taken: addressedFunctions(module, numbers) };
 }
 
-export function functionsOf(module: Module): Functions {
+export function functionsOf(module: Module, keepsExternal = false): Functions {
   const { items } = module;
   const declared = new Map<string, PtxFunction>();
   const defined = new Map<string, PtxFunction>();
@@ -99,6 +101,7 @@ export function functionsOf(module: Module): Functions {
     declared,
     defined,
     module,
+    keepsExternal,
     addresses() {
       addresses ??= addressesOf(module);
       return addresses;
@@ -116,7 +119,7 @@ export function checkCall(
   functions: Functions,
   diagnostics: Diagnostics,
 ): readonly CheckedCall[] | undefined {
-  const { declared, defined } = functions;
+  const { declared } = functions;
   const before = diagnostics.list.length;
   const parts = callParts(instruction);
   const { callee, results, args, stray } = parts;
@@ -144,13 +147,22 @@ export function checkCall(
     if (targets.length === 0) return void refusePointerCall(callee.name, callee.span, diagnostics);
     return targets.map((fn) => ({ fn, span: callee.span, results, args, choice: { among, number: numbers.get(fn.name)! } }));
   }
-  const fn = defined.get(callee.name);
-  const builtin = fn ? undefined : declared.get(callee.name);
-  if (builtin && isBuiltin(builtin))
-    return diagnostics.list.length > before ? undefined : [{ fn: builtin, span: callee.span, builtin: builtin.name, results, args }];
-  if (!fn) return void refuseMissingBody(callee.name, callee.span, diagnostics);
-  if (isVariadic(fn.params)) return void refuseVariadic(callee.name, callee.span, diagnostics);
-  return diagnostics.list.length > before ? undefined : [{ fn, span: callee.span, results, args }];
+  const found = calledByName(callee, functions, diagnostics);
+  return found && diagnostics.list.length === before ? [{ ...found, span: callee.span, results, args }] : undefined;
+}
+
+/** The function of a name, as it is called. Undefined after reporting CM2040. */
+function calledByName(
+  { name, span }: Target,
+  { declared, defined, keepsExternal }: Functions,
+  diagnostics: Diagnostics,
+): Pick<CheckedCall, 'fn' | 'builtin' | 'isExternal'> | undefined {
+  const fn = defined.get(name);
+  if (fn) return isVariadic(fn.params) ? void refuseVariadic(name, span, diagnostics) : { fn };
+  const other = declared.get(name);
+  if (other && isBuiltin(other)) return { fn: other, builtin: other.name };
+  if (other && keepsExternal && !isVariadic(other.params) && !other.isEntry) return { fn: other, isExternal: true };
+  return void refuseMissingBody(name, span, diagnostics);
 }
 
 /**

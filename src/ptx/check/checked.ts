@@ -25,6 +25,8 @@ export interface CheckedCall {
   readonly span: Span;
   /** Set for a CUDA built-in that is compiled although it has no body. */
   readonly builtin?: Builtin;
+  /** Set for another function without a body, where these are called as they are. */
+  readonly isExternal?: true;
   readonly results: readonly Operand[];
   readonly args: readonly Operand[];
   /** Set for a call through a register: one possible callee. */

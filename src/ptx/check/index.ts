@@ -38,6 +38,8 @@ export interface CheckOptions {
   readonly isStrict?: boolean;
   /** Whether to report lints (CM22xx), which do not affect the output. */
   readonly lints?: boolean;
+  /** Whether functions without a body may be called, because the module becomes PTX again. */
+  readonly keepsExternal?: boolean;
 }
 
 /** Shared by the checks of all instructions of a module. */
@@ -60,7 +62,7 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   const wanted = options.entries && new Set(options.entries.flatMap((name) => entriesMeant(name, entries, module, diagnostics)));
   const launched = wanted && addressedEntries(module);
   const chosen = entries.filter((fn) => !wanted || wanted.has(fn.name) || launched!.has(fn.name));
-  const c = contextOf(module, options.isStrict ?? false, diagnostics);
+  const c = contextOf(module, options, diagnostics);
   checkPrototypes(module, diagnostics);
   checkDeclarations(module, scope, diagnostics);
   const outside = options.lints ? namesOutside(module.items) : undefined;
@@ -71,11 +73,11 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   return { module, entries: checked, functions, recursions };
 }
 
-const contextOf = (module: Module, isStrict: boolean, diagnostics: Diagnostics): Context => ({
+const contextOf = (module: Module, { isStrict = false, keepsExternal = false }: CheckOptions, diagnostics: Diagnostics): Context => ({
   file: module.file,
   stated: checkHeader(module, isStrict, diagnostics),
   addressSize: module.addressSize,
-  functions: functionsOf(module),
+  functions: functionsOf(module, keepsExternal),
   isStrict,
   tooNew: new Set(),
   searches: newSearchBudget(),

@@ -46,13 +46,20 @@ function itemLines(item: Item): string[] {
 }
 
 function functionLines(f: PtxFunction): string[] {
-  const linkage = f.linkage ? `.${f.linkage} ` : '';
-  const results = f.results.length > 0 ? `${parameters(f.results)} ` : '';
-  const head = `${linkage}${f.isEntry ? '.entry' : '.func'} ${attributes(f.attributes)}${results}${f.name}${parameters(f.params)}`;
-  const lines = [head, ...f.directives.map(printFunctionDirective)];
+  const lines = headLines(f);
   if (!f.body) return [`${lines.join('\n')};`];
   return [...lines, '{', ...bodyLines(f.body, '\t'), '}'];
 }
+
+function headLines(f: PtxFunction): string[] {
+  const linkage = f.linkage ? `.${f.linkage} ` : '';
+  const results = f.results.length > 0 ? `${parameters(f.results)} ` : '';
+  const head = `${linkage}${f.isEntry ? '.entry' : '.func'} ${attributes(f.attributes)}${results}${f.name}${parameters(f.params)}`;
+  return [head, ...f.directives.map(printFunctionDirective)];
+}
+
+/** The declaration of a function, including the semicolon. */
+export const printFunctionHead = (f: PtxFunction): string => `${headLines(f).join('\n')};`;
 
 const printFunctionDirective = ({ name, values }: FunctionDirective): string =>
   name === 'pragma' ? `.pragma ${values.map((v) => `"${v}"`).join(', ')};` : `.${name}${values.length > 0 ? ` ${values.join(', ')}` : ''}`;

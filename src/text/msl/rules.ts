@@ -308,8 +308,15 @@ const own: OwnRules = {
     return undefined;
   },
   shuffle: (p, { a, b, type }, value) => {
-    const text = type === 'i64' || type === 'i1' || type === 'bf16' ? undefined : call('simd_shuffle', p.use(a), cast('ushort', p.use(b)));
-    return text ? statement(p, value, text) : p.refuse(value, `a shuffle of ${type}`, 'Metal has none');
+    // Metal shuffles values of up to 32 bits, and vectors of them.
+    const word = { i64: 'uint2', i1: 'uint', bf16: 'ushort' }[type as string];
+    const given = word === undefined ? p.use(a) : type === 'i1' ? cast(word, p.use(a)) : call(`as_type<${word}>`, p.use(a));
+    const moved = call('simd_shuffle', given, cast('ushort', p.use(b)));
+    return statement(
+      p,
+      value,
+      word === undefined ? moved : type === 'i1' ? cast('bool', moved) : call(`as_type<${typeName(type)}>`, moved),
+    );
   },
   ballot: (p, { a }, value) => statement(p, value, cast('uint', cast('simd_vote::vote_t', call('simd_ballot', p.use(a))))),
   reduce: (p, { a, fold }, value) => {

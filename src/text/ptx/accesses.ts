@@ -48,7 +48,10 @@ function lanesAtOnce(type: Type, align: number): number {
 const braced = (registers: readonly string[]): string => (registers.length === 1 ? registers[0]! : `{${registers.join(', ')}}`);
 
 /** Whether other threads may write memory: PTX has volatile accesses of such memory alone. */
-const isSharedWithOthers = (space: string): boolean => space === 'global' || space === 'shared';
+const isSharedWithOthers = (space: string): boolean => space === 'global' || space === 'shared' || space === 'generic';
+
+/** The word of a state space in an instruction; a generic address has none. */
+const inSpace = (space: string): string => (space.startsWith('generic') ? space.slice('generic'.length) : `.${space}`);
 
 const load: Rule<'load'> = (p, { addr, align, volatile, type }, value) => {
   const element = elementOf(type);
@@ -61,7 +64,7 @@ const load: Rule<'load'> = (p, { addr, align, volatile, type }, value) => {
   }
   const step = lanesAtOnce(type, align);
   const isVolatile = volatile && isSharedWithOthers(space);
-  const prefix = `ld${isVolatile ? '.volatile' : ''}.${isVolatile ? space : cached(p, value, 'ld', space)}`;
+  const prefix = `ld${isVolatile ? '.volatile' : ''}${inSpace(isVolatile ? space : cached(p, value, 'ld', space))}`;
   for (let at = 0; at < registers.length; at += step) {
     const vector = step === 1 ? '' : `.v${step}`;
     p.line(`${prefix}${vector}.${memoryType(element)} ${braced(registers.slice(at, at + step))}, [${addressText(p, addr, at * size)}];`);
@@ -86,7 +89,7 @@ function loadParts(p: Printer, { addr, align, element, register, at }: Narrow): 
   const sum = p.temp(bits === 64 ? 'i64' : 'i32');
   for (let offset = 0; offset < size; offset += align) {
     const [loaded, wide] = [p.temp(part), p.temp(bits === 64 ? 'i64' : 'i32')];
-    p.line(`ld.${stateSpace(p, addr)}.u${8 * align} ${loaded}, [${addressText(p, addr, at + offset)}];`);
+    p.line(`ld${inSpace(stateSpace(p, addr))}.u${8 * align} ${loaded}, [${addressText(p, addr, at + offset)}];`);
     p.line(`cvt.u${bits}.u${Math.max(16, 8 * align)} ${wide}, ${loaded};`);
     if (offset === 0) p.line(`mov.b${bits} ${sum}, ${wide};`);
     else {
@@ -107,7 +110,7 @@ function storeParts(p: Printer, { addr, align, element, register, at }: Narrow):
     const [moved, part] = [p.temp(bits === 64 ? 'i64' : 'i32'), p.temp(partType[align as 1 | 2 | 4])];
     p.line(`shr.u${bits} ${moved}, ${whole}, ${8 * offset};`);
     p.line(bits === 32 && align === 4 ? `mov.b32 ${part}, ${moved};` : `cvt.u${Math.max(16, 8 * align)}.u${bits} ${part}, ${moved};`);
-    p.line(`st.${stateSpace(p, addr)}.u${8 * align} [${addressText(p, addr, at + offset)}], ${part};`);
+    p.line(`st${inSpace(stateSpace(p, addr))}.u${8 * align} [${addressText(p, addr, at + offset)}], ${part};`);
   }
 }
 
@@ -126,7 +129,7 @@ const store: Rule<'store'> = (p, inst, value) => {
   }
   const step = lanesAtOnce(type, align);
   const isVolatile = volatile && isSharedWithOthers(space);
-  const prefix = `st${isVolatile ? '.volatile' : ''}.${isVolatile ? space : cached(p, value, 'st', space)}`;
+  const prefix = `st${isVolatile ? '.volatile' : ''}${inSpace(isVolatile ? space : cached(p, value, 'st', space))}`;
   for (let at = 0; at < registers.length; at += step) {
     const vector = step === 1 ? '' : `.v${step}`;
     p.line(`${prefix}${vector}.${memoryType(element)} [${addressText(p, addr, at * size)}], ${braced(registers.slice(at, at + step))};`);
@@ -208,7 +211,7 @@ const atomic: Rule<'atomic'> = (p, { a, b, rmw, type }, value) => {
   const [name, letter] = operations[rmw] ?? ['', ''];
   const text = isFloat ? sum : `${name}.${letter}${bits}`;
   const isUsed = p.isUsed(value) || rmw === 'exch';
-  const head = `${isUsed ? 'atom' : 'red'}${scopeOf(p, value)}.${stateSpace(p, a)}.${text}`;
+  const head = `${isUsed ? 'atom' : 'red'}${scopeOf(p, value)}${inSpace(stateSpace(p, a))}.${text}`;
   const given = isFloat ? p.reg(b) : asBits(p, b);
   if (!isUsed) return p.line(`${head} [${addressText(p, a)}], ${given};`);
   withBits(p, value, isFloat, (d) => p.line(`${head} ${d}, [${addressText(p, a)}], ${given};`));
@@ -237,7 +240,7 @@ const exchange: Rule<'cas'> = (p, { a, b, c, type }, value) => {
   if (bits < 16 || (bits === 16 && p.module.sm < 70))
     return p.refuse(value, `a comparison and exchange of ${type}`, bits < 16 ? 'PTX has none' : 'it needs sm_70');
   if (bits === 16) p.needs(6.3);
-  const head = `atom${scopeOf(p, value)}.${stateSpace(p, a)}.cas.b${bits}`;
+  const head = `atom${scopeOf(p, value)}${inSpace(stateSpace(p, a))}.cas.b${bits}`;
   const [given, put] = [asBits(p, b), asBits(p, c)];
   withBits(p, value, false, (d) => p.line(`${head} ${d}, [${addressText(p, a)}], ${given}, ${put};`));
 };

@@ -13,7 +13,7 @@ import {
 import type { Printer } from './printer.ts';
 import { blockName } from './variables.ts';
 
-/** The state space of the accesses through a pointer. */
+/** The state space of the accesses through a pointer, `generic` where it is not known. */
 export function stateSpace(p: Printer, pointer: Value): string {
   const space: Space = spaceOf(p.typeOf(pointer) as PointerType);
   if (space === 'constant') return p.areConstantsGlobal ? 'global' : 'const';

@@ -32,6 +32,7 @@ export const ptxArchitectures: Readonly<Record<string, number>> = {
   sm_87: 7.4,
   sm_89: 7.8,
   sm_90: 7.8,
+  sm_90a: 8,
 };
 
 export interface PtxOptions {
@@ -69,7 +70,9 @@ function constantSymbols(kernels: readonly Kernel[]): Set<string> {
 export function ptxFile(kernels: readonly Kernel[], diagnostics: Diagnostics, options: PtxOptions): string {
   const { architecture, source, declared, memory, linkage } = options;
   const module: Module = {
-    sm: Number(architecture.slice(3)),
+    sm: Number.parseInt(architecture.slice(3), 10),
+    architecture,
+    hasCallees: kernels.some(({ callees }) => callees !== undefined),
     version: ptxArchitectures[architecture]!,
     declared: new Map(),
     linkage: (name) => linkage?.get(name) ?? '.visible ',
@@ -79,7 +82,9 @@ export function ptxFile(kernels: readonly Kernel[], diagnostics: Diagnostics, op
   const whole = memory ?? kernels.flatMap(({ params }) => params.flatMap((param) => param.memory ?? []))[0];
   if (whole) declareMemory(whole, module);
   const loc = source && locPlaces(source);
-  const texts = kernels.map((kernel) => {
+  const callees = new Map(kernels.flatMap((kernel) => [...(kernel.callees ?? [])]));
+  for (const { name, head } of callees.values()) module.declared.set(`head ${name}`, `${head};`);
+  const texts = [...callees.values(), ...kernels].map((kernel) => {
     const own = copyOf(kernel);
     expandMatmul(own);
     readValues(own);

@@ -54,7 +54,7 @@ export function kernelText(original: Kernel, module: Module, { source, declared,
       kernel,
       source,
       areConstantsGlobal,
-      convergent: convergenceOf(kernel, true).blocks,
+      convergent: kernel.head === undefined ? convergenceOf(kernel, true).blocks : new Uint8Array(kernel.blocks.length),
       parameter: (index) => names[index]!,
       variable: (name) => variables.names.get(name)!,
     },
@@ -68,17 +68,22 @@ export function kernelText(original: Kernel, module: Module, { source, declared,
   const params = declared?.params.map((declaration, i) => declaration(names[i]!)) ?? parameterDeclarations(kernel, names);
   const own = [...p.registers.declarations(), ...variables.own];
   if (kernel.params.some(({ name }) => name === printListName)) own.push(`.local .align 8 .b8 printed[${printListBytes - 8}];`);
+  if (kernel.head !== undefined) return [kernel.head, ...bodyText(own, lines)].join('\n');
   return [
     `${declared?.linkage ?? '.visible '}.entry ${identifier(kernel.name)}(${params.length > 0 ? `\n\t${params.join(',\n\t')}\n` : ''})`,
     ...head,
-    '{',
-    ...own.map((line) => `\t${line}`),
-    '',
-    ...withoutLabels(lines),
-    '}',
-    '',
+    ...bodyText(own, lines),
   ].join('\n');
 }
+
+const bodyText = (own: readonly string[], lines: readonly string[]): string[] => [
+  '{',
+  ...own.map((line) => `\t${line}`),
+  '',
+  ...withoutLabels(lines),
+  '}',
+  '',
+];
 
 /** Lines without the labels that no branch names. */
 function withoutLabels(lines: readonly string[]): string[] {

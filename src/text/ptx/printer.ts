@@ -26,6 +26,10 @@ export type Rules = { readonly [K in Op]: Rule<K> };
 export interface Module {
   /** The architecture: 80 for `sm_80`. */
   readonly sm: number;
+  /** Its name. */
+  readonly architecture: string;
+  /** Whether functions are called. */
+  readonly hasCallees: boolean;
   /** The version of the language that is needed so far. */
   version: number;
   /** Declarations in front of the kernels, by name. */
@@ -47,6 +51,8 @@ export interface Printer {
   readonly areConstantsGlobal: boolean;
   /** By block: 1 where all lanes of a warp run it together. */
   readonly convergent: Uint8Array;
+  /** The operands of the next `asm`, and the registers of the results of the last one, by their numbers. */
+  readonly asm: { readonly inputs: Map<number, Value>; readonly outputs: Map<number, string> };
   /** The block that is being printed. */
   block: number;
   line(text: string): void;
@@ -136,6 +142,7 @@ export function newPrinter(given: PrinterParts, sheet: Lines): Printer {
   const p: Printer = {
     ...given,
     registers,
+    asm: { inputs: new Map(), outputs: new Map() },
     block: 0,
     line: (text) => void sheet.unit.lines.push(text.startsWith('$') && text.endsWith(':') ? text : `\t${text}`),
     label: () => `$L_${++labels}`,
@@ -154,7 +161,9 @@ export function newPrinter(given: PrinterParts, sheet: Lines): Printer {
     refuse(value, what, why) {
       const span = kernel.locs[value];
       const places = { ...(span ? { span } : {}), help: ptxHelp };
-      sheet.unit.refusals.push(() => void module.diagnostics.report('CM2090', { what, target: `PTX of sm_${module.sm}`, why }, places));
+      sheet.unit.refusals.push(
+        () => void module.diagnostics.report('CM2090', { what, target: `PTX of ${module.architecture}`, why }, places),
+      );
     },
     written(value) {
       const span = kernel.locs[value];

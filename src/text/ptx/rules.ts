@@ -3,6 +3,7 @@ import { bug } from '../../base/bug.ts';
 import { elementOf, isVector, lockTableBytes, printListName, type Type, type Value } from '../../ir/index.ts';
 import { accessRules } from './accesses.ts';
 import { addPointer } from './addresses.ts';
+import { asmRules } from './asm.ts';
 import { conversionRules, convertWhole } from './conversions.ts';
 import { estimate, floatRules, flush } from './floats.ts';
 import { estimateOf, extremeOf, flushedOf, saturatedOf, wholeConversion, wholeShift } from './idioms.ts';
@@ -43,10 +44,10 @@ const register: Rule<'sreg'> = (p, { name }, value) => {
 
 /** Why what a hidden parameter points to is not there on other devices. */
 const services: Readonly<Record<string, readonly [what: string, why: string]>> = {
-  cluster: ['a cluster of blocks', 'clusters are compiled for the CPU device alone'],
-  heap: ['the heap of kernels', 'it is that of the CPU device'],
-  launches: ['a launch by a kernel', 'it is made by the CPU device'],
-  stack: ['a recursive function or `alloca`', 'the stack is that of the CPU device'],
+  cluster: ['a cluster of blocks', 'clusters need sm_90'],
+  heap: ['the heap of kernels', 'a metallib has its own'],
+  launches: ['a launch by a kernel', 'a metallib notes launches for the host'],
+  stack: ['a recursive function or `alloca`', 'a metallib has its own stack'],
   alone: ['an atomic access of 128 bits', 'only the CPU device makes it atomic'],
 };
 
@@ -169,6 +170,7 @@ export const rules: Rules = {
   inttoptr: sameBits,
   isspace: absent('an address-space test that lowering did not resolve'),
   ...accessRules,
+  ...asmRules,
   clock,
   ...warpRules,
   yield: () => undefined,

@@ -11,13 +11,16 @@ export function readValues(kernel: Kernel): void {
     }
 }
 
+/** What an address of a parameter may be handed to: `cvta.param` makes it generic. */
+const taking: ReadonlySet<string> = new Set(['load', 'ptradd', 'ptrtoint', 'input']);
+
 /** An address of a parameter by value that is more than added to: it may be in one of several. */
 export function handedOn(kernel: Kernel): Value | undefined {
   for (const { body, end } of kernel.blocks) {
     const isParam = (value: Value): boolean => kernel.insts[value]!.type === 'ptr.param';
     for (const value of body) {
       const inst = kernel.insts[value]!;
-      if (inst.op !== 'load' && inst.op !== 'ptradd' && operandsOf(inst).some(isParam)) return value;
+      if (!taking.has(inst.op) && operandsOf(inst).some(isParam)) return value;
     }
     const args = end.op === 'br' ? end.to.args : end.op === 'condbr' ? [...end.then.args, ...end.else.args] : [];
     const found = args.find(isParam);

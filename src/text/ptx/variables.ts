@@ -50,7 +50,9 @@ export function variableNames(kernel: Kernel, module: Module, areConstantsGlobal
     const wanted = identifier(variable.name);
     let name = wanted;
     const text = (): string => declaration(variable, name, areConstantsGlobal);
-    const isModules = variable.space === 'constant' || variable.isDynamic;
+    // Functions that are called have the variables of the module in common with their callers.
+    const isCommon = module.hasCallees && variable.space === 'shared' && variable.isOfModule === true;
+    const isModules = variable.space === 'constant' || variable.isDynamic || isCommon;
     for (let i = 1; taken.has(name) || (module.declared.get(name) ?? text()) !== text() || (!isModules && module.declared.has(name)); i++)
       name = `${wanted}_${i}`;
     taken.add(name);

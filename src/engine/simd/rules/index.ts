@@ -109,6 +109,9 @@ const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' }
   addressable: 'emitter',
   aligned: 'emitter',
   guard: 'emitter',
+  input: 'scalar-path',
+  asm: 'scalar-path',
+  output: 'scalar-path',
   mark: 'scalar-path',
 };
 
