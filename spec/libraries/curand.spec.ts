@@ -108,6 +108,68 @@ test("Sobol's points: by their definition, in dimensions that follow each other"
   );
 });
 
+/** The share of the normal distribution below a number up to 0, by the series of erf and the continued fraction of erfc. */
+function shareBelow(z: number): number {
+  const x = -z / Math.SQRT2;
+  if (x > 2) {
+    let fraction = 0;
+    for (let n = 200; n >= 1; n--) fraction = n / 2 / (x + fraction);
+    return Math.exp(-x * x) / Math.sqrt(Math.PI) / (x + fraction) / 2;
+  }
+  let [term, sum] = [x, x];
+  for (let n = 1; n < 60; n++) {
+    term *= (-x * x) / n;
+    sum += term / (2 * n + 1);
+  }
+  return 0.5 - sum / Math.sqrt(Math.PI);
+}
+
+for (const type of ['sobol32', 'sobol64'] as const)
+  test(`normal numbers of points of ${type}: the share below each is its coordinate`, async () => {
+    const make = () => curand.curandCreateGenerator(device, type);
+    const n = 257;
+    const [shares, normals, singles] = [device.allocate('f64', n), device.allocate('f64', n), device.allocate('f32', n)];
+    curand.curandGenerateUniformDouble(make(), shares, n);
+    curand.curandGenerateNormalDouble(make(), normals, n, 0, 1);
+    curand.curandGenerateNormal(make(), singles, n, 3, 2);
+    const [uniform, normal, single] = [await shares.read(), await normals.read(), await singles.read()];
+    // The coordinate 0 is the middle of the numbers that it stands for; a half is the middle itself, or next to it.
+    for (let i = 0; i < n; i++) {
+      const below = normal[i]! <= 0 ? shareBelow(normal[i]!) : shareBelow(-normal[i]!);
+      const share = normal[i]! <= 0 ? uniform[i]! : 1 - uniform[i]!;
+      assert.ok(
+        Math.abs(below / share - 1) < (i === 1 ? 1e-9 : 2e-12) || (normal[i]! > 0 && Math.abs(below - share) < 2 ** -31),
+        `${i}: ${normal[i]}`,
+      );
+      assert.ok(Math.abs(single[i]! - (3 + 2 * normal[i]!)) < 2e-6, `${i}: ${single[i]}`);
+    }
+    const logs = device.allocate('f64', 3);
+    curand.curandGenerateLogNormalDouble(make(), logs, 3, 1, 0.5);
+    for (const [i, value] of (await logs.read()).entries()) assert.ok(Math.abs(value / Math.exp(1 + 0.5 * normal[i]!) - 1) < 1e-14);
+  });
+
+test("Poisson's numbers of points: the least whose distribution reaches the coordinate", async () => {
+  const n = 64;
+  const shares = device.allocate('f64', n);
+  curand.curandGenerateUniformDouble(curand.curandCreateGenerator(device, 'sobol32'), shares, n);
+  const uniform = await shares.read();
+  for (const mean of [0.5, 20, 701]) {
+    const out = device.allocate('u32', n);
+    curand.curandGeneratePoisson(curand.curandCreateGenerator(device, 'sobol32'), out, n, mean);
+    for (const [i, value] of (await out.read()).entries()) {
+      let [k, own] = [0, Math.exp(-mean)];
+      let sum = own;
+      while (sum < uniform[i]!) {
+        own *= mean / ++k;
+        sum += own;
+      }
+      // Of large means by the normal distribution, whose skewness is less than a deviation of a sixth.
+      if (mean < 700) assert.is(value, k, `${mean}: ${i}`);
+      else if (i > 0) assert.ok(Math.abs((value - k) / Math.sqrt(mean)) < 0.1, `${mean}: ${i} ${value} ${k}`);
+    }
+  }
+});
+
 prove(test, "Poisson's numbers have their mean and their variance", async () => {
   for (const lambda of [5, 100, 5000]) {
     const generator = curand.curandCreateGenerator(device);

@@ -3,7 +3,17 @@ import type { KernelBuffer } from '../api/index.ts';
 import { bf16, f16, f64, s8 } from '../build/index.ts';
 import { type Activation, gemm as gemmOf } from '../kernels/index.ts';
 import { geam } from './elements.ts';
-import { assertHolds, assertStrides, assertWhole, assertWords, type CublasHandle, extentOfMatrix, type Operation, refuse, type Scalar } from './handle.ts';
+import {
+  assertHolds,
+  assertStrides,
+  assertWhole,
+  assertWords,
+  type CublasHandle,
+  extentOfMatrix,
+  type Operation,
+  refuse,
+  type Scalar,
+} from './handle.ts';
 import { gemmStridedBatched } from './product.ts';
 
 /** Single precision. */

@@ -204,7 +204,8 @@ function generate(generator: CurandGenerator, { name, kind, out, count, first = 
   generator.within = isRows(kind) ? 0 : end % size;
 }
 
-function points(generator: CurandGenerator, name: string, kind: SobolKind, out: unknown, count: number): void {
+function points(generator: CurandGenerator, request: Request, kind: SobolKind): void {
+  const { name, out, count, first = 0, second = 1 } = request;
   assertOut(name, out, count);
   const { dimensions, device, stream } = generator;
   if (count % dimensions !== 0) refuse(name, `${count} is no multiple of ${dimensions} dimensions`);
@@ -212,44 +213,44 @@ function points(generator: CurandGenerator, name: string, kind: SobolKind, out: 
   curandGenerateSeeds(generator);
   const each = count / dimensions;
   for (let dimension = 0; dimension < dimensions; dimension++) {
-    const args = { directions: generator.directions, out, dimension, begin: dimension * each, count: each, offset: generator.offset };
+    const place = { directions: generator.directions, out, dimension, begin: dimension * each, count: each, offset: generator.offset };
+    const args = { ...place, first, second };
     const grid = Math.min(1024, Math.ceil(each / blockThreads));
     sobolKernel(kind).launch(device, { grid, block: blockThreads, args: args as never, ...(stream ? { stream } : {}) });
   }
   generator.offset += BigInt(each);
 }
 
+/** Enqueues what a request asks for, by threads in turn or by points. */
+function any(generator: CurandGenerator, request: Request): void {
+  const { kind } = request;
+  if (!generator.isQuasi) return generate(generator, request);
+  const own = kind === 'poissonSum' || kind === 'poissonNormal' ? 'poisson' : kind;
+  points(generator, request, generator.type === 'sobol64' && own !== 'uniform' && own !== 'integers' ? `${own}64` : own);
+}
+
 /** Integers of 32 bits. */
 export function curandGenerate(generator: CurandGenerator, out: KernelBuffer<'u32'>, count: number): void {
   const name = 'curandGenerate';
   if (generator.type === 'sobol64') refuse(name, 'points of 64 bits are integers of 64 bits');
-  if (generator.isQuasi) points(generator, name, 'integers', out, count);
-  else generate(generator, { name, kind: 'integers', out, count });
+  any(generator, { name, kind: 'integers', out, count });
 }
 /** Integers of 64 bits, of Sobol's points of 64 bits. */
 export function curandGenerateLongLong(generator: CurandGenerator, out: KernelBuffer<'u64'>, count: number): void {
   const name = 'curandGenerateLongLong';
   if (generator.type !== 'sobol64') refuse(name, `${generator.type} has integers of 32 bits`);
-  points(generator, name, 'integers64', out, count);
+  points(generator, { name, kind: 'integers', out, count }, 'integers64');
 }
 /** Numbers above 0 and up to 1. */
 export function curandGenerateUniform(generator: CurandGenerator, out: KernelBuffer<'f32'>, count: number): void {
-  const name = 'curandGenerateUniform';
-  if (generator.isQuasi) points(generator, name, 'uniform', out, count);
-  else generate(generator, { name, kind: 'uniform', out, count });
+  any(generator, { name: 'curandGenerateUniform', kind: 'uniform', out, count });
 }
 /** The same of f64. */
 export function curandGenerateUniformDouble(generator: CurandGenerator, out: KernelBuffer<'f64'>, count: number): void {
-  const name = 'curandGenerateUniformDouble';
-  if (generator.isQuasi) points(generator, name, generator.type === 'sobol64' ? 'uniformDouble64' : 'uniformDouble', out, count);
-  else generate(generator, { name, kind: 'uniformDouble', out, count });
+  any(generator, { name: 'curandGenerateUniformDouble', kind: 'uniformDouble', out, count });
 }
 
-/** Normal numbers of points need the inverse of their distribution function, which is in the library for C++. */
-function assertPseudo(generator: CurandGenerator, name: string): void {
-  if (generator.isQuasi) refuse(name, `${generator.type} has integers and uniform numbers alone`);
-}
-/** Normal numbers; their count is even. */
+/** Normal numbers; their count is even, but of points. */
 export function curandGenerateNormal(
   generator: CurandGenerator,
   out: KernelBuffer<'f32'>,
@@ -257,8 +258,7 @@ export function curandGenerateNormal(
   mean: number,
   deviation: number,
 ): void {
-  assertPseudo(generator, 'curandGenerateNormal');
-  generate(generator, { name: 'curandGenerateNormal', kind: 'normal', out, count, first: mean, second: deviation });
+  any(generator, { name: 'curandGenerateNormal', kind: 'normal', out, count, first: mean, second: deviation });
 }
 /** The same of f64. */
 export function curandGenerateNormalDouble(
@@ -268,10 +268,9 @@ export function curandGenerateNormalDouble(
   mean: number,
   deviation: number,
 ): void {
-  assertPseudo(generator, 'curandGenerateNormalDouble');
-  generate(generator, { name: 'curandGenerateNormalDouble', kind: 'normalDouble', out, count, first: mean, second: deviation });
+  any(generator, { name: 'curandGenerateNormalDouble', kind: 'normalDouble', out, count, first: mean, second: deviation });
 }
-/** Powers of e to normal numbers; their count is even. */
+/** Powers of e to normal numbers; their count is even, but of points. */
 export function curandGenerateLogNormal(
   generator: CurandGenerator,
   out: KernelBuffer<'f32'>,
@@ -279,8 +278,7 @@ export function curandGenerateLogNormal(
   mean: number,
   deviation: number,
 ): void {
-  assertPseudo(generator, 'curandGenerateLogNormal');
-  generate(generator, { name: 'curandGenerateLogNormal', kind: 'logNormal', out, count, first: mean, second: deviation });
+  any(generator, { name: 'curandGenerateLogNormal', kind: 'logNormal', out, count, first: mean, second: deviation });
 }
 /** The same of f64. */
 export function curandGenerateLogNormalDouble(
@@ -290,14 +288,12 @@ export function curandGenerateLogNormalDouble(
   mean: number,
   deviation: number,
 ): void {
-  assertPseudo(generator, 'curandGenerateLogNormalDouble');
-  generate(generator, { name: 'curandGenerateLogNormalDouble', kind: 'logNormalDouble', out, count, first: mean, second: deviation });
+  any(generator, { name: 'curandGenerateLogNormalDouble', kind: 'logNormalDouble', out, count, first: mean, second: deviation });
 }
 /** Numbers of Poisson's distribution. */
 export function curandGeneratePoisson(generator: CurandGenerator, out: KernelBuffer<'u32'>, count: number, lambda: number): void {
   const name = 'curandGeneratePoisson';
-  assertPseudo(generator, name);
   if (!(lambda > 0 && lambda < 2 ** 31)) refuse(name, `the mean is ${lambda}`);
   const kind: Kind = lambda < 64 ? 'poisson' : lambda <= 4000 ? 'poissonSum' : 'poissonNormal';
-  generate(generator, { name, kind, out, count, first: lambda, second: lambda < 64 ? Math.exp(lambda) : Math.sqrt(lambda) });
+  any(generator, { name, kind, out, count, first: lambda, second: lambda < 64 ? Math.exp(lambda) : Math.sqrt(lambda) });
 }

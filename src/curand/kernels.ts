@@ -11,6 +11,7 @@ import {
   type Pointer,
   ptr,
   repeatWhile,
+  type Type,
   type TypedKernel,
   threadIndex,
   u32,
@@ -19,6 +20,7 @@ import {
   when,
 } from '../build/index.ts';
 import { exp, log, type Real, sineAndCosine, sineAndCosineOfPi } from './math.ts';
+import { normalQuantile } from './quantile.ts';
 import { type Sequence, type SequenceName, sequences } from './sequences.ts';
 
 /** What is generated. */
@@ -189,17 +191,82 @@ export function runKernel(name: SequenceName, kind: Kind): TypedKernel {
 }
 
 /** The kinds of numbers of Sobol's points. */
-export type SobolKind = 'integers' | 'integers64' | 'uniform' | 'uniformDouble' | 'uniformDouble64';
+export type SobolKind =
+  | 'integers'
+  | 'integers64'
+  | 'poisson'
+  | 'poisson64'
+  | 'uniform'
+  | `${'uniformDouble' | 'normal' | 'normalDouble' | 'logNormal' | 'logNormalDouble'}${'' | '64'}`;
+
+/** A kind without the bits of the points. */
+const plainKind = (kind: SobolKind): string => kind.replace('64', '');
+const sobolTypes: Readonly<Record<string, Type>> = { poisson: u32, integers: u32, uniform: f32, normal: f32, logNormal: f32 };
+
+/** The middle of the numbers that a coordinate of a point stands for: in f64, above 0 and below 1. */
+const middleOf = (x: Value<'u64'>, is64: boolean): Value<'f64'> =>
+  is64
+    ? x
+        .shr(11)
+        .to(f64)
+        .fma(2 ** -53, 2 ** -54)
+    : x
+        .shr(32)
+        .to(u32)
+        .to(f64)
+        .fma(2 ** -32, 2 ** -33);
+
+/** A normal number of a coordinate: coordinates above a half have the opposite of those as far below it. */
+function normalOf(x: Value<'u64'>, is64: boolean): Value<'f64'> {
+  const isHigh = x.gt(2n ** 63n);
+  const value = normalQuantile(middleOf(isHigh.select(x.not(), x), is64));
+  return isHigh.select(value.neg(), value);
+}
+
+/** The number of events whose distribution reaches a share; of a large mean by the normal distribution. */
+function eventsOf(x: Value<'u64'>, is64: boolean, mean: Value<'f64'>): Value<'u32'> {
+  const count = local(u32, 0);
+  when(
+    mean.gt(700),
+    () => count.set(normalOf(x, is64).fma(mean.sqrt(), mean).rint().max(0).to(u32)),
+    () => {
+      const share = middleOf(x, is64);
+      const own = local(f64, exp(mean.neg() as unknown as Real) as unknown as Value<'f64'>);
+      const sum = local(f64, own);
+      loopWhile(
+        () => sum.lt(share).and(count.lt(4000)),
+        () => {
+          count.set(count.add(1));
+          own.set(own.mul(mean.div(count.to(f64))));
+          sum.set(sum.add(own));
+        },
+      );
+    },
+  );
+  return count.get();
+}
+
+/** What a coordinate becomes. */
+function drawn(kind: SobolKind, x: Value<'u64'>, [first, second]: readonly [Value<'f64'>, Value<'f64'>]): unknown {
+  const is64 = kind.endsWith('64');
+  const plain = plainKind(kind);
+  if (plain === 'integers') return is64 ? x : x.shr(32).to(u32);
+  if (plain === 'uniform') return uniformOf(x.shr(32).to(u32));
+  if (plain === 'uniformDouble') return middleOf(x, is64);
+  if (plain === 'poisson') return eventsOf(x, is64, first);
+  const value = normalOf(x, is64).fma(second, first);
+  const given = plain.startsWith('log') ? (exp(value as unknown as Real) as unknown as Value<'f64'>) : value;
+  return plain.endsWith('Double') ? given : given.to(f32);
+}
 
 /** Fills memory with the coordinates of Sobol's points of one dimension, in the order of Gray codes. */
 export function sobolKernel(kind: SobolKind): TypedKernel {
-  const is64 = kind.endsWith('64');
-  const type = (kind === 'integers64' ? u64 : kind === 'integers' ? u32 : kind === 'uniform' ? f32 : f64) as unknown as typeof f32;
+  const type = (kind === 'integers64' ? u64 : (sobolTypes[plainKind(kind)] ?? f64)) as unknown as typeof f32;
   return once(`curand_sobol_${kind.toLowerCase()}`, (word) =>
     kernel(
       word,
-      { directions: ptr(u64), out: ptr(type), dimension: u32, begin: u32, count: u32, offset: u64 },
-      ({ directions, out, dimension, begin, count, offset }) => {
+      { directions: ptr(u64), out: ptr(type), dimension: u32, begin: u32, count: u32, offset: u64, first: f64, second: f64 },
+      ({ directions, out, dimension, begin, count, offset, first, second }) => {
         const own = directions.add(dimension.mul(64)) as Pointer<'u64', 'global'>;
         loop(blockIndex().mad(blockThreads, threadIndex()), count, gridSize().mul(blockThreads), (i) => {
           const at = offset.add(i.to(u64));
@@ -212,20 +279,7 @@ export function sobolKernel(kind: SobolKind): TypedKernel {
               bit.set(bit.add(1));
             },
           );
-          const top = x.shr(32).to(u32);
-          const value =
-            kind === 'integers64'
-              ? x.get()
-              : kind === 'integers'
-                ? top
-                : kind === 'uniform'
-                  ? uniformOf(top)
-                  : is64
-                    ? x
-                        .shr(11)
-                        .to(f64)
-                        .fma(2 ** -53, 2 ** -54)
-                    : top.to(f64).fma(2 ** -32, 2 ** -33);
+          const value = drawn(kind, x.get(), [first, second]);
           out.at(begin.add(i)).set(value as unknown as Real);
         });
       },

@@ -35,24 +35,18 @@ export interface Builder extends Emitters {
   typeOf(value: Value): Type;
 }
 
-/** A method for each op, which all builders share: passes make a builder for every block. */
-const emitters = {} as Emitters;
-for (const op of opNames)
-  if (op !== 'arg' && op !== 'const')
-    (emitters as Record<string, unknown>)[op] = function (this: Builder, ...x: unknown[]): Value {
-      return emit(this, op, x);
-    };
-
 /** A builder that appends to `block` of `kernel`. */
 export function builder(kernel: Kernel, block: Block): Builder {
-  const self: Builder = Object.assign(Object.create(emitters) as Emitters, {
+  const self = {
     kernel,
     block,
-    loc: undefined,
+    loc: undefined as Span | undefined,
     typeOf: (value: Value): Type => kernel.insts[value]!.type,
-    const: (type: Type, bits: bigint | number): Value =>
+    const: (type: Type, bits: bigint | number) =>
       append(self, { op: 'const', type, bits: BigInt.asUintN(Math.max(1, bitsOf(type)), BigInt(bits)) } as Inst),
-  });
+  } as Builder;
+  const methods = self as unknown as Record<string, unknown>;
+  for (const op of opNames) if (op !== 'arg' && op !== 'const') methods[op] = (...x: unknown[]) => emit(self, op, x);
   return self;
 }
 

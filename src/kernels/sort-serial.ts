@@ -10,11 +10,11 @@ type Word = Value<'u32'>;
 type Global = Pointer<'f32', 'global'>;
 
 /** Tiles are enough for the threads of a processor, and the counters of a tile few beside its keys. */
-const mostTiles = 64;
-const leastKeys = 8192;
+const maxTiles = 64;
+const minKeys = 8192;
 
 /** The keys of a tile, by the number of all keys alone, so that results do not depend on the machine. */
-export const serialTile = (n: number): number => Math.max(leastKeys, blocksFor(n, mostTiles));
+export const serialTile = (n: number): number => Math.max(minKeys, blocksFor(n, maxTiles));
 
 /** Calls a function with the place of each key of the tile in turn. */
 function eachKey(n: Word, tile: Word, visit: (i: Word) => void): void {

@@ -12,13 +12,13 @@ import { globalMemoryOf } from './module-memory.ts';
 
 /** Instructions of modules for the first GPUs have modifiers that are not written, so that none of them stays. */
 function keptInstructions(checked: Checked, architecture: Architecture): Surroundings['ptx'] {
-  const { targets, version } = checked.module;
+  const { items, targets, version } = checked.module;
   return {
     ...architecture,
     sm: targets.some(({ name }) => /^sm_1\d$/.test(name)) ? 0 : architecture.sm,
     version: version ? Number(`${version.major}.${version.minor}`) : 1,
     keeps: nativeInstructions(checked, architecture),
-    kernels: new Map(checked.entries.map(({ fn }) => [fn.name, fn])),
+    kernels: new Map(items.flatMap((item) => (item.kind === 'function' && item.isEntry ? [[item.name, item] as const] : []))),
   };
 }
 
