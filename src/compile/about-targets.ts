@@ -8,7 +8,7 @@ export function beyondTarget({ list }: Diagnostics): Diagnostic | undefined {
 }
 
 /** Whether a text has instructions whose forms for Apple GPUs are long, so that the CPU device takes its own at once. */
-export const prefersCpu = (text: string): boolean => /\b(?:wgmma|mbarrier)\./.test(text);
+export const prefersCpu = (text: string): boolean => /\b(?:(?:wgmma|mbarrier)\.|w?mma\.[\w.]*\.f64\b)/.test(text);
 
 /** Whether an error is a limit of Apple targets: by its code, or an instruction of which it says that `--target cpu` compiles it. */
 const isOfTarget = ({ code, help }: Diagnostic): boolean =>
