@@ -13,6 +13,7 @@ import { withoutInputs } from './inputs.ts';
 import { reportOf } from './report-page.ts';
 import { type Row, rowOf } from './rows.ts';
 import type { Result } from './table.ts';
+import { saysOfOthers } from './verdict.ts';
 
 const kept = join(import.meta.dirname, 'hecbench.json');
 const read = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
@@ -21,6 +22,7 @@ const rows = new Map(read<readonly Row[]>(kept).map((row) => [row.name, row]));
 for (const path of process.argv.slice(2)) for (const result of read<readonly Result[]>(path)) rows.set(result.name, rowOf(result));
 const elsewhere = read<Record<string, string>>(join(import.meta.dirname, 'h200.json'));
 for (const name of withoutInputs) if (elsewhere[name] === 'silent') elsewhere[name] = 'no data';
-const sorted = [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+const judged = [...rows.values()].map((row) => ({ ...row, checks: row.checks && !saysOfOthers.has(row.name) }));
+const sorted = judged.sort((a, b) => (a.name < b.name ? -1 : 1));
 writeFileSync(kept, `[\n${sorted.map((row) => ` ${JSON.stringify(row)}`).join(',\n')}\n]\n`);
 writeFileSync(join(import.meta.dirname, '../../docs/hecbench.md'), reportOf(sorted, elsewhere));
