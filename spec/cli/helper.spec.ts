@@ -122,7 +122,10 @@ async function started(name: string): Promise<{ readonly child: ChildProcess; re
   mkdirSync(place, { mode: 0o700 });
   const socket = join(place, 's');
   const child = spawn(process.execPath, [join(root, 'src/cli/start.ts'), '--helper', place, socket], { stdio: 'ignore' });
-  while (!existsSync(socket) && child.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 20));
+  // The socket is there before it listens.
+  const answers = async (): Promise<boolean> =>
+    typeof (await exchange<Answer>(socket, packed({ ask: 'status' }, []), { answerMs: 20_000 })) !== 'string';
+  while (child.exitCode === null && !(await answers())) await new Promise((resolve) => setTimeout(resolve, 20));
   return { child, socket };
 }
 

@@ -58,6 +58,11 @@ const forms: readonly (readonly [body: string, wanted: readonly string[]])[] = [
   [`atom.acq_rel.cas.b32 r, [p], 1, 2; ${store}`, ['fence 2', 'global.cmpxchg.weak.i32', 'fence 2']],
   ['red.release.gpu.global.add.u32 [p], 1;', ['fence 2', 'global.add.u.i32']],
   ['red.relaxed.gpu.global.add.u32 [p], 1;', ['global.add.u.i32']],
+  // A vector is as many accesses in any order (PTX ISA 9.0, 8.2.2).
+  ['ld.relaxed.gpu.global.v2.u32 {r, s}, [p]; st.global.v2.u32 [p+16], {r, s};', ['global.load.i32', 'global.load.i32']],
+  ['ld.acquire.gpu.global.v2.u32 {r, s}, [p]; st.global.v2.u32 [p+16], {r, s};', ['global.load.i32', 'global.load.i32', 'fence 2']],
+  ['mov.b32 r, 1; mov.b32 s, 2; st.volatile.global.v2.u32 [p], {r, s};', ['global.store.i32', 'global.store.i32']],
+  ['mov.b32 r, 1; mov.b32 s, 2; st.release.gpu.global.v2.u32 [p], {r, s};', ['fence 2', 'global.store.i32', 'global.store.i32']],
 ];
 for (const [body, wanted] of forms) test(body, () => assert.equal(accesses(body), wanted));
 
@@ -65,10 +70,9 @@ const wide: readonly string[] = [
   'ld.relaxed.gpu.global.u64 w, [p]; st.global.u64 [p+16], w;',
   'ld.acquire.gpu.global.u8 r, [p]; st.global.u32 [p+16], r;',
   'ld.volatile.global.u16 h, [p]; st.global.u16 [p+16], h;',
-  'ld.relaxed.gpu.global.v2.u32 {r, s}, [p]; st.global.v2.u32 [p+16], {r, s};',
+  'ld.relaxed.gpu.global.v2.u64 {w, w}, [p]; st.global.u64 [p+16], w;',
   'mov.b64 w, 1; st.release.sys.global.u64 [p], w;',
   'mov.b32 r, 1; st.relaxed.gpu.global.u8 [p], r;',
-  'mov.b32 r, 1; mov.b32 s, 2; st.volatile.global.v2.u32 [p], {r, s};',
 ];
 for (const body of wide)
   test(`for the CPU device alone: ${body}`, () => {

@@ -128,6 +128,11 @@ test('collectives in both arms of a branch: merged, in a loop where they differ,
   }
 });
 
+test('a clock on a target without one counts', () => {
+  const source = new SourceFile('k.ptx', divergent('mov.u32 %r2, %clock;', 'mov.u32 %r2, %clock_hi;', 'sm_80', ''));
+  assert.ok(compile(source, { target: 'macos15', allowFallback: ['clock'], afterPass: observe }, new Diagnostics(source)));
+});
+
 test('the kernels above go through every pass that has a name', () => {
   assert.equal(
     [...passNames, ...simdTransforms.map(({ name }) => name)].filter((name) => !seen.has(name)),

@@ -2,7 +2,7 @@
 import { bug } from '../base/bug.ts';
 import { cc } from './cc/command.ts';
 import type { Command, Option } from './command/command.ts';
-import { allowFallback, arch, compiling, emitChoices, fp, fp64, inputOptions, json, mma, ptxStrict, target } from './command/options.ts';
+import { arch, compiling, emitChoices, fp, inputOptions, json, modes, target } from './command/options.ts';
 import { exec, record } from './exec/command.ts';
 import { helper } from './helper/command.ts';
 import { run } from './run/command.ts';
@@ -109,10 +109,7 @@ const check: Command = {
       ...target,
       doc: 'Also report errors specific to this target. Without `--target` and `--fp64`, only errors common to all targets are reported, which is faster.',
     },
-    fp64,
-    mma,
-    allowFallback,
-    ptxStrict,
+    ...modes,
     {
       name: 'warnings',
       short: 'W',

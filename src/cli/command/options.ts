@@ -73,6 +73,7 @@ export const archChoices = [
   'sm_87',
   'sm_89',
   'sm_90',
+  'sm_90a',
 ];
 
 export const arch: Option = {
@@ -133,7 +134,7 @@ export const allowFallback: Option = {
   value: 'NAME',
   many: true,
   choices: fallbackChoices,
-  doc: 'Compile what the target cannot express exactly in another way. `clock`: where there is no clock, one that counts its readings in each thread, so that nothing is measured. `fp64`: as `--fp64 emulate`. `mma`: as `--mma fast`. `all`: all of these.',
+  doc: 'Compile what the target cannot express exactly in another way. `clock`: on targets without a clock, one that counts its readings in each thread, so that nothing is measured. `fp64`: as `--fp64 emulate`. `mma`: as `--mma fast`. `all`: all of these.',
 };
 
 export const ptxStrict: Option = {
@@ -144,5 +145,8 @@ export const ptxStrict: Option = {
 /** Options of the file that a command reads. */
 export const inputOptions: readonly Option[] = [image, ...cuda];
 
+/** How a file is compiled for a target. */
+export const modes: readonly Option[] = [fp64, mma, allowFallback, ptxStrict];
+
 /** The compile options. */
-export const compiling: readonly Option[] = [...inputOptions, target, fp64, mma, allowFallback, ptxStrict];
+export const compiling: readonly Option[] = [...inputOptions, target, ...modes];

@@ -8,10 +8,6 @@ export const helper: Command = {
   positionals: [1, 1],
   options: [],
   examples: [
-    {
-      line: 'CUMETAL_HELPER=1 cumetal build examples/vector_add.ptx -o vector_add.metallib',
-      does: 'compile by the helper, and start one if there is none',
-    },
     { line: 'cumetal helper status', does: 'show whether a helper runs' },
     { line: 'cumetal helper stop', does: 'stop it' },
   ],
