@@ -22,8 +22,9 @@ const folder = process.argv[2] ?? join(root, 'dist');
 /** Where they are made, so that the folder is whole or absent. */
 const made = `${folder}.new`;
 
-/** The start of the command line, the command line, and the process that makes its bytecode. */
-const programs = ['src/cli/start-built.ts', 'src/cli/program.ts', 'src/cli/start-fast.ts', 'src/cli/startup/make-bytecode.ts'];
+/** The starts of the command line with bytecode, all of them with the command line, and the process that makes the bytecode. */
+const bytecodeStarts = ['src/cli/start-fast.ts', 'src/cli/start-helped.ts'];
+const programs = ['src/cli/start-built.ts', 'src/cli/program.ts', ...bytecodeStarts, 'src/cli/startup/make-bytecode.ts'];
 const libraries = packageEntries().map(({ source }) => source);
 
 /** Every source of the built files. */
@@ -68,8 +69,7 @@ type Metafile = NonNullable<Bun.BuildOutput['metafile']>;
 
 /** What the parts are grouped by: those that the same of these load are loaded together. */
 const startedTogether = [
-  'src/cli/start-fast.ts',
-  'src/cli/program.ts',
+  ...bytecodeStarts,
   'src/cli/helper/client.ts',
   'src/cli/build.ts',
   'src/cli/check/index.ts',
@@ -104,7 +104,7 @@ function partGroups({ outputs }: Metafile): string[][] {
     const key = loads.map((each) => (each.has(path) ? '1' : '0')).join('');
     const isOwn =
       normalize(path) === launchFile ||
-      outputs[path]!.entryPoint === 'src/cli/start-fast.ts' ||
+      bytecodeStarts.includes(outputs[path]!.entryPoint ?? '') ||
       readFileSync(join(made, path), 'utf8').includes('import.meta');
     if (!key.includes('1') || isOwn) continue;
     groups.set(key, [...(groups.get(key) ?? []), normalize(path)]);

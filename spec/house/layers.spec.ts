@@ -226,6 +226,7 @@ const layers: Record<string, readonly string[]> = {
     'start.ts',
     'start-built.ts',
     'start-fast.ts',
+    'start-helped.ts',
   ],
 };
 

@@ -58,7 +58,7 @@ function programWords(): string[] | undefined {
   const main = process.argv[1] ?? '';
   // A single-file program is its own main file.
   if (/^(\/\$bunfs|[A-Z]:\/~BUN)\//.test(main)) return [];
-  return /(^|\/)cli\/(start\.ts|start-(built|fast)\.js)$/.test(main.replaceAll('\\', '/')) ? [main] : undefined;
+  return /(^|\/)cli\/(start\.ts|start-(built|fast|helped)\.js)$/.test(main.replaceAll('\\', '/')) ? [main] : undefined;
 }
 
 interface StartedShare {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bytecodeName } from './bytecode-name.ts';
 
 /** The files that start the program, in the folder of the built files and in that of their bytecode. */
-export const programFiles = ['cli/program.js', 'cli/start-fast.js'] as const;
+export const programFiles = ['cli/program.js', 'cli/start-fast.js', 'cli/start-helped.js'] as const;
 
 /** The folder of the bytecode for the running Bun. */
 export const bytecodeFolder = (dist: string): string => join(dist, 'bytecode', bytecodeName());
