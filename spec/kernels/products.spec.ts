@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bf16, f16, f32, f64, s8 } from '../../src/build/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
-import { dequantize, type FormatName, formats, gemm, normalFloat, processorGemm, quantizedGemm } from '../../src/kernels/index.ts';
+import { cpuGemm, dequantize, type FormatName, formats, gemm, normalFloat, quantizedGemm } from '../../src/kernels/index.ts';
 import { close, findings, numbers } from '../support/library.ts';
 
 const test = suite('kernels/products');
@@ -84,7 +84,7 @@ for (const type of Object.keys(typed) as (keyof typeof typed)[])
         const before = small(ldc * m, 5);
         const c = device.bufferOf(type === 's8' ? 'i32' : arrays[type], before as never);
         const args = { a: device.bufferOf(arrays[type], a as never), b: device.bufferOf(arrays[type], b as never), c };
-        const made = processorGemm({ type: typed[type], transposeA, transposeB } as never);
+        const made = cpuGemm({ type: typed[type], transposeA, transposeB } as never);
         assert.is(gemm({ type: typed[type], transposeA, transposeB } as never).variant(device, { ...args, m, n, k } as never), made);
         made.launch(device, { ...args, m, n, k, lda, ldb, ldc, alpha: 2, beta: -1 } as never);
         const plain = product(
@@ -104,10 +104,10 @@ for (const type of Object.keys(typed) as (keyof typeof typed)[])
 test('products for processors read no result where beta is 0, and NaN of a factor stays in its row', async () => {
   const a = device.bufferOf('f32', [1, Number.NaN, 2, 3]);
   const c = device.bufferOf('f32', [Number.NaN, Number.NaN, Number.NaN, Number.POSITIVE_INFINITY]);
-  processorGemm({ activation: 'relu' }).launch(device, { a, b: device.bufferOf('f32', [1, -1, 1, -1]), c, m: 2, n: 2, k: 2 });
+  cpuGemm({ activation: 'relu' }).launch(device, { a, b: device.bufferOf('f32', [1, -1, 1, -1]), c, m: 2, n: 2, k: 2 });
   assert.equal([...(await c.read())].slice(2), [5, 0]);
   const sum = device.bufferOf('f32', [Number.NaN, 7]);
-  processorGemm().launch(device, { a, b: a, c: sum, bias: device.bufferOf('f32', [3]), m: 1, n: 1, k: 0 });
+  cpuGemm().launch(device, { a, b: a, c: sum, bias: device.bufferOf('f32', [3]), m: 1, n: 1, k: 0 });
   assert.equal([...(await sum.read())], [3, 7]);
 });
 
@@ -257,10 +257,10 @@ test('the sanitizer finds nothing', async () => {
     ...(await findings(gemm({ tile: 64 }), (on) => ({
       ...{ a: filled(on, 65 * 20), b: filled(on, 20 * 3), c: filled(on, 65 * 3), bias: filled(on, 3), m: 65, n: 3, k: 20, beta: 1 },
     }))),
-    ...(await findings(processorGemm(), (on) => ({
+    ...(await findings(cpuGemm(), (on) => ({
       ...{ a: filled(on, 65 * 130), b: filled(on, 130 * 19), c: filled(on, 65 * 19), m: 65, n: 19, k: 130, beta: 1 },
     }))),
-    ...(await findings(processorGemm({ type: f64, transposeA: true, transposeB: true }), (on) => ({
+    ...(await findings(cpuGemm({ type: f64, transposeA: true, transposeB: true }), (on) => ({
       ...{ a: on.bufferOf('f64', new Float64Array(65 * 13)), b: on.bufferOf('f64', new Float64Array(13 * 19)) },
       ...{ c: on.bufferOf('f64', new Float64Array(65 * 19)), m: 65, n: 19, k: 13 },
     }))),

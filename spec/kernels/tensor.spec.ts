@@ -53,8 +53,8 @@ test('what a launch runs: by the architecture and the sizes, and by a table', ()
   const sizes = (size: number) => ({ a: 0n, b: 0n, c: 0n, m: size, n: size, k: size });
   const half = gemm({ type: f16 });
   const nameOf = (routine: { name: string }): string => routine.name;
-  assert.is(nameOf(half.variant(device, sizes(4096))), 'gemm_f16_processor');
-  assert.is(nameOf(gemm({ type: f64 }).variant(device, sizes(4096))), 'gemm_f64_processor');
+  assert.is(nameOf(half.variant(device, sizes(4096))), 'gemm_f16_cpu');
+  assert.is(nameOf(gemm({ type: f64 }).variant(device, sizes(4096))), 'gemm_f64_cpu');
   assert.is(nameOf(gemm({ type: f64 }).variant(on(90), sizes(4096))), 'gemm_f64_64_any');
   assert.is(nameOf(half.variant(on(75), sizes(4096))), half.name);
   assert.match(nameOf(half.variant(on(80), sizes(4096))), /^gemm_mma_f16_128x128/);

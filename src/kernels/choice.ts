@@ -1,7 +1,7 @@
 /** Which of several kernels with the same result a launch runs: by what the device has, the sizes, and a table of measured speeds. */
 import type { Device } from '../api/index.ts';
+import { cpuGemm } from './gemm-cpu.ts';
 import type { GemmArguments, GemmOptions, GemmParameters, GemmType, HalfType } from './gemm-plan.ts';
-import { processorGemm } from './gemm-processor.ts';
 import { type SingleTile, singleGemm, singleThreads } from './gemm-single.ts';
 import { tensorGemm } from './gemm-tensor.ts';
 import type { Routine } from './routine.ts';
@@ -63,7 +63,7 @@ const everywhere = (tile: 64 | 128): GemmCandidate => ({
 const processor: GemmCandidate = {
   ...{ name: 'processor 128x128', types: ['f32', 'f64', 'f16', 'bf16', 's8'], rows: 128, columns: 128 },
   fits: (_, isProcessor) => isProcessor,
-  make: (options) => processorGemm(options) as never,
+  make: (options) => cpuGemm(options) as never,
 };
 
 /** The kernels for products. */
@@ -112,7 +112,7 @@ export function chooseGemm<T extends GemmType>(
   const type = options.type?.name ?? 'f32';
   const speeds = tableOf(device)?.gemm[type];
   const isProcessor = device.info.kind === 'cpu';
-  if (!speeds) return isProcessor ? processorGemm(options) : undefined;
+  if (!speeds) return isProcessor ? cpuGemm(options) : undefined;
   // Whole tiles are what counts on a device whose multiprocessors are not known.
   const { sm, multiprocessors } = capabilityOf(device) ?? { sm: 0, multiprocessors: 1 };
   const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(sm, isProcessor) && speeds[name]! > 0);

@@ -1,7 +1,7 @@
 /**
- * Products for processors: a block packs parts of both factors into shared memory, where a lane group finds them without gaps, and its threads go over two rows of
+ * Matrix products for CPUs: a block packs parts of both factors into shared memory, where a lane group finds them without gaps, and its threads go over two rows of
  * the result at a time. The threads of a lane group have neighboring columns, four vectors of 128 bits of them, and share the elements of `a`. A product
- * and a sum are rounded each: most processors have no fused operation in WebAssembly. Source: K. Goto, R. van de Geijn, "Anatomy of high-performance matrix
+ * and a sum are rounded each: WebAssembly has no fused operation that is exact. Source: K. Goto, R. van de Geijn, "Anatomy of high-performance matrix
  * multiplication", 2008.
  */
 import {
@@ -61,11 +61,11 @@ const sumBytes = (type: GemmType): number => (type === 'f64' ? 8 : 4);
 const lanesOf = (type: GemmType): number => (type === 'f64' ? 8 : 16);
 const bytesOf = (type: GemmType): number => (2 * depth + tileOf(type)) * tileOf(type) * sumBytes(type);
 
-/** `gemm` by the kernel for processors, with the same arguments. */
-export function processorGemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): Routine<GemmParameters<T>, GemmArguments<T>> {
+/** `gemm` by the kernel for CPUs, with the same arguments. */
+export function cpuGemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): Routine<GemmParameters<T>, GemmArguments<T>> {
   const type = (options.type?.name ?? 'f32') as T;
   const { transposeA = false, transposeB = false, activation = 'identity' } = options;
-  const name = named('gemm', type, 'processor', transposeA && 'ta', transposeB && 'tb', activation !== 'identity' && activation);
+  const name = named('gemm', type, 'cpu', transposeA && 'ta', transposeB && 'tb', activation !== 'identity' && activation);
   if (activation !== 'identity' && sums[type].name !== 'f32') refuse(name, 'activations are functions of f32');
   const form: Form = { type, transposeA, transposeB, activation };
   const tile = tileOf(type);
