@@ -139,6 +139,14 @@ test('options of compilers, as they spell them', async () => {
   assert.match((await commandLine(['run', program, '-stdin=x'])).err, /^error: unexpected option `-s`/);
 });
 
+test('how kernels are compiled for a target is for programs too', async () => {
+  const program = file('modes.cu', 'int main() { return 0; }\n');
+  for (const words of [['--fp64', 'emulate'], ['--mma', 'fast'], ['--allow-fallback', 'clock'], ['--ptx-strict']]) {
+    const { err } = await commandLine(['run', program, ...words], {}, { CUMETAL_SYSROOT: join(folder, 'nowhere') });
+    assert.match(err, /^error: .*modes\.cu is a whole CUDA program, and the package/, words.join(' '));
+  }
+});
+
 // ── A program with a library of the spec ──
 
 /** A C library: start, memory that is never freed, and output, in the forms of `scripts/toolchain/runtime/start.c`. Source: WASI preview 1. */

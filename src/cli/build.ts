@@ -12,6 +12,7 @@ import { ownCompileCache } from './command/compile-cache.ts';
 import { compileOptions } from './command/compile-options.ts';
 import { readCount } from './command/count.ts';
 import { hostHash } from './command/host-hash.ts';
+import { modeNames } from './command/options.ts';
 import { usageError } from './command/usage-error.ts';
 import { readInputs } from './input/index.ts';
 import { type ExitCode, exit } from './terminal/exit.ts';
@@ -21,7 +22,7 @@ import { jsonDocument } from './terminal/json.ts';
 import { writeDiagnostics } from './terminal/render.ts';
 
 /** Options of compiling PTX, which an AIR module has no use for. */
-const ofPtxOnly = ['target', 'fp64', 'mma', 'allow-fallback', 'ptx-strict', 'entry', 'print-after'] as const;
+const ofPtxOnly = ['target', ...modeNames, 'entry', 'print-after'];
 
 /** Loaded on demand: what the compile cache has needs no compiler. */
 const compiler = (): Promise<typeof import('../compile/index.ts')> => import('../compile/index.ts');

@@ -30,8 +30,8 @@ type GemmRoutine = Routine<GemmParameters<GemmType>, GemmArguments<GemmType>>;
 export interface GemmCandidate {
   readonly name: string;
   readonly types: readonly GemmType[];
-  /** Whether an architecture has its instructions; 0 is a device that is not of NVIDIA, of which one may be a processor. */
-  readonly fits: (sm: number, isProcessor: boolean) => boolean;
+  /** Whether an architecture has its instructions; 0 is a device that is not of NVIDIA, of which the CPU device is one. */
+  readonly fits: (sm: number, isCpu: boolean) => boolean;
   readonly rows: number;
   readonly columns: number;
   /** The warps of a block, and the blocks that a multiprocessor has at a time, where few warps do not occupy it. */
@@ -60,9 +60,9 @@ const everywhere = (tile: 64 | 128): GemmCandidate => ({
   make: (options, plain) => plain({ ...options, tile }),
 });
 
-const processor: GemmCandidate = {
-  ...{ name: 'processor 128x128', types: ['f32', 'f64', 'f16', 'bf16', 's8'], rows: 128, columns: 128 },
-  fits: (_, isProcessor) => isProcessor,
+const cpu: GemmCandidate = {
+  ...{ name: 'cpu 128x128', types: ['f32', 'f64', 'f16', 'bf16', 's8'], rows: 128, columns: 128 },
+  fits: (_, isCpu) => isCpu,
   make: (options) => cpuGemm(options) as never,
 };
 
@@ -70,7 +70,7 @@ const processor: GemmCandidate = {
 export const gemmCandidates: readonly GemmCandidate[] = [
   everywhere(128),
   everywhere(64),
-  processor,
+  cpu,
   tensor('wgmma', 128, 256, 4),
   tensor('wgmma', 256, 128, 4),
   tensor('wgmma', 128, 128, 3),
@@ -111,11 +111,11 @@ export function chooseGemm<T extends GemmType>(
   if (options.tile !== undefined) return undefined;
   const type = options.type?.name ?? 'f32';
   const speeds = tableOf(device)?.gemm[type];
-  const isProcessor = device.info.kind === 'cpu';
-  if (!speeds) return isProcessor ? cpuGemm(options) : undefined;
+  const isCpu = device.info.kind === 'cpu';
+  if (!speeds) return isCpu ? cpuGemm(options) : undefined;
   // Whole tiles are what counts on a device whose multiprocessors are not known.
   const { sm, multiprocessors } = capabilityOf(device) ?? { sm: 0, multiprocessors: 1 };
-  const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(sm, isProcessor) && speeds[name]! > 0);
+  const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(sm, isCpu) && speeds[name]! > 0);
   const timed = able.map((each) => ({ each, ...timeOf(each, speeds[each.name]!, given, multiprocessors) }));
   const best = timed.sort((a, b) => a.time - b.time || a.work - b.work)[0]?.each;
   return best?.make(options as GemmOptions, plain) as Routine<GemmParameters<T>, GemmArguments<T>> | undefined;

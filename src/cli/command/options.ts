@@ -147,6 +147,7 @@ export const inputOptions: readonly Option[] = [image, ...cuda];
 
 /** How a file is compiled for a target. */
 export const modes: readonly Option[] = [fp64, mma, allowFallback, ptxStrict];
+export const modeNames: readonly string[] = modes.map(({ name }) => name);
 
 /** The compile options. */
 export const compiling: readonly Option[] = [...inputOptions, target, ...modes];

@@ -3,6 +3,7 @@
  * keeps nothing, so that an answer depends on the task alone.
  */
 import { parseArguments } from '../command/command.ts';
+import { modeNames } from '../command/options.ts';
 import { commands } from '../commands.ts';
 import { main } from '../main.ts';
 import type { Terminal } from '../terminal/index.ts';
@@ -10,8 +11,8 @@ import type { Act, Answer, Task } from './wire.ts';
 
 /** By command, the options that are served: all that depend on nothing but the words and the files. Others are declined. */
 const served: Readonly<Record<string, ReadonlySet<string>>> = {
-  build: new Set(['output', 'emit', 'entry', 'no-cache', 'target', 'fp64', 'mma', 'ptx-strict', 'json', 'quiet']),
-  check: new Set(['format', 'target', 'fp64', 'mma', 'ptx-strict', 'warnings', 'json', 'quiet']),
+  build: new Set(['output', 'emit', 'entry', 'no-cache', 'target', ...modeNames, 'json', 'quiet']),
+  check: new Set(['format', 'target', ...modeNames, 'warnings', 'json', 'quiet']),
 };
 
 /** An answer and the bytes that belong to it. */

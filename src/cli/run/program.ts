@@ -7,6 +7,7 @@ import type { Device } from '../../device/device.ts';
 import { openDevice } from '../../device/index.ts';
 import { machineHost, runProgram } from '../../program/index.ts';
 import { allValues, type Context, has, lastValue } from '../command/command.ts';
+import { modeNames } from '../command/options.ts';
 import { usageError } from '../command/usage-error.ts';
 import { knownProgram, linkWordsOf } from '../cuda/build.ts';
 import { compileInstead } from '../cuda/children.ts';
@@ -24,7 +25,7 @@ import { compileAtRunTime } from './run-time-compiler.ts';
 /** Options that say how a program is compiled and how its kernels run. Others are of one launch. */
 const allowed = new Set([
   ...['device', 'engine', 'fma', 'denormals', 'lanes', 'threads', 'timeout', 'no-cache', 'schedule', 'sanitize', 'quiet'],
-  ...['include', 'define', 'std', 'library', 'library-folder', 'rdc', 'optimize', 'compiler', 'target', 'fp64', 'mma', 'ptx-strict'],
+  ...['include', 'define', 'std', 'library', 'library-folder', 'rdc', 'optimize', 'compiler', 'target', ...modeNames],
   ...['profile', 'roofline', 'trace-thread', 'trace-launch', 'trace-limit', 'trace-out'],
 ]);
 
