@@ -84,8 +84,9 @@ for (const type of Object.keys(typed) as (keyof typeof typed)[])
         const before = small(ldc * m, 5);
         const c = device.bufferOf(type === 's8' ? 'i32' : arrays[type], before as never);
         const args = { a: device.bufferOf(arrays[type], a as never), b: device.bufferOf(arrays[type], b as never), c };
-        const made = cpuGemm({ type: typed[type], transposeA, transposeB } as never);
-        assert.is(gemm({ type: typed[type], transposeA, transposeB } as never).variant(device, { ...args, m, n, k } as never), made);
+        const options = { type: typed[type], transposeA, transposeB, isFused: !device.info.emulatesFma } as never;
+        const made = cpuGemm(options);
+        assert.is(gemm(options).variant(device, { ...args, m, n, k } as never), made);
         made.launch(device, { ...args, m, n, k, lda, ldb, ldc, alpha: 2, beta: -1 } as never);
         const plain = product(
           { m, n, k },
@@ -100,6 +101,20 @@ for (const type of Object.keys(typed) as (keyof typeof typed)[])
         else assert.equal([...((await c.read()) as never as Iterable<number>)], expected, `${m} x ${n} x ${k}`);
       }
     });
+
+test('products for processors round a product and a sum once where they are fused', async () => {
+  // 97 * 172961 is 16777217, halfway between two values of single precision, and the sum is above that.
+  const [a, b] = [device.bufferOf('f32', [2 ** -80, 97]), device.bufferOf('f32', [1, 172961])];
+  for (const [isFused, expected] of [
+    [true, 16777218],
+    [false, 16777216],
+  ] as const) {
+    const c = device.bufferOf('f32', [0]);
+    cpuGemm({ isFused }).launch(device, { a, b, c, m: 1, n: 1, k: 2 });
+    assert.equal([...(await c.read())], [expected]);
+  }
+  assert.is(gemm().variant(device, { a, b, c: a, m: 1, n: 1, k: 2 }), cpuGemm({ isFused: !device.info.emulatesFma }));
+});
 
 test('products for processors read no result where beta is 0, and NaN of a factor stays in its row', async () => {
   const a = device.bufferOf('f32', [1, Number.NaN, 2, 3]);

@@ -115,23 +115,23 @@ export function scalarParts(scalar: number | Complex): Complex {
 /** Whether a scalar is 0. */
 export const isZero = (scalar: number | Complex): boolean => scalarParts(scalar).every((part) => part === 0);
 
-/** A kernel in two forms: with fused operations, and without for the CPU device. Each is made when it is first launched. */
+/** A kernel in two forms: with fused operations, and without for devices that emulate them. Each is made when it is first launched. */
 export interface Made {
   on(device: Device): TypedKernel;
 }
 const kernels = new Map<string, TypedKernel>();
-const isCpu = ({ info }: Device): boolean => info.kind === 'cpu';
 
 /** The kernel of a name. */
 export function kernelOf(name: string, parameters: Readonly<Record<string, unknown>>, body: (p: never) => void, block: number): Made {
   return {
     on: (device) => {
-      const full = isCpu(device) ? `${name}_rounded` : name;
+      const isFused = !device.info.emulatesFma;
+      const full = isFused ? name : `${name}_rounded`;
       const known = kernels.get(full);
       if (known) return known;
       const make = (): TypedKernel =>
         kernel(full, parameters as never, body as never, { locations: false, block }) as unknown as TypedKernel;
-      const made = withFused(!isCpu(device), make);
+      const made = withFused(isFused, make);
       kernels.set(full, made);
       return made;
     },

@@ -35,6 +35,11 @@ export interface DeviceInfo {
   /** The name for people, with version or chip. */
   readonly name: string;
   readonly limits: DeviceLimits;
+  /**
+   * Whether a fused multiply-add takes several instructions: on the CPU device in engines whose vectors have none. A kernel for such a device is several
+   * times as fast if it rounds products and sums each.
+   */
+  readonly emulatesFma?: boolean;
   /** Further properties, by the names of `cudaDeviceProp` where CUDA has one. */
   readonly properties?: DeviceProperties;
 }

@@ -60,17 +60,18 @@ const everywhere = (tile: 64 | 128): GemmCandidate => ({
   make: (options, plain) => plain({ ...options, tile }),
 });
 
-const cpu: GemmCandidate = {
-  ...{ name: 'cpu 128x128', types: ['f32', 'f64', 'f16', 'bf16', 's8'], rows: 128, columns: 128 },
+const cpu = (isFused: boolean): GemmCandidate => ({
+  ...{ name: `cpu${isFused ? ' fused' : ''} 128x128`, types: ['f32', 'f64', 'f16', 'bf16', 's8'], rows: 128, columns: 128 },
   fits: (_, isCpu) => isCpu,
-  make: (options) => cpuGemm(options) as never,
-};
+  make: (options) => cpuGemm({ ...options, isFused }) as never,
+});
 
 /** The kernels for products. */
 export const gemmCandidates: readonly GemmCandidate[] = [
   everywhere(128),
   everywhere(64),
-  cpu,
+  cpu(false),
+  cpu(true),
   tensor('wgmma', 128, 256, 4),
   tensor('wgmma', 256, 128, 4),
   tensor('wgmma', 128, 128, 3),
@@ -112,7 +113,7 @@ export function chooseGemm<T extends GemmType>(
   const type = options.type?.name ?? 'f32';
   const speeds = tableOf(device)?.gemm[type];
   const isCpu = device.info.kind === 'cpu';
-  if (!speeds) return isCpu ? cpuGemm(options) : undefined;
+  if (!speeds) return isCpu ? cpuGemm({ ...options, isFused: !device.info.emulatesFma }) : undefined;
   // Whole tiles are what counts on a device whose multiprocessors are not known.
   const { sm, multiprocessors } = capabilityOf(device) ?? { sm: 0, multiprocessors: 1 };
   const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(sm, isCpu) && speeds[name]! > 0);

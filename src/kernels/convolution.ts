@@ -256,12 +256,12 @@ interface Launch {
   readonly grid: readonly [number, number, number];
 }
 
-/** A kernel in two forms: with fused operations, and without for processors. */
+/** A kernel in two forms: with fused operations, and without for devices that emulate them. */
 interface Made {
   readonly fused: Routine<never, Launch>;
   readonly rounded: Routine<never, Launch>;
 }
-const forSteps = ({ isProcessor }: Steps, { fused, rounded }: Made): Routine<never, Launch> => (isProcessor ? rounded : fused);
+const forSteps = ({ isFusing }: Steps, { fused, rounded }: Made): Routine<never, Launch> => (isFusing ? fused : rounded);
 const partsOf = (all: readonly Made[]) => () => all.flatMap(({ fused, rounded }) => [fused, rounded]);
 
 function made(what: string, type: Any, body: Body, to = type): Made {

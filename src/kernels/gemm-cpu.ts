@@ -1,7 +1,7 @@
 /**
  * Matrix products for CPUs: a block packs parts of both factors into shared memory, where a lane group finds them without gaps, and its threads go over two rows of
- * the result at a time. The threads of a lane group have neighboring columns, four vectors of 128 bits of them, and share the elements of `a`. A product
- * and a sum are rounded each: WebAssembly has no fused operation that is exact. Source: K. Goto, R. van de Geijn, "Anatomy of high-performance matrix
+ * the result at a time. The threads of a lane group have neighboring columns, four vectors of 128 bits of them, and share the elements of `a`. Where the
+ * engine has no fused operation, a product and a sum are rounded each. Source: K. Goto, R. van de Geijn, "Anatomy of high-performance matrix
  * multiplication", 2008.
  */
 import {
@@ -51,6 +51,7 @@ const rows = 2;
 
 interface Form {
   readonly type: GemmType;
+  readonly isFused: boolean;
   readonly transposeA: boolean;
   readonly transposeB: boolean;
   readonly activation: Activation;
@@ -61,13 +62,27 @@ const sumBytes = (type: GemmType): number => (type === 'f64' ? 8 : 4);
 const lanesOf = (type: GemmType): number => (type === 'f64' ? 8 : 16);
 const bytesOf = (type: GemmType): number => (2 * depth + tileOf(type)) * tileOf(type) * sumBytes(type);
 
+/** Options of `cpuGemm`. */
+export type CpuGemmOptions<T extends GemmType> = GemmOptions<T> & {
+  /** Whether a product and a sum are rounded once, which is fast where `device.info.emulatesFma` is not set; false by default. */
+  readonly isFused?: boolean;
+};
+
 /** `gemm` by the kernel for CPUs, with the same arguments. */
-export function cpuGemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): Routine<GemmParameters<T>, GemmArguments<T>> {
+export function cpuGemm<T extends GemmType = 'f32'>(options: CpuGemmOptions<T> = {}): Routine<GemmParameters<T>, GemmArguments<T>> {
   const type = (options.type?.name ?? 'f32') as T;
-  const { transposeA = false, transposeB = false, activation = 'identity' } = options;
-  const name = named('gemm', type, 'cpu', transposeA && 'ta', transposeB && 'tb', activation !== 'identity' && activation);
+  const { transposeA = false, transposeB = false, activation = 'identity', isFused = false } = options;
+  const name = named(
+    'gemm',
+    type,
+    'cpu',
+    isFused && 'fused',
+    transposeA && 'ta',
+    transposeB && 'tb',
+    activation !== 'identity' && activation,
+  );
   if (activation !== 'identity' && sums[type].name !== 'f32') refuse(name, 'activations are functions of f32');
-  const form: Form = { type, transposeA, transposeB, activation };
+  const form: Form = { type, isFused, transposeA, transposeB, activation };
   const tile = tileOf(type);
   const block: [number, number] = [lanesOf(type), tile / lanesOf(type)];
   const make = (word: string): TypedKernel<GemmParameters<T>> =>
@@ -78,7 +93,7 @@ export function cpuGemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}
 }
 
 function body(p: GemmInside, form: Form): void {
-  const { type, transposeA, transposeB } = form;
+  const { type, isFused, transposeA, transposeB } = form;
   const sum = sums[type] as unknown as Type<'f32'>;
   const [lanes, tile] = [lanesOf(type), tileOf(type)];
   const batch = blockIndex('z').to(u64);
@@ -114,7 +129,10 @@ function body(p: GemmInside, form: Form): void {
       const [a, b] = [left.add(panelOf(at, lanes)), right.add(panelOf(group, lanes)).add(threadIndex('x'))];
       loop(0, count, 1, (k) => {
         const factor = b.at(k.mul(lanes)).get();
-        for (const [i, value] of mine.entries()) value.set(value.add(a.add(k.mul(lanes)).at(i).get().mul(factor)));
+        for (const [i, value] of mine.entries()) {
+          const left = a.add(k.mul(lanes)).at(i).get();
+          value.set(isFused ? left.fma(factor, value) : value.add(left.mul(factor)));
+        }
       });
       for (const [i, place] of places.entries()) place.set(mine[i]!);
     });

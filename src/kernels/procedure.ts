@@ -23,9 +23,14 @@ export class Steps {
     this.#options = options;
   }
 
-  /** Whether kernels run on a processor, which is several times as fast where a product and a sum are rounded each. */
+  /** Whether kernels run on a processor. */
   get isProcessor(): boolean {
     return this.#device.info.kind === 'cpu';
+  }
+
+  /** Whether the device has fused multiply-adds; others are several times as fast where a product and a sum are rounded each. */
+  get isFusing(): boolean {
+    return !this.#device.info.emulatesFma;
   }
 
   /** Enqueues a launch. */

@@ -40,10 +40,11 @@ function fuses({ shape, operands, fused }: Probe): boolean {
   return answers.every((answer) => answer === fused);
 }
 
-const isFused = (): boolean => {
+/** Whether the relaxed multiply-adds of single and of double precision round once here. */
+export function isFused(): boolean {
   probed ??= probes.every(fuses);
   return probed;
-};
+}
 
 /** How vectorized code computes fused multiply-adds of single and double precision. */
 export function fmaMode(fma: Fma): FmaMode {

@@ -10,6 +10,7 @@ import { commonProperties } from '../properties.ts';
 import { canShare, coreCount } from '../spawn.ts';
 import type { CpuBuffer } from './buffer.ts';
 import { noteUnused } from './collector.ts';
+import { isFused } from './fma-support.ts';
 import { isLaunching } from './launch/children.ts';
 import { cancelAll, endedLaunch, startKernel } from './launch/launch-async.ts';
 import { launchKernel } from './launch/launch-blocking.ts';
@@ -24,6 +25,9 @@ export const cpuInfo: DeviceInfo = {
   kind: 'cpu',
   name: 'CPU (WebAssembly)',
   limits: { maxThreadsPerThreadgroup: 1024, maxThreadgroupBytes: targets.macos14.shared.total, maxBufferBytes: 2 ** 31, simdWidth: 32 },
+  get emulatesFma() {
+    return !isFused();
+  },
   get properties() {
     const { name, limits } = cpuInfo;
     const cores = canShare() ? coreCount() : 1;
