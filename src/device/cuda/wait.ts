@@ -1,24 +1,39 @@
-/** Waits for an event by polling, with growing pauses up to a deadline. */
+/** Waits for an event by polling: without pauses at first, then with pauses that are short beside the time that has passed. */
 import type { CudaBinding, CudaHandle } from '../../ffi/index.ts';
 
-/** Polls without a pause, for kernels of a few microseconds. */
-const spins = 2000;
+/** Milliseconds. Kernels of library calls take up to a few of them, and a pause takes at least a tenth of one. */
+const spinning = 2;
+/** A pause is at most this share of the time that has passed, so that it is what a launch seems longer by. */
+const share = 1 / 16;
 /** Milliseconds. */
-const pauses = { first: 0.02, longest: 1 } as const;
+const longest = 1;
 
 const idle = new Int32Array(new SharedArrayBuffer(4));
 
+/** The time in milliseconds, and what lets some of it pass. */
+export interface Clock {
+  now(): number;
+  pause(milliseconds: number): void;
+}
+
+const clockOfHost: Clock = {
+  now: () => performance.now(),
+  pause: (milliseconds) => void Atomics.wait(idle, 0, 0, milliseconds),
+};
+
 /** The state of an event at the deadline. */
-export function waitFor(binding: CudaBinding, event: CudaHandle, timeoutMs: number): 'done' | 'failed' | 'overdue' {
-  const deadline = performance.now() + timeoutMs;
-  for (let i = 0; i < spins; i++) {
+export function waitFor(
+  binding: Pick<CudaBinding, 'state'>,
+  event: CudaHandle,
+  timeoutMs: number,
+  clock = clockOfHost,
+): 'done' | 'failed' | 'overdue' {
+  const start = clock.now();
+  for (;;) {
     const state = binding.state(event);
     if (state !== 'running') return state;
-  }
-  for (let pause: number = pauses.first; ; pause = Math.min(2 * pause, pauses.longest)) {
-    const state = binding.state(event);
-    if (state !== 'running') return state;
-    if (performance.now() > deadline) return 'overdue';
-    Atomics.wait(idle, 0, 0, pause);
+    const passed = clock.now() - start;
+    if (passed > timeoutMs) return 'overdue';
+    if (passed > spinning) clock.pause(Math.min(passed * share, longest));
   }
 }
