@@ -4,8 +4,9 @@ import { errorOf } from '../api/failures.ts';
 import { type Device, type KernelBuffer, partOf, type Stream } from '../api/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { TypedKernel } from '../build/index.ts';
+import { blockPassKernel, type Stored, sequencesOf, threadsOf, widest } from './block-pass.ts';
 import { chirpKernel, type Form, loadKernel, type PassForm, type Precision, passKernel, storeKernel, threads } from './kernels.ts';
-import { chirpOf, type Parts, paddedLength, radicesOf, rootsOfUnity } from './tables.ts';
+import { blocksOf, chirpOf, type Parts, paddedLength, radicesOf, rootsOfUnity } from './tables.ts';
 
 /** The kinds of transforms: complex or real numbers of f32 (C, R) or f64 (Z, D) to others. */
 export type TransformType = 'C2C' | 'R2C' | 'C2R' | 'Z2Z' | 'D2Z' | 'Z2D';
@@ -36,13 +37,38 @@ export interface Sizes {
   readonly isUsual: boolean;
 }
 
-/** Real and imaginary parts in memory; `stride` is 2 for pairs. */
+/** Real and imaginary parts in memory; `stride` is 2 for pairs, which may have the imaginary part first. */
 interface Arrays {
   readonly re: unknown;
   readonly im: unknown;
   readonly stride: 1 | 2;
+  readonly isSwapped?: boolean;
+  /** Of real numbers, and of the first half of their transforms, in `re`: how many there are from one transform to the next. */
+  readonly real?: { readonly stored: 'real' | 'half'; readonly pitch: number };
 }
-const swapped = ({ re, im, stride }: Arrays): Arrays => ({ re: im, im: re, stride });
+const swapped = ({ re, im, stride, isSwapped = false }: Arrays): Arrays => ({ re: im, im: re, stride, isSwapped: !isSwapped });
+/** The arguments of a pass over blocks, which takes pairs as they are in memory. */
+function storedAs({ re, im, stride, isSwapped, real }: Arrays): { readonly stored: Stored; readonly re: unknown; readonly im: unknown } {
+  if (real) return { stored: real.stored, re, im: re };
+  if (stride === 1) return { stored: 'parts', re, im };
+  return isSwapped ? { stored: 'swapped', re: im, im: re } : { stored: 'pairs', re, im };
+}
+/** A table in memory. */
+interface Table {
+  readonly re: KernelBuffer;
+  readonly im: KernelBuffer;
+}
+/** The largest radix of a pass whose threads have a small transform each. */
+const largestSmall = 16;
+/** What a pass over blocks needs: `count` sequences of `radix` numbers in each of `outer` parts, behind passes with the product `rootStep`. */
+interface BlockPass {
+  readonly radix: number;
+  readonly count: number;
+  readonly own: number;
+  readonly rootStep: number;
+  readonly outer: number;
+  readonly length: number;
+}
 /** A launch that reads one pair of arrays and writes another. */
 type Step = (from: Arrays, to: Arrays) => void;
 
@@ -56,16 +82,18 @@ export class CufftPlan {
   stream: Stream | undefined;
   readonly #device: Device;
   readonly #precision: Precision;
-  readonly #tables = new Map<string, { readonly re: KernelBuffer; readonly im: KernelBuffer }>();
+  readonly #tables = new Map<string, Table>();
   readonly #buffers: KernelBuffer[] = [];
   readonly #work: readonly [Arrays, Arrays];
   readonly #steps: readonly Step[];
+  readonly #hasBlocks: boolean;
   #isDestroyed = false;
 
-  /** @internal */
-  constructor(device: Device, sizes: Sizes) {
+  /** @internal `hasBlocks`: whether the threads of a block share sequences, which is slower where one core runs them all. */
+  constructor(device: Device, sizes: Sizes, hasBlocks = device.info.kind !== 'cpu') {
     this.#device = device;
     this.sizes = sizes;
+    this.#hasBlocks = hasBlocks;
     this.type = sizes.type;
     this.#precision = /[ZD]/.test(sizes.type) ? 'f64' : 'f32';
     const total = sizes.n.reduce((product, n) => product * n, sizes.batch);
@@ -83,7 +111,7 @@ export class CufftPlan {
   }
 
   /** A table in memory, made when it is first needed. */
-  #table(name: string, make: () => Parts): { readonly re: KernelBuffer; readonly im: KernelBuffer } {
+  #table(name: string, make: () => Parts): Table {
     const known = this.#tables.get(name);
     if (known) return known;
     const { re, im } = make();
@@ -98,17 +126,35 @@ export class CufftPlan {
     return made;
   }
 
-  #launch(kernel: TypedKernel, grid: number | readonly [number, number, number], args: Readonly<Record<string, unknown>>): void {
-    kernel.launch(this.#device, { grid, block: threads, args: args as never, ...(this.stream ? { stream: this.stream } : {}) });
+  #launch(
+    kernel: TypedKernel,
+    grid: number | readonly [number, number, number],
+    args: Readonly<Record<string, unknown>>,
+    block: number = threads,
+  ): void {
+    kernel.launch(this.#device, { grid, block, args: args as never, ...(this.stream ? { stream: this.stream } : {}) });
+  }
+
+  /** The radices of passes over blocks, if the device has the shared memory. */
+  #blocksOf(length: number, inner: number): readonly number[] | undefined {
+    const radices = this.#hasBlocks ? blocksOf(length, inner) : undefined;
+    const { limits } = this.#device.info;
+    const fits = (radix: number): boolean =>
+      radix <= largestSmall || sequencesOf(radix, radix === length && inner === 1, this.#precision, limits) !== undefined;
+    return radices?.every(fits) ? radices : undefined;
   }
 
   /** The passes of one length: `outer` parts, and `inner` numbers between neighbors. */
   #passes(length: number, outer: number, inner: number): Step[] {
-    const radices = radicesOf(length)!;
+    const radices = this.#blocksOf(length, inner) ?? radicesOf(length)!;
     const roots = this.#table(`roots ${length}`, () => rootsOfUnity(length));
     let step = 1;
     return radices.map((radix, index) => {
       const [count, own, rootStep] = [(length / radix) * inner, step * inner, step];
+      if (radix > largestSmall) {
+        step *= radix;
+        return this.#blockPass({ radix, count, own, rootStep, outer, length }, roots);
+      }
       const isPower = (own & (own - 1)) === 0;
       const form: Omit<PassForm, 'from' | 'to'> = {
         precision: this.#precision,
@@ -124,6 +170,26 @@ export class CufftPlan {
         this.#launch(passKernel({ ...form, from: from.stride, to: to.stride }), grid, { ...arrays, ...words });
       };
     });
+  }
+
+  /** A pass whose small transforms are those of blocks. */
+  #blockPass({ radix, count, own, rootStep, outer, length }: BlockPass, roots: Table): Step {
+    const inner = this.#table(`roots ${radix}`, () => rootsOfUnity(radix));
+    const precision = this.#precision;
+    const isWhole = count === 1;
+    const sequences = sequencesOf(radix, isWhole, precision, this.#device.info.limits)!;
+    const form = { precision, length: radix, sequences, isWhole, isFirst: own === 1, isLast: rootStep * radix === length };
+    const words = { count, step: own, rootStep, sequences: count * outer };
+    const tables = { rootsRe: roots.re, rootsIm: roots.im, innerRe: inner.re, innerIm: inner.im };
+    const blocks = Math.ceil((count * outer) / sequences);
+    const grid = [Math.min(widest, blocks), Math.ceil(blocks / widest), 1] as const;
+    return (given, taken) => {
+      const [from, to] = [storedAs(given), storedAs(taken)];
+      const arrays = { fromRe: from.re, fromIm: from.im, toRe: to.re, toIm: to.im };
+      const pass = blockPassKernel({ ...form, from: from.stored, to: to.stored });
+      const pitches = { fromPitch: given.real?.pitch ?? 0, toPitch: taken.real?.pitch ?? 0 };
+      this.#launch(pass, grid, { ...arrays, ...tables, ...words, ...pitches }, threadsOf(form));
+    };
   }
 
   /** The steps of a length with a large prime: a convolution with a chirp. */
@@ -180,6 +246,14 @@ export class CufftPlan {
     return (type === 'C2C' || type === 'Z2Z') && isWhole && this.#steps.length > 0 && isPlain(input) && isPlain(output);
   }
 
+  /** Whether passes over blocks read and write real numbers and halves themselves. */
+  get #isDirectReal(): boolean {
+    const { n, type, input, output, rank } = this.sizes;
+    const radices = this.#blocksOf(n[2], 1);
+    const isReal = type !== 'C2C' && type !== 'Z2Z';
+    return isReal && rank === 1 && input.stride === 1 && output.stride === 1 && (radices?.every((radix) => radix > largestSmall) ?? false);
+  }
+
   /** Runs the transform. `isInverse` exchanges real and imaginary parts before and after it. */
   run(name: string, from: unknown, to: unknown, isInverse: boolean): void {
     if (this.#isDestroyed) refuse(name, 'the plan is destroyed');
@@ -189,13 +263,21 @@ export class CufftPlan {
     assertHolds(name, 'the input', from, needed(this.sizes, input, inForm));
     assertHolds(name, 'the output', to, needed(this.sizes, output, outForm));
     const turned = (arrays: Arrays): Arrays => (isInverse ? swapped(arrays) : arrays);
-    if (this.#isDirect) {
+    if (this.#isDirect && (!this.#hasBlocks || [from, to].every(isPaired))) {
       const pairs = (buffer: unknown): Arrays => {
         const part = partOf(buffer);
         if (!part) refuse(name, 'a transform takes buffers');
         return turned({ re: part.part(0), im: part.part(1), stride: 2 });
       };
       this.#chain(pairs(from), pairs(to));
+      return;
+    }
+    if (this.#isDirectReal && isPaired(inForm === 'half' ? from : to)) {
+      const arrays = (memory: unknown, stored: 'real' | 'half', { distance }: Layout): Arrays => ({
+        ...{ re: memory, im: memory, stride: 1 },
+        real: { stored, pitch: distance },
+      });
+      this.#chain(arrays(from, inForm as 'half', input), arrays(to, outForm as 'half', output));
       return;
     }
     const [first] = this.#work;
@@ -243,6 +325,12 @@ export class CufftPlan {
     this.#isDestroyed = true;
     for (const buffer of this.#buffers.splice(0)) buffer.free();
   }
+}
+
+/** Whether pairs start where vectors of two may: memory starts at multiples of more. */
+function isPaired(buffer: unknown): boolean {
+  const part = partOf(buffer);
+  return !part || part.start % ((2 * part.byteLength) / Math.max(1, part.length)) === 0;
 }
 
 /** What is read and written. */

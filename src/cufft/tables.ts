@@ -23,6 +23,23 @@ export function radicesOf(length: number): number[] | undefined {
   return rest === 1 ? radices : undefined;
 }
 
+/** The most bits of a pass over blocks, of a whole transform and of columns, and the least. */
+const blockBits = { whole: 12, columns: 10, least: 5 } as const;
+
+/**
+ * The radices of the passes of a length where the threads of a block share a sequence: few and large powers of two, and then the odd ones. `inner`: numbers
+ * between neighbors. Nothing where the power of two is too small for that, or a prime too large.
+ */
+export function blocksOf(length: number, inner: number): number[] | undefined {
+  const odd = radicesOf(length)?.filter((radix) => radix % 2 === 1);
+  if (!odd) return undefined;
+  const bits = Math.log2(odd.reduce((rest, radix) => rest / radix, length));
+  if (bits < blockBits.least) return undefined;
+  if (odd.length === 0 && inner === 1 && bits <= blockBits.whole) return [length];
+  const passes = Math.ceil(bits / blockBits.columns);
+  return [...Array.from({ length: passes }, (_, i) => 2 ** Math.floor((bits + i) / passes)).reverse(), ...odd];
+}
+
 /** The length of a convolution for a length with a large prime: a power of two. */
 export const paddedLength = (length: number): number => 2 ** Math.ceil(Math.log2(2 * length - 1));
 
