@@ -25,7 +25,7 @@ test('a launch seems longer by at most a ninth, and a poll of a long kernel come
       const { state, endedMs, polls } = wait(kernelMs, 60_000);
       assert.is(state, 'done');
       assert.ok(endedMs <= kernelMs + 0.002 + Math.min(kernelMs / 9, 1.11), `${kernelMs} ms seem ${endedMs} ms`);
-      assert.ok(polls <= 2100 + kernelMs, `${polls} polls for ${kernelMs} ms`);
+      assert.ok(polls <= 10_100 + kernelMs, `${polls} polls for ${kernelMs} ms`);
     }),
   );
 });

@@ -109,6 +109,24 @@ prove(test, 'level 1 of complex numbers, by steps of either sign', async () => {
   await q.expect(back, 'rot y');
 });
 
+test('reductions of many lengths: exact sums, and the first of equal places', async () => {
+  // Of one thread, of blocks that are not full, of all blocks twice.
+  for (const n of [1, 33, 255, 769, 2049, 5000, 70_001, 2_100_003]) {
+    const given = Float32Array.from({ length: n }, (_, i) => ((i * 7919) % 7) - 3);
+    const x = device.bufferOf('f32', given);
+    const squares = given.reduce((sum, value) => sum + value * value, 0);
+    assert.is(await cublas.cublasSdot(handle, n, x, 1, x, 1), squares, `${n}`);
+    assert.is(
+      await cublas.cublasSasum(handle, n, x, 1),
+      given.reduce((sum, value) => sum + Math.abs(value), 0),
+      `${n}`,
+    );
+    const most = given.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+    assert.is(await cublas.cublasIsamax(handle, n, x, 1), given.findIndex((value) => Math.abs(value) === most) + 1, `${n}`);
+    x.free();
+  }
+});
+
 test('level 1 of real numbers: results in memory, no elements, large numbers, rotations', async () => {
   const [x, y] = [device.bufferOf('f32', [3e30, -4e30, 0, 1e30]), device.bufferOf('f32', [1, 2, 3, 4])];
   close([await cublas.cublasSnrm2(handle, 2, x, 1)], [5e30], 1e-6, 'nrm2', 1e30);
