@@ -2,9 +2,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  bf16,
   breakLoop,
   constant,
+  f16,
   f32,
+  f64,
   globalIndex,
   inline,
   kernel,
@@ -12,6 +15,7 @@ import {
   loop,
   printf,
   ptr,
+  s32,
   shared,
   u8,
   u32,
@@ -59,6 +63,8 @@ test('CM5085: constants that the type does not have', () => {
     [-1, (n) => n.add(-1)],
     [2 ** 32, (n) => n.add(2 ** 32)],
     [1.5, (n) => n.add(1.5)],
+    [0.5, () => shared(f32, 2).at(0.5)],
+    [Number.NaN, () => shared(f32, 2).at(Number.NaN)],
     [256, () => constant(u8, 256)],
   ];
   for (const [value, use] of wrong) {
@@ -120,13 +126,43 @@ test('CM5088: arguments that no kernel can have', () => {
     () => void [shared(f32, 2, { name: 'tile' }), shared(f32, 2, { name: 'tile' })],
     ({ n }) => loop(0, n, 0, () => {}),
     ({ n }) => printf('%d %d', n),
-    ({ n }) => void shared(f32, [2, 2]).in(n),
+    ({ n }) => void shared(f32, [2, 2]).in(...([n] as unknown as [number, number])),
+    ({ x }) => void x.at(0).get().to(bf16, { round: 'rm' }),
+    ({ x }) => void x.at(0).get().to(f16, { sat: true }),
+    ({ x }) =>
+      void x
+        .at(0)
+        .get()
+        .to(f16)
+        .div(3, { mode: 'rz' as never }),
+    ({ x }) =>
+      void x
+        .at(0)
+        .get()
+        .to(bf16)
+        .sqrt({ mode: 'rp' as never }),
+    ({ n }) => void n.add(1, { sat: true } as never),
+    ({ n }) => void n.to(s32).mul(2, { sat: true } as never),
+    ({ n }) => void n.min(1, { ftz: true } as never),
+    ({ n }) => void n.lt(1, { unordered: true } as never),
+    ({ x }) =>
+      void x
+        .at(0)
+        .get()
+        .to(bf16)
+        .add(1, { round: 'rz' } as never),
+    ({ x }) =>
+      void x
+        .at(0)
+        .get()
+        .to(f64)
+        .neg({ ftz: true } as never),
     ({ x }) => void inline('add.u32 %0, %1, %2;', [u32], [x.at(0).get()]),
   ];
   for (const body of wrong) assert.is(failureOf(() => kernel('wrong', parameters, body)).code, 'CM5088', String(body));
   assert.is(failureOf(() => kernel('a name', parameters, () => {})).code, 'CM5088');
   assert.is(failureOf(() => kernel('wrong', { 'a name': u32 }, () => {})).code, 'CM5088');
-  assert.is(failureOf(() => kernel('wrong', parameters, () => {}, { block: [64, 32] })).code, 'CM5088');
+  assert.is(failureOf(() => kernel('wrong', parameters, () => {}, { block: [64, 32] as [number, number] })).code, 'CM5088');
 });
 
 test('CM5089: text that is no PTX', () => {

@@ -35,11 +35,11 @@ export interface KernelLaunch<P extends Parameters, B extends Extent>
 }
 
 /** The options of a kernel. */
-export interface KernelOptions {
-  /** The threads of every block, which a launch then has to have (`.reqntid`). */
-  readonly block?: Extent;
-  /** The largest number of threads of a block (`.maxntid`), for which registers are shared out. */
-  readonly maxThreads?: number;
+export interface KernelOptions<B extends Extent = Extent, M extends number = number> {
+  /** The threads of every block, which a launch then has to have (`.reqntid`): at most 1024. */
+  readonly block?: B & Block<B>;
+  /** The largest number of threads of a block (`.maxntid`), for which registers are shared out: at most 1024. */
+  readonly maxThreads?: M & Block<M>;
   /** The least number of blocks of a multiprocessor at a time (`.minnctapersm`). */
   readonly minBlocks?: number;
   /** The newest architecture that the kernel may need; without it, it may need any, and states the least that it does need. */
@@ -137,7 +137,12 @@ export type Body<P extends Parameters> = (parameters: InBody<P>) => void;
  *   when(i.lt(n), () => x.at(i).set(factor.mul(x.at(i))));
  * });
  */
-export function kernel<P extends Parameters>(name: string, parameters: P, body: Body<P>, options: KernelOptions = {}): TypedKernel<P> {
+export function kernel<P extends Parameters, const B extends Extent = Extent, const M extends number = number>(
+  name: string,
+  parameters: P,
+  body: Body<P>,
+  options: KernelOptions<B, M> = {},
+): TypedKernel<P> {
   if (!/^[A-Za-z_][\w$]*$/.test(name)) fail('CM5088', { what: `the name \`${name}\``, why: 'it is not an identifier of PTX' });
   const sm = options.target === undefined ? undefined : Number(/\d+/.exec(options.target)![0]);
   const made = new Trace(name, { sm, locations: options.locations ?? true });

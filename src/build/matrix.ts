@@ -68,7 +68,7 @@ export function accumulator<F extends FactorName>(type: F): Accumulator<F> {
 }
 
 /** Adds the product of two factors to a sum; every lane of the warp takes part. */
-export function mma<F extends FactorName>({ elements }: Accumulator<F>, a: Factor<F, 'a'>, b: Factor<F, 'b'>): void {
+export function mma<F extends FactorName>({ elements }: Accumulator<F>, a: Factor<NoInfer<F>, 'a'>, b: Factor<NoInfer<F>, 'b'>): void {
   const { type } = a;
   if (b.type !== type) fail('CM5086', { wanted: type, given: b.type });
   const { m, n, k, sum } = shapes[type];

@@ -3,7 +3,7 @@ import { commitCopies, copyAsync, waitCopies } from './async.ts';
 import { syncThreads } from './atomic.ts';
 import { loop, when } from './control.ts';
 import { fail } from './fail.ts';
-import type { Operand } from './handle.ts';
+import { type Operand, settled } from './handle.ts';
 import { shared } from './memory.ts';
 import type { Element, Index, Pointer, VectorElement } from './pointer.ts';
 import { trace } from './trace.ts';
@@ -157,7 +157,7 @@ const isAsync = (type: MemoryName, { async: wanted = false, vector: count = 1 }:
  */
 export function loadTile<T extends MemoryName>(
   tile: Tile<T>,
-  matrix: MatrixIn<T>,
+  matrix: MatrixIn<NoInfer<T>>,
   row: Operand<'u32'>,
   column: Operand<'u32'>,
   options: LoadTileOptions,
@@ -262,7 +262,8 @@ export interface PipelineOptions {
  */
 export function pipeline({ stages, rounds, load, compute }: PipelineOptions): void {
   if (!Number.isInteger(stages) || stages < 2) fail('CM5088', { what: '`pipeline`', why: `${stages} stages: it has 2 or more` });
-  const count = valueOf32(rounds);
+  // What a variable has now, because `compute` may change it.
+  const count = new Value('u32', settled(valueOf32(rounds)));
   const isLate = mayNeed(80);
   const commit = (): void => void (isLate && commitCopies());
   for (let round = 0; round < stages - 1; round++) {
