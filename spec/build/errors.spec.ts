@@ -3,6 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   bf16,
+  blockReduce,
   breakLoop,
   constant,
   f16,
@@ -11,12 +12,14 @@ import {
   globalIndex,
   inline,
   kernel,
+  loadTile,
   local,
   loop,
   printf,
   ptr,
   s32,
   shared,
+  sharedTile,
   u8,
   u32,
   type Value,
@@ -204,6 +207,38 @@ test('the sanitizer names the line of TypeScript', async () => {
     warnings.map(({ code, notes }) => [code, notes.some((note) => note.includes(`errors.spec.ts:${line}`))]),
     [['CM6101', true]],
   );
+  device.close();
+});
+
+test('CM5020: blocks that a function of the kernel was not made for', () => {
+  const device = Device.open('cpu', { print: false });
+  const x = device.allocate('f32', 1);
+  const codeOf = (run: () => unknown): string => {
+    const { code, diagnostics } = failureOf(run);
+    assert.match(diagnostics[0]!.file!.path, /errors\.spec\.ts$/);
+    return code;
+  };
+  const total = (threads: number, value: Value<'f32'>): Value<'f32'> => blockReduce(value, (a, b) => a.add(b), { threads, identity: 0 });
+  const reduced = kernel('reduced', parameters, ({ x }) => x.at(0).set(total(64, constant(f32, 1))));
+  for (const block of [32, 128, [32, 2]] as const)
+    assert.is(
+      codeOf(() => reduced.launch(device, { grid: 1, block, args: { x, n: 1 } })),
+      'CM5020',
+    );
+  reduced.launch(device, { grid: 1, block: 64, args: { x, n: 1 } });
+  const tiled = kernel('tiled', parameters, ({ x, n }) => {
+    const tile = sharedTile(f32, 16, 16);
+    loadTile(tile, { pointer: x, rows: n, columns: n }, 0, 0, { threads: 64, thread: globalIndex() });
+  });
+  assert.is(
+    codeOf(() => tiled.launch(device, { grid: 1, block: 32, args: { x, n: 1 } })),
+    'CM5020',
+  );
+  tiled.launch(device, { grid: 1, block: 96, args: { x, n: 1 } });
+  const twice: Body = ({ x }) => x.at(0).set(total(64, total(128, constant(f32, 1))));
+  assert.is(failureOf(() => kernel('twice', parameters, twice)).code, 'CM5088');
+  const once: Body = ({ x }) => x.at(0).set(total(64, constant(f32, 1)));
+  assert.is(failureOf(() => kernel('once', parameters, once, { block: 128 })).code, 'CM5020');
   device.close();
 });
 

@@ -1,6 +1,7 @@
 /** Tiles: parts of matrices in shared memory, laid out so that threads find their elements in different banks. */
 import { commitCopies, copyAsync, waitCopies } from './async.ts';
 import { syncThreads } from './atomic.ts';
+import { blockHasAtLeast } from './block.ts';
 import { loop, when } from './control.ts';
 import { fail } from './fail.ts';
 import { type Operand, settled } from './handle.ts';
@@ -131,7 +132,7 @@ export interface MatrixIn<T extends MemoryName = MemoryName> {
 
 /** Options of `loadTile`. */
 export interface LoadTileOptions {
-  /** The threads that load together: those of the block, whose number is a constant. */
+  /** The threads that load together: those of the block, whose number is a constant. A launch with fewer is CM5020. */
   readonly threads: number;
   /** The index of the thread among them. */
   readonly thread: Value<'u32'>;
@@ -163,6 +164,7 @@ export function loadTile<T extends MemoryName>(
   options: LoadTileOptions,
 ): void {
   const { threads, thread, vector: count = 1 } = options;
+  blockHasAtLeast(threads);
   const bytes = count * bytesOfType(tile.type);
   if (bytes > partBytes || tile.columns % count !== 0)
     fail('CM5088', { what: '`loadTile`', why: `copies of ${count} elements do not fit the rows of ${tile.columns}` });
