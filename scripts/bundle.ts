@@ -54,12 +54,14 @@ async function bundle(): Promise<void> {
     external: ['bun:*'],
     metafile: true,
     // Tells the compilations of this build from those of others (`src/cli/command/build-id.ts`).
-    define: { CUMETAL_BUILD: JSON.stringify(hash) },
+    // A dependency looks at its own path, to see whether names have upper and lower case: any file of the machine that it runs on will do.
+    define: { CUMETAL_BUILD: JSON.stringify(hash), __filename: 'process.execPath' },
     plugins: [lazyModules, embeddedHeaders, await embeddedWorker(), directImports(join(root, 'src'))],
   });
   if (!success) throw new Error(logs.map(String).join('\n'));
   const twice = inSeveralFiles(metafile!);
   if (twice.length > 0) throw new Error(`modules that are in more than one built file: ${twice.join(', ')}`);
+  checkPlaces(metafile!);
   writeFileSync(join(made, 'groups.json'), `${JSON.stringify({ groups: partGroups(metafile!), lazy: lazyNames(metafile!) })}\n`);
   rmSync(join(made, launchFile));
   writeFileSync(join(made, 'licenses.txt'), licensesOf(Object.keys(metafile!.inputs)));
@@ -122,6 +124,15 @@ function closureOf(path: string, outputs: Metafile['outputs'], later: ReadonlySe
     for (const { path: to, kind } of outputs[each]?.imports ?? [])
       if (kind === 'import-statement' && outputs[to] && (isNaming(each) || !later.has(normalize(to)))) found.add(to);
   return found;
+}
+
+/** Throws if a built file names the place where it was made, or asks for its own in a way that bytecode has not (`make-bytecode.ts`). */
+function checkPlaces({ outputs }: Metafile): void {
+  for (const path of Object.keys(outputs)) {
+    const text = readFileSync(join(made, path), 'utf8');
+    const [found] = text.includes(root) ? [root] : (/\bimport\.meta\b(?!\.url\b)[.\w]*/.exec(text) ?? []);
+    if (found !== undefined) throw new Error(`${path} has \`${found}\``);
+  }
 }
 
 /** Modules whose text is in more than one output. */

@@ -26,7 +26,8 @@ async function build(system: System, outfile: string): Promise<void> {
     target: 'bun',
     minify: true,
     bytecode: true,
-    define: { CUMETAL_BUILD: JSON.stringify(id) },
+    // Modules have no place on the user's machine: the bundler would write where they are on this one.
+    define: { CUMETAL_BUILD: JSON.stringify(id), 'import.meta.url': 'process.execPath', __filename: 'process.execPath' },
     plugins: [embeddedHeaders, await embeddedWorker()],
     compile: { outfile, executablePath: otherBun(system), target: `bun-${system}` as never },
   });

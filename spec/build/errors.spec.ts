@@ -2,17 +2,27 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  bf16,
+  blockReduce,
   breakLoop,
   constant,
+  f16,
   f32,
+  f64,
   globalIndex,
   inline,
   kernel,
+  loadA,
+  loadB,
+  loadTile,
   local,
   loop,
   printf,
   ptr,
+  s8,
+  s32,
   shared,
+  sharedTile,
   u8,
   u32,
   type Value,
@@ -59,6 +69,8 @@ test('CM5085: constants that the type does not have', () => {
     [-1, (n) => n.add(-1)],
     [2 ** 32, (n) => n.add(2 ** 32)],
     [1.5, (n) => n.add(1.5)],
+    [0.5, () => shared(f32, 2).at(0.5)],
+    [Number.NaN, () => shared(f32, 2).at(Number.NaN)],
     [256, () => constant(u8, 256)],
   ];
   for (const [value, use] of wrong) {
@@ -120,13 +132,49 @@ test('CM5088: arguments that no kernel can have', () => {
     () => void [shared(f32, 2, { name: 'tile' }), shared(f32, 2, { name: 'tile' })],
     ({ n }) => loop(0, n, 0, () => {}),
     ({ n }) => printf('%d %d', n),
-    ({ n }) => void shared(f32, [2, 2]).in(n),
+    ({ n }) => void shared(f32, [2, 2]).in(...([n] as unknown as [number, number])),
+    ({ x }) => void x.at(0).get().to(bf16, { round: 'rm' }),
+    () => void loadA('f16', sharedTile(f16, 8, 16), 0, 0),
+    () => void loadA('f16', sharedTile(f16, 16, 16), 0, 8),
+    () => void loadB('f16', sharedTile(f16, 8, 16), 0, 0, { transposed: true }),
+    () => void loadA('f16', sharedTile(f16, 16, 16, { pad: 2 }), 0, 0),
+    () => void loadA('f16', sharedTile(f16, 16, 32), 0, 4),
+    () => void loadB('s8', sharedTile(s8, 8, 16), 0, 0),
+    ({ x }) => void x.at(0).get().to(f16, { sat: true }),
+    ({ x }) =>
+      void x
+        .at(0)
+        .get()
+        .to(f16)
+        .div(3, { mode: 'rz' as never }),
+    ({ x }) =>
+      void x
+        .at(0)
+        .get()
+        .to(bf16)
+        .sqrt({ mode: 'rp' as never }),
+    ({ n }) => void n.add(1, { sat: true } as never),
+    ({ n }) => void n.to(s32).mul(2, { sat: true } as never),
+    ({ n }) => void n.min(1, { ftz: true } as never),
+    ({ n }) => void n.lt(1, { unordered: true } as never),
+    ({ x }) =>
+      void x
+        .at(0)
+        .get()
+        .to(bf16)
+        .add(1, { round: 'rz' } as never),
+    ({ x }) =>
+      void x
+        .at(0)
+        .get()
+        .to(f64)
+        .neg({ ftz: true } as never),
     ({ x }) => void inline('add.u32 %0, %1, %2;', [u32], [x.at(0).get()]),
   ];
   for (const body of wrong) assert.is(failureOf(() => kernel('wrong', parameters, body)).code, 'CM5088', String(body));
   assert.is(failureOf(() => kernel('a name', parameters, () => {})).code, 'CM5088');
   assert.is(failureOf(() => kernel('wrong', { 'a name': u32 }, () => {})).code, 'CM5088');
-  assert.is(failureOf(() => kernel('wrong', parameters, () => {}, { block: [64, 32] })).code, 'CM5088');
+  assert.is(failureOf(() => kernel('wrong', parameters, () => {}, { block: [64, 32] as [number, number] })).code, 'CM5088');
 });
 
 test('CM5089: text that is no PTX', () => {
@@ -168,6 +216,38 @@ test('the sanitizer names the line of TypeScript', async () => {
     warnings.map(({ code, notes }) => [code, notes.some((note) => note.includes(`errors.spec.ts:${line}`))]),
     [['CM6101', true]],
   );
+  device.close();
+});
+
+test('CM5020: blocks that a function of the kernel was not made for', () => {
+  const device = Device.open('cpu', { print: false });
+  const x = device.allocate('f32', 1);
+  const codeOf = (run: () => unknown): string => {
+    const { code, diagnostics } = failureOf(run);
+    assert.match(diagnostics[0]!.file!.path, /errors\.spec\.ts$/);
+    return code;
+  };
+  const total = (threads: number, value: Value<'f32'>): Value<'f32'> => blockReduce(value, (a, b) => a.add(b), { threads, identity: 0 });
+  const reduced = kernel('reduced', parameters, ({ x }) => x.at(0).set(total(64, constant(f32, 1))));
+  for (const block of [32, 128, [32, 2]] as const)
+    assert.is(
+      codeOf(() => reduced.launch(device, { grid: 1, block, args: { x, n: 1 } })),
+      'CM5020',
+    );
+  reduced.launch(device, { grid: 1, block: 64, args: { x, n: 1 } });
+  const tiled = kernel('tiled', parameters, ({ x, n }) => {
+    const tile = sharedTile(f32, 16, 16);
+    loadTile(tile, { pointer: x, rows: n, columns: n }, 0, 0, { threads: 64, thread: globalIndex() });
+  });
+  assert.is(
+    codeOf(() => tiled.launch(device, { grid: 1, block: 32, args: { x, n: 1 } })),
+    'CM5020',
+  );
+  tiled.launch(device, { grid: 1, block: 96, args: { x, n: 1 } });
+  const twice: Body = ({ x }) => x.at(0).set(total(64, total(128, constant(f32, 1))));
+  assert.is(failureOf(() => kernel('twice', parameters, twice)).code, 'CM5088');
+  const once: Body = ({ x }) => x.at(0).set(total(64, constant(f32, 1)));
+  assert.is(failureOf(() => kernel('once', parameters, once, { block: 128 })).code, 'CM5020');
   device.close();
 });
 

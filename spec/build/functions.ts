@@ -10,7 +10,12 @@ export function functions(): { readonly name: string; readonly ptx: string }[] {
   const add = (name: string, body: Parameters<typeof one>[1]): void => {
     made.push({ name, ptx: one(`function${made.length}`, body).ptx });
   };
-  for (const [name, body] of [...memory, ...threads, ...atomics(), ...flow, ...copies, ...matrices()]) add(name, body);
+  for (const [name, body] of [...memory, ...threads, ...atomics(), ...flow, ...copies, ...matrices(), ...tiles()]) add(name, body);
+  for (const target of ['sm_70', 'sm_75', 'sm_80', 'sm_90'] as const)
+    made.push({
+      name: `pipeline ${target}`,
+      ptx: kernel(`function${made.length}`, parameters, pipelined, { locations: false, target }).ptx,
+    });
   return made;
 }
 
@@ -250,7 +255,7 @@ function matrices(): Row[] {
     (type): Row => [
       `mma ${type}`,
       ({ d }) => {
-        const tile = b.sharedTile(stored[type], 16, 64, { swizzle: true });
+        const tile = b.sharedTile(stored[type], 32, 64, { swizzle: true });
         const sum = b.accumulator(type);
         b.mma(sum, b.loadA(type, tile as never, 0, 0), b.loadB(type, tile as never, 0, 8));
         b.mma(sum, b.loadA(type, tile as never, 0, 0, { transposed: true }), b.loadB(type, tile as never, 0, 0, { transposed: true }));
@@ -290,3 +295,62 @@ function matrices(): Row[] {
     ],
   ];
 }
+
+/** Tiles of every type and layout, loaded by every size of copy. */
+function tiles(): Row[] {
+  const layouts = [{}, { pad: 8 }, { swizzle: true }] as const;
+  return [
+    ...layouts.flatMap((layout) =>
+      ([1, 2, 4, 8] as const).map(
+        (vector): Row => [
+          `tile ${JSON.stringify(layout)} by ${vector}`,
+          ({ h, x, n }) => {
+            const [halves, singles] = [b.sharedTile(b.f16, 16, 32, { ...layout, stages: 2 }), b.sharedTile(f32, 8, 32, layout)];
+            const [thread, rows] = [threadIndex(), { rows: n, columns: n }];
+            b.loadTile(halves.stage(1), { pointer: h, ...rows }, 0, n, { threads: 96, thread, vector });
+            b.loadTile(halves.stage(n), { pointer: h, ...rows, stride: 40 }, n, 0, { threads: 96, thread, vector, async: true });
+            if (vector < 8) b.loadTile(singles, { pointer: x, ...rows }, 0, n, { threads: 96, thread, vector, async: true });
+            b.commitCopies();
+            b.waitCopies(0);
+            x.at(0).set(singles.at(n, 3));
+            x.as(b.v4(f32))
+              .at(1)
+              .set(singles.vectorAt(n, 4, 4).get());
+            h.at(0).set(halves.at(n, thread).pointer().at(1));
+          },
+        ],
+      ),
+    ),
+    [
+      'reduction of a block',
+      ({ x, d, n }) => {
+        x.at(b.blockIndex().mad(b.blockSize(), b.gridSize('y'))).set(
+          b.blockReduce(x.at(n).get(), (p, q) => p.max(q), { threads: 96, identity: 0 }),
+        );
+        d.at(0).set(b.blockReduce(d.at(n).get(), (p, q) => p.add(q), { threads: 96, identity: 0 }));
+      },
+    ],
+    [
+      'halves of words',
+      ({ i, h, v }) => {
+        i.at(0).set(i.at(0).get().low().to(u32).add(i.at(0).get().high().to(u32)));
+        h.at(0).set(h.as(b.f16x2).at(0).get().low().add(h.as(b.f16x2).at(0).get().high()));
+        v.at(0).set(b.vector(f32, [1, v.at(1).get().x, v.at(1).get().y, v.at(1).get().z]));
+      },
+    ],
+  ];
+}
+
+/** A product by a pipeline, where the target has `cp.async` or not. */
+const pipelined: Body = ({ x, h, n }) => {
+  const tile = b.sharedTile(b.f16, 16, 16, { swizzle: true, stages: 3 });
+  const sum = b.local(f32, 0);
+  const how = { threads: 32, thread: threadIndex(), vector: 8, async: b.mayNeed(80) } as const;
+  b.pipeline({
+    stages: 3,
+    rounds: n,
+    load: (stage, round) => b.loadTile(tile.stage(stage), { pointer: h, rows: n, columns: n }, round.mul(16), 0, how),
+    compute: (stage) => sum.set(sum.add(tile.stage(stage).at(threadIndex().rem(16), 0).get().to(f32))),
+  });
+  x.at(0).set(sum);
+};

@@ -520,6 +520,7 @@ const others = (): Operation[] => {
     row('to bf16', f32, (a) => a.to(bf16), bf16),
     row('to f16', bf16, (a) => a.to(f16), f16),
     row('to bf16', f16, (a) => a.to(bf16), bf16),
+    ...([u8, s8, u16, s16, u32, s32, u64, s64, f64] as Type<MemoryName>[]).map((from) => row('to bf16', from, (a) => a.to(bf16), bf16)),
     row('to f16', f64, (a) => a.to(f16), f16),
     row('to f16', s32, (a) => a.to(f16), f16),
     row('not', b32, (a) =>

@@ -1,6 +1,8 @@
 /** NVIDIA's assembler takes what the builder writes, with the versions that it states; one below them, it does not need to. */
+import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import * as build from '../../src/build/index.ts';
 import { need } from '../support/need.ts';
 import { ptxasFaults } from '../support/ptxas.ts';
 import { functions } from './functions.ts';
@@ -45,6 +47,18 @@ need(test, ['ptxas'], 'every operation and function, for the least architecture 
     );
   });
   assert.equal(wrong, []);
+});
+
+test('every function of the entry is among them', () => {
+  const text = ['functions', 'operations'].map((name) => readFileSync(new URL(`${name}.ts`, import.meta.url), 'utf8')).join('\n');
+  const adding = Object.entries(build).flatMap(([name, value]) => (typeof value === 'function' && /^[a-z]/.test(name) ? [name] : []));
+  // These read a kernel that is made.
+  const reading = ['occupantsOf', 'optimizedPtx', 'registersOf'];
+  const missing = adding.filter((name) => !reading.includes(name) && !new RegExp(`\\b${name}\\b`).test(text));
+  assert.equal(missing, []);
+  const methods = [build.Value, build.Element, build.Pointer, build.Tile].flatMap(({ prototype }) => Object.getOwnPropertyNames(prototype));
+  const unused = methods.filter((name) => name !== 'constructor' && !new RegExp(`\\.${name}\\(|'${name}'`).test(text));
+  assert.equal(unused, []);
 });
 
 test.run();

@@ -2,25 +2,8 @@
 import { logic, shift } from './bits.ts';
 import { computed, type Handle, inRegister, nodeOf, type Operand } from './handle.ts';
 import { nameNode } from './nodes.ts';
+import { assertNearest, assertOptions, type DivisionOptions, type ExtremeOptions, type FloatOptions } from './options.ts';
 import { isFloat, type TypeName, types } from './types.ts';
-
-/** How a float operation rounds, and what it does at the ends of the range. */
-export interface FloatOptions {
-  /** To the nearest (`rn`, the default), to zero, down or up. f16 and bf16 round to the nearest. */
-  readonly round?: 'rn' | 'rz' | 'rm' | 'rp';
-  /** Flushes subnormal operands and results to zero (f32, f16). */
-  readonly ftz?: boolean;
-  /** Clamps the result to 0 to 1; NaN is 0 (f32, f16). */
-  readonly sat?: boolean;
-}
-
-/** How a division or a root is computed: rounded as IEEE 754 demands, by `full` (2 ulp over the whole range) or by `approx`. */
-export interface DivisionOptions {
-  /** `rn` by default; `full` and `approx` are for f32. */
-  readonly mode?: 'rn' | 'rz' | 'rm' | 'rp' | 'full' | 'approx';
-  /** Flushes subnormal operands and results to zero (f32). */
-  readonly ftz?: boolean;
-}
 
 /** `.ftz.sat` */
 export const flags = ({ ftz, sat }: FloatOptions): string => `${ftz ? '.ftz' : ''}${sat ? '.sat' : ''}`;
@@ -44,16 +27,18 @@ function ofBfloats(name: Arithmetic, a: Handle, b: Operand<TypeName>): string {
 /** A sum, a difference or a product; floats are not contracted with others. */
 export function arithmetic(name: Arithmetic, a: Handle, b: Operand<TypeName>, options: FloatOptions = {}): string {
   const { type } = a;
+  assertOptions(name === 'mul' ? 'product' : 'sum', type, options);
   if (type === 'bf16' || type === 'bf16x2') return ofBfloats(name, a, b);
   const full = isFloat(type)
     ? `${name}.${options.round ?? 'rn'}${flags(options)}.${type}`
-    : `${name}${name === 'mul' ? '.lo' : ''}${options.sat && type === 's32' && name !== 'mul' ? '.sat' : ''}.${type}`;
+    : `${name}${name === 'mul' ? '.lo' : ''}${options.sat ? '.sat' : ''}.${type}`;
   return computed(type, full, [inRegister(type, a), nodeOf(type, b)]);
 }
 
 /** `a * b + c`: the low half of integers, rounded once for floats. */
 export function multiplyAdd(a: Handle, b: Operand<TypeName>, c: Operand<TypeName>, options: FloatOptions = {}): string {
   const { type } = a;
+  assertOptions('product', type, options);
   const name = isFloat(type) ? `fma.${options.round ?? 'rn'}${flags(options)}.${type}` : `mad.lo.${type}`;
   return computed(type, name, [inRegister(type, a), nodeOf(type, b), nodeOf(type, c)]);
 }
@@ -95,11 +80,14 @@ function exponentOf(type: TypeName, divisor: Operand<TypeName>): number | undefi
 }
 
 /** A quotient. Those of halves are computed with f32, which has more than twice their precision, so that rounding twice is rounding once. */
-export function divide(a: Handle, b: Operand<TypeName>, { mode = 'rn', ftz = false }: DivisionOptions = {}): string {
+export function divide(a: Handle, b: Operand<TypeName>, options: DivisionOptions = {}): string {
   const { type } = a;
+  assertOptions('division', type, options);
+  const { mode = 'rn', ftz = false } = options;
   const exponent = exponentOf(type, b);
   if (exponent !== undefined) return shift('shr', a, exponent);
   if (types[type].bits === 16 && isFloat(type)) {
+    assertNearest(type, mode);
     const [x, y] = [toSingle(type, inRegister(type, a)), toSingle(type, inRegister(type, b))];
     return fromSingle(type, computed('f32', `div.${mode}.f32`, [nameNode(x), nameNode(y)]));
   }
@@ -116,6 +104,7 @@ export const remainder = (a: Handle, b: Operand<TypeName>): string =>
 /** `-a` or the absolute value. */
 export function unary(name: 'neg' | 'abs', a: Handle, options: FloatOptions = {}): string {
   const { type } = a;
+  assertOptions('sign', type, options);
   // Those of f16 and bf16 change the sign alone, which older architectures do with integers.
   if (types[type].bits === 16 && isFloat(type)) {
     const mask = nodeOf('b16', name === 'neg' ? 0x8000 : 0x7fff);
@@ -128,17 +117,10 @@ export function unary(name: 'neg' | 'abs', a: Handle, options: FloatOptions = {}
   return computed(type, `${name}${options.ftz && type === 'f32' ? '.ftz' : ''}.${type}`, [inRegister(type, a)]);
 }
 
-/** What a minimum or a maximum of floats does with NaN. */
-export interface ExtremeOptions {
-  /** Whether NaN is the result if an operand is; else the other operand is. f32 needs sm_80 for it. */
-  readonly nan?: boolean;
-  /** Flushes subnormal operands to zero (f32, f16). */
-  readonly ftz?: boolean;
-}
-
 /** The minimum or the maximum. */
-export function extreme(name: 'min' | 'max', a: Handle, b: Operand<TypeName>, { nan, ftz }: ExtremeOptions = {}): string {
+export function extreme(name: 'min' | 'max', a: Handle, b: Operand<TypeName>, options: ExtremeOptions = {}): string {
   const { type } = a;
-  const words = isFloat(type) ? `${ftz ? '.ftz' : ''}${nan ? '.NaN' : ''}` : '';
+  assertOptions('extreme', type, options);
+  const words = `${options.ftz ? '.ftz' : ''}${options.nan ? '.NaN' : ''}`;
   return computed(type, `${name}${words}.${type}`, [inRegister(type, a), nodeOf(type, b)]);
 }

@@ -3,22 +3,16 @@ import type { Operand as Node } from '../ptx/index.ts';
 import { toSingle } from './arithmetic.ts';
 import { computed, type Handle, inRegister, nodeOf, type Operand } from './handle.ts';
 import { nameNode } from './nodes.ts';
+import { assertOptions, type CompareOptions } from './options.ts';
 import { isFloat, type TypeName, types } from './types.ts';
 
 /** A relation of two values. */
 export type Relation = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
 
-/** How floats compare. */
-export interface CompareOptions {
-  /** Whether the result is true if an operand is NaN. As in JavaScript, only `ne` is by default. */
-  readonly unordered?: boolean;
-  /** Flushes subnormal operands to zero (f32, f16). */
-  readonly ftz?: boolean;
-}
-
 /** Whether a relation holds. */
 export function compare(relation: Relation, a: Handle, b: Operand<TypeName>, options: CompareOptions = {}): string {
   const { type } = a;
+  assertOptions('comparison', type, options);
   if (type === 'bf16') return compareSingles(relation, inSingle(a), inSingle(b), options);
   const operands = [inRegister(type, a), nodeOf(type, b)];
   if (!isFloat(type)) return computed('pred', `setp.${relation}.${comparedType(relation, type)}`, operands);

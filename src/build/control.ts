@@ -1,10 +1,10 @@
 /** Control flow: branches and loops as functions of TypeScript. Each body is called once, and its instructions run as often as the loop says. */
 import { fail } from './fail.ts';
-import { conditionOf, type Handle, nodeOf, type Operand, settled } from './handle.ts';
-import { nameNode } from './nodes.ts';
+import { computed, conditionOf, type Handle, nodeOf, type Operand, settled } from './handle.ts';
+import { integerNode, nameNode } from './nodes.ts';
 import { type Label, type Loop, type Trace, trace } from './trace.ts';
-import type { IndexName } from './types.ts';
-import { Value } from './value.ts';
+import { type IndexName, isSigned, types } from './types.ts';
+import { type Typed, Value } from './value.ts';
 
 /** Runs a part of the kernel if a condition holds, and another one if it does not. */
 export function when(condition: Handle<'pred'>, then: () => void, otherwise?: () => void): void {
@@ -28,11 +28,20 @@ type Bound<T extends IndexName> = Operand<T>;
 
 /**
  * Runs a body with a counter from `from` to before `to`, by `step`. A step that is a negative constant counts down to before `to`; any other
- * step counts up. The bounds are read once.
+ * step counts up, and the sum of it and of a bound that is a value has to fit the type. The bounds are read once.
  */
 export function loop(from: number, to: number, step: number, body: (i: Value<'u32'>) => void): void;
-/** Runs a body with a counter of the type of its bounds. */
-export function loop<T extends IndexName>(from: Bound<T>, to: Bound<T>, step: Bound<T>, body: (i: Value<T>) => void): void;
+/** Runs a body with a counter of the type of its bounds: that of the first one which is no constant. */
+export function loop<T extends IndexName>(from: number | bigint, to: number | bigint, step: Typed<T>, body: (i: Value<T>) => void): void;
+/** Runs a body with a counter of the type of its end. */
+export function loop<T extends IndexName>(from: number | bigint, to: Typed<T>, step: Bound<NoInfer<T>>, body: (i: Value<T>) => void): void;
+/** Runs a body with a counter of the type of its start. */
+export function loop<T extends IndexName>(
+  from: Typed<T>,
+  to: Bound<NoInfer<T>>,
+  step: Bound<NoInfer<T>>,
+  body: (i: Value<T>) => void,
+): void;
 /** The implementation. */
 export function loop(from: Operand<IndexName>, to: Operand<IndexName>, step: Operand<IndexName>, body: (i: Value<never>) => void): void {
   const counter = openLoop(from, to, step);
@@ -45,8 +54,12 @@ export function loop(from: Operand<IndexName>, to: Operand<IndexName>, step: Ope
  * ends the loop where it is; use `breakLoop` in a `when`.
  */
 export function range(from: number, to: number, step?: number): Generator<Value<'u32'>, void>;
-/** A loop with a counter of the type of its bounds. */
-export function range<T extends IndexName>(from: Bound<T>, to: Bound<T>, step?: Bound<T>): Generator<Value<T>, void>;
+/** A loop with a counter of the type of its bounds: that of the first one which is no constant. */
+export function range<T extends IndexName>(from: number | bigint, to: number | bigint, step: Typed<T>): Generator<Value<T>, void>;
+/** A loop with a counter of the type of its end. */
+export function range<T extends IndexName>(from: number | bigint, to: Typed<T>, step?: Bound<NoInfer<T>>): Generator<Value<T>, void>;
+/** A loop with a counter of the type of its start. */
+export function range<T extends IndexName>(from: Typed<T>, to: Bound<NoInfer<T>>, step?: Bound<NoInfer<T>>): Generator<Value<T>, void>;
 /** The implementation. */
 export function* range(from: Operand<IndexName>, to: Operand<IndexName>, step: Operand<IndexName> = 1): Generator<unknown, void> {
   const counter = openLoop(from, to, step);
@@ -82,24 +95,28 @@ function openLoop(from: Operand<IndexName>, to: Operand<IndexName>, step: Operan
   const isDown = !isTyped(step) && Number(step) < 0;
   const [first, last] = [nodeOf(type, from), bound(type, to)];
   const by = isDown ? nodeOf(type, -Number(step)) : bound(type, step);
+  const until = lastStart(type, last, to, step);
   const register = made.fresh(type);
   const opened = openScope(made);
   made.emit(`mov.${type}`, [nameNode(register), first]);
   const isCertain = !isTyped(from) && !isTyped(to) && (isDown ? Number(from) > Number(to) : Number(from) < Number(to));
-  const test = (relation: string, label: Label): void => {
+  if (!isCertain) {
     const truth = made.fresh('pred');
-    made.emit(`setp.${relation}.${type}`, [nameNode(truth), nameNode(register), last]);
-    made.branch(label, { register: truth, negated: false });
-  };
-  if (!isCertain) test(isDown ? 'le' : 'ge', opened.loop.end);
+    made.emit(`setp.${isDown ? 'le' : 'ge'}.${type}`, [nameNode(truth), nameNode(register), last]);
+    made.branch(opened.loop.end, { register: truth, negated: false });
+  }
   made.place(opened.head, true);
   return {
     value: new Value(type, register),
     inside: (run) => made.within(run),
     end: () => {
       made.place(opened.loop.next);
+      const truth = made.fresh('pred');
+      const relation = `setp.${isDown ? 'gt' : 'lt'}.${type}`;
+      if (until) made.emit(relation, [nameNode(truth), nameNode(register), until]);
       made.emit(`${isDown ? 'sub' : 'add'}.${type}`, [nameNode(register), nameNode(register), by]);
-      test(isDown ? 'gt' : 'lt', opened.head);
+      if (!until) made.emit(relation, [nameNode(truth), nameNode(register), last]);
+      made.branch(opened.head, { register: truth, negated: false });
       closeScope(made, opened.loop);
     },
   };
@@ -110,6 +127,30 @@ const bound = (type: IndexName, given: Operand<IndexName>): ReturnType<typeof no
   const node = nodeOf(type, given);
   return node.kind === 'name' && isTyped(given) && 'register' in given ? nameNode(settled(given)) : node;
 };
+
+/**
+ * The bound of counters that another round follows, where a step could leave the range of the type: what is compared before the step. Upwards
+ * to a value the bound itself is compared after it, as in C, and a loop's documentation says that their sum fits.
+ */
+function lastStart(
+  type: IndexName,
+  last: ReturnType<typeof nodeOf>,
+  to: Operand<IndexName>,
+  step: Operand<IndexName>,
+): ReturnType<typeof nodeOf> | undefined {
+  if (isTyped(step) || Math.abs(Number(step)) === 1) return undefined;
+  const by = BigInt(step);
+  const { bits } = types[type];
+  const [least, most] = isSigned(type) ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n] : [0n, 2n ** BigInt(bits) - 1n];
+  if (!isTyped(to)) {
+    const limit = BigInt(to) - by;
+    const isInside = by > 0n ? BigInt(to) + by <= most : BigInt(to) + by >= least;
+    return isInside ? undefined : integerNode(limit);
+  }
+  if (by > 0n) return undefined;
+  const kept = nameNode(computed(type, `min.${type}`, [last, integerNode(most + by)]));
+  return nameNode(computed(type, `add.${type}`, [kept, integerNode(-by)]));
+}
 
 interface Opened {
   readonly head: Label;

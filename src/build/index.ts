@@ -4,7 +4,6 @@
  * every device, ptxas. Start at `kernel.ts` for a kernel as a whole, `trace.ts` for the state while a body runs, `value.ts` for operations.
  */
 
-export type { DivisionOptions, ExtremeOptions, FloatOptions } from './arithmetic.ts';
 export {
   arriveAfterCopies,
   arriveAt,
@@ -39,7 +38,6 @@ export {
   syncThreads,
   syncVote,
 } from './atomic.ts';
-export type { CompareOptions } from './compare.ts';
 export { breakLoop, continueLoop, exit, loop, loopWhile, range, repeatWhile, when } from './control.ts';
 export type { ConvertOptions } from './convert.ts';
 export type { Handle, Operand, Readable } from './handle.ts';
@@ -69,11 +67,25 @@ export {
   dynamicShared,
   type Extents,
   globalArray,
+  type Indices,
   privateArray,
   shared,
   type Values,
 } from './memory.ts';
 export { optimizedPtx } from './optimize.ts';
+export type {
+  CompareOptions,
+  CompareOptionsOf,
+  DivisionOptions,
+  DivisionOptionsOf,
+  ExtremeOptions,
+  ExtremeOptionsOf,
+  FloatOptions,
+  ProductOptionsOf,
+  Rounding,
+  SignOptionsOf,
+  SumOptionsOf,
+} from './options.ts';
 export type { Arguments, Inside, Outside, Parameters, ParameterType } from './parameters.ts';
 export {
   Element,
@@ -86,6 +98,7 @@ export {
   type StoreOptions,
   VectorElement,
   VectorPointer,
+  type Writable,
 } from './pointer.ts';
 export {
   type BlockNeeds,
@@ -128,6 +141,7 @@ export {
   type IndexName,
   type IntegerName,
   type MemoryName,
+  type NarrowName,
   type NumberName,
   type PairName,
   type PointerOptions,

@@ -14,6 +14,7 @@ import {
 import { bf16Bits, f16Bits } from '../base/float.ts';
 import type { Module, SourceFile } from '../ptx/index.ts';
 import { assemble } from './assemble.ts';
+import { assertBlock, type BlockSize } from './block.ts';
 import { fail } from './fail.ts';
 import { nameNode } from './nodes.ts';
 import type { Arguments, Inside, Parameters, ParameterType } from './parameters.ts';
@@ -35,11 +36,11 @@ export interface KernelLaunch<P extends Parameters, B extends Extent>
 }
 
 /** The options of a kernel. */
-export interface KernelOptions {
-  /** The threads of every block, which a launch then has to have (`.reqntid`). */
-  readonly block?: Extent;
-  /** The largest number of threads of a block (`.maxntid`), for which registers are shared out. */
-  readonly maxThreads?: number;
+export interface KernelOptions<B extends Extent = Extent, M extends number = number> {
+  /** The threads of every block, which a launch then has to have (`.reqntid`): at most 1024. */
+  readonly block?: B & Block<B>;
+  /** The largest number of threads of a block (`.maxntid`), for which registers are shared out: at most 1024. */
+  readonly maxThreads?: M & Block<M>;
   /** The least number of blocks of a multiprocessor at a time (`.minnctapersm`). */
   readonly minBlocks?: number;
   /** The newest architecture that the kernel may need; without it, it may need any, and states the least that it does need. */
@@ -63,10 +64,16 @@ export class TypedKernel<P extends Parameters = Parameters> {
   /** The architecture that the PTX names. */
   readonly target: string;
   readonly #modules = new WeakMap<Device, LoadedModule>();
+  readonly #block: BlockSize;
   #hasDoubles: boolean | undefined;
 
   /** @internal */
-  constructor(name: string, parameters: P, { source, ast }: { readonly source: SourceFile; readonly ast: Module }) {
+  constructor(
+    name: string,
+    parameters: P,
+    { source, ast, block }: { readonly source: SourceFile; readonly ast: Module; readonly block: BlockSize },
+  ) {
+    this.#block = block;
     this.name = name;
     this.parameters = parameters;
     this.ptx = source.text;
@@ -99,10 +106,12 @@ export class TypedKernel<P extends Parameters = Parameters> {
   }
 
   /**
-   * Enqueues a launch on a device. The arguments have the names and types of the parameters. Throws and reports as a launch of the API does.
+   * Enqueues a launch on a device. The arguments have the names and types of the parameters. Throws CM5020 for a block that `blockReduce` or
+   * `loadTile` of the kernel were not made for, and throws and reports as a launch of the API does.
    */
   launch<const B extends Extent>(device: Device, options: KernelLaunch<P, B>): Work<LaunchReport> {
     const { args, ...others } = options;
+    assertBlock(this.name, this.#block, extent(options.block));
     const list = Object.entries(this.parameters).map(([name, type]) => argumentOf(type, args[name] as KernelArgument));
     return this.on(device).launch({ ...others, args: list } as LaunchOptions<readonly KernelArgument[]>);
   }
@@ -137,7 +146,12 @@ export type Body<P extends Parameters> = (parameters: InBody<P>) => void;
  *   when(i.lt(n), () => x.at(i).set(factor.mul(x.at(i))));
  * });
  */
-export function kernel<P extends Parameters>(name: string, parameters: P, body: Body<P>, options: KernelOptions = {}): TypedKernel<P> {
+export function kernel<P extends Parameters, const B extends Extent = Extent, const M extends number = number>(
+  name: string,
+  parameters: P,
+  body: Body<P>,
+  options: KernelOptions<B, M> = {},
+): TypedKernel<P> {
   if (!/^[A-Za-z_][\w$]*$/.test(name)) fail('CM5088', { what: `the name \`${name}\``, why: 'it is not an identifier of PTX' });
   const sm = options.target === undefined ? undefined : Number(/\d+/.exec(options.target)![0]);
   const made = new Trace(name, { sm, locations: options.locations ?? true });
@@ -146,11 +160,9 @@ export function kernel<P extends Parameters>(name: string, parameters: P, body: 
     body(inside as InBody<P>);
     made.emit('ret');
   });
-  return new TypedKernel(
-    name,
-    parameters,
-    assemble(made, parameters, { ...options, block: options.block === undefined ? undefined : extent(options.block) }),
-  );
+  const block = options.block === undefined ? undefined : extent(options.block);
+  if (block) assertBlock(name, made.block, block);
+  return new TypedKernel(name, parameters, { ...assemble(made, parameters, { ...options, block }), block: made.block });
 }
 
 type InBody<P extends Parameters> = { readonly [N in keyof P]: Inside<P[N]> };

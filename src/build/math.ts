@@ -1,7 +1,8 @@
 /** Functions of floats: PTX's own, and compositions of them. Source: PTX ISA 9.0, 9.7.3. */
-import { type DivisionOptions, fromSingle, toSingle } from './arithmetic.ts';
+import { fromSingle, toSingle } from './arithmetic.ts';
 import { computed, type Handle, inRegister, nodeOf } from './handle.ts';
 import { nameNode } from './nodes.ts';
+import { assertNearest, assertOptions, type DivisionOptions } from './options.ts';
 import { isFloat, type TypeName, types } from './types.ts';
 
 const isHalf = (type: TypeName): boolean => types[type].bits === 16 && isFloat(type);
@@ -12,14 +13,24 @@ function ofSingle(a: Handle, run: (single: ReturnType<typeof nodeOf>) => string)
   return isHalf(a.type) ? fromSingle(a.type, run(nameNode(toSingle(a.type, node)))) : run(node);
 }
 
+/** The options of a root or a reciprocal. */
+function rootOptions({ type }: Handle, options: DivisionOptions): Required<DivisionOptions> {
+  assertOptions('division', type, options);
+  const { mode = 'rn', ftz = false } = options;
+  if (isHalf(type)) assertNearest(type, mode);
+  return { mode, ftz };
+}
+
 /** The square root, rounded once. */
-export function squareRoot(a: Handle, { mode = 'rn', ftz = false }: DivisionOptions = {}): string {
+export function squareRoot(a: Handle, options: DivisionOptions = {}): string {
+  const { mode, ftz } = rootOptions(a, options);
   if (a.type === 'f64') return computed('f64', `sqrt.${mode}.f64`, [inRegister('f64', a)]);
   return ofSingle(a, (node) => computed('f32', `sqrt.${mode}${ftz ? '.ftz' : ''}.f32`, [node]));
 }
 
 /** `1 / a` */
-export function reciprocal(a: Handle, { mode = 'rn', ftz = false }: DivisionOptions = {}): string {
+export function reciprocal(a: Handle, options: DivisionOptions = {}): string {
+  const { mode, ftz } = rootOptions(a, options);
   if (a.type === 'f64') return computed('f64', `rcp.${mode}.f64`, [inRegister('f64', a)]);
   return ofSingle(a, (node) => computed('f32', `rcp.${mode}${ftz ? '.ftz' : ''}.f32`, [node]));
 }

@@ -68,7 +68,7 @@ export function accumulator<F extends FactorName>(type: F): Accumulator<F> {
 }
 
 /** Adds the product of two factors to a sum; every lane of the warp takes part. */
-export function mma<F extends FactorName>({ elements }: Accumulator<F>, a: Factor<F, 'a'>, b: Factor<F, 'b'>): void {
+export function mma<F extends FactorName>({ elements }: Accumulator<F>, a: Factor<NoInfer<F>, 'a'>, b: Factor<NoInfer<F>, 'b'>): void {
   const { type } = a;
   if (b.type !== type) fail('CM5086', { wanted: type, given: b.type });
   const { m, n, k, sum } = shapes[type];
@@ -127,8 +127,26 @@ interface Wanted extends FactorOptions {
 
 function load<F extends FactorName>(type: F, tile: Tile<StoredOf<F>>, wanted: Wanted): Value<RegisterOf<F>>[] {
   const isHalf = type === 'f16' || type === 'bf16';
+  assertInside(type, tile as Tile<MemoryName>, wanted);
   if (isHalf && mayNeed(75)) return loadHalves(tile as Tile<MemoryName>, wanted) as unknown as Value<RegisterOf<F>>[];
   return loadElements(type, tile as Tile<MemoryName>, wanted) as Value<RegisterOf<F>>[];
+}
+
+/** What is known of an index while the kernel is made. */
+const atLeast = (index: Value<'u32'> | number): number => (typeof index === 'number' ? index : 0);
+
+/** Throws CM5088 for a factor that reaches beyond its tile, or whose rows are not where `ldmatrix` reads them. */
+function assertInside(type: FactorName, tile: Tile<MemoryName>, { which, row, column, transposed = false }: Wanted): void {
+  const { m, n, k } = shapes[type];
+  const [lines, along] = [atLeast(row) + (which === 'a' ? m : n), atLeast(column) + k];
+  const [rows, columns] = transposed ? [along, lines] : [lines, along];
+  const what = `a factor of ${type}`;
+  if (rows > tile.rows || columns > tile.columns)
+    fail('CM5088', { what, why: `it needs ${rows} rows and ${columns} columns of a tile of ${tile.rows} by ${tile.columns}` });
+  // Eight halves of a row are 16 bytes, which `ldmatrix` reads at a multiple of 16.
+  const isApart = tile.pitch % 8 !== 0 || atLeast(transposed ? row : column) % 8 !== 0;
+  if ((type === 'f16' || type === 'bf16') && isApart)
+    fail('CM5088', { what, why: 'its rows do not start at multiples of 16 bytes: columns and `pad` are multiples of 8' });
 }
 
 const plus = (lane: Value<'u32'>, first: Value<'u32'> | number): Value<'u32'> => lane.add(first);

@@ -9,6 +9,8 @@ import { bytesOfType, type MemoryName, type Space, type Type } from './types.ts'
 
 /** The extents of an array, the slowest first: `[rows, columns]`. */
 export type Extents = number | readonly [number, ...number[]];
+/** An index for each extent. */
+export type Indices<E extends Extents> = E extends number ? readonly [Index] : { readonly [K in keyof E]: Index };
 
 /** Options of an array. */
 export interface ArrayOptions {
@@ -19,7 +21,7 @@ export interface ArrayOptions {
 }
 
 /** An array of one or more dimensions. */
-export class ArrayOf<T extends MemoryName = MemoryName, S extends Space = Space> extends Pointer<T, S> {
+export class ArrayOf<T extends MemoryName = MemoryName, S extends Space = Space, E extends Extents = Extents> extends Pointer<T, S> {
   /** The extents, the slowest first. */
   readonly extents: readonly number[];
   /** The name in PTX. */
@@ -38,8 +40,9 @@ export class ArrayOf<T extends MemoryName = MemoryName, S extends Space = Space>
   }
 
   /** The element at an index for each dimension, the slowest first. */
-  in(...indices: readonly Index[]): Element<T, S> {
+  in(...given: Indices<E>): Element<T, S> {
     const { extents, type, space } = this;
+    const indices = given as readonly Index[];
     if (indices.length !== extents.length)
       fail('CM5088', { what: 'an index', why: `${this.name} has ${extents.length} dimensions, and this has ${indices.length}` });
     let address = this.origin;
@@ -69,27 +72,33 @@ function nameOf(prefix: string, name: string | undefined): string {
   return name;
 }
 
-function declared<T extends MemoryName, S extends 'shared' | 'local'>(
+function declared<T extends MemoryName, S extends 'shared' | 'local', E extends Extents>(
   { name: type }: Type<T>,
   space: S,
-  extents: Extents,
+  extents: E,
   options: ArrayOptions,
-): ArrayOf<T, S> {
+): ArrayOf<T, S, E> {
   const list = extentsOf(extents);
   const name = nameOf(space, options.name);
-  const array = new ArrayOf(type, space, name, list);
+  const array = new ArrayOf<T, S, E>(type, space, name, list);
   const align = options.align ?? bytesOfType(type);
   trace().variables.push(variableNode({ space, type: accessType(type), name, align, dims: [array.length] }));
   return array;
 }
 
 /** An array in shared memory of a size that the kernel states: one for each block, at first with any contents. */
-export const shared = <T extends MemoryName>(type: Type<T>, extents: Extents, options: ArrayOptions = {}): ArrayOf<T, 'shared'> =>
-  declared(type, 'shared', extents, options);
+export const shared = <T extends MemoryName, const E extends Extents>(
+  type: Type<T>,
+  extents: E,
+  options: ArrayOptions = {},
+): ArrayOf<T, 'shared', E> => declared(type, 'shared', extents, options);
 
 /** An array of each thread, for indices that are not known while the kernel is made; at first with any contents. */
-export const privateArray = <T extends MemoryName>(type: Type<T>, extents: Extents, options: ArrayOptions = {}): ArrayOf<T, 'local'> =>
-  declared(type, 'local', extents, options);
+export const privateArray = <T extends MemoryName, const E extends Extents>(
+  type: Type<T>,
+  extents: E,
+  options: ArrayOptions = {},
+): ArrayOf<T, 'local', E> => declared(type, 'local', extents, options);
 
 /**
  * The dynamic shared memory, whose size in bytes the launch gives (`shared`). All calls give the same memory: `offset` bytes into it is where
@@ -106,15 +115,15 @@ export type Values = ArrayLike<number | bigint>;
 
 const valuesNode = (type: MemoryName, values: Values): Node => vectorNode(Array.from(values, (value) => literal(type, value).node));
 
-function global<T extends MemoryName, S extends 'global' | 'const'>(
+function global<T extends MemoryName, S extends 'global' | 'const', E extends Extents>(
   { name: type }: Type<T>,
   space: S,
-  extents: Extents,
+  extents: E,
   { values, align = 16, ...options }: ArrayOptions & { readonly values?: Values },
-): ArrayOf<T, S> {
+): ArrayOf<T, S, E> {
   const list = extentsOf(extents);
   const name = nameOf(space === 'const' ? 'constant' : 'variable', options.name);
-  const array = new ArrayOf(type, space, name, list);
+  const array = new ArrayOf<T, S, E>(type, space, name, list);
   if (values && values.length !== array.length)
     fail('CM5088', { what: 'an array', why: `it has ${array.length} elements and ${values.length} values` });
   const init = values && valuesNode(type, values);
@@ -124,12 +133,12 @@ function global<T extends MemoryName, S extends 'global' | 'const'>(
 }
 
 /** An array in constant memory with these values: every thread reads the same element at a time, or it is read one after another. */
-export const constants = <T extends MemoryName>(type: Type<T>, values: Values, options: ArrayOptions = {}): ArrayOf<T, 'const'> =>
+export const constants = <T extends MemoryName>(type: Type<T>, values: Values, options: ArrayOptions = {}): ArrayOf<T, 'const', number> =>
   global(type, 'const', values.length, { ...options, values });
 
 /** An array of the module in global memory, zeros if no values are given. The host reaches it as `symbol(name)` of the loaded module. */
-export const globalArray = <T extends MemoryName>(
+export const globalArray = <T extends MemoryName, const E extends Extents>(
   type: Type<T>,
-  extents: Extents,
+  extents: E,
   options: ArrayOptions & { readonly values?: Values } = {},
-): ArrayOf<T, 'global'> => global(type, 'global', extents, options);
+): ArrayOf<T, 'global', E> => global(type, 'global', extents, options);

@@ -4,8 +4,10 @@ import type { Pointer, VectorPointer } from './pointer.ts';
 import type { MemoryName, PointerType, Type, VectorPointerType } from './types.ts';
 import type { Value } from './value.ts';
 
-/** The type of a parameter: a number, a pointer, or a pointer to vectors. */
-export type ParameterType = Type<MemoryName> | PointerType | VectorPointerType;
+/** The spaces of memory that a launch can give. */
+type GivenSpace = 'global' | 'generic';
+/** The type of a parameter: a number, a pointer to global memory or a generic one, or such a pointer to vectors. */
+export type ParameterType = Type<MemoryName> | PointerType<MemoryName, GivenSpace> | VectorPointerType<MemoryName, 2 | 4, GivenSpace>;
 /** The parameters of a kernel by name, in their order. */
 export type Parameters = Readonly<Record<string, ParameterType>>;
 

@@ -78,7 +78,10 @@ const baseRegister = (space: Space, { base, isSymbol }: Address): string =>
 
 /** An address some elements on. */
 export function advance(space: Space, address: Address, index: Index, bytes: number): Address {
-  if (typeof index !== 'object') return { ...address, offset: address.offset + Number(index) * bytes };
+  if (typeof index !== 'object') {
+    if (!Number.isSafeInteger(Number(index))) fail('CM5085', { value: String(index), type: 's64' });
+    return { ...address, offset: address.offset + Number(index) * bytes };
+  }
   const { type } = index;
   const node = nodeOf(type, index);
   const base = nameNode(baseRegister(space, address));
@@ -109,6 +112,9 @@ function accessName(opcode: 'ld' | 'st', space: Space, options: LoadOptions & { 
   return `${opcode}${before}${spaceWord(space)}${cache ? `.${cache}` : ''}${readOnly ? '.nc' : ''}${vector}`;
 }
 
+/** The state spaces that a kernel writes. */
+export type Writable = Exclude<Space, 'const'>;
+
 /** An element of memory. As an operand it is loaded. */
 export class Element<T extends MemoryName = MemoryName, S extends Space = Space> implements Readable<T> {
   /** The name of its type. */
@@ -133,8 +139,8 @@ export class Element<T extends MemoryName = MemoryName, S extends Space = Space>
     return new Value(this.type, register);
   }
 
-  /** Stores a value in it. */
-  set(value: Operand<T>, options: StoreOptions = {}): void {
+  /** Stores a value in it. Constant memory is read only. */
+  set(this: Element<MemoryName, Writable>, value: Operand<T>, options: StoreOptions = {}): void {
     const node = nodeOf(this.type, value);
     const name = `${accessName('st', this.space, options as LoadOptions, '')}.${accessType(this.type)}`;
     trace().emit(name, [bracketed(this.address), node]);
@@ -221,39 +227,42 @@ export type Lanes<O, N extends 2 | 4> = N extends 2 ? readonly [O, O] : readonly
 
 /** Some elements of memory next to each other, read and written at once. */
 export class VectorElement<T extends MemoryName = MemoryName, N extends 2 | 4 = 2 | 4, S extends Space = Space> {
-  readonly #type: T;
-  readonly #count: N;
-  readonly #space: S;
+  /** The name of the type of a lane. */
+  readonly type: T;
+  /** The lanes. */
+  readonly count: N;
+  /** Its state space. */
+  readonly space: S;
   /** @internal */
   readonly address: Address;
 
   /** @internal */
   constructor(type: T, count: N, space: S, address: Address) {
-    this.#type = type;
-    this.#count = count;
-    this.#space = space;
+    this.type = type;
+    this.count = count;
+    this.space = space;
     this.address = address;
   }
 
   /** Loads them. */
   get(options: LoadOptions = {}): Vector<T, N> {
-    const registers = Array.from({ length: this.#count }, () => trace().fresh(this.#type));
-    const name = accessName('ld', this.#space, options as LoadOptions & { cache?: string }, `.v${this.#count}`);
-    trace().emit(`${name}.${accessType(this.#type)}`, [vectorNode(registers.map(nameNode)), bracketed(this.address)]);
+    const registers = Array.from({ length: this.count }, () => trace().fresh(this.type));
+    const name = accessName('ld', this.space, options as LoadOptions & { cache?: string }, `.v${this.count}`);
+    trace().emit(`${name}.${accessType(this.type)}`, [vectorNode(registers.map(nameNode)), bracketed(this.address)]);
     return new Vector(
-      this.#type,
-      registers.map((register) => new Value(this.#type, register)),
+      this.type,
+      registers.map((register) => new Value(this.type, register)),
     );
   }
 
-  /** Stores a vector, or as many values as it has. */
-  set(value: Vector<T, N> | Lanes<Operand<T>, N>, options: StoreOptions = {}): void {
+  /** Stores a vector, or as many values as it has. Constant memory is read only. */
+  set(this: VectorElement<T, N, Writable>, value: Vector<T, N> | Lanes<Operand<T>, N>, options: StoreOptions = {}): void {
     const lanes: readonly Operand<T>[] = value instanceof Vector ? value.lanes : value;
-    if (lanes.length !== this.#count)
-      fail('CM5088', { what: 'a vector', why: `${this.#count} values are needed, and these are ${lanes.length}` });
-    const nodes = lanes.map((lane) => inRegister(this.#type, lane));
-    const name = accessName('st', this.#space, options as LoadOptions, `.v${this.#count}`);
-    trace().emit(`${name}.${accessType(this.#type)}`, [bracketed(this.address), vectorNode(nodes)]);
+    if (lanes.length !== this.count)
+      fail('CM5088', { what: 'a vector', why: `${this.count} values are needed, and these are ${lanes.length}` });
+    const nodes = lanes.map((lane) => inRegister(this.type, lane));
+    const name = accessName('st', this.space, options as LoadOptions, `.v${this.count}`);
+    trace().emit(`${name}.${accessType(this.type)}`, [bracketed(this.address), vectorNode(nodes)]);
   }
 }
 

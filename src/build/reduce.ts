@@ -1,5 +1,6 @@
 /** Reductions of a block: one value of all its threads. */
 import { syncThreads } from './atomic.ts';
+import { blockHas } from './block.ts';
 import { when } from './control.ts';
 import { fail } from './fail.ts';
 import type { Operand } from './handle.ts';
@@ -11,7 +12,7 @@ import { warpReduce } from './warp.ts';
 
 /** Options of `blockReduce`. */
 export interface BlockReduceOptions<T extends MemoryName> {
-  /** The threads of the block, a multiple of 32: blocks have one dimension. */
+  /** The threads of the block, a multiple of 32: blocks have one dimension. A launch with other blocks is CM5020. */
   readonly threads: number;
   /** What changes no value: 0 for sums, the least value for maxima. */
   readonly identity: Operand<T>;
@@ -28,6 +29,7 @@ export function blockReduce<T extends MemoryName>(
 ): Value<T> {
   if (!Number.isInteger(threads) || threads < 32 || threads > 1024 || threads % 32 !== 0)
     fail('CM5088', { what: '`blockReduce`', why: `${threads} threads are no multiple of 32 up to 1024` });
+  blockHas(threads, '`blockReduce`');
   const whole = warpReduce(value, combine);
   const warps = threads / 32;
   if (warps === 1) return whole;

@@ -1,4 +1,4 @@
-/** Launch shapes that TypeScript checks: a block of more than 1024 threads is a type error where its size is a constant. */
+/** Launch shapes that TypeScript checks: a block of 0 or more than 1024 threads is a type error where its size is a constant. */
 import type { Extent } from '../api/index.ts';
 
 /** A tuple of a length of at most four digits. */
@@ -33,6 +33,20 @@ type IsLarge<N extends number> = `${N}` extends `${infer A}${infer B}${infer C}$
     : true
   : false;
 
+/** Whether a constant is no number of threads: 0, negative, a fraction, or above 1024. */
+type IsWrong<N extends number> = N extends 0 ? true : `${N}` extends `-${string}` | `${string}.${string}` ? true : IsLarge<N>;
+
+/** Whether a constant is above 64, the most that a block has along z. */
+type IsDeep<N extends number> = `${N}` extends `${infer A}${infer B}${infer R}`
+  ? R extends ''
+    ? A extends '1' | '2' | '3' | '4' | '5'
+      ? false
+      : `${A}${B}` extends '60' | '61' | '62' | '63' | '64'
+        ? false
+        : true
+    : true
+  : false;
+
 /** `X * Y` threads, where it is at most 1024; `never` above. */
 type Product<X extends number, Y extends number, Sum extends readonly unknown[] = [], Done extends readonly unknown[] = []> =
   IsLarge<Sum['length']> extends true
@@ -46,7 +60,7 @@ type Product<X extends number, Y extends number, Sum extends readonly unknown[] 
 type Threads<B> = B extends number
   ? number extends B
     ? number
-    : IsLarge<B> extends true
+    : IsWrong<B> extends true
       ? never
       : B
   : B extends readonly [infer X extends number]
@@ -55,7 +69,11 @@ type Threads<B> = B extends number
       ? Both<X, Y>
       : B extends readonly [infer X extends number, infer Y extends number, infer Z extends number]
         ? Both<X, Y> extends infer XY extends number
-          ? Both<XY, Z>
+          ? number extends Z
+            ? number
+            : IsDeep<Z> extends true
+              ? never
+              : Both<XY, Z>
           : never
         : number;
 
@@ -71,5 +89,5 @@ type Both<X extends number, Y extends number> = number extends X
           : Product<A, B>
       : never;
 
-/** A block of at most 1024 threads. A constant shape with more is not of this type. */
-export type Block<B extends Extent> = [Threads<B>] extends [never] ? 'a block has at most 1024 threads' : B;
+/** A block of 1 to 1024 threads, at most 64 along z. A constant shape with other ones is not of this type. */
+export type Block<B extends Extent> = [Threads<B>] extends [never] ? 'a block has 1 to 1024 threads, at most 64 along z' : B;

@@ -1,9 +1,10 @@
 /** Tiles: parts of matrices in shared memory, laid out so that threads find their elements in different banks. */
 import { commitCopies, copyAsync, waitCopies } from './async.ts';
 import { syncThreads } from './atomic.ts';
+import { blockHasAtLeast } from './block.ts';
 import { loop, when } from './control.ts';
 import { fail } from './fail.ts';
-import type { Operand } from './handle.ts';
+import { type Operand, settled } from './handle.ts';
 import { shared } from './memory.ts';
 import type { Element, Index, Pointer, VectorElement } from './pointer.ts';
 import { trace } from './trace.ts';
@@ -131,7 +132,7 @@ export interface MatrixIn<T extends MemoryName = MemoryName> {
 
 /** Options of `loadTile`. */
 export interface LoadTileOptions {
-  /** The threads that load together: those of the block, whose number is a constant. */
+  /** The threads that load together: those of the block, whose number is a constant. A launch with fewer is CM5020. */
   readonly threads: number;
   /** The index of the thread among them. */
   readonly thread: Value<'u32'>;
@@ -157,12 +158,13 @@ const isAsync = (type: MemoryName, { async: wanted = false, vector: count = 1 }:
  */
 export function loadTile<T extends MemoryName>(
   tile: Tile<T>,
-  matrix: MatrixIn<T>,
+  matrix: MatrixIn<NoInfer<T>>,
   row: Operand<'u32'>,
   column: Operand<'u32'>,
   options: LoadTileOptions,
 ): void {
   const { threads, thread, vector: count = 1 } = options;
+  blockHasAtLeast(threads);
   const bytes = count * bytesOfType(tile.type);
   if (bytes > partBytes || tile.columns % count !== 0)
     fail('CM5088', { what: '`loadTile`', why: `copies of ${count} elements do not fit the rows of ${tile.columns}` });
@@ -262,7 +264,8 @@ export interface PipelineOptions {
  */
 export function pipeline({ stages, rounds, load, compute }: PipelineOptions): void {
   if (!Number.isInteger(stages) || stages < 2) fail('CM5088', { what: '`pipeline`', why: `${stages} stages: it has 2 or more` });
-  const count = valueOf32(rounds);
+  // What a variable has now, because `compute` may change it.
+  const count = new Value('u32', settled(valueOf32(rounds)));
   const isLate = mayNeed(80);
   const commit = (): void => void (isLate && commitCopies());
   for (let round = 0; round < stages - 1; round++) {

@@ -53,6 +53,8 @@ export class Trace {
   readonly loops: Loop[] = [];
   /** Special forms: what the target needs besides its instructions. */
   readonly needs: { sm: number; ptx: number }[] = [];
+  /** What functions of the body say of the block: its threads along x alone, or the least number of them. */
+  readonly block: { exactly?: number; least: number } = { least: 1 };
   scope: Scope = { outer: undefined, known: new Map(), isOpen: true };
   readonly #registers = new Map<string, number>();
   #labels = 0;

@@ -129,8 +129,11 @@ export const bf16x2 = scalar('bf16x2');
 
 /** Two values of a type next to each other: one access of twice the size, aligned to it. */
 export const v2 = <T extends MemoryName>({ name }: Type<T>): VectorType<T, 2> => ({ kind: 'vector', name, count: 2 });
+/** Types of 32 bits at most, of which an access has four. */
+export type NarrowName = Exclude<MemoryName, 'u64' | 's64' | 'b64' | 'f64'>;
+
 /** Four values of a type, of 32 bits at most, next to each other: one access of four times the size, aligned to it. */
-export const v4 = <T extends MemoryName>({ name }: Type<T>): VectorType<T, 4> => ({ kind: 'vector', name, count: 4 });
+export const v4 = <T extends NarrowName>({ name }: Type<T>): VectorType<T, 4> => ({ kind: 'vector', name, count: 4 });
 
 /** The size of an element of memory in bytes. */
 export const bytesOfType = (name: TypeName): number => Math.max(1, types[name].bits / 8);

@@ -1,24 +1,20 @@
 /** Values in registers, with an operation for each method. A method adds instructions to the kernel and gives their result. */
-import {
-  arithmetic,
-  type DivisionOptions,
-  divide,
-  type ExtremeOptions,
-  extreme,
-  type FloatOptions,
-  highProduct,
-  multiplyAdd,
-  remainder,
-  unary,
-  wide,
-  widerType,
-} from './arithmetic.ts';
+import { arithmetic, divide, extreme, highProduct, multiplyAdd, remainder, unary, wide, widerType } from './arithmetic.ts';
 import { complement, count, extractField, funnel, highestBit, insertField, logic, permute, reverse, shift, threeInputs } from './bits.ts';
-import { type CompareOptions, compare, isNan, type Relation, select } from './compare.ts';
+import { compare, isNan, type Relation, select } from './compare.ts';
 import { type ConvertOptions, convert, copied, halfOf, integral, reinterpret } from './convert.ts';
 import { type Handle, inRegister, moveType, nodeOf, noteMutable, type Operand } from './handle.ts';
 import { type Approximation, approximate, exponential, logarithm, reciprocal, squareRoot } from './math.ts';
 import { nameNode } from './nodes.ts';
+import type {
+  CompareOptions,
+  CompareOptionsOf,
+  DivisionOptionsOf,
+  ExtremeOptionsOf,
+  ProductOptionsOf,
+  SignOptionsOf,
+  SumOptionsOf,
+} from './options.ts';
 import { type Scope, trace } from './trace.ts';
 import type { BitwiseName, FloatName, IntegerName, NumberName, PairName, Type, TypeName, Wider } from './types.ts';
 
@@ -49,32 +45,32 @@ export class Value<T extends TypeName = TypeName> implements Handle<T> {
   }
 
   /** The sum; integers wrap. */
-  add(this: Value<NumberName>, other: Operand<T>, options?: FloatOptions): Value<T> {
+  add(this: Value<NumberName>, other: Operand<T>, options?: SumOptionsOf<T>): Value<T> {
     return of(this as Value<T>, arithmetic('add', this, other, options));
   }
 
   /** The difference; integers wrap. */
-  sub(this: Value<NumberName>, other: Operand<T>, options?: FloatOptions): Value<T> {
+  sub(this: Value<NumberName>, other: Operand<T>, options?: SumOptionsOf<T>): Value<T> {
     return of(this as Value<T>, arithmetic('sub', this, other, options));
   }
 
   /** The product; of integers the low half. */
-  mul(this: Value<NumberName>, other: Operand<T>, options?: FloatOptions): Value<T> {
+  mul(this: Value<NumberName>, other: Operand<T>, options?: ProductOptionsOf<T>): Value<T> {
     return of(this as Value<T>, arithmetic('mul', this, other, options));
   }
 
   /** `this * factor + addend`: of floats rounded once, of integers the low half. */
-  mad(this: Value<NumberName>, factor: Operand<T>, addend: Operand<T>, options?: FloatOptions): Value<T> {
+  mad(this: Value<NumberName>, factor: Operand<T>, addend: Operand<T>, options?: ProductOptionsOf<T>): Value<T> {
     return of(this as Value<T>, multiplyAdd(this, factor, addend, options));
   }
 
   /** `this * factor + addend` of floats, rounded once. */
-  fma(this: Value<FloatName | PairName>, factor: Operand<T>, addend: Operand<T>, options?: FloatOptions): Value<T> {
+  fma(this: Value<FloatName | PairName>, factor: Operand<T>, addend: Operand<T>, options?: ProductOptionsOf<T>): Value<T> {
     return of(this as Value<T>, multiplyAdd(this, factor, addend, options));
   }
 
   /** The quotient: of integers rounded to zero, of floats as IEEE 754 demands, or by `mode`. Division of an integer by 0 gives all ones. */
-  div(this: Value<IntegerName | FloatName>, other: Operand<T>, options?: DivisionOptions): Value<T> {
+  div(this: Value<IntegerName | FloatName>, other: Operand<T>, options?: DivisionOptionsOf<T>): Value<T> {
     return of(this as Value<T>, divide(this, other, options));
   }
 
@@ -84,22 +80,22 @@ export class Value<T extends TypeName = TypeName> implements Handle<T> {
   }
 
   /** `-this` */
-  neg(this: Value<Exclude<NumberName, 'u16' | 'u32' | 'u64'>>, options?: FloatOptions): Value<T> {
+  neg(this: Value<Exclude<NumberName, 'u16' | 'u32' | 'u64'>>, options?: SignOptionsOf<T>): Value<T> {
     return of(this as Value<T>, unary('neg', this, options));
   }
 
   /** The absolute value; that of the least integer is itself. */
-  abs(this: Value<Exclude<NumberName, 'u16' | 'u32' | 'u64'>>, options?: FloatOptions): Value<T> {
+  abs(this: Value<Exclude<NumberName, 'u16' | 'u32' | 'u64'>>, options?: SignOptionsOf<T>): Value<T> {
     return of(this as Value<T>, unary('abs', this, options));
   }
 
   /** The smaller of two; the other one if one is NaN, unless `nan` is set. Halves need sm_80. */
-  min(this: Value<NumberName>, other: Operand<T>, options?: ExtremeOptions): Value<T> {
+  min(this: Value<NumberName>, other: Operand<T>, options?: ExtremeOptionsOf<T>): Value<T> {
     return of(this as Value<T>, extreme('min', this, other, options));
   }
 
   /** The larger of two; the other one if one is NaN, unless `nan` is set. Halves need sm_80. */
-  max(this: Value<NumberName>, other: Operand<T>, options?: ExtremeOptions): Value<T> {
+  max(this: Value<NumberName>, other: Operand<T>, options?: ExtremeOptionsOf<T>): Value<T> {
     return of(this as Value<T>, extreme('max', this, other, options));
   }
 
@@ -199,32 +195,32 @@ export class Value<T extends TypeName = TypeName> implements Handle<T> {
   }
 
   /** Whether they are equal; false for NaN. */
-  eq(this: Value<Comparable>, other: Operand<T>, options?: CompareOptions): Value<'pred'> {
+  eq(this: Value<Comparable>, other: Operand<T>, options?: CompareOptionsOf<T>): Value<'pred'> {
     return compared('eq', this, other, options);
   }
 
   /** Whether they differ; true for NaN, as in JavaScript. */
-  ne(this: Value<Comparable>, other: Operand<T>, options?: CompareOptions): Value<'pred'> {
+  ne(this: Value<Comparable>, other: Operand<T>, options?: CompareOptionsOf<T>): Value<'pred'> {
     return compared('ne', this, other, options);
   }
 
   /** Whether this value is less. */
-  lt(this: Value<Comparable>, other: Operand<T>, options?: CompareOptions): Value<'pred'> {
+  lt(this: Value<Comparable>, other: Operand<T>, options?: CompareOptionsOf<T>): Value<'pred'> {
     return compared('lt', this, other, options);
   }
 
   /** Whether this value is less or equal. */
-  le(this: Value<Comparable>, other: Operand<T>, options?: CompareOptions): Value<'pred'> {
+  le(this: Value<Comparable>, other: Operand<T>, options?: CompareOptionsOf<T>): Value<'pred'> {
     return compared('le', this, other, options);
   }
 
   /** Whether this value is greater. */
-  gt(this: Value<Comparable>, other: Operand<T>, options?: CompareOptions): Value<'pred'> {
+  gt(this: Value<Comparable>, other: Operand<T>, options?: CompareOptionsOf<T>): Value<'pred'> {
     return compared('gt', this, other, options);
   }
 
   /** Whether this value is greater or equal. */
-  ge(this: Value<Comparable>, other: Operand<T>, options?: CompareOptions): Value<'pred'> {
+  ge(this: Value<Comparable>, other: Operand<T>, options?: CompareOptionsOf<T>): Value<'pred'> {
     return compared('ge', this, other, options);
   }
 
@@ -265,12 +261,12 @@ export class Value<T extends TypeName = TypeName> implements Handle<T> {
   }
 
   /** The square root, rounded once, or by `mode`. */
-  sqrt(this: Value<FloatName>, options?: DivisionOptions): Value<T> {
+  sqrt(this: Value<FloatName>, options?: DivisionOptionsOf<T>): Value<T> {
     return of(this as Value<T>, squareRoot(this, options));
   }
 
   /** `1 / this`, rounded once, or by `mode`. */
-  rcp(this: Value<FloatName>, options?: DivisionOptions): Value<T> {
+  rcp(this: Value<FloatName>, options?: DivisionOptionsOf<T>): Value<T> {
     return of(this as Value<T>, reciprocal(this, options));
   }
 

@@ -1,5 +1,5 @@
 /** Vectors: two or four values of a type, which memory is read and written by at once. */
-import { computed, inRegister, type Operand } from './handle.ts';
+import { computed, inRegister, type Operand, settled } from './handle.ts';
 import { vectorNode } from './nodes.ts';
 import type { Type, TypeName } from './types.ts';
 import { constant, Value } from './value.ts';
@@ -55,9 +55,10 @@ export const vector = <T extends TypeName, const L extends readonly Operand<NoIn
   );
 
 function laneOf<T extends TypeName>(type: Type<T>, given: Operand<T>): Value<T> {
-  if (given instanceof Value) return given as Value<T>;
-  if (typeof given === 'object') return ('get' in given ? given.get() : given) as Value<T>;
-  return constant(type, given as never);
+  if (typeof given !== 'object') return constant(type, given as never);
+  const handle = 'register' in given ? given : given.get();
+  // What a variable has now: a vector does not change with it.
+  return new Value(type.name, settled(handle)) as Value<T>;
 }
 
 interface PairOf {

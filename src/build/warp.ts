@@ -1,6 +1,6 @@
 /** Operations of warps: 32 threads that exchange values without memory. Source: PTX ISA 9.0, 9.7.9.6 (shfl) and 9.7.13 (vote, match, redux). */
 import { fail } from './fail.ts';
-import { added, type Handle, inRegister, nodeOf, type Operand } from './handle.ts';
+import { added, type Handle, inRegister, nodeOf, type Operand, settled } from './handle.ts';
 import { integerNode, nameNode } from './nodes.ts';
 import { trace } from './trace.ts';
 import { type TypeName, types } from './types.ts';
@@ -120,7 +120,8 @@ export function warpReduce<T extends TypeName>(
 ): Value<T> {
   const { width = 32 } = options;
   if (![1, 2, 4, 8, 16, 32].includes(width)) fail('CM5088', { what: 'a width', why: `${width} is no power of two up to 32` });
-  let result = value;
+  // A group of one lane has what a variable is now, and not the variable.
+  let result: Value<T> = width === 1 ? new Value(value.type, settled(value)) : value;
   for (let distance = width / 2; distance >= 1; distance /= 2) result = combine(result, shuffleXor(result, distance, options));
   return result;
 }

@@ -11,6 +11,7 @@ import {
   type Type,
   type Value,
   type Variable,
+  type Writable,
 } from '../build/index.ts';
 
 /** The letter of a type in the names of BLAS: single, double, complex, double complex. */
@@ -46,7 +47,7 @@ export function load<S extends Space>(letter: Letter, from: Pointer<'f32', S>, i
   return { re: place.at(0).get(), im: place.at(1).get() };
 }
 /** Stores a number. */
-export function store<S extends Space>(letter: Letter, to: Pointer<'f32', S>, index: Index, value: Number): void {
+export function store<S extends Writable>(letter: Letter, to: Pointer<'f32', S>, index: Index, value: Number): void {
   if (!isComplex(letter)) return to.at(index).set(value.re);
   const place = to.add(index).add(index);
   place.at(0).set(value.re);

@@ -1,5 +1,5 @@
 /** What kernels of rows share: a block for each row, whose threads go along it, four elements at a time. */
-import { blockIndex, blockReduce, f32, loop, type Pointer, threadIndex, type Value } from '../build/index.ts';
+import { blockIndex, blockReduce, f32, loop, type Pointer, threadIndex, type Value, warpReduce } from '../build/index.ts';
 import { larger, plus } from './functions.ts';
 import { refuse } from './refuse.ts';
 import type { Floating } from './routine.ts';
@@ -43,8 +43,11 @@ export function alongRow(
   loop(whole.add(index), columns, threads, (c) => visit([c]));
 }
 
-/** The sum of a value over the threads of the row. */
-export const rowSum = (value: Real, threads: number): Real => blockReduce(value, plus, { threads, identity: 0 });
+/** The sum of a value over the threads of the row: those of the block, or a warp of a block with several rows. */
+export const rowSum = (value: Real, threads: number): Real =>
+  threads === 32 ? warpReduce(value, plus) : blockReduce(value, plus, { threads, identity: 0 });
 /** The maximum of a value over the threads of the row. */
 export const rowMaximum = (value: Real, threads: number): Real =>
-  blockReduce(value, (a, b) => larger(a, b), { threads, identity: Number.NEGATIVE_INFINITY });
+  threads === 32
+    ? warpReduce(value, (a, b) => larger(a, b))
+    : blockReduce(value, (a, b) => larger(a, b), { threads, identity: Number.NEGATIVE_INFINITY });

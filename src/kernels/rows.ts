@@ -12,10 +12,8 @@ import {
   type Variable,
   v4,
   warpIndex,
-  warpReduce,
   when,
 } from '../build/index.ts';
-import { larger, plus } from './functions.ts';
 import type { Floating } from './routine.ts';
 import { rowMaximum, rowSum } from './row.ts';
 
@@ -161,12 +159,12 @@ export class HeldRow {
 
   /** The sum of one value of each thread. */
   sum(value: Real): Real {
-    return this.form.threads === 32 ? warpReduce(value, plus) : rowSum(value, this.form.threads);
+    return rowSum(value, this.form.threads);
   }
 
   /** The largest of one value of each thread; NaN if one is. */
   maximum(value: Real): Real {
-    return this.form.threads === 32 ? warpReduce(value, (a, b) => larger(a, b)) : rowMaximum(value, this.form.threads);
+    return rowMaximum(value, this.form.threads);
   }
 }
 

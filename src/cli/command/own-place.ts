@@ -1,4 +1,4 @@
-/** Where this program is. In a single-file program, addresses of modules are those of the machine that built it. */
+/** Where this program is. In a single-file program, modules have no place of their own. */
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 

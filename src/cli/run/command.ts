@@ -75,7 +75,7 @@ const options: readonly Option[] = [
     name: 'engine',
     value: 'ENGINE',
     choices: ['auto', 'lane', 'simd'],
-    doc: 'The code generator of the CPU device. `lane` compiles scalar code that runs one thread at a time. `simd` vectorizes groups of threads. `auto` (the default) is `simd` for blocks of at least one warp, or the faster of both where threads do not communicate and a launch takes long.',
+    doc: 'The code generator of the CPU device. `lane` compiles scalar code that runs one thread at a time, each up to the next barrier or warp collective. `simd` vectorizes groups of threads. `auto` (the default) is `simd` for blocks of at least one warp, or the faster of both where threads do not communicate and a launch takes long.',
   },
   {
     name: 'fma',

@@ -1,5 +1,5 @@
 /** Where the bytecode of the built program is: beside it, because whoever can write there can change the program anyway. */
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytecodeName } from './bytecode-name.ts';
 
@@ -19,9 +19,24 @@ export function bytecodeProgram(dist: string): string | undefined {
   return existsSync(program) ? program : undefined;
 }
 
-/** Whether bytecode can and should be made: it is not turned off, and the user may write into the package's folder. */
+/** The folder in which it is made, so that the other one is whole or absent. While it is there, no other process makes it. */
+export const makingFolder = (dist: string): string => `${bytecodeFolder(dist)}.new`;
+
+/** Milliseconds after which that folder is left over: of a process that was ended, or of a copy that was taken meanwhile. */
+const leftMs = 600_000;
+
+/** Whether that folder is left over; undefined if there is none. */
+export function isLeft(dist: string): boolean | undefined {
+  try {
+    return Math.abs(Date.now() - statSync(makingFolder(dist)).mtimeMs) > leftMs;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether bytecode can and should be made: it is not turned off, no process makes it, and the user may write into the package's folder. */
 export function wantsBytecode(dist: string): boolean {
-  if (process.env.CUMETAL_BYTECODE === '0' || existsSync(`${bytecodeFolder(dist)}.new`)) return false;
+  if (process.env.CUMETAL_BYTECODE === '0' || isLeft(dist) === false) return false;
   try {
     accessSync(dist, constants.W_OK);
     return true;

@@ -4,12 +4,13 @@
  * `start-built.ts` starts this file as a process after the first run; `scripts/bundle.ts` calls it in a checkout.
  * Bun makes bytecode of CommonJS modules. Parts that are loaded together are functions of one such file, because finding and opening a file
  * takes longer than reading it; the others stay files. `scripts/bundle.ts` lists the groups.
+ * The package may be moved or copied with its bytecode, so that nothing in it names a place: a part finds its own at run time.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { bytecodeName } from './bytecode-name.ts';
-import { bytecodeFolder, currentFile, programFiles } from './bytecode-place.ts';
+import { bytecodeFolder, currentFile, isLeft, makingFolder, programFiles } from './bytecode-place.ts';
 
 /** Relative imports in a part, static and dynamic. */
 const importedPart = /(?:\bfrom|\bimport)\s*\(?\s*["'](\.{1,2}\/[^"']+\.js)["']/g;
@@ -79,6 +80,17 @@ function importOf(names: string, required: string, lazy: ReadonlySet<string> | u
   return `${taken.length > 0 ? `const {${taken}} = ${required};` : ''}${called.length > 0 ? `const ${called};` : ''}`;
 }
 
+/** What a part has in the place of `import.meta.url`, for which the bundler would write where the part is now. */
+const ownUrl = 'urlOfThisPart';
+
+/** The text with that name defined, if it is used: the URL of the built file that the part is made of, from the path that Bun loads. */
+function withOwnUrl(text: string, part: string): string {
+  if (!text.includes('import.meta.url')) return text;
+  // Bun calls a CommonJS module with its path as the fourth argument; the name for it, `__filename`, is one that the bundler replaces too.
+  const up = '../'.repeat(part.split('/').length + 1);
+  return `const ${ownUrl} = new URL(${JSON.stringify(up + part)}, Bun.pathToFileURL(arguments[3])).href;${text}`;
+}
+
 /** A part as a function that runs it once and gives what it exports. */
 function asFunction(text: string, name: string): string {
   const body = text
@@ -99,13 +111,9 @@ export async function makeBytecode(given: string): Promise<void> {
   // The bundler names files by their real paths.
   const dist = realpathSync(given);
   const folder = bytecodeFolder(dist);
-  const made = `${folder}.new`;
+  const made = makingFolder(dist);
   mkdirSync(dirname(folder), { recursive: true });
-  try {
-    mkdirSync(made);
-  } catch {
-    return;
-  }
+  if (!isClaimed(dist)) return;
   const groups = groupsOf(dist);
   const files = [...new Set([...groups.groupOf.values()].map(({ file }) => file))];
   const parts = { name: 'parts', setup: (build: Bun.PluginBuilder) => onParts(build, dist, groups) };
@@ -117,6 +125,7 @@ export async function makeBytecode(given: string): Promise<void> {
     format: 'cjs',
     bytecode: true,
     minify: { whitespace: true, identifiers: true },
+    define: { 'import.meta.url': ownUrl },
     plugins: [parts],
   });
   if (!isWhole(made)) return;
@@ -126,8 +135,25 @@ export async function makeBytecode(given: string): Promise<void> {
   renameSync(`${made}-name`, currentFile(dist));
 }
 
-/** Whether every file is there that a file requires. */
+/** Whether this process is the one that makes it. */
+function isClaimed(dist: string): boolean {
+  const made = makingFolder(dist);
+  try {
+    if (isLeft(dist)) {
+      // Of several processes, one can rename it.
+      renameSync(made, `${made}-${process.pid}`);
+      rmSync(`${made}-${process.pid}`, { recursive: true, force: true });
+    }
+    mkdirSync(made);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether every file is there that starts the program or that a file requires. */
 function isWhole(folder: string): boolean {
+  if (!programFiles.every((name) => existsSync(join(folder, name)))) return false;
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'));
   return files.every((name) =>
     [...readFileSync(join(folder, name), 'utf8').matchAll(/\brequire\("(\.{1,2}\/[^"]+)"\)/g)].every(([, to]) =>
@@ -137,7 +163,7 @@ function isWhole(folder: string): boolean {
 }
 
 function onParts(build: Bun.PluginBuilder, dist: string, groups: Groups): void {
-  const readPart = (part: string): string => withRequire(readFileSync(join(dist, part), 'utf8'), dirname(part), groups);
+  const readPart = (part: string): string => withOwnUrl(withRequire(readFileSync(join(dist, part), 'utf8'), dirname(part), groups), part);
   build.onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) => (kind.startsWith('entry-point') ? undefined : { path, external: true }));
   build.onResolve({ filter: /\/group\d+\.js$/ }, ({ path, kind }) =>
     kind.startsWith('entry-point') ? { path } : { path, external: true },
