@@ -4,7 +4,18 @@ import { errorOf } from '../api/failures.ts';
 import { type Device, type KernelBuffer, partOf, type Stream } from '../api/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { TypedKernel } from '../build/index.ts';
-import { chirpKernel, type Form, loadKernel, type PassForm, type Precision, passKernel, storeKernel, threads } from './kernels.ts';
+import {
+  blockOf,
+  chirpKernel,
+  type Form,
+  loadKernel,
+  narrow,
+  type PassForm,
+  type Precision,
+  passKernel,
+  storeKernel,
+  threads,
+} from './kernels.ts';
 import { chirpOf, type Parts, paddedLength, radicesOf, rootsOfUnity } from './tables.ts';
 
 /** The kinds of transforms: complex or real numbers of f32 (C, R) or f64 (Z, D) to others. */
@@ -98,8 +109,13 @@ export class CufftPlan {
     return made;
   }
 
-  #launch(kernel: TypedKernel, grid: number | readonly [number, number, number], args: Readonly<Record<string, unknown>>): void {
-    kernel.launch(this.#device, { grid, block: threads, args: args as never, ...(this.stream ? { stream: this.stream } : {}) });
+  #launch(
+    kernel: TypedKernel,
+    grid: number | readonly [number, number, number],
+    args: Readonly<Record<string, unknown>>,
+    block: readonly [number, number, number] = [threads, 1, 1],
+  ): void {
+    kernel.launch(this.#device, { grid, block: block as never, args: args as never, ...(this.stream ? { stream: this.stream } : {}) });
   }
 
   /** The passes of one length: `outer` parts, and `inner` numbers between neighbors. */
@@ -113,15 +129,18 @@ export class CufftPlan {
       const form: Omit<PassForm, 'from' | 'to'> = {
         precision: this.#precision,
         radix,
-        step: isPower && own % threads === 0 && count % threads === 0 ? 'wide' : isPower ? 'power' : 'any',
+        ...rowsOf(count, own),
+        readsRoots: this.#device.info.kind === 'cpu',
         isLast: index === radices.length - 1,
       };
       step *= radix;
-      const grid = [Math.ceil(count / threads), Math.min(65535, outer), Math.ceil(outer / 65535)] as const;
+      const lines = Math.ceil((outer * form.row) / threads);
+      const grid = [Math.ceil(count / form.row), Math.min(65535, lines), Math.ceil(lines / 65535)] as const;
       const words = { count, step: own, shift: isPower ? Math.log2(own) : 0, rootStep, length: length * inner, outer };
       return (from, to) => {
         const arrays = { fromRe: from.re, fromIm: from.im, toRe: to.re, toIm: to.im, rootsRe: roots.re, rootsIm: roots.im };
-        this.#launch(passKernel({ ...form, from: from.stride, to: to.stride }), grid, { ...arrays, ...words });
+        const whole = { ...form, from: from.stride, to: to.stride };
+        this.#launch(passKernel(whole), grid, { ...arrays, ...words }, blockOf(whole));
       };
     });
   }
@@ -243,6 +262,14 @@ export class CufftPlan {
     this.#isDestroyed = true;
     for (const buffer of this.#buffers.splice(0)) buffer.free();
   }
+}
+
+/** How the threads of a pass lie: `count` small transforms of a part, `own` numbers between neighbors. */
+function rowsOf(count: number, own: number): Pick<PassForm, 'step' | 'row' | 'isFull'> {
+  const row = [threads, 64, 32, narrow].find((each) => count % each === 0);
+  const isPower = (own & (own - 1)) === 0;
+  const step = own === 1 ? 'first' : !isPower ? 'any' : row && own % row === 0 ? 'wide' : row && own % narrow === 0 ? 'narrow' : 'power';
+  return { step, row: row ?? threads, isFull: row !== undefined };
 }
 
 /** What is read and written. */
