@@ -55,10 +55,10 @@ export interface PassForm {
   readonly from: 1 | 2;
   readonly to: 1 | 2;
   /**
-   * The product of the radices before: 1 (`first`), a multiple of the threads of a row, which have the same root then (`wide`), one of 16, so that
-   * 16 threads have (`narrow`), another power of two, or any number.
+   * Numbers between neighbors, times the product of the radices before: 1 (`first`), a power of two and a multiple of the threads of a row, which have
+   * the same root then (`wide`), one of 16, so that 16 threads have (`narrow`), another power of two, another multiple of a row (`rows`), or any number.
    */
-  readonly step: 'first' | 'wide' | 'narrow' | 'power' | 'any';
+  readonly step: 'first' | 'wide' | 'narrow' | 'power' | 'rows' | 'any';
   /** Threads of a row, which is in one part. A block has as many rows as there are threads for. */
   readonly row: number;
   /** Whether rows are full. */
@@ -80,8 +80,12 @@ type Pass = Record<'fromRe' | 'fromIm' | 'toRe' | 'toIm' | 'rootsRe' | 'rootsIm'
 
 /** The place of this thread: the number in its part, and the part. */
 function placeOf({ step, shift }: Pass, { step: how, row }: PassForm, i: Word): { q: Word; p: Word } {
+  const start = blockIndex('x').mul(row);
+  if (how === 'rows') {
+    const p = start.div(step);
+    return { q: start.sub(p.mul(step)).add(threadIndex()), p };
+  }
   if (how === 'wide' || how === 'narrow') {
-    const start = blockIndex('x').mul(row);
     const first = how === 'wide' ? start : start.add(threadIndex('y').mul(narrow));
     const p = first.shr(shift);
     return { q: first.sub(p.shl(shift)).add(threadIndex()), p };
@@ -158,8 +162,21 @@ function transformPart(form: PassForm, p: Pass): void {
 /** What is in memory: complex numbers, real ones, or the first half of what has real ones as its transform. */
 export type Form = 'complex' | 'real' | 'half';
 
-const layoutWords = { n0: u32, n1: u32, n2: u32, embed1: u64, embed2: u64, stride: u64, distance: u64, total: u32, rank: u32 } as const;
-type Layout = Record<'n0' | 'n1' | 'n2' | 'total' | 'rank', Word> & Record<'embed1' | 'embed2' | 'stride' | 'distance', Value<'u64'>>;
+const layoutWords = {
+  n0: u32,
+  n1: u32,
+  n2: u32,
+  stored: u32,
+  embed1: u64,
+  embed2: u64,
+  stride: u64,
+  distance: u64,
+  total: u32,
+  rank: u32,
+} as const;
+/** `stored` numbers of a row of `n2` are in memory. */
+type Layout = Record<'n0' | 'n1' | 'n2' | 'stored' | 'total' | 'rank', Word> &
+  Record<'embed1' | 'embed2' | 'stride' | 'distance', Value<'u64'>>;
 
 /** Places of an element along three dimensions, of which the first ones may have a size of 1. */
 function placesOf({ n0, n1, n2 }: Layout, i: Word): { batch: Word; at: [Word, Word, Word] } {
@@ -218,13 +235,44 @@ export function storeKernel(precision: Precision, form: Form): TypedKernel {
       const { batch, at } = placesOf(p, i);
       const offset = offsetOf(p, batch, at);
       if (form === 'real') return p.memory.at(offset).set(p.re.at(i).get());
-      const isStored = form === 'half' ? at[2].le(p.n2.shr(1)) : i.eq(i);
+      const isStored = form === 'half' ? at[2].lt(p.stored) : i.eq(i);
       when(isStored, () => {
         p.memory.at(offset.shl(1)).set(p.re.at(i).get());
         p.memory.at(offset.shl(1), 1).set(p.im.at(i).get());
       });
     }),
   );
+}
+
+type Unraveled = Record<'fromRe' | 'fromIm' | 'toRe' | 'toIm' | 'rootsRe' | 'rootsIm', Reals> & Record<'length' | 'pitch' | 'outer', Word>;
+
+/**
+ * The first half of the transform of real numbers from that of half as many complex ones, which are the real ones by pairs: `outer` rows of `length`, to rows of
+ * `pitch` numbers. Source: W. H. Press and others, "Numerical Recipes", 12.3.
+ */
+export function unravelKernel(precision: Precision, to: 1 | 2): TypedKernel {
+  const type = typeOf(precision);
+  const reals = { fromRe: ptr(type), fromIm: ptr(type), toRe: ptr(type), toIm: ptr(type), rootsRe: ptr(type), rootsIm: ptr(type) };
+  const words = { length: u32, pitch: u32, outer: u32 };
+  return once(`cufft_${precision}_unravel_${to === 2 ? 'pairs' : 'parts'}`, { ...reals, ...words }, (p: Unraveled) => {
+    const row = blockIndex('z').mad(65535, blockIndex('y'));
+    const k = blockIndex('x').mad(threads, threadIndex());
+    when(row.lt(p.outer).and(k.le(p.length)), () => {
+      const at = (base: Reals, start: Value<'u64'>, stride: number): Reals => base.add(stride === 2 ? start.shl(1) : start);
+      const [inRe, inIm] = [p.fromRe, p.fromIm].map((base) => at(base, row.mulWide(p.length), 1)) as [Reals, Reals];
+      const [outRe, outIm] = [p.toRe, p.toIm].map((base) => at(base, row.mulWide(p.pitch), to)) as [Reals, Reals];
+      // The number behind the last one is the first one.
+      const own = k.eq(p.length).select(0, k);
+      const other = k.eq(0).select(0, p.length.sub(k));
+      const [a, b] = [own, other].map((place) => ({ re: inRe.at(place).get(), im: inIm.at(place).get() })) as [Complex, Complex];
+      const even = { re: a.re.add(b.re).mul(0.5), im: a.im.sub(b.im).mul(0.5) };
+      const odd = { re: a.im.add(b.im).mul(0.5), im: b.re.sub(a.re).mul(0.5) };
+      const turned = multiply(odd, { re: p.rootsRe.at(k).get(), im: p.rootsIm.at(k).get() });
+      const place = to === 2 ? k.shl(1) : k;
+      outRe.at(place).set(even.re.add(turned.re));
+      outIm.at(place).set(even.im.add(turned.im));
+    });
+  });
 }
 
 type Chirped = Record<'fromRe' | 'fromIm' | 'toRe' | 'toIm' | 'chirpRe' | 'chirpIm', Reals> &
