@@ -10,6 +10,7 @@ import { bitcode } from './bitcode.ts';
 import { codeSize } from './code-size.ts';
 import { compile } from './compile.ts';
 import { cpu } from './cpu.ts';
+import { fft } from './fft.ts';
 import { growth } from './growth.ts';
 import { launching } from './launch.ts';
 import { libraries } from './libraries.ts';
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, (words: readonly string[]) => Bench | und
   bitcode,
   compile,
   cpu,
+  fft,
   launch: launching,
   libraries,
   math,

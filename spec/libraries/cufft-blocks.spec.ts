@@ -135,6 +135,31 @@ test('real numbers, which the passes read and write themselves', async () => {
         await real(n, batch, isDouble, isInPlace);
 });
 
+test('real numbers of several dimensions, whose rows are pairs', async () => {
+  for (const n of [
+    [64, 128],
+    [5, 4096],
+    [32, 3, 64],
+  ]) {
+    const impulses = impulsesOf(n, product(n)).map(({ at, weight }) => ({ at, weight: [weight[0], 0] as const }));
+    const given = new Float32Array(product(n));
+    for (const { at, weight } of impulses) given[indexOf(n, at)]! += weight[0];
+    const [last, row] = [n.at(-1)!, n.at(-1)! / 2 + 1];
+    const places = Array.from({ length: (given.length / last) * row }, (_, i) => Math.floor(i / row) * last + (i % row));
+    const [x, y] = [device.bufferOf('f32', given), device.allocate('f32', 2 * places.length)];
+    const plan = planOf(n, 'R2C', 1);
+    cufft.cufftExecR2C(plan, x, y);
+    close(
+      await y.read(),
+      places.flatMap((k) => sumAt(n, impulses, k, -1)),
+      2e-6,
+      n.join(' x '),
+      1,
+    );
+    plan.destroy();
+  }
+});
+
 test('a transform from an odd element on, where no vector may start', async () => {
   const n = 64;
   const impulses = impulsesOf([n], 3);

@@ -77,7 +77,7 @@ test('three dimensions of f64, there and back', async () => {
 });
 
 /** The first half of the transform of real numbers along the last dimension. */
-function halfOf(values: Float32Array, n: readonly number[]): number[] {
+function halfOf(values: Float32Array | Float64Array, n: readonly number[]): number[] {
   const pairs = Float64Array.from({ length: 2 * values.length }, (_, i) => (i % 2 === 0 ? values[i / 2]! : 0));
   const whole = transform(pairs, n, -1);
   const last = n.at(-1)!;
@@ -109,6 +109,45 @@ test('real numbers, in place and not, and back', async () => {
     'C2R',
     60,
   );
+});
+
+/** Real numbers of one to three dimensions, of f32 and of f64. */
+async function real(n: readonly number[], batch = 1): Promise<void> {
+  const count = n.reduce((product, each) => product * each, 1);
+  const single = numbers(count * batch, count);
+  for (const type of ['R2C', 'D2Z'] as const) {
+    const values = type === 'R2C' ? single : Float64Array.from(single);
+    const precision = type === 'R2C' ? 'f32' : 'f64';
+    const x = device.bufferOf(precision, values as never);
+    const y = device.allocate(precision, ((2 * count) / n.at(-1)!) * (Math.floor(n.at(-1)! / 2) + 1) * batch);
+    const plan = cufft.cufftPlanMany(device, n.length, n, null, 1, 0, null, 1, 0, type, batch);
+    if (type === 'R2C') cufft.cufftExecR2C(plan, x as never, y as never);
+    else cufft.cufftExecD2Z(plan, x as never, y as never);
+    const expected = Array.from({ length: batch }, (_, b) => halfOf(values.subarray(count * b, count * (b + 1)), n)).flat();
+    const error = (type === 'R2C' ? 1e-6 : 1e-13) * Math.sqrt(count);
+    close(await y.read(), expected, error, `${type} ${batch} of ${n.join(' x ')}`, 1);
+    assert.equal(await x.read(), values, 'the input is not changed');
+    cufft.cufftDestroy(plan);
+  }
+}
+
+test('real numbers of even, odd and prime lengths, in several dimensions', async () => {
+  for (const length of [1, 2, 4, 6, 34, 37, 64]) await real([length], 3);
+  await real([512], 2);
+  await real([8, 64]);
+  await real([3, 4, 40], 2);
+});
+prove(test, 'real numbers of many lengths', async () => {
+  for (const length of [16, 20, 32, 96, 128, 250, 1000, 1024, 2048, 4096]) await real([length], 2);
+  for (const n of [
+    [16, 256],
+    [32, 94],
+    [7, 66],
+    [64, 6],
+    [256, 8],
+    [2, 3, 128],
+  ])
+    await real(n);
 });
 
 test('layouts with strides, distances and rows that are longer', async () => {

@@ -5,7 +5,19 @@ import { type Device, type KernelBuffer, partOf, type Stream } from '../api/inde
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { TypedKernel } from '../build/index.ts';
 import { blockPassKernel, type Stored, sequencesOf, threadsOf, widest } from './block-pass.ts';
-import { chirpKernel, type Form, loadKernel, type PassForm, type Precision, passKernel, storeKernel, threads } from './kernels.ts';
+import {
+  blockOf,
+  chirpKernel,
+  type Form,
+  loadKernel,
+  narrow,
+  type PassForm,
+  type Precision,
+  passKernel,
+  storeKernel,
+  threads,
+  unravelKernel,
+} from './kernels.ts';
 import { blocksOf, chirpOf, type Parts, paddedLength, radicesOf, rootsOfUnity } from './tables.ts';
 
 /** The kinds of transforms: complex or real numbers of f32 (C, R) or f64 (Z, D) to others. */
@@ -87,6 +99,8 @@ export class CufftPlan {
   readonly #work: readonly [Arrays, Arrays];
   readonly #steps: readonly Step[];
   readonly #hasBlocks: boolean;
+  /** The same for real numbers as pairs; undefined where rows of them are not such pairs. */
+  readonly #halved: Halved | undefined;
   #isDestroyed = false;
 
   /** @internal `hasBlocks`: whether the threads of a block share sequences, which is slower where one core runs them all. */
@@ -97,11 +111,14 @@ export class CufftPlan {
     this.type = sizes.type;
     this.#precision = /[ZD]/.test(sizes.type) ? 'f64' : 'f32';
     const total = sizes.n.reduce((product, n) => product * n, sizes.batch);
-    const most = Math.max(total, ...sizes.n.map((n) => (radicesOf(n) ? 0 : (total / n) * paddedLength(n))));
+    const pitch = halvedPitch(sizes);
+    const lengths = sizes.n.map((n) => (radicesOf(n) ? 0 : (total / n) * paddedLength(n)));
+    const most = Math.max(total, (total / sizes.n[2]) * (pitch ?? 0), ...lengths);
     if (most > 2 ** 31 - 2 ** 16) refuse('cufftPlan', `${most} numbers are more than 2147418112`);
     const array = (): Arrays => ({ re: this.#allocate(most), im: this.#allocate(most), stride: 1 });
     this.#work = [array(), array()];
-    this.#steps = this.#stepsOf(total);
+    this.#halved = pitch === undefined ? undefined : this.#halvedOf(total / sizes.n[2], pitch);
+    this.#steps = this.#stepsOf(sizes.n, total, 1);
   }
 
   #allocate(count: number): KernelBuffer {
@@ -130,9 +147,9 @@ export class CufftPlan {
     kernel: TypedKernel,
     grid: number | readonly [number, number, number],
     args: Readonly<Record<string, unknown>>,
-    block: number = threads,
+    block: readonly [number, number, number] = [threads, 1, 1],
   ): void {
-    kernel.launch(this.#device, { grid, block, args: args as never, ...(this.stream ? { stream: this.stream } : {}) });
+    kernel.launch(this.#device, { grid, block: block as never, args: args as never, ...(this.stream ? { stream: this.stream } : {}) });
   }
 
   /** The radices of passes over blocks, if the device has the shared memory. */
@@ -159,15 +176,18 @@ export class CufftPlan {
       const form: Omit<PassForm, 'from' | 'to'> = {
         precision: this.#precision,
         radix,
-        step: isPower && own % threads === 0 && count % threads === 0 ? 'wide' : isPower ? 'power' : 'any',
+        ...rowsOf(count, own),
+        readsRoots: this.#device.info.kind === 'cpu',
         isLast: index === radices.length - 1,
       };
       step *= radix;
-      const grid = [Math.ceil(count / threads), Math.min(65535, outer), Math.ceil(outer / 65535)] as const;
+      const lines = Math.ceil((outer * form.row) / threads);
+      const grid = [Math.ceil(count / form.row), Math.min(65535, lines), Math.ceil(lines / 65535)] as const;
       const words = { count, step: own, shift: isPower ? Math.log2(own) : 0, rootStep, length: length * inner, outer };
       return (from, to) => {
         const arrays = { fromRe: from.re, fromIm: from.im, toRe: to.re, toIm: to.im, rootsRe: roots.re, rootsIm: roots.im };
-        this.#launch(passKernel({ ...form, from: from.stride, to: to.stride }), grid, { ...arrays, ...words });
+        const whole = { ...form, from: from.stride, to: to.stride };
+        this.#launch(passKernel(whole), grid, { ...arrays, ...words }, blockOf(whole));
       };
     });
   }
@@ -188,7 +208,7 @@ export class CufftPlan {
       const arrays = { fromRe: from.re, fromIm: from.im, toRe: to.re, toIm: to.im };
       const pass = blockPassKernel({ ...form, from: from.stored, to: to.stored });
       const pitches = { fromPitch: given.real?.pitch ?? 0, toPitch: taken.real?.pitch ?? 0 };
-      this.#launch(pass, grid, { ...arrays, ...tables, ...words, ...pitches }, threadsOf(form));
+      this.#launch(pass, grid, { ...arrays, ...tables, ...words, ...pitches }, [threadsOf(form), 1, 1]);
     };
   }
 
@@ -226,10 +246,24 @@ export class CufftPlan {
     ];
   }
 
-  #stepsOf(total: number): Step[] {
-    let inner = 1;
+  /** Real numbers as half as many complex ones: their transform, what takes it apart to rows of `pitch`, and the other dimensions. */
+  #halvedOf(rows: number, pitch: number): Halved {
+    const { n, rank } = this.sizes;
+    const length = n[2] / 2;
+    const roots = this.#table(`roots ${n[2]}`, () => rootsOfUnity(n[2]));
+    const grid = [Math.ceil((length + 1) / threads), Math.min(65535, rows), Math.ceil(rows / 65535)] as const;
+    const unravel: Step = (from, to) => {
+      const arrays = { fromRe: from.re, fromIm: from.im, toRe: to.re, toIm: to.im, rootsRe: roots.re, rootsIm: roots.im };
+      this.#launch(unravelKernel(this.#precision, to.stride), grid, { ...arrays, length, pitch, outer: rows });
+    };
+    const others = rank === 1 ? [] : this.#stepsOf([n[0], n[1]], rows * pitch, pitch);
+    return { pitch, steps: [...this.#passes(length, rows, 1), unravel, ...others] };
+  }
+
+  /** The steps of some dimensions of `total` numbers, with `inner` numbers between those of the last one. */
+  #stepsOf(dimensions: readonly number[], total: number, inner: number): Step[] {
     const all: Step[] = [];
-    for (const n of [...this.sizes.n].reverse()) {
+    for (const n of [...dimensions].reverse()) {
       const outer = total / (inner * n);
       if (n > 1 && total > 0) all.push(...(radicesOf(n) ? this.#passes(n, outer, inner) : this.#convolution(n, outer, inner)));
       inner *= n;
@@ -264,12 +298,7 @@ export class CufftPlan {
     assertHolds(name, 'the output', to, needed(this.sizes, output, outForm));
     const turned = (arrays: Arrays): Arrays => (isInverse ? swapped(arrays) : arrays);
     if (this.#isDirect && (!this.#hasBlocks || [from, to].every(isPaired))) {
-      const pairs = (buffer: unknown): Arrays => {
-        const part = partOf(buffer);
-        if (!part) refuse(name, 'a transform takes buffers');
-        return turned({ re: part.part(0), im: part.part(1), stride: 2 });
-      };
-      this.#chain(pairs(from), pairs(to));
+      this.#chain(turned(pairsOf(name, from)), turned(pairsOf(name, to)));
       return;
     }
     if (this.#isDirectReal && isPaired(inForm === 'half' ? from : to)) {
@@ -280,28 +309,40 @@ export class CufftPlan {
       this.#chain(arrays(from, inForm as 'half', input), arrays(to, outForm as 'half', output));
       return;
     }
+    const isHalved = from !== to && (!this.#hasBlocks || [from, to].every(isPaired));
+    if (this.#halved && isHalved) return this.#runHalved(this.#halved, name, from, to, output);
     const [first] = this.#work;
     this.#move(loadKernel(this.#precision, inForm), from, turned(first), input);
     const last = this.#chain(first, undefined);
     this.#move(storeKernel(this.#precision, outForm), to, turned(last), output);
   }
 
+  /** Runs the transform of rows of real numbers. */
+  #runHalved({ steps, pitch }: Halved, name: string, from: unknown, to: unknown, output: Layout): void {
+    const [input, result] = [from, to].map((buffer) => pairsOf(name, buffer)) as [Arrays, Arrays];
+    if (this.sizes.rank === 1) return void this.#chain(input, result, steps);
+    const last = this.#chain(input, undefined, steps);
+    this.#move(storeKernel(this.#precision, 'half'), to, last, output, pitch);
+  }
+
   /** Runs all steps, from one array to another, or to that of the work which has the result. */
-  #chain(from: Arrays, to: Arrays | undefined): Arrays {
+  #chain(from: Arrays, to: Arrays | undefined, steps = this.#steps): Arrays {
     let current = from;
-    for (const [i, step] of this.#steps.entries()) {
+    for (const [i, step] of steps.entries()) {
       const other = this.#work[current === this.#work[0] ? 1 : 0];
-      const next = to && i === this.#steps.length - 1 ? to : other;
+      const next = to && i === steps.length - 1 ? to : other;
       step(current, next);
       current = next;
     }
     return current;
   }
 
-  #move(kernel: TypedKernel, memory: unknown, { re, im }: Arrays, { embed, stride, distance }: Layout): void {
+  /** `row` is the length of the rows of the arrays. */
+  #move(kernel: TypedKernel, memory: unknown, { re, im }: Arrays, { embed, stride, distance }: Layout, row = this.sizes.n[2]): void {
     const { n, batch, rank } = this.sizes;
-    const total = n[0] * n[1] * n[2] * batch;
-    const words = { n0: n[0], n1: n[1], n2: n[2], embed1: embed[1], embed2: embed[2], stride, distance, total, rank };
+    const total = n[0] * n[1] * row * batch;
+    const stored = Math.floor(n[2] / 2) + 1;
+    const words = { n0: n[0], n1: n[1], n2: row, stored, embed1: embed[1], embed2: embed[2], stride, distance, total, rank };
     this.#launch(kernel, Math.min(65535, Math.ceil(total / threads)), { memory, re, im, ...words });
   }
 
@@ -331,6 +372,40 @@ export class CufftPlan {
 function isPaired(buffer: unknown): boolean {
   const part = partOf(buffer);
   return !part || part.start % ((2 * part.byteLength) / Math.max(1, part.length)) === 0;
+}
+
+/** How real numbers are transformed as pairs: rows of `pitch` numbers between the dimensions. */
+interface Halved {
+  readonly pitch: number;
+  readonly steps: readonly Step[];
+}
+
+/** The pitch of a transform of real numbers as pairs; undefined where they do not follow each other by pairs, or their length has a large prime. */
+function halvedPitch({ n, rank, type, input, output }: Sizes): number | undefined {
+  const [half, stored] = [n[2] / 2, n[2] / 2 + 1];
+  const isDense = ({ embed, stride, distance }: Layout, row: number): boolean =>
+    stride === 1 && distance === n[0] * n[1] * row && [1, 2].every((d) => d <= 3 - rank || embed[d] === (d === 2 ? row : n[d]));
+  if (!(type === 'R2C' || type === 'D2Z') || n[2] % 2 !== 0 || half < 2 || !radicesOf(half)) return undefined;
+  if (!isDense(input, n[2])) return undefined;
+  if (rank > 1) return narrow * Math.ceil(stored / narrow);
+  return isDense(output, stored) ? stored : undefined;
+}
+
+/** Complex numbers of a buffer. */
+function pairsOf(name: string, buffer: unknown): Arrays {
+  const part = partOf(buffer);
+  if (!part) refuse(name, 'a transform takes buffers');
+  return { re: part.part(0), im: part.part(1), stride: 2 };
+}
+
+/** How the threads of a pass lie: `count` small transforms of a part, `own` numbers between neighbors. */
+function rowsOf(count: number, own: number): Pick<PassForm, 'step' | 'row' | 'isFull'> {
+  const row = [threads, 64, 32, narrow].find((each) => count % each === 0);
+  const isPower = (own & (own - 1)) === 0;
+  const ofRows = [threads, 64, 32, narrow].find((each) => count % each === 0 && own % each === 0);
+  if (!isPower && ofRows) return { step: 'rows', row: ofRows, isFull: true };
+  const step = own === 1 ? 'first' : !isPower ? 'any' : row && own % row === 0 ? 'wide' : row && own % narrow === 0 ? 'narrow' : 'power';
+  return { step, row: row ?? threads, isFull: row !== undefined };
 }
 
 /** What is read and written. */

@@ -2,6 +2,7 @@
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { type LibraryFunction, readMetallib } from '../../../metallib/index.ts';
 import type { LoadOptions } from '../../device.ts';
+import { shiftMode } from '../shift-support.ts';
 import { newKernelCache, textOfChoice } from './kernel-cache.ts';
 import type { LoadedKernel } from './loaded-kernel.ts';
 import { type CompileChoice, makeKernel, unknownConstants } from './make-kernel.ts';
@@ -35,7 +36,7 @@ export function loadLibrary(
     cached(fn.bitcode, fn.name, options, () => {
       const make = (): LoadedKernel | undefined => makeKernel(fn, options, constants, own);
       return codes
-        ? storedKernel(codes, `${fn.name}\n${textOfChoice(options)}`, fn.bitcode, { fma: options.fma ?? 'exact', make })
+        ? storedKernel(codes, `${fn.name}\n${textOfChoice(options)}\n${shiftMode()}`, fn.bitcode, { fma: options.fma ?? 'exact', make })
         : make();
     });
   const kernels: LoadedKernel[] = [];

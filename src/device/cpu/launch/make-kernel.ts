@@ -35,6 +35,7 @@ import type { CodeStore, Dim3, EngineOptions, SanitizeKind } from '../../device.
 import { fmaMode } from '../fma-support.ts';
 import { type AccessChecks, insertChecks } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
+import { shiftMode } from '../shift-support.ts';
 import { devicePassObserver } from '../verify-passes.ts';
 import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
@@ -262,6 +263,7 @@ export function simdModule(
 ): ReturnType<typeof compileSimd> {
   return compileSimd(kernel, block, {
     fma: isFusing(kernel) ? fmaMode(fma) : 'exact',
+    shifts: shiftMode(),
     lanes,
     facts,
     isShared,

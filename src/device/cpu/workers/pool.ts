@@ -10,13 +10,16 @@ export interface WorkerHandle {
   readonly worker: SpawnedWorker;
   /** The numbers of the modules that the worker holds, the least recently used first. */
   readonly modules: Set<number>;
+  /** The number of the memory that the worker holds: that of its latest share. */
+  memory: number | undefined;
   share: { readonly control: Control; readonly slot: number } | undefined;
   /** Actions for when the worker has ended. */
   readonly onExit: (() => void)[];
 }
 
 /** A share of a launch for a worker. */
-export interface Assignment extends Omit<Task, 'moduleNumber' | 'memoryNumber' | 'wasm' | 'control'> {
+export interface Assignment extends Omit<Task, 'moduleNumber' | 'memoryNumber' | 'memory' | 'wasm' | 'control'> {
+  readonly memory: WebAssembly.Memory;
   readonly wasm: WebAssembly.Module;
   readonly control: Control;
 }
@@ -73,13 +76,14 @@ class WorkerPool {
   }
 
   /** Gives a share of a launch to an idle worker. Its slot has been requested. */
-  assign(handle: WorkerHandle, { wasm, control, ...task }: Assignment): void {
-    const moduleNumber = this.#numberOf(wasm);
-    const known = handle.modules.has(moduleNumber) ? {} : { wasm };
+  assign(handle: WorkerHandle, { memory, wasm, control, ...task }: Assignment): void {
+    const [memoryNumber, moduleNumber] = [this.#numberOf(memory), this.#numberOf(wasm)];
+    const unknown = { ...(handle.memory === memoryNumber ? {} : { memory }), ...(handle.modules.has(moduleNumber) ? {} : { wasm }) };
+    handle.memory = memoryNumber;
     keepModule(handle.modules, moduleNumber);
     handle.share = { control, slot: task.slot };
     const buffer = control.words.buffer as SharedArrayBuffer;
-    const message: Task = { ...task, ...known, control: buffer, moduleNumber, memoryNumber: this.#numberOf(task.memory) };
+    const message: Task = { ...task, ...unknown, control: buffer, moduleNumber, memoryNumber };
     handle.worker.post(message);
   }
 
@@ -101,7 +105,10 @@ class WorkerPool {
     const forget = this.#numbers.get(memory);
     if (forget === undefined) return;
     const message: ForgetMemory = { forget, bytes: memory.buffer.byteLength };
-    for (const { worker } of this.#workers) worker.post(message);
+    for (const handle of this.#workers) {
+      if (handle.memory === forget) handle.memory = undefined;
+      handle.worker.post(message);
+    }
   }
 
   #start(): WorkerHandle | undefined {
@@ -126,7 +133,7 @@ class WorkerPool {
       this.#failures = maxFailures;
       return undefined;
     }
-    const handle: WorkerHandle = { worker, modules: new Set(), share: undefined, onExit: [] };
+    const handle: WorkerHandle = { worker, modules: new Set(), memory: undefined, share: undefined, onExit: [] };
     this.#workers.add(handle);
     return handle;
   }

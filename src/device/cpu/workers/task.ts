@@ -9,10 +9,10 @@ export interface Task {
   readonly control: SharedArrayBuffer;
   readonly slot: number;
   readonly globals: Globals;
-  readonly memory: WebAssembly.Memory;
-  /** The numbers of memory and module; the module itself if the worker does not hold it. */
+  /** The numbers of memory and module; memory and module themselves if the worker does not hold them, because copying these into a message takes long. */
   readonly memoryNumber: number;
   readonly moduleNumber: number;
+  readonly memory?: WebAssembly.Memory;
   readonly wasm?: WebAssembly.Module;
 }
 

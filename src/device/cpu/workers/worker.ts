@@ -18,7 +18,8 @@ interface Port {
 
 /** Modules by number, the least recently used first. */
 const modules = new Map<number, WebAssembly.Module>();
-/** Instances on the memory of the last launch. */
+/** The memory of the last launch, and instances on it. */
+let memory: WebAssembly.Memory | undefined;
 const instances = new Map<number, KernelInstance>();
 let memoryNumber = -1;
 
@@ -37,8 +38,9 @@ function moduleOf({ moduleNumber, wasm }: Task): WebAssembly.Module {
 function instanceOf(task: Task): KernelInstance {
   if (task.memoryNumber !== memoryNumber) instances.clear();
   memoryNumber = task.memoryNumber;
+  memory = task.memory ?? memory;
   const wasm = moduleOf(task);
-  const instance = instances.get(task.moduleNumber) ?? newInstance(wasm, task.memory);
+  const instance = instances.get(task.moduleNumber) ?? newInstance(wasm, memory!);
   instances.set(task.moduleNumber, instance);
   return instance;
 }
@@ -69,7 +71,10 @@ function run(task: Task): void {
 
 function take(message: Task | ForgetMemory): void {
   if ('forget' in message) {
-    if (message.forget === memoryNumber) instances.clear();
+    if (message.forget === memoryNumber) {
+      instances.clear();
+      memory = undefined;
+    }
     noteUnused(message.bytes);
     return;
   }

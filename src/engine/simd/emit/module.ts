@@ -9,6 +9,7 @@ import { type Code, newModule } from '../../../wasm/index.ts';
 import { helperTable } from '../../codegen/helpers.ts';
 import { declareHost } from '../../codegen/host.ts';
 import { mmaTable } from '../../codegen/mma-function.ts';
+import type { ShiftMode } from '../../codegen/shift-mode.ts';
 import { runSignature, writeGrid } from '../../scalar/kernel-module.ts';
 import { hasWarpCollectives } from '../analysis/barrier-divergence.ts';
 import { poolStart, type SimdPlan } from '../analysis/plan.ts';
@@ -23,6 +24,8 @@ import { isRegionChain, writeBlock, writeFusedBlock } from './block.ts';
 import { writeRegionFunction } from './region.ts';
 
 export interface SimdOptions extends PlanOptions {
+  /** How the engine shifts vectors by constants; by default as JavaScriptCore does. */
+  readonly shifts?: ShiftMode | undefined;
   /** Whether workers share the memory. */
   readonly isShared?: boolean | undefined;
   /** Checks that a sanitizer has inserted into the kernel. */
@@ -115,6 +118,7 @@ function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): 
     phase,
     fuel,
     fma: options.fma,
+    shifts: options.shifts ?? 'register',
     omitsUniformPaths: layout === 'no-uniform-paths',
     pool,
     guards: checks?.emitters(plan.packs),

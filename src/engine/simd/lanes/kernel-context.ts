@@ -3,6 +3,7 @@ import type { WasmModule } from '../../../wasm/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import type { HelperName } from '../../codegen/helpers.ts';
 import type { Host } from '../../codegen/host.ts';
+import type { ShiftMode } from '../../codegen/shift-mode.ts';
 import type { SimdPlan } from '../analysis/plan.ts';
 import type { ConstantPool } from './constant-pool.ts';
 import type { SimdHelper } from './helpers.ts';
@@ -25,6 +26,7 @@ export interface SimdContext {
   /** Global: fuel until the next check of the clock. */
   readonly fuel: number;
   readonly fma: FmaMode;
+  readonly shifts: ShiftMode;
   /** Whether the fast paths for uniform branches are left out to keep the code short. */
   readonly omitsUniformPaths: boolean;
   readonly pool: ConstantPool;

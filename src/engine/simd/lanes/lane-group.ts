@@ -5,6 +5,7 @@ import type { FmaMode } from '../../codegen/fma-mode.ts';
 import type { HelperName } from '../../codegen/helpers.ts';
 import type { Host } from '../../codegen/host.ts';
 import type { Scratch } from '../../codegen/scratch.ts';
+import type { ShiftMode } from '../../codegen/shift-mode.ts';
 import { isLong, type SimdPlan } from '../analysis/plan.ts';
 import type { ConstantPool } from './constant-pool.ts';
 import type { SimdHelper } from './helpers.ts';
@@ -45,6 +46,7 @@ export interface LaneGroup {
   readonly mma: (form: string) => number;
   readonly frame: GroupFrame;
   readonly fma: FmaMode;
+  readonly shifts: ShiftMode;
   /** Emitters of the fast sanitizer's checks, where the kernel has them. */
   readonly guards?: CheckEmitters | undefined;
   readonly pool: ConstantPool;

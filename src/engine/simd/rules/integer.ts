@@ -128,10 +128,10 @@ export const shift =
     const op = `${isWide ? 'i64x2' : 'i32x4'}.${name}` as const;
     const count = s.kernel.insts[inst.b]!;
     const known = count.op === 'const' && count.bits < BigInt(width) ? Number(count.bits) : undefined;
-    // JavaScriptCore moves the count of every shift into a vector register through two other registers.
-    if (name === 'shl' && known && known <= tuning.maxShiftByAddition && !isWide) return doubled(s, inst, known);
-    // A multiplication is fewer instructions, but has a longer latency.
-    if (name === 'shl' && known !== undefined && !isWide && (s.isRerolled || s.plan.packs >= tuning.minPacksForMultiply))
+    const isCostly = s.shifts === 'register' && name === 'shl' && !isWide;
+    if (isCostly && known && known <= tuning.maxShiftByAddition) return doubled(s, inst, known);
+    // A multiplication is fewer instructions there, but has a longer latency.
+    if (isCostly && known !== undefined && (s.isRerolled || s.plan.packs >= tuning.minPacksForMultiply))
       return (part) => {
         s.part(inst.a, part);
         s.code.v128(words(2 ** known));
