@@ -117,7 +117,7 @@ function sideOf<T extends Floating>(name: string, form: Form<T>, side: 'queries'
     const { batch = 1, causal = false, scale = 1 / Math.sqrt(size), ...others } = given;
     const { queries, keys, heads } = given as unknown as Record<'queries' | 'keys' | 'heads', number>;
     const keyHeads = (given.keyHeads as number | undefined) ?? heads;
-    if (heads % keyHeads !== 0) refuse(name, `${heads} heads are no multiple of ${keyHeads}`);
+    if (heads > 0 && heads % keyHeads !== 0) refuse(name, `${heads} heads are no multiple of ${keyHeads}`);
     const args = { ...others, keyHeads, scale, causal: Number(causal) } as unknown as Arguments<Backward<T>>;
     const [results, stored] = [batch * queries * heads, batch * keys * keyHeads * size];
     const small = (count: number, most: number): number => (count > most ? Number.NaN : count);

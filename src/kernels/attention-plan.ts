@@ -63,7 +63,7 @@ export const attentionPlan =
   (given: AttentionArguments<T>): Plan<Attention<T>> => {
     const { q, k, v, y, logSum = null, pages = null, scale = 1 / Math.sqrt(size), batch = 1, causal = false } = given as Given;
     const { queries, keys, heads, keyHeads = heads, pageSize = 0 } = given as Given;
-    if (heads % keyHeads !== 0) refuse(key, `${heads} heads are no multiple of ${keyHeads}`);
+    if (heads > 0 && heads % keyHeads !== 0) refuse(key, `${heads} heads are no multiple of ${keyHeads}`);
     if (paged && (pages === null || pageSize === 0)) refuse(key, '`pages` or `pageSize` is missing');
     const args = { q, k, v, y, logSum, pages, queries, keys, heads, keyHeads, pageSize, scale, causal: Number(causal) };
     const [results, stored] = [batch * queries * heads, batch * keys * keyHeads * size];
