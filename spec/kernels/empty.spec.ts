@@ -14,6 +14,8 @@ const test = suite('kernels/empty');
 const device = Device.open('cpu', { print: false });
 test.after(() => device.close());
 
+const all = { ...library };
+
 type Dims = Readonly<Record<string, number>>;
 type Given = Readonly<Record<string, readonly number[]>>;
 /** What an array is: its element, and how many a size has. */
@@ -261,7 +263,7 @@ const table: readonly Row[] = [
         scale: ['f32', d.rows!],
         ...(name === 'layerNorm' ? { mean: ['f32', d.rows!] as const } : {}),
       }),
-      launch: (args, d) => library[name]().launch(device, { bias: null, ...(args as object), ...d, epsilon: 1e-5 } as never),
+      launch: (args, d) => all[name]().launch(device, { bias: null, ...(args as object), ...d, epsilon: 1e-5 } as never),
       expect: ({ x, weight }, { rows, columns }) => {
         const rowsOfX = rowsOf(x!, rows!, columns!);
         const y = rowsOfX.flatMap((row) => row.map((each, c) => (each - mean(row)) * scale(row) * weight![c]!));
@@ -281,7 +283,7 @@ const table: readonly Row[] = [
         scale: ['f32', d.rows!],
       }),
       outputs: (d) => ({ dx: ['f32', matrix(d)] }),
-      launch: (args, d) => library[name]().launch(device, { ...(args as object), ...d } as never),
+      launch: (args, d) => all[name]().launch(device, { ...(args as object), ...d } as never),
       expect: ({ x, dy, weight, mean, scale }, { rows, columns }) => ({
         dx: rowsOf(x!, rows!, columns!).flatMap((row, r) => {
           const hasMean = name === 'layerNormBackward';
@@ -488,7 +490,7 @@ const table: readonly Row[] = [
       dims: { rows: 3, n: 5 },
       inputs: ({ rows, n }) => ({ x: ['f32', rows! * n!] }),
       outputs: ({ rows }) => ({ y: ['u32', rows!] }),
-      launch: (args, d) => library[name]().launch(device, { ...(args as object), ...d } as never),
+      launch: (args, d) => all[name]().launch(device, { ...(args as object), ...d } as never),
       expect: ({ x }, { rows, n }) => ({
         y: rowsOf(x!, rows!, n!).map((row) => row.indexOf(name === 'argmax' ? Math.max(...row) : Math.min(...row))),
       }),
@@ -501,7 +503,7 @@ const table: readonly Row[] = [
       dims: { n: 5 },
       inputs: ({ n }) => ({ x: ['f32', n!] }),
       outputs: ({ n }) => ({ y: ['f32', n!] }),
-      launch: (args, d) => library[name]().launch(device, { ...(args as object), ...d } as never),
+      launch: (args, d) => all[name]().launch(device, { ...(args as object), ...d } as never),
       expect: ({ x }, { n }) => ({ y: times(n!, (i) => sum(x!.slice(0, i + Number(name === 'inclusiveScan')))) }),
     }),
   ),
