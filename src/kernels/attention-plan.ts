@@ -86,14 +86,16 @@ type Given = AttentionArguments<'f32'>;
 /** Indices have a sign in the kernel. */
 const small = (count: number): number => (count > 0x3fff_ffff ? Number.NaN : count);
 
-/** The first element of a key or value of this head, from the index of the key. */
+/** The head of keys and values of a head of queries. */
+export const keyHeadOf = (p: Pick<KeyPlaces, 'heads' | 'keyHeads'>, head: Word): Word => head.div(p.heads.div(p.keyHeads));
+
+/** The first element of a key or value of a head of keys, from the index of the key. */
 export function keyRows(
   p: KeyPlaces,
   { size, paged }: { readonly size: number; readonly paged: boolean },
-  head: Word,
+  keyHead: Word,
   sequence: Word,
 ): (key: Word) => Value<'u64'> {
-  const keyHead = head.div(p.heads.div(p.keyHeads));
   const pitch = p.keyHeads.mul(size);
   const within = keyHead.mul(size).to(u64);
   if (!paged) {
