@@ -1,4 +1,5 @@
 /** cuRAND's numbers: what the library printed on an H200 (`fixtures/libraries/curand.cu`), the moments of distributions, and points by their definition. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { suite } from 'uvu';
@@ -90,6 +91,97 @@ test('an offset is a place in the output', async () => {
   assert.equal(await rest.read(), (await all.read()).subarray(65531, 65581));
 });
 
+/** The first half of a digest of SHA-256, and the first 16 bytes of the numbers. */
+const digest = (values: ArrayBufferView): [digest: string, first: Uint8Array<ArrayBuffer>] => {
+  const bytes = new Uint8Array(values.buffer as ArrayBuffer, values.byteOffset, values.byteLength);
+  return [createHash('sha256').update(bytes).digest('hex').slice(0, 16), bytes.slice(0, 16)];
+};
+/** Numbers in two parts, of which the second continues the first. */
+async function inParts(generator: curand.CurandGenerator, element: 'u32' | 'u64' | 'f32' | 'f64', count: number, run: Run) {
+  const out = device.allocate(element, count) as KernelBuffer<'u32'>;
+  const part = Math.floor(count / 16) * 8;
+  run(generator, out.part(0, part) as never, part);
+  run(generator, out.part(part) as never, count - part);
+  return digest((await out.read()) as ArrayBufferView);
+}
+
+/**
+ * Digests of 20000 numbers of an H200, of 1000 points from the seventh on in 20 dimensions; and the first bytes of normal numbers, whose last digits are others.
+ * cuRAND 13.0, `curandGenerate…` in two parts of 10000.
+ */
+const pointsOfH200 = {
+  sobol32: {
+    integers: '10eda182e82f5c0b',
+    uniform: 'c89215d358c811d5',
+    double: '568880ab22a2106b',
+    normal: 'a63e93bf081c63bfe740fa3e0f5ec43f',
+  },
+  scrambledSobol32: {
+    integers: 'e16beaf607250dfb',
+    uniform: '4e0817c150dc729e',
+    double: '81768ac5235cfec9',
+    normal: '0d96753fff80313fbfd264bf2087bbbd',
+  },
+  sobol64: {
+    integers: '4a0c5cca62bfed6e',
+    uniform: 'c89215d358c811d5',
+    double: 'af98d813fba876af',
+    normal: 'a63e93bf081c63bfe740fa3e0f5ec43f',
+  },
+  scrambledSobol64: {
+    integers: '05fb26f1c7a14728',
+    uniform: '4e0817c150dc729e',
+    double: 'b1c88117a23f68d1',
+    normal: '0d96753fff80313fbfd264bf2087bbbd',
+  },
+} as const;
+for (const [type, expected] of Object.entries(pointsOfH200))
+  test(`points of ${type}: the bits of an H200`, async () => {
+    const make = (): curand.CurandGenerator => {
+      const generator = curand.curandCreateGenerator(device, type as curand.RngType);
+      curand.curandSetQuasiRandomGeneratorDimensions(generator, 20);
+      curand.curandSetGeneratorOffset(generator, 7);
+      return generator;
+    };
+    const isLong = type.endsWith('64');
+    const integers = await inParts(make(), isLong ? 'u64' : 'u32', 20000, isLong ? curand.curandGenerateLongLong : curand.curandGenerate);
+    assert.is(integers[0], expected.integers);
+    assert.is((await inParts(make(), 'f32', 20000, curand.curandGenerateUniform))[0], expected.uniform);
+    assert.is((await inParts(make(), 'f64', 20000, curand.curandGenerateUniformDouble))[0], expected.double);
+    const [, first] = await inParts(make(), 'f32', 20000, (g, out, n) => curand.curandGenerateNormal(g, out, n, 0, 1));
+    const words = Uint8Array.from(expected.normal.match(/../g)!, (each) => Number.parseInt(each, 16));
+    close(new Float32Array(first.buffer), new Float32Array(words.buffer), 2e-6, type);
+  });
+
+/** MT19937: digests of an H200 by seed and count. */
+const mt19937 = (seed: bigint): curand.CurandGenerator => {
+  const generator = curand.curandCreateGenerator(device, curand.CURAND_RNG_PSEUDO_MT19937);
+  curand.curandSetPseudoRandomGeneratorSeed(generator, seed);
+  return generator;
+};
+test('MT19937: the bits of an H200', async () => {
+  assert.is((await inParts(mt19937(0n), 'u32', 1000, curand.curandGenerate))[0], '7a1c4fbb5dc00570');
+  // What an H200 has at the start of numbers of each kind.
+  const starts = [
+    ['f32', curand.curandGenerateUniform, 'ad1d443e00708b3d026e193e9063283f'],
+    ['f64', curand.curandGenerateUniformDouble, '0000c097b583c83f0000800a006eb13f'],
+  ] as const;
+  for (const [element, run, expected] of starts) {
+    const [, first] = await inParts(mt19937(1234n), element, 16, run);
+    assert.is(Buffer.from(first).toString('hex'), expected);
+  }
+  const normal = (g: curand.CurandGenerator, out: never, n: number): void => curand.curandGenerateNormalDouble(g, out, n, 0, 1);
+  const [, first] = await inParts(mt19937(1234n), 'f64', 15, normal);
+  close(new Float64Array(first.buffer), new Float64Array(Buffer.from('a0126c22f8e9ebbf28e883cde4d7f7bf', 'hex').buffer.slice(0)), 2e-14);
+});
+prove(test, 'MT19937: all generators, and the end of a generation', async () => {
+  assert.is((await inParts(mt19937(1234n), 'u32', 100_000, curand.curandGenerate))[0], '55cb1f0320ef84b4');
+  assert.is((await inParts(mt19937((1n << 40n) | 5n), 'u32', 100_000, curand.curandGenerate))[0], 'dac4eec3aafeff45');
+  assert.is((await inParts(mt19937(1234n), 'u32', 5_200_000, curand.curandGenerate))[0], '8c16771cf440a071');
+  assert.is((await inParts(mt19937(1234n), 'f32', 5_200_000, curand.curandGenerateUniform))[0], '3dd597176700adfb');
+  assert.is((await inParts(mt19937(1234n), 'f64', 5_200_000, curand.curandGenerateUniformDouble))[0], '4d7baa7fae13add3');
+});
+
 test("Sobol's points: by their definition, in dimensions that follow each other", async () => {
   const generator = curand.curandCreateGenerator(device, curand.CURAND_RNG_QUASI_SOBOL32);
   curand.curandSetQuasiRandomGeneratorDimensions(generator, 3);
@@ -124,7 +216,7 @@ function shareBelow(z: number): number {
   return 0.5 - sum / Math.sqrt(Math.PI);
 }
 
-for (const type of ['sobol32', 'sobol64'] as const)
+for (const type of ['sobol32', 'sobol64', 'scrambledSobol64', 'mt19937'] as const)
   test(`normal numbers of points of ${type}: the share below each is its coordinate`, async () => {
     const make = () => curand.curandCreateGenerator(device, type);
     const n = 257;
@@ -132,7 +224,9 @@ for (const type of ['sobol32', 'sobol64'] as const)
     curand.curandGenerateUniformDouble(make(), shares, n);
     curand.curandGenerateNormalDouble(make(), normals, n, 0, 1);
     curand.curandGenerateNormal(make(), singles, n, 3, 2);
-    const [uniform, normal, single] = [await shares.read(), await normals.read(), await singles.read()];
+    // Of points of 32 bits, uniform numbers of f64 are the upper ends of what normal ones have the middle of.
+    const uniform = (await shares.read()).map((value) => (type === 'sobol32' ? value - 2 ** -33 : value));
+    const [normal, single] = [await normals.read(), await singles.read()];
     // The coordinate 0 is the middle of the numbers that it stands for; a half is the middle itself, or next to it.
     for (let i = 0; i < n; i++) {
       const below = normal[i]! <= 0 ? shareBelow(normal[i]!) : shareBelow(-normal[i]!);
@@ -188,6 +282,7 @@ test('what is refused', () => {
   const generator = curand.curandCreateGenerator(device);
   const out = device.allocate('f32', 8);
   assert.throws(() => curand.curandCreateGenerator(device, 'mtgp32' as 'xorwow'), is);
+  assert.throws(() => curand.curandSetGeneratorOffset(curand.curandCreateGenerator(device, 'mt19937'), 8), is);
   assert.throws(() => curand.curandGenerateNormal(generator, out, 3, 0, 1), is);
   assert.throws(() => curand.curandGenerateUniform(generator, out, 9), is);
   assert.throws(() => curand.curandSetQuasiRandomGeneratorDimensions(generator, 2), is);

@@ -1,7 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The device of the API: opens a device by kind, creates buffers, modules, streams and events, and reports errors. */
 import { Diagnostics } from '../base/diagnostic.ts';
-import { type DeviceInfo, type DeviceKind, type EngineOptions, type Device as LowDevice, openDevice } from '../device/index.ts';
+import {
+  type DeviceInfo,
+  type DeviceKind,
+  type EngineOptions,
+  type Device as LowDevice,
+  openDevice,
+  prepareWebgpu,
+} from '../device/index.ts';
 import { type ElementType, elements } from '../runtime/index.ts';
 import { type Arrays, bytesOf, type Data, type Numbers, type ValueOf } from './arrays.ts';
 import { type Buffer, Part, partOf } from './buffer.ts';
@@ -48,6 +55,15 @@ export class Device {
     assertTimeLimit(options.timeoutMs);
     const open = (): LowDevice => orThrow((diagnostics) => openDevice(kind, diagnostics, { ...options, inBackground: true }));
     return new Device(newContext(open(), open, options));
+  }
+
+  /**
+   * Opens a device as `open` does, and waits for what only answers later: in a worker of a page the GPU of `webgpu`, which has to be connected before it is opened.
+   */
+  static async connect(kind: DeviceKind = 'auto', options: DeviceOptions = {}): Promise<Device> {
+    const why = kind === 'webgpu' ? await prepareWebgpu() : undefined;
+    if (why !== undefined) orThrow((diagnostics) => void diagnostics.report('CM6001', { name: kind }, { notes: [why] }));
+    return Device.open(kind, options);
   }
 
   /** Wraps an open device, and takes ownership of it; `reopen` creates a new one for `reset`. */

@@ -7,9 +7,11 @@
 import { errorOf } from '../api/failures.ts';
 import { type Device, type KernelBuffer, partOf, type Stream } from '../api/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
-import { blockThreads, isRows, type Kind, rowSize, runKernel, type SobolKind, sobolKernel } from './kernels.ts';
+import { blockThreads, directionWords, isRows, type Kind, rowSize, runKernel, type SobolKind, sobolKernel } from './kernels.ts';
+import { scrambledDirections } from './scrambles.ts';
 import { type SequenceName, sequences } from './sequences.ts';
 import { maxDimensions, mrgStates, philoxStates, sobolDirections, xorwowStates } from './starts.ts';
+import { Twister } from './twister.ts';
 
 /** XORWOW, which is also the default generator. */
 export const CURAND_RNG_PSEUDO_XORWOW = 'xorwow';
@@ -19,14 +21,21 @@ export const CURAND_RNG_PSEUDO_DEFAULT = CURAND_RNG_PSEUDO_XORWOW;
 export const CURAND_RNG_PSEUDO_MRG32K3A = 'mrg32k3a';
 /** Philox with four words and ten rounds. */
 export const CURAND_RNG_PSEUDO_PHILOX4_32_10 = 'philox';
+/** The Mersenne Twister MT19937. */
+export const CURAND_RNG_PSEUDO_MT19937 = 'mt19937';
 /** Sobol's points of 32 bits. */
 export const CURAND_RNG_QUASI_SOBOL32 = 'sobol32';
 /** The default points. */
 export const CURAND_RNG_QUASI_DEFAULT = CURAND_RNG_QUASI_SOBOL32;
 /** Sobol's points of 64 bits. */
 export const CURAND_RNG_QUASI_SOBOL64 = 'sobol64';
+/** Scrambled points of 32 bits. */
+export const CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 = 'scrambledSobol32';
+/** Scrambled points of 64 bits. */
+export const CURAND_RNG_QUASI_SCRAMBLED_SOBOL64 = 'scrambledSobol64';
+const types = new Set<RngType>(['xorwow', 'mrg32k3a', 'philox', 'mt19937', 'sobol32', 'sobol64', 'scrambledSobol32', 'scrambledSobol64']);
 /** The kind of a generator. */
-export type RngType = SequenceName | 'sobol32' | 'sobol64';
+export type RngType = SequenceName | 'mt19937' | 'sobol32' | 'sobol64' | 'scrambledSobol32' | 'scrambledSobol64';
 
 /** The default order of the output. */
 export const CURAND_ORDERING_PSEUDO_DEFAULT = 'default';
@@ -61,6 +70,8 @@ export class CurandGenerator {
   states: KernelBuffer<'u32'> | undefined;
   /** @internal */
   directions: KernelBuffer<'u64'> | undefined;
+  /** @internal */
+  twister: Twister | undefined;
   /** @internal The thread that has the next number, and how many of its group are gone. */
   next = 0;
   /** @internal */
@@ -74,13 +85,25 @@ export class CurandGenerator {
 
   /** @internal */
   get isQuasi(): boolean {
-    return this.type.startsWith('sobol');
+    return /sobol/i.test(this.type);
+  }
+
+  /** @internal */
+  get isScrambled(): boolean {
+    return this.type.startsWith('scrambled');
+  }
+
+  /** @internal Whether integers have 64 bits. */
+  get isLong(): boolean {
+    return this.type.endsWith('64');
   }
 
   /** @internal Begins anew with the next numbers. */
   restart(): void {
     this.states?.free();
     this.states = undefined;
+    this.twister?.free();
+    this.twister = undefined;
   }
 
   /** @internal */
@@ -95,10 +118,9 @@ export class CurandGenerator {
   }
 }
 
-/** A generator for a device, with the seed 0. Mersenne Twisters and scrambled points are refused (CM5093). */
+/** A generator for a device, with the seed 0. MTGP32 is refused (CM5093). */
 export function curandCreateGenerator(device: Device, type: RngType = CURAND_RNG_PSEUDO_DEFAULT): CurandGenerator {
-  if (!(type in sequences) && type !== 'sobol32' && type !== 'sobol64')
-    refuse('curandCreateGenerator', `the generator ${type} is not there`);
+  if (!types.has(type)) refuse('curandCreateGenerator', `the generator ${type} is not there`);
   return new CurandGenerator(device, type);
 }
 /** Frees the states of a generator when pending work has ended. */
@@ -120,6 +142,7 @@ export function curandSetPseudoRandomGeneratorSeed(generator: CurandGenerator, s
 }
 /** The number in the output (the point) that comes next. */
 export function curandSetGeneratorOffset(generator: CurandGenerator, offset: number | bigint): void {
+  if (generator.type === 'mt19937') refuse('curandSetGeneratorOffset', 'as in cuRAND, mt19937 has no offset');
   if (typeof offset === 'number' && !(Number.isSafeInteger(offset) && offset >= 0))
     refuse('curandSetGeneratorOffset', `${offset} is no place in the output`);
   generator.offset = BigInt.asUintN(64, BigInt(offset));
@@ -145,9 +168,16 @@ const makers = { xorwow: xorwowStates, mrg32k3a: mrgStates, philox: philoxStates
 export function curandGenerateSeeds(generator: CurandGenerator): void {
   if (generator.isQuasi) {
     if (generator.directions) return;
-    const all = new BigUint64Array(64 * maxDimensions);
-    for (let d = 0; d < maxDimensions; d++) all.set(sobolDirections(d), 64 * d);
+    const all = new BigUint64Array(directionWords * maxDimensions);
+    for (let d = 0; d < maxDimensions; d++)
+      if (generator.isScrambled) all.set(scrambledDirections(d), directionWords * d);
+      else all.set(sobolDirections(d), directionWords * d + 1);
     generator.directions = generator.device.bufferOf('u64', all);
+    return;
+  }
+  if (generator.type === 'mt19937') {
+    // As in cuRAND, the upper half of a seed is not used.
+    generator.twister ??= new Twister(generator.device, Number(generator.seed & 0xffffffffn));
     return;
   }
   if (generator.states) return;
@@ -221,24 +251,34 @@ function points(generator: CurandGenerator, request: Request, kind: SobolKind): 
   generator.offset += BigInt(each);
 }
 
+/** Numbers of MT19937: each is made of one integer, as coordinates of points are. */
+function drawTwister(generator: CurandGenerator, { name, out, count, first = 0, second = 1 }: Request, kind: SobolKind): void {
+  assertOut(name, out, count);
+  if (count === 0) return;
+  curandGenerateSeeds(generator);
+  const to = partOf(out) ?? refuse(name, 'the output is no buffer');
+  generator.twister?.draw({ kind, out: to, count, first, second }, generator.stream);
+}
+
 /** Enqueues what a request asks for, by threads in turn or by points. */
 function any(generator: CurandGenerator, request: Request): void {
   const { kind } = request;
-  if (!generator.isQuasi) return generate(generator, request);
   const own = kind === 'poissonSum' || kind === 'poissonNormal' ? 'poisson' : kind;
-  points(generator, request, generator.type === 'sobol64' && own !== 'uniform' && own !== 'integers' ? `${own}64` : own);
+  if (generator.type === 'mt19937') return drawTwister(generator, request, own);
+  if (!generator.isQuasi) return generate(generator, request);
+  points(generator, request, generator.isLong && own !== 'uniform' && own !== 'integers' ? `${own}64` : own);
 }
 
 /** Integers of 32 bits. */
 export function curandGenerate(generator: CurandGenerator, out: KernelBuffer<'u32'>, count: number): void {
   const name = 'curandGenerate';
-  if (generator.type === 'sobol64') refuse(name, 'points of 64 bits are integers of 64 bits');
+  if (generator.isLong) refuse(name, 'points of 64 bits are integers of 64 bits');
   any(generator, { name, kind: 'integers', out, count });
 }
 /** Integers of 64 bits, of Sobol's points of 64 bits. */
 export function curandGenerateLongLong(generator: CurandGenerator, out: KernelBuffer<'u64'>, count: number): void {
   const name = 'curandGenerateLongLong';
-  if (generator.type !== 'sobol64') refuse(name, `${generator.type} has integers of 32 bits`);
+  if (!generator.isLong) refuse(name, `${generator.type} has integers of 32 bits`);
   points(generator, { name, kind: 'integers', out, count }, 'integers64');
 }
 /** Numbers above 0 and up to 1. */

@@ -134,7 +134,8 @@ export const rowSize = (name: SequenceName, kind: Kind): number =>
 export const isRows = (kind: Kind): boolean => isPaired(kind) || kind === 'uniformDouble';
 
 const made = new Map<string, TypedKernel>();
-function once(name: string, make: (name: string) => unknown): TypedKernel {
+/** A kernel of a name, which is made when it is first asked for. */
+export function once(name: string, make: (name: string) => unknown): TypedKernel {
   const known = made.get(name);
   if (known) return known;
   const created = make(name) as TypedKernel;
@@ -202,9 +203,20 @@ export type SobolKind =
 /** A kind without the bits of the points. */
 const plainKind = (kind: SobolKind): string => kind.replace('64', '');
 const sobolTypes: Readonly<Record<string, Type>> = { poisson: u32, integers: u32, uniform: f32, normal: f32, logNormal: f32 };
+/** The type of what coordinates become. */
+export const drawnType = (kind: SobolKind): typeof f32 =>
+  (kind === 'integers64' ? u64 : (sobolTypes[plainKind(kind)] ?? f64)) as unknown as typeof f32;
+
+/** The upper end of the numbers that 32 bits stand for. */
+const upperEnd = (x: Value<'u64'>): Value<'f64'> =>
+  x
+    .shr(32)
+    .to(u32)
+    .to(f64)
+    .fma(2 ** -32, 2 ** -32);
 
 /** The middle of the numbers that a coordinate of a point stands for: in f64, above 0 and below 1. */
-const middleOf = (x: Value<'u64'>, is64: boolean): Value<'f64'> =>
+export const middleOf = (x: Value<'u64'>, is64: boolean): Value<'f64'> =>
   is64
     ? x
         .shr(11)
@@ -246,31 +258,36 @@ function eventsOf(x: Value<'u64'>, is64: boolean, mean: Value<'f64'>): Value<'u3
   return count.get();
 }
 
-/** What a coordinate becomes. */
-function drawn(kind: SobolKind, x: Value<'u64'>, [first, second]: readonly [Value<'f64'>, Value<'f64'>]): unknown {
+/** What a coordinate becomes, whose bits are at the top of the word. */
+export function drawn(kind: SobolKind, x: Value<'u64'>, [first, second]: readonly [Value<'f64'>, Value<'f64'>]): unknown {
   const is64 = kind.endsWith('64');
   const plain = plainKind(kind);
   if (plain === 'integers') return is64 ? x : x.shr(32).to(u32);
   if (plain === 'uniform') return uniformOf(x.shr(32).to(u32));
-  if (plain === 'uniformDouble') return middleOf(x, is64);
+  if (plain === 'uniformDouble') return is64 ? middleOf(x, true) : upperEnd(x);
   if (plain === 'poisson') return eventsOf(x, is64, first);
   const value = normalOf(x, is64).fma(second, first);
   const given = plain.startsWith('log') ? (exp(value as unknown as Real) as unknown as Value<'f64'>) : value;
   return plain.endsWith('Double') ? given : given.to(f32);
 }
 
+/** The words of a dimension: the first point and the directions. */
+export const directionWords = 65;
+
 /** Fills memory with the coordinates of Sobol's points of one dimension, in the order of Gray codes. */
 export function sobolKernel(kind: SobolKind): TypedKernel {
-  const type = (kind === 'integers64' ? u64 : (sobolTypes[plainKind(kind)] ?? f64)) as unknown as typeof f32;
+  const type = drawnType(kind);
   return once(`curand_sobol_${kind.toLowerCase()}`, (word) =>
     kernel(
       word,
       { directions: ptr(u64), out: ptr(type), dimension: u32, begin: u32, count: u32, offset: u64, first: f64, second: f64 },
       ({ directions, out, dimension, begin, count, offset, first, second }) => {
-        const own = directions.add(dimension.mul(64)) as Pointer<'u64', 'global'>;
+        // The first point is before the directions: 0 but of scrambled points.
+        const own = directions.add(dimension.mul(directionWords)) as Pointer<'u64', 'global'>;
+        const origin = own.at(0).get();
         loop(blockIndex().mad(blockThreads, threadIndex()), count, gridSize().mul(blockThreads), (i) => {
           const at = offset.add(i.to(u64));
-          const [gray, x, bit] = [local(u64, at.xor(at.shr(1))), local(u64, 0), local(u32, 0)];
+          const [gray, x, bit] = [local(u64, at.xor(at.shr(1))), local(u64, origin), local(u32, 1)];
           loopWhile(
             () => gray.ne(0),
             () => {

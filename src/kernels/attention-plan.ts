@@ -63,7 +63,7 @@ export const attentionPlan =
   (given: AttentionArguments<T>): Plan<Attention<T>> => {
     const { q, k, v, y, logSum = null, pages = null, scale = 1 / Math.sqrt(size), batch = 1, causal = false } = given as Given;
     const { queries, keys, heads, keyHeads = heads, pageSize = 0 } = given as Given;
-    if (heads % keyHeads !== 0) refuse(key, `${heads} heads are no multiple of ${keyHeads}`);
+    if (heads > 0 && heads % keyHeads !== 0) refuse(key, `${heads} heads are no multiple of ${keyHeads}`);
     if (paged && (pages === null || pageSize === 0)) refuse(key, '`pages` or `pageSize` is missing');
     const args = { q, k, v, y, logSum, pages, queries, keys, heads, keyHeads, pageSize, scale, causal: Number(causal) };
     const [results, stored] = [batch * queries * heads, batch * keys * keyHeads * size];
@@ -86,14 +86,16 @@ type Given = AttentionArguments<'f32'>;
 /** Indices have a sign in the kernel. */
 const small = (count: number): number => (count > 0x3fff_ffff ? Number.NaN : count);
 
-/** The first element of a key or value of this head, from the index of the key. */
+/** The head of keys and values of a head of queries. */
+export const keyHeadOf = (p: Pick<KeyPlaces, 'heads' | 'keyHeads'>, head: Word): Word => head.div(p.heads.div(p.keyHeads));
+
+/** The first element of a key or value of a head of keys, from the index of the key. */
 export function keyRows(
   p: KeyPlaces,
   { size, paged }: { readonly size: number; readonly paged: boolean },
-  head: Word,
+  keyHead: Word,
   sequence: Word,
 ): (key: Word) => Value<'u64'> {
-  const keyHead = head.div(p.heads.div(p.keyHeads));
   const pitch = p.keyHeads.mul(size);
   const within = keyHead.mul(size).to(u64);
   if (!paged) {

@@ -40,6 +40,7 @@ import {
   type AttentionInside,
   attentionParameters,
   attentionPlan,
+  keyHeadOf,
   keyRows,
 } from './attention-plan.ts';
 import { type Form, groupProducts, mask, rowBytes, type State, warpProducts, weigh } from './attention-products.ts';
@@ -177,7 +178,7 @@ function body(p: AttentionInside, form: Form): void {
   if (form.by === 'mma') syncThreads();
   const { t, rows, ends, blockEnd, open } = sight(p, form, first);
   const stagesFrom = form.by === 'mma' ? origin : origin.add(perBlock * size * 2);
-  const loadKeys = keyLoader(p, form, stagesFrom, keyRows(p, form, head, sequence));
+  const loadKeys = keyLoader(p, form, stagesFrom, keyRows(p, form, keyHeadOf(p, head), sequence));
   const scale = p.scale.mul(Math.LOG2E);
   const products =
     form.by === 'mma' ? warpProducts(form, queries, panel) : groupProducts(form, origin.add(warp.shr(2).mul(64 * rowBytes)), panel);

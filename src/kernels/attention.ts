@@ -30,6 +30,7 @@ import {
   type AttentionOptions,
   attentionParameters,
   attentionPlan,
+  keyHeadOf,
   keyRows,
 } from './attention-plan.ts';
 import { isAligned, tensorAttention } from './attention-tensor.ts';
@@ -127,7 +128,7 @@ function body<T extends Floating>(p: AttentionInside<T>, form: Form<T>): void {
     isCausal.select(at.as(s32).add(1).add(p.keys.as(s32)).sub(p.queries.as(s32)).max(0).min(p.keys.as(s32)).as(u32), p.keys);
   const end = behind(row);
   const blockEnd = behind(first.add(threads / parts - 1).min(p.queries.sub(1)));
-  const rowOf = keyRows(p, form, head, sequence);
+  const rowOf = keyRows(p, form, keyHeadOf(p, head), sequence);
   loop(constant(u32, 0), blockEnd, tileKeys, (start) => {
     syncThreads();
     for (let i = 0; i < (tileKeys * size) / threads; i++) {

@@ -73,14 +73,15 @@ type Given<P extends Parameters> = Omit<Arguments<P>, 'rows'> & Rows;
 
 /**
  * Layer norm of each row: `y = (x - mean) * scale * weight + bias` with `scale = 1 / sqrt(variance + epsilon)`. `weight` and `bias` may be null (1 and
- * 0), and so may `mean` and `scale`, which the backward kernel needs. The variance is computed from the differences. Deterministic.
+ * 0), and so may `mean` and `scale`, which the backward kernel needs, and which are NaN without columns. The variance is computed from the differences.
+ * Deterministic.
  */
 export function layerNorm<T extends Floating = 'f32'>(options: NormOptions<T> = {}): Routine<LayerNorm<T>, Given<LayerNorm<T>>> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
   const form = formOf(threads);
   const make = (name: string): TypedKernel<LayerNorm<T>> =>
     kernel(name, layerNormParameters(type), (p) => normBody(form, p as unknown as NormInside<T>), { ...portable, block: blockOf(form) });
-  const others = { weight: 'columns', bias: 'columns', mean: 'rows', scale: 'rows' } as const;
+  const others = { weight: 'columns', bias: 'columns', mean: 'results', scale: 'results' } as const;
   const choose =
     options.threads === undefined
       ? byColumns<LayerNorm<T>, Given<LayerNorm<T>>>(normSteps, (own) => layerNorm({ ...options, threads: own }))
@@ -260,7 +261,7 @@ export function rmsNorm<T extends Floating = 'f32'>(options: NormOptions<T> = {}
   const form = formOf(threads);
   const make = (name: string): TypedKernel<RmsNorm<T>> =>
     kernel(name, rmsNormParameters(type), (p) => normBody(form, p as unknown as NormInside<T>), { ...portable, block: blockOf(form) });
-  const others = { weight: 'columns', scale: 'rows' } as const;
+  const others = { weight: 'columns', scale: 'results' } as const;
   const choose =
     options.threads === undefined
       ? byColumns<RmsNorm<T>, Given<RmsNorm<T>>>(normSteps, (own) => rmsNorm({ ...options, threads: own }))

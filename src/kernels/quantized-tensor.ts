@@ -127,7 +127,7 @@ export function quantizedTensorGemm(
     const split = splitOf({ groups, units, warps, multiprocessors: inFlight }, codes.sharing ?? 1);
     const blocks = blocksFor(groups, warps / split);
     return {
-      grid: [columns === 0 ? 0 : Math.min(blocks, inFlight), blocksFor(batch, vectors)],
+      grid: [Math.min(blocks, inFlight), blocksFor(batch, vectors)],
       block: threads,
       shared: bytes,
       args: { ...given, batch, split },

@@ -212,13 +212,13 @@ interface RowSums {
   readonly columns: number;
 }
 
-function rowSums(name: Floating, type: Any): Routine<never, RowSums> {
+function rowSums(type: Any, from: Any): Routine<never, RowSums> {
   return routine(
-    named('gather_rows', name),
+    named('gather_rows', type.name, from !== type && from.name),
     (word) =>
       kernel(
         word,
-        { dy: ptr(type), sorted: ptr(u32), places: ptr(u32), dtable: ptr(type), rows: u32, tableRows: u32, columns: u32 },
+        { dy: ptr(from), sorted: ptr(u32), places: ptr(u32), dtable: ptr(type), rows: u32, tableRows: u32, columns: u32 },
         ({ dy, sorted, places, dtable, rows, tableRows, columns }) => {
           const first = blockIndex();
           const row = sorted.at(first).get();
@@ -252,9 +252,18 @@ function rowSums(name: Floating, type: Any): Routine<never, RowSums> {
  * it, so that no atomics are needed. Indices that are no row of the table are left out. Deterministic.
  */
 export function gatherBackward<T extends Floating = 'f32'>(options: TypeOption<T> = {}): Procedure<GatherBackwardArguments<T>> {
-  const type = typeOf(options) as unknown as Any;
-  const name = named('gather_backward', type.name);
-  const sums = rowSums(type.name as Floating, type);
+  return gatherSums({ type: typeOf(options) });
+}
+
+/** `gatherBackward`, whose gradients of rows may have another type. */
+export function gatherSums<T extends Floating>(options: {
+  readonly type: Type<T>;
+  readonly from?: Type;
+}): Procedure<GatherBackwardArguments<T>> {
+  const type = options.type as unknown as Any;
+  const from = (options.from?.name ?? type.name) === type.name ? type : (options.from as unknown as Any);
+  const name = named('gather_backward', type.name, from !== type && from.name);
+  const sums = rowSums(type, from);
   const number = elementwise<{ readonly from: unknown; readonly sorted: unknown; readonly places: unknown; readonly n: number }>(
     'gather_places',
     { from: ptr(s32), sorted: ptr(u32), places: ptr(u32), n: u32 },

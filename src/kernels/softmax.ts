@@ -92,10 +92,12 @@ export const rowPlan =
     const columns = (args as unknown as { columns: number }).columns;
     const needs = Object.fromEntries([
       ...matrices.map((name) => [name, rows * columns]),
-      ...Object.entries(others).map(([name, of]) => [name, of === 'rows' ? rows : columns]),
+      ...Object.entries(others).map(([name, of]) => [name, of === 'columns' ? columns : rows]),
     ]);
+    // Rows without elements have results, too.
+    const isEmpty = columns === 0 && !Object.values(others).includes('results');
     return {
-      grid: columns === 0 ? 0 : form ? blocksFor(rows, rowsOf(form)) : rows,
+      grid: isEmpty ? 0 : form ? blocksFor(rows, rowsOf(form)) : rows,
       block: form ? blockOf(form) : threads,
       args: args as unknown as Arguments<P>,
       // A step of four times the threads beyond the last column must not wrap.
@@ -103,7 +105,8 @@ export const rowPlan =
       needs: needs as { [N in keyof P]?: number },
     };
   };
-type RowNeeds = Readonly<Record<string, 'rows' | 'columns'>>;
+/** Arrays with an element for each row or column: `results` is written for each row. */
+type RowNeeds = Readonly<Record<string, 'rows' | 'columns' | 'results'>>;
 
 type Softmax<T extends Floating> = ReturnType<typeof softmaxParameters<T>>;
 const softmaxParameters = <T extends Floating>(type: Type<T>) => ({ x: ptr(type), y: ptr(type), columns: u32, rows: u32 });
@@ -218,7 +221,7 @@ const lossParameters = <T extends Floating>(type: Type<T>) => ({
 
 /**
  * The cross-entropy of each row: `loss[r] = logSum[r] - x[r][targets[r]]` with `logSum[r] = ln Σ exp(x[r][i])`. A row whose target is no column
- * (-100, for instance) has the loss 0. Deterministic.
+ * (-100, for instance) has the loss 0; without columns `logSum` is -Infinity. Deterministic.
  */
 export function crossEntropy<T extends Floating = 'f32'>(options: SoftmaxOptions<T> = {}): Routine<Loss<T>, Arguments<Loss<T>> & Rows> {
   const [type, threads] = [typeOf(options), threadsOf(options)];
@@ -242,7 +245,7 @@ export function crossEntropy<T extends Floating = 'f32'>(options: SoftmaxOptions
       },
       { ...portable, block: threads },
     );
-  const others = { targets: 'rows', loss: 'rows', logSum: 'rows' } as const;
+  const others = { targets: 'rows', loss: 'results', logSum: 'results' } as const;
   return routine(named('cross_entropy', type.name, threads), make, rowPlan<Loss<T>>(threads, ['x'], others));
 }
 interface LossInside<T extends Floating> {

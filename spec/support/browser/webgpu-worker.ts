@@ -50,8 +50,7 @@ async function normalizedProduct(): Promise<number[]> {
     when(threadIndex().eq(0), () => y.at(row).set(product.mul(mean.rsqrt())));
   });
   // Each device of a page has a connection of its own.
-  await prepareWebgpu();
-  const device = Device.open('webgpu');
+  const device = await Device.connect('webgpu');
   const [x, gain] = [device.bufferOf('f32', [3, 4, 5, 4, 3]), device.bufferOf('f32', [1, 1, 2, 1, 1])];
   const w = device.bufferOf('f32', [1, 1, 1, 1, 1, 0, 0, 1, 0, 0]);
   const y = device.allocate('f32', 2);

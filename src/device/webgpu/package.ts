@@ -25,7 +25,10 @@ export function findPackage(): { readonly url: string } | { readonly why: string
   const { process } = globalThis as unknown as Scope;
   const createRequire = process?.getBuiltinModule?.('node:module')?.createRequire;
   const toUrl = process?.getBuiltinModule?.('node:url')?.pathToFileURL;
-  if (!process || !createRequire || !toUrl) return { why: 'a page connects its GPU before, in a worker: `await prepareWebgpu()`' };
+  if (!process || !createRequire || !toUrl)
+    return {
+      why: 'a page connects its GPU before, in a worker: `await Device.connect("webgpu")`, or `await prepareWebgpu()` of `cumetal/device`',
+    };
   const own = process.env.CUMETAL_WEBGPU;
   if (own) {
     const path = resolved(createRequire, `${process.cwd()}/here.js`, own);
