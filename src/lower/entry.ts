@@ -8,6 +8,7 @@ import {
   constantOf,
   emptyKernel,
   type FloatRange,
+  floatGrid,
   floatRange,
   type Kernel,
   type Service,
@@ -266,6 +267,7 @@ const ofClusters = ({ clusters }: Surroundings, context: () => Context) => ({
 const factsOf = (kernel: Kernel) => ({
   constantOf: (value: Value): bigint | undefined => constantOf(kernel, value),
   floatRange: (value: Value): FloatRange => floatRange(kernel, value),
+  floatGrid: (value: Value): number => floatGrid(kernel, value),
 });
 
 /** Shared memory without a name in the source, and what is known of values. */

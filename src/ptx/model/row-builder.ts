@@ -31,6 +31,8 @@ export interface RowBuilder extends Builder {
   constantOf(value: Value): bigint | undefined;
   /** Bounds of a float of 32 bits, from the instructions that make it. */
   floatRange(value: Value): FloatRange;
+  /** The exponent of a power of two that a float of 32 bits is a multiple of, from the instructions that make it. */
+  floatGrid(value: Value): number;
   /** Whether the code is for the CPU device, or for a target that takes its operations. */
   readonly isForCpu: boolean;
   /** A place that the sanitizer sees, where threads close or wait for groups of operations, also by a barrier in memory; nothing without it. */
