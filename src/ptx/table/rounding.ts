@@ -192,25 +192,37 @@ export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value
     const product = ir.fmul(x!, b);
     const error = (): Value => ir.fma(x!, b, ir.fneg(product));
     const grid = productGrid(ir, x!, b);
-    if (grid < leastNormal) return stepFrom(ir, way, isNegated, product, scaledIfSmall(ir, x!, b, product, error));
-    const isNormal = isAtMost(ir, product, 127);
-    if (way === 'up' || isNotNegative(ir, product) || !hasNormalSquares(grid))
-      return stepFrom(ir, way, isNegated, product, error(), isNormal);
-    return stepDown(ir, product, sidesOf(ir, ir.fmul(error(), product)).below(), isNormal);
+    if (grid >= leastNormal) return productStep(ir, way, isNegated, product, error(), grid);
+    const type = typeOf(ir, product) as Wide;
+    const isLarge = ir.fcmp(ir.fabs(product), powerOf(ir, type, scales[type].product), { pred: 'uge' });
+    const scaled = (): Value => scaledError(ir, x!, b, product);
+    if (way === 'zero' || !stepsByFma(ir, product)) return stepFrom(ir, way, isNegated, product, ir.either(isLarge, error, scaled));
+    const isNumber = ir.fcmp(ir.fabs(product), ir.const('f32', largest), { pred: 'ole' });
+    return ir.either(
+      ir.and(isLarge, isNumber),
+      () => stepFrom(ir, way, isNegated, product, error(), true),
+      () => stepFrom(ir, way, isNegated, product, ir.select(isLarge, error(), scaled())),
+    );
   });
 }
 
-/** The error of a product, or a multiple of it if the product is small. */
-function scaledIfSmall(ir: RowBuilder, a: Value, b: Value, product: Value, error: () => Value): Value {
+/** The bits of the largest float. */
+const largest = 0x7f7fffff;
+
+/** The step of a product whose error is never subnormal. */
+function productStep(ir: RowBuilder, way: Way, isNegated: boolean, product: Value, error: Value, grid: number): Value {
+  const isNormal = isAtMost(ir, product, 127);
+  if (way === 'up' || isNotNegative(ir, product) || !hasNormalSquares(grid)) return stepFrom(ir, way, isNegated, product, error, isNormal);
+  return stepDown(ir, product, sidesOf(ir, ir.fmul(error, product)).below(), isNormal);
+}
+
+/** A multiple of the error of a small product. */
+function scaledError(ir: RowBuilder, a: Value, b: Value, product: Value): Value {
   const type = typeOf(ir, product) as Wide;
-  const { product: least, scale } = scales[type];
-  const scaledError = (): Value => {
-    const isLarger = ir.fcmp(ir.fabs(a), ir.fabs(b), { pred: 'oge' });
-    const by = powerOf(ir, type, scale);
-    const scaled = (value: Value): Value => ir.fmul(ir.fmul(value, by), by);
-    return ir.fma(scaled(ir.select(isLarger, b, a)), ir.select(isLarger, a, b), ir.fneg(scaled(product)));
-  };
-  return ir.either(ir.fcmp(ir.fabs(product), powerOf(ir, type, least), { pred: 'uge' }), error, scaledError);
+  const isLarger = ir.fcmp(ir.fabs(a), ir.fabs(b), { pred: 'oge' });
+  const by = powerOf(ir, type, scales[type].scale);
+  const scaled = (value: Value): Value => ir.fmul(ir.fmul(value, by), by);
+  return ir.fma(scaled(ir.select(isLarger, b, a)), ir.select(isLarger, a, b), ir.fneg(scaled(product)));
 }
 
 /** The square root. A small operand is scaled by a square, and so is its root: a branch would have the root twice. */
