@@ -5,7 +5,7 @@
 //    of the nearest float the exact value lies, in exact integers. Exponents have no bounds here; the code has slow ways for products beyond.
 // 2. The same for random floats and doubles of the machine with its rounding modes, with subnormals, zeros, infinities and overflow, and reciprocals of all of them.
 // 3. The next float upwards, and the next one towards zero, as the sum with a little more than half of a last place, for all floats that are neither subnormal
-//    nor near infinity.
+//    nor near infinity; and as a product and a sum, for random doubles.
 // 4. Reciprocals rounded in a direction, for all floats.
 // 5. Rounding with halves away from zero, for all floats, and for random doubles.
 #include <fenv.h>
@@ -150,6 +150,19 @@ int main(void) {
     steps += !single_same(fmaf(0x1.000002p-24f, fabsf(x), x), single_up(x, 1));
     steps += !single_same(fmaf(-0x1.000002p-24f, x, x), single_of(single_bits(x) - 1));
   }
+  long double_steps = 0;
+  for (long i = 0; i < 100000000; i++) {
+    uint64_t u = next(), k = next() % 8;
+    if (k < 2) u &= ~((((uint64_t)1 << next() % 53)) - 1);
+    if (k == 2) u |= ((uint64_t)1 << next() % 53) - 1;
+    if (k == 3) u = (u >> 52 << 52) + next() % 8;
+    double x = wide_of(u);
+    uint32_t field = u >> 52 & 2047;
+    if (field <= 1 || field >= 2046) continue;
+    volatile double part = 0x1.0000000000001p-53 * fabs(x), inward = -0x1.0000000000001p-53 * x;
+    double_steps += !wide_same(part + x, wide_up(x, 1)) || !wide_same(inward + x, wide_of(u - 1));
+  }
+  printf("the same by products and sums: %ld of 100000000 doubles wrong\n", double_steps);
   long reciprocals = all_inverses();
   printf("reciprocals: %ld of all floats wrong\n", reciprocals);
   long half_doubles = 0;
@@ -163,5 +176,5 @@ int main(void) {
   }
   printf("steps upwards and towards zero: %ld of all floats wrong\n", steps);
   printf("halves away from zero: %ld of all floats and %ld of 100000000 doubles wrong\n", halves, half_doubles);
-  return wrong || floats || doubles || steps || reciprocals || halves || half_doubles;
+  return wrong || floats || doubles || steps || double_steps || reciprocals || halves || half_doubles;
 }

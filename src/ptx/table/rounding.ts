@@ -70,23 +70,31 @@ function stepUp(ir: RowBuilder, nearest: Value, isAbove: Value, isNegated = fals
 }
 
 /** A little more than half of the distance between 1 and the next float. */
-const beyondHalf = 0x33800001;
+const beyondHalf = { f32: 0x3380_0001n, f64: 0x3ca0_0000_0000_0001n } as const;
 
-/** Whether a step of normal floats is a fused sum with a little more than half of a last place: for GPUs, and not of doubles; elsewhere it is one of the bits. */
-const stepsByFma = (ir: RowBuilder, nearest: Value): boolean => !ir.isForCpu && typeOf(ir, nearest) === 'f32';
+/**
+ * Whether the step of a normal float is one of arithmetic: a sum with a little more than half of a last place, which is nearest to the next float. That is a fused
+ * sum of floats on GPUs, and a product and a sum of doubles on the CPU device; else the step is one of the bits, as where doubles are made of integers.
+ */
+const stepsByArithmetic = (ir: RowBuilder, nearest: Value): boolean => ir.isForCpu === (typeOf(ir, nearest) === 'f64');
 
-/** `stepUp` for a float that is neither subnormal nor infinite where there is a step: the fused sum is nearest to the next float, of either sign. */
+/** A float, and so much of its last place times another one, of which only the magnitude matters. */
+function moved(ir: RowBuilder, from: Value, by: Value, isNegative: boolean): Value {
+  const type = typeOf(ir, from) as Wide;
+  const part = ir.const(type, beyondHalf[type] + (isNegative ? 1n << BigInt(bitsOf(type) - 1) : 0n));
+  return type === 'f32' ? ir.fma(part, by, from) : ir.fadd(ir.fmul(part, by), from);
+}
+
+/** `stepUp` for a float that is neither subnormal nor infinite where there is a step. */
 function stepUpNormal(ir: RowBuilder, nearest: Value, isAbove: Value, isNegated: boolean): Value {
-  if (!stepsByFma(ir, nearest)) return stepUp(ir, nearest, isAbove, isNegated);
-  const [from, by] = isNegated ? [ir.fneg(nearest), 0x80000000 + beyondHalf] : [nearest, beyondHalf];
-  return ir.select(isAbove, ir.fma(ir.const('f32', by), ir.fabs(nearest), from), from);
+  if (!stepsByArithmetic(ir, nearest)) return stepUp(ir, nearest, isAbove, isNegated);
+  const from = negatedIf(ir, isNegated, nearest);
+  return ir.select(isAbove, moved(ir, from, ir.fabs(nearest), isNegated), from);
 }
 
 /** The next float towards zero from the nearest one, which is maybe known to be normal, where the exact value is nearer to zero. */
 function stepDown(ir: RowBuilder, nearest: Value, isNearer: Value, isNormal = false): Value {
-  if (isNormal && stepsByFma(ir, nearest)) {
-    return ir.select(isNearer, ir.fma(nearest, ir.const('f32', 0x80000000 + beyondHalf), nearest), nearest);
-  }
+  if (isNormal && stepsByArithmetic(ir, nearest)) return ir.select(isNearer, moved(ir, nearest, nearest, true), nearest);
   const type = typeOf(ir, nearest);
   const int = intOf(bitsOf(type));
   const bits = ir.bitcast(int, nearest);
@@ -159,7 +167,7 @@ function directedSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Va
   return inDirection(ir, rounding, [a, b], (way, isNegated, x, y) => {
     const sum = ir.fadd(x!, y!);
     // A subnormal sum is exact.
-    const isNormal = isAtMost(ir, sum, 127);
+    const isNormal = isKnownNumber(ir, sum);
     if (way === 'up') return (isNormal ? stepUpNormal : stepUp)(ir, sum, sidesOfSum(ir, sum, x!, y!).above(), isNegated);
     if (isNotNegative(ir, sum)) return stepDown(ir, sum, sidesOfSum(ir, sum, x!, y!).below(), isNormal);
     // With the sign of the sum, the exact value is nearer to zero if it is below.
@@ -171,20 +179,24 @@ function directedSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Va
 
 /** Whether a float is known to be a number of at most a power of two, in magnitude; infinities are no numbers. */
 function isAtMost(ir: RowBuilder, a: Value, exponent: number): boolean {
+  if (ir.floatSpan(a).high <= exponent) return true;
   if (ir.typeOf(a) !== 'f32') return false;
   const { low, high, isNan } = ir.floatRange(a);
   return !isNan && Math.max(-low, high) <= 2 ** exponent;
 }
 
-/** The exponent of a power of two that a float is known to be a multiple of: it is zero, or at least that in magnitude. Of doubles none is known. */
-const gridOf = (ir: RowBuilder, a: Value): number => (ir.typeOf(a) === 'f32' ? ir.floatGrid(a) : -Infinity);
+/** Whether a float is known to be a number. */
+const isKnownNumber = (ir: RowBuilder, a: Value): boolean => isAtMost(ir, a, layouts[typeOf(ir, a) as Wide].bias);
+
+/** The exponent of a power of two that a float is known to be a multiple of: it is zero, or at least that in magnitude. */
+const gridOf = (ir: RowBuilder, a: Value): number => ir.floatSpan(a).low;
 /** The same of a product, and of its error. */
 const productGrid = (ir: RowBuilder, a: Value, b: Value): number => gridOf(ir, a) + gridOf(ir, b);
 
 /** The exponent of the least float that is not subnormal. */
-const leastNormal = -126;
-/** Whether the product of two multiples of a power is never subnormal, so that it has the product of their signs. */
-const hasNormalSquares = (grid: number): boolean => 2 * grid >= leastNormal;
+const leastNormal = (ir: RowBuilder, a: Value): number => 1 - layouts[typeOf(ir, a) as Wide].bias;
+/** Whether the product of multiples of a power with a float is never subnormal, so that it has the product of their signs, and costs less than signs do. */
+const hasSignOfProduct = (ir: RowBuilder, a: Value, grid: number): boolean => 2 * grid >= leastNormal(ir, a) && stepsByArithmetic(ir, a);
 
 /** a * b. The error of a small product may be subnormal, which is rarely so: one of its factors is small, and is scaled. */
 export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
@@ -192,12 +204,12 @@ export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value
     const product = ir.fmul(x!, b);
     const error = (): Value => ir.fma(x!, b, ir.fneg(product));
     const grid = productGrid(ir, x!, b);
-    if (grid >= leastNormal) return productStep(ir, way, isNegated, product, error(), grid);
+    if (grid >= leastNormal(ir, product)) return productStep(ir, way, isNegated, product, error(), grid);
     const type = typeOf(ir, product) as Wide;
     const isLarge = ir.fcmp(ir.fabs(product), powerOf(ir, type, scales[type].product), { pred: 'uge' });
     const scaled = (): Value => scaledError(ir, x!, b, product);
-    if (way === 'zero' || !stepsByFma(ir, product)) return stepFrom(ir, way, isNegated, product, ir.either(isLarge, error, scaled));
-    const isNumber = ir.fcmp(ir.fabs(product), ir.const('f32', largest), { pred: 'ole' });
+    if (way === 'zero' || !stepsByArithmetic(ir, product)) return stepFrom(ir, way, isNegated, product, ir.either(isLarge, error, scaled));
+    const isNumber = ir.fcmp(ir.fabs(product), ir.const(type, infinityOf(layouts[type]) - 1n), { pred: 'ole' });
     return ir.either(
       ir.and(isLarge, isNumber),
       () => stepFrom(ir, way, isNegated, product, error(), true),
@@ -206,13 +218,11 @@ export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value
   });
 }
 
-/** The bits of the largest float. */
-const largest = 0x7f7fffff;
-
 /** The step of a product whose error is never subnormal. */
 function productStep(ir: RowBuilder, way: Way, isNegated: boolean, product: Value, error: Value, grid: number): Value {
-  const isNormal = isAtMost(ir, product, 127);
-  if (way === 'up' || isNotNegative(ir, product) || !hasNormalSquares(grid)) return stepFrom(ir, way, isNegated, product, error, isNormal);
+  const isNormal = isKnownNumber(ir, product);
+  if (way === 'up' || isNotNegative(ir, product) || !hasSignOfProduct(ir, product, grid))
+    return stepFrom(ir, way, isNegated, product, error, isNormal);
   return stepDown(ir, product, sidesOf(ir, ir.fmul(error, product)).below(), isNormal);
 }
 
@@ -269,7 +279,7 @@ export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Valu
 export function reciprocalIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
   const one = powerOf(ir, typeOf(ir, a) as Wide, 0);
   return inDirection(ir, rounding, [a], (way, isNegated, y) => {
-    const isNormal = gridOf(ir, y!) >= leastNormal && isAtMost(ir, y!, -leastNormal);
+    const isNormal = gridOf(ir, y!) >= leastNormal(ir, y!) && isAtMost(ir, y!, -leastNormal(ir, y!));
     return quotientStep(ir, way, isNegated, one, y!, ir.fdiv(one, y!), isNormal);
   });
 }
@@ -331,7 +341,7 @@ function fusedSafety(ir: RowBuilder, a: Value, b: Value, c: Value, nearest: Valu
   const difference = ir.fsub(nearest, c);
   const isLarge = (): Value => ir.fcmp(ir.fabs(ir.fmul(a, b)), powerOf(ir, type, least), { pred: 'oge' });
   const isSmall = (): Value => ir.fcmp(ir.fabs(difference), powerOf(ir, type, max), { pred: 'ole' });
-  const isNormal = Math.min(productGrid(ir, a, b), gridOf(ir, c)) >= leastNormal;
+  const isNormal = Math.min(productGrid(ir, a, b), gridOf(ir, c)) >= leastNormal(ir, nearest);
   if (isAtMost(ir, difference, max)) return isNormal ? undefined : isLarge();
   return isNormal ? isSmall() : ir.and(isLarge(), isSmall());
 }
@@ -346,7 +356,7 @@ function fusedStep(ir: RowBuilder, way: Way, isNegated: boolean, a: Value, b: Va
   if (way === 'up') return stepUpNormal(ir, nearest, ir.fcmp(rest, error, { pred: 'ogt' }), isNegated);
   const below = (x: Value, y: Value): Value => ir.fcmp(x, y, { pred: 'olt' });
   if (isNotNegative(ir, nearest)) return stepDown(ir, nearest, below(rest, error), true);
-  if (hasNormalSquares(Math.min(productGrid(ir, a, b), gridOf(ir, c)))) {
+  if (hasSignOfProduct(ir, nearest, Math.min(productGrid(ir, a, b), gridOf(ir, c)))) {
     return stepDown(ir, nearest, sidesOf(ir, ir.fmul(ir.fsub(rest, error), nearest)).below(), true);
   }
   const bits = ir.bitcast(layouts[typeOf(ir, nearest) as Wide].int, nearest);
