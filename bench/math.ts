@@ -1,7 +1,8 @@
 /**
  * CUDA's math functions and intrinsics as nvcc inlines them, one row each: the PTX of nvcc against the PTX that its metallib becomes. `--prepare FOLDER`
  * makes both for a GPU, where `scripts/record/math.py` compares bits and times; here the instructions of both are counted, and with `--cpu` each function is timed on
- * the CPU device. `--only WORD` takes the functions that contain a word. Needs nvcc.
+ * the CPU device. `--only WORD` takes the functions that contain a word. With `--opaque` no compiler knows anything of the operands, which are integers with
+ * a scale without it. Needs nvcc.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -72,17 +73,21 @@ const functions: readonly MathFunction[] = [...listed, ...pairs, ...expressions]
 const turns = 16;
 
 /** A kernel for a function: bits of many results in one word, so that an error anywhere is seen and memory takes no time. */
-function sourceOf({ name, call, isDouble }: MathFunction): string {
+function sourceOf({ name, call, isDouble }: MathFunction, isOpaque: boolean): string {
   const bits = isDouble ? '(double)(r)' : '(float)(r)';
   const word = isDouble ? 'u64 w = __double_as_longlong(v); s = s * 31 + (u32)w + (u32)(w >> 32)' : 's = s * 31 + __float_as_uint(v)';
   const inputs = isDouble
     ? 'double p0 = z >> 8, q = (p0 + 0.5) * 0x1p-24, d = (q - 0.5) * 40, e = (double)(int)u * 0x1p-27; int i = (int)(u & 15) - 4'
     : 'float p = ((z >> 8) + 0.5f) * 0x1p-24f, x = (p - 0.5f) * 40, y = (float)(int)u * 0x1p-27f; int i = (int)(u & 15) - 4';
+  // The mask is zero.
+  const masked = isDouble
+    ? ''
+    : 'x = __uint_as_float(__float_as_uint(x) ^ no); y = __uint_as_float(__float_as_uint(y) ^ no); p = __uint_as_float(__float_as_uint(p) ^ no);';
   return `extern "C" __global__ void __launch_bounds__(256) m_${name}(const u32 *a, const u32 *b, u32 *out, int n) {
   int t = blockIdx.x * 256 + threadIdx.x; if (t >= n) return;
-  u32 z = a[t], u = b[t], s = 0;
+  u32 z = a[t], u = b[t], s = 0, no = n >> 31;
   #pragma unroll 1
-  for (int k = 0; k < ${turns}; k++) { ${inputs}; auto r = ${call}; ${isDouble ? 'double' : 'float'} v = ${bits}; ${word}; z = z * 1664525u + 1013904223u; u = u * 22695477u + 1u; }
+  for (int k = 0; k < ${turns}; k++) { ${inputs}; ${isOpaque ? masked : ''} auto r = ${call}; ${isDouble ? 'double' : 'float'} v = ${bits}; ${word}; z = z * 1664525u + 1013904223u; u = u * 22695477u + 1u; }
   out[t] = s;
 }`;
 }
@@ -90,11 +95,12 @@ function sourceOf({ name, call, isDouble }: MathFunction): string {
 const opening = '#include <cuda_fp16.h>\ntypedef unsigned u32; typedef unsigned long long u64;\n';
 
 /** The PTX of nvcc for a function; undefined where it does not know it. */
-function ptxOf(each: MathFunction, folder: string): string | undefined {
-  const [source, ptx] = [join(folder, `${each.name}.cu`), join(folder, `${each.name}.ptx`)];
+function ptxOf(each: MathFunction, folder: string, isOpaque: boolean): string | undefined {
+  const stem = join(folder, `${each.name}${isOpaque ? '.opaque' : ''}`);
+  const [source, ptx] = [`${stem}.cu`, `${stem}.ptx`];
   // Made before, in a folder that is kept.
   if (existsSync(ptx)) return readFileSync(ptx, 'utf8');
-  writeFileSync(source, `${opening}${sourceOf(each)}\n`);
+  writeFileSync(source, `${opening}${sourceOf(each, isOpaque)}\n`);
   const { exitCode } = Bun.spawnSync(['nvcc', '-w', '-ptx', '-arch=sm_80', '-o', ptx, source], { stderr: 'ignore' });
   return exitCode === 0 ? readFileSync(ptx, 'utf8') : undefined;
 }
@@ -108,8 +114,8 @@ interface Both {
 }
 
 /** Apple GPUs have no doubles, so that functions of those go by the CPU device’s metallib. */
-function bothOf(each: MathFunction, folder: string): Both | undefined {
-  const ptx = ptxOf(each, folder);
+function bothOf(each: MathFunction, folder: string, isOpaque: boolean): Both | undefined {
+  const ptx = ptxOf(each, folder, isOpaque);
   if (ptx === undefined) return undefined;
   const again = ptxOfMetallib(each.name, ptx, each.isDouble ? 'cpu' : 'macos15');
   return { each, ptx, again: 'ptx' in again ? again.ptx : again };
@@ -129,7 +135,7 @@ function all(words: readonly string[]): Both[] | undefined {
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'cumetal-bench-'));
   mkdirSync(folder, { recursive: true });
   try {
-    return chosen(words).flatMap((each) => bothOf(each, folder) ?? []);
+    return chosen(words).flatMap((each) => bothOf(each, folder, words.includes('--opaque')) ?? []);
   } finally {
     if (kept === undefined) rmSync(folder, { recursive: true, force: true });
   }

@@ -4,9 +4,12 @@
  */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { floatFormats, fmaFloat, unpackFloat } from '../../src/base/float-exact.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { emit } from '../../src/compile/index.ts';
 import { splitMix64 } from '../../src/runtime/index.ts';
-import { runInstruction } from '../support/one-instruction.ts';
+import { kernelOf, runInstruction } from '../support/one-instruction.ts';
 
 const test = suite('ptx/rounding');
 const random = splitMix64(11n);
@@ -64,12 +67,14 @@ function rowOf(f: Format): Row {
 /** The exact value, in units times a divisor, and that divisor. */
 type Exact = (a: bigint, b: bigint, c: bigint, unit: bigint) => { readonly value: bigint; readonly divisor: bigint };
 const whole = (value: bigint) => ({ value, divisor: 1n });
+const quotient = (a: bigint, b: bigint, unit: bigint) => ({ value: (b < 0n ? -a : a) << unit, divisor: b < 0n ? -b : b });
 const forms: readonly (readonly [string, string, Exact])[] = [
   ['add', 'a, b', (a, b) => whole(a + b)],
   ['sub', 'a, b', (a, b) => whole(a - b)],
   ['mul', 'a, b', (a, b, _, unit) => whole((a * b) >> unit)],
   ['fma', 'a, b, c', (a, b, c, unit) => whole(((a * b) >> unit) + c)],
-  ['div', 'a, b', (a, b, _, unit) => ({ value: (b < 0n ? -a : a) << unit, divisor: b < 0n ? -b : b })],
+  ['div', 'a, b', (a, b, _, unit) => quotient(a, b, unit)],
+  ['rcp', 'a', (a, _, __, unit) => quotient(1n << unit, a, unit)],
 ];
 
 /** A value too large for a float is between the largest float and infinity. */
@@ -92,25 +97,66 @@ function isBound(f: Format, rounding: string, bits: bigint, exact: ReturnType<Ex
   return isDown ? result < value && value < other : result > value && value > other;
 }
 
-for (const f of formats) {
+for (const [f, target] of [[formats[0]!], [formats[1]!], [formats[1]!, 'cpu']] as const) {
   const rows = Array.from({ length: f.count }, () => rowOf(f));
   for (const [name, operands, exact] of forms)
     for (const rounding of ['rz', 'rm', 'rp'])
-      test(`${name}.${rounding}.${f.type} gives the bound of the exact value`, () => {
+      test(`${name}.${rounding}.${f.type} gives the bound of the exact value${target ? ', on the CPU device' : ''}`, () => {
         const names = operands.split(', ');
         const sources = names.map((each) => ({ name: each, kind: f.kind }));
         const columns = names.map((_, i) => rows.map((row) => row[i]!));
         const text = `${name}.${rounding}.${f.type} d, ${operands}`;
-        const outcome = runInstruction({ text, sources, results: [{ name: 'd', kind: f.kind }] }, columns);
+        const outcome = runInstruction({ text, sources, results: [{ name: 'd', kind: f.kind }] }, columns, target);
         if (outcome.kind === 'refused') return assert.unreachable(outcome.diagnostics.list.map((d) => d.message).join('; '));
         const wrong = rows.filter(([a, b, c], i) => {
-          if (name === 'div' && inUnits(f, b) === 0n) return false;
+          if (inUnits(f, name === 'div' ? b : name === 'rcp' ? a : 1n) === 0n) return false;
           return !isBound(f, rounding, outcome.results[0]![i]!, exact(inUnits(f, a), inUnits(f, b), inUnits(f, c), f.unit));
         });
         assert.equal(wrong.slice(0, 3), []);
-        assert.is(outcome.target, 'macos14');
+        assert.is(outcome.target, target ?? 'macos14');
       });
 }
+
+/** An integer of at most 24 bits, of any size. */
+const smallInteger = (): number => (draw(2) === 0 ? 1 : -1) * (Number(random() & 0xff_ffffn) >> draw(24));
+
+/** Operands that are integers with a scale, as the kernel makes them: no product, remainder or error of theirs is subnormal, which spares a slow way. */
+for (const f of formats)
+  for (const target of f.type === 'f32' ? [undefined] : [undefined, 'cpu' as const])
+    test(`operands of ${f.type} of known places give the bound of the exact value${target ? ', on the CPU device' : ''}`, () => {
+      const scales = [2 ** -9, 2 ** -12, 2 ** -21];
+      const rows = Array.from({ length: f.count / 2 }, (): readonly number[] => {
+        const [a, b] = [smallInteger() >> draw(12), smallInteger() >> draw(12)];
+        const near = -a * b + draw(5) - 2;
+        return [a, b, draw(3) > 0 && Math.abs(near) < 2 ** 31 ? near : smallInteger()];
+      });
+      const bitsOf = (value: number): bigint => (f.type === 'f32' ? asBits(value) : new BigUint64Array(Float64Array.of(value).buffer)[0]!);
+      const whole = (value: number): number => (f.type === 'f32' ? Math.fround(value) : value);
+      const floats = rows.map((row) => row.map((value, i) => bitsOf(whole(value) * scales[i]!)) as unknown as Row);
+      const prefix = f.type === 'f32' ? '0f' : '0d';
+      const made = ['a', 'b', 'c'].map(
+        (name, i) =>
+          `cvt.rn.${f.type}.s32 f${name}, ${name}; mul.rn.${f.type} f${name}, f${name}, ${prefix}${bitsOf(scales[i]!).toString(16)};`,
+      );
+      for (const [name, operands, exact] of forms)
+        for (const rounding of ['rz', 'rm', 'rp']) {
+          const call = `${name}.${rounding}.${f.type} d, ${operands.replace(/\b[abc]\b/g, 'f$&')}`;
+          const text = `.reg .${f.kind} fa, fb, fc; ${made.join(' ')} ${call}`;
+          const sources = ['a', 'b', 'c'].map((each) => ({ name: each, kind: 'b32' as const }));
+          const instruction = { text, sources, results: [{ name: 'd', kind: f.kind }] };
+          const columns = [0, 1, 2].map((i) => rows.map((row) => BigInt.asUintN(32, BigInt(row[i]!))));
+          const outcome = runInstruction(instruction, columns, target);
+          if (outcome.kind === 'refused') return assert.unreachable(outcome.diagnostics.list.map((d) => d.message).join('; '));
+          const wrong = floats.filter(([a, b, c], i) => {
+            if (inUnits(f, name === 'div' ? b : name === 'rcp' ? a : 1n) === 0n) return false;
+            return !isBound(f, rounding, outcome.results[0]![i]!, exact(inUnits(f, a), inUnits(f, b), inUnits(f, c), f.unit));
+          });
+          assert.equal(wrong.slice(0, 3), [], call);
+          const air = emit(new SourceFile('form.ptx', kernelOf(instruction)), 'air-ll', target ? { target } : {}, new Diagnostics());
+          // The guard of the kernel is the only branch.
+          assert.is(String(air).match(/br i1/g)?.length, 1, call);
+        }
+    });
 
 const asBits = (value: number): bigint => BigInt(new Uint32Array(Float32Array.of(value).buffer)[0]!);
 

@@ -9,6 +9,8 @@ import {
   emptyKernel,
   type FloatRange,
   floatRange,
+  type FloatSpan,
+  floatSpan,
   type Kernel,
   type Service,
   type Space,
@@ -266,6 +268,7 @@ const ofClusters = ({ clusters }: Surroundings, context: () => Context) => ({
 const factsOf = (kernel: Kernel) => ({
   constantOf: (value: Value): bigint | undefined => constantOf(kernel, value),
   floatRange: (value: Value): FloatRange => floatRange(kernel, value),
+  floatSpan: (value: Value): FloatSpan => floatSpan(kernel, value),
 });
 
 /** Shared memory without a name in the source, and what is known of values. */

@@ -72,6 +72,7 @@ function plainRange(kernel: Kernel, inst: Inst, facts: readonly Fact[], depth: n
     case 'select':
       return join(of(inst.a, [...facts, ...factsOf(kernel, inst.cond)]), of(inst.b));
     case 'bitcast':
+      if (kernel.insts[inst.a]!.op === 'bitcast') return of(floatUnder(kernel, inst.a));
       // A zero of some sign.
       return isSignAlone(kernel, inst.a) ? { low: 0, high: 0, isNan: false } : betweenBits(possibleBits(kernel, inst.a, depth + 1));
     case 'fabs': {
@@ -192,6 +193,12 @@ function betweenBits({ ones, possible }: Bits): FloatRange {
 
 /** A number past the exact result of which `x` is the nearest double. */
 const beyond = (x: number, way: number): number => x + way * Math.abs(x) * 2 ** -51;
+
+/** The float whose bits an integer is, where a register without a type held it; else the integer. */
+export function floatUnder(kernel: Kernel, bits: Value): Value {
+  const inst = kernel.insts[bits]!;
+  return inst.op === 'bitcast' ? inst.a : bits;
+}
 
 function isSignAlone(kernel: Kernel, value: Value): boolean {
   const inst = kernel.insts[value]!;

@@ -6,6 +6,7 @@ export { blocksReaching, type Convergence, type Convergences, convergenceOf, con
 export * from './demand.ts';
 export * from './dominators.ts';
 export { type FloatRange, floatOf, floatRange } from './float-range.ts';
+export { type FloatSpan, floatSpan } from './float-span.ts';
 export { hasIndependentThreads } from './independent-threads.ts';
 export * from './influence.ts';
 export { added as addedIntervals, type Interval, isInside, scaled as scaledInterval } from './interval.ts';

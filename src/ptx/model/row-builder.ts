@@ -1,5 +1,5 @@
 /** The interface for rows of the table that describe the meaning of an instruction: the IR's builder, and operations of `src/lower`. */
-import type { Builder, FloatRange, Service, Space, Value } from '../../ir/index.ts';
+import type { Builder, FloatRange, FloatSpan, Service, Space, Value } from '../../ir/index.ts';
 
 declare const addressBrand: unique symbol;
 /** The operand `[a+4]`: opaque to rows, created and used by `src/lower`. */
@@ -31,6 +31,8 @@ export interface RowBuilder extends Builder {
   constantOf(value: Value): bigint | undefined;
   /** Bounds of a float of 32 bits, from the instructions that make it. */
   floatRange(value: Value): FloatRange;
+  /** Powers of two that a float of 32 or 64 bits is a multiple of, and at most, from the instructions that make it. */
+  floatSpan(value: Value): FloatSpan;
   /** Whether the code is for the CPU device, or for a target that takes its operations. */
   readonly isForCpu: boolean;
   /** A place that the sanitizer sees, where threads close or wait for groups of operations, also by a barrier in memory; nothing without it. */

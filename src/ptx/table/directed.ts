@@ -5,7 +5,7 @@
 
 import { row } from '../model/row.ts';
 import { arithmetic, lifting } from './compose.ts';
-import { directed, fusedIn, productIn, quotientIn, rootIn, sumIn } from './rounding.ts';
+import { directed, fusedIn, productIn, quotientIn, reciprocalIn, rootIn, sumIn } from './rounding.ts';
 
 const fermi = { ptx: 1.4, sm: 20 } as const;
 const double = { ptx: 1.4, sm: 13 } as const;
@@ -197,13 +197,7 @@ const quotientRows = [
     source: '9.7.3.13',
     status: 'exact',
     lower: ({ a }, m, ir) =>
-      arithmetic(
-        ir,
-        [a],
-        { ...(m.ftz ? { ftz: m.ftz } : {}) },
-        (x) => quotientIn(ir, m.rnd, ir.const('f32', f.one), x!),
-        lifting.reciprocal,
-      ),
+      arithmetic(ir, [a], { ...(m.ftz ? { ftz: m.ftz } : {}) }, (x) => reciprocalIn(ir, m.rnd, x!), lifting.reciprocal),
     cases: () => [
       { form: 'rcp.rz.f32', a: 0xc0400000, d: 0xbeaaaaaa, why: '-1 / 3, towards zero' },
       { form: 'rcp.rm.f32', a: f.tiny, d: f.most, why: '2^149 downwards is the largest' },
@@ -218,7 +212,7 @@ const quotientRows = [
     doc: 'The reciprocal with directed rounding.',
     source: '9.7.3.13',
     status: 'exact',
-    lower: ({ a }, m, ir) => quotientIn(ir, m.rnd, ir.const('f64', d.one), a),
+    lower: ({ a }, m, ir) => reciprocalIn(ir, m.rnd, a),
     cases: () => [
       { form: 'rcp.rm.f64', a: 0xc008000000000000n, d: 0xbfd5555555555556n, why: '-1 / 3, downwards' },
       { form: 'rcp.rz.f64', a: d.tiny, d: d.most, why: '2^1074 towards zero is the largest' },

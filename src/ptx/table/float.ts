@@ -14,9 +14,10 @@ const f = { half: 0x3f000000, one: 0x3f800000, two: 0x40000000, three: 0x4040000
 
 /**
  * A quotient by an approximate reciprocal. A divisor below 2^-126 is scaled, so that it has a reciprocal; one above 2^126 becomes infinite by the same scale,
- * and its reciprocal 0.
+ * and its reciprocal 0. A zero needs no scale.
  */
 function scaledQuotient(ir: RowBuilder, a: Value, b: Value, size: Value): Value {
+  if (ir.floatSpan(b).low >= -126 && ir.floatRange(size).high <= 2 ** 126) return ir.fmul(a, ir.frcp(b));
   const isAbove = ir.fcmp(size, ir.const('f32', 0x00800000), { pred: 'oge' });
   const isBelow = ir.fcmp(size, ir.const('f32', 0x7e800000), { pred: 'ole' });
   const by = ir.select(ir.and(isAbove, isBelow), ir.const('f32', f.one), ir.const('f32', 0x4b800000));

@@ -2,8 +2,8 @@
  * Directed rounding from operations that round to nearest. The nearest float and the sign of its error determine the directed result: bit
  * patterns of one sign are ordered by magnitude, so it is at most one integer step away, also from infinity to the largest float. Rounding
  * down is rounding up with negated operands and a negated result, which also gives the right sign of an exact zero.
- * Source of the errors: Dekker (1971) for sums and products, Boldo and Muller, "Exact and Approximated Error of the FMA" (2011), and Boldo
- * and Daumas, "Representable Correcting Terms" (2003) for quotients and roots.
+ * Source of the errors: Dekker (1971) for sums and products, and Boldo and Daumas, "Representable Correcting Terms" (2003) for quotients and roots.
+ * `scripts/math/directed.c` proves what is said of fused sums, and `scripts/math/shortest.c` that no shorter sequence of sums and fused sums does.
  */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, intOf } from '../../ir/types.ts';
@@ -70,21 +70,31 @@ function stepUp(ir: RowBuilder, nearest: Value, isAbove: Value, isNegated = fals
 }
 
 /** A little more than half of the distance between 1 and the next float. */
-const beyondHalf = 0x33800001;
+const beyondHalf = { f32: 0x3380_0001n, f64: 0x3ca0_0000_0000_0001n } as const;
 
 /**
- * The same for a float that is neither subnormal nor infinite, nor next to those: the sum with a little more than half of its last place is nearest to the next
- * float, of either sign. That is for GPUs, and not of doubles: elsewhere the step is one of the bits.
+ * Whether the step of a normal float is one of arithmetic: a sum with a little more than half of a last place, which is nearest to the next float. That is a fused
+ * sum of floats on GPUs, and a product and a sum of doubles on the CPU device; else the step is one of the bits, as where doubles are made of integers.
  */
-function stepUpNormal(ir: RowBuilder, nearest: Value, isAbove: Value, isNegated: boolean): Value {
-  const type = typeOf(ir, nearest);
-  if (ir.isForCpu || type !== 'f32' || isNotNegative(ir, nearest)) return stepUp(ir, nearest, isAbove, isNegated);
-  const [from, by] = isNegated ? [ir.fneg(nearest), 0x80000000 + beyondHalf] : [nearest, beyondHalf];
-  return ir.select(isAbove, ir.fma(ir.const('f32', by), ir.fabs(nearest), from), from);
+const stepsByArithmetic = (ir: RowBuilder, nearest: Value): boolean => ir.isForCpu === (typeOf(ir, nearest) === 'f64');
+
+/** A float, and so much of its last place times another one, of which only the magnitude matters. */
+function moved(ir: RowBuilder, from: Value, by: Value, isNegative: boolean): Value {
+  const type = typeOf(ir, from) as Wide;
+  const part = ir.const(type, beyondHalf[type] + (isNegative ? 1n << BigInt(bitsOf(type) - 1) : 0n));
+  return type === 'f32' ? ir.fma(part, by, from) : ir.fadd(ir.fmul(part, by), from);
 }
 
-/** The next float towards zero from the nearest one, where the exact value is nearer to zero. */
-function stepDown(ir: RowBuilder, nearest: Value, isNearer: Value): Value {
+/** `stepUp` for a float that is neither subnormal nor infinite where there is a step. */
+function stepUpNormal(ir: RowBuilder, nearest: Value, isAbove: Value, isNegated: boolean): Value {
+  if (!stepsByArithmetic(ir, nearest)) return stepUp(ir, nearest, isAbove, isNegated);
+  const from = negatedIf(ir, isNegated, nearest);
+  return ir.select(isAbove, moved(ir, from, ir.fabs(nearest), isNegated), from);
+}
+
+/** The next float towards zero from the nearest one, which is maybe known to be normal, where the exact value is nearer to zero. */
+function stepDown(ir: RowBuilder, nearest: Value, isNearer: Value, isNormal = false): Value {
+  if (isNormal && stepsByArithmetic(ir, nearest)) return ir.select(isNearer, moved(ir, nearest, nearest, true), nearest);
   const type = typeOf(ir, nearest);
   const int = intOf(bitsOf(type));
   const bits = ir.bitcast(int, nearest);
@@ -101,12 +111,12 @@ function stepAway(ir: RowBuilder, nearest: Value, isFarther: Value): Value {
 /** Whether a float is known to be no negative number. */
 const isNotNegative = (ir: RowBuilder, a: Value): boolean => ir.typeOf(a) === 'f32' && ir.floatRange(a).low >= 0;
 
-/** The next float in a direction from the nearest one, by the sign of its error. A zero or NaN error changes nothing. */
-function stepFrom(ir: RowBuilder, way: Way, isNegated: boolean, nearest: Value, error: Value): Value {
-  if (way === 'up') return stepUp(ir, nearest, sidesOf(ir, error).above(), isNegated);
-  if (isNotNegative(ir, nearest)) return stepDown(ir, nearest, sidesOf(ir, error).below());
+/** The next float in a direction from the nearest one, which is maybe known to be normal, by the sign of its error. A zero or NaN error changes nothing. */
+function stepFrom(ir: RowBuilder, way: Way, isNegated: boolean, nearest: Value, error: Value, isNormal = false): Value {
+  if (way === 'up') return (isNormal ? stepUpNormal : stepUp)(ir, nearest, sidesOf(ir, error).above(), isNegated);
+  if (isNotNegative(ir, nearest)) return stepDown(ir, nearest, sidesOf(ir, error).below(), isNormal);
   const bits = ir.bitcast(intOf(bitsOf(typeOf(ir, nearest))), nearest);
-  return stepDown(ir, nearest, sidesOf(ir, withSignOf(ir, error, bits)).below());
+  return stepDown(ir, nearest, sidesOf(ir, withSignOf(ir, error, bits)).below(), isNormal);
 }
 
 /** A float, negated if the highest bit of an integer is set. */
@@ -156,44 +166,90 @@ export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): V
 function directedSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
   return inDirection(ir, rounding, [a, b], (way, isNegated, x, y) => {
     const sum = ir.fadd(x!, y!);
-    if (way === 'up') return stepUp(ir, sum, sidesOfSum(ir, sum, x!, y!).above(), isNegated);
-    if (isNotNegative(ir, sum)) return stepDown(ir, sum, sidesOfSum(ir, sum, x!, y!).below());
+    // A subnormal sum is exact.
+    const isNormal = isKnownNumber(ir, sum);
+    if (way === 'up') return (isNormal ? stepUpNormal : stepUp)(ir, sum, sidesOfSum(ir, sum, x!, y!).above(), isNegated);
+    if (isNotNegative(ir, sum)) return stepDown(ir, sum, sidesOfSum(ir, sum, x!, y!).below(), isNormal);
     // With the sign of the sum, the exact value is nearer to zero if it is below.
     const bits = ir.bitcast(layouts[typeOf(ir, sum) as Wide].int, sum);
     const sides = sidesOfSum(ir, ir.fabs(sum), withSignOf(ir, x!, bits), withSignOf(ir, y!, bits));
-    return stepDown(ir, sum, sides.below());
+    return stepDown(ir, sum, sides.below(), isNormal);
   });
 }
 
+/** Whether a float is known to be a number of at most a power of two, in magnitude; infinities are no numbers. */
+function isAtMost(ir: RowBuilder, a: Value, exponent: number): boolean {
+  if (ir.floatSpan(a).high <= exponent) return true;
+  if (ir.typeOf(a) !== 'f32') return false;
+  const { low, high, isNan } = ir.floatRange(a);
+  return !isNan && Math.max(-low, high) <= 2 ** exponent;
+}
+
+/** Whether a float is known to be a number. */
+const isKnownNumber = (ir: RowBuilder, a: Value): boolean => isAtMost(ir, a, layouts[typeOf(ir, a) as Wide].bias);
+
+/** The exponent of a power of two that a float is known to be a multiple of: it is zero, or at least that in magnitude. */
+const gridOf = (ir: RowBuilder, a: Value): number => ir.floatSpan(a).low;
+/** The same of a product, and of its error. */
+const productGrid = (ir: RowBuilder, a: Value, b: Value): number => gridOf(ir, a) + gridOf(ir, b);
+
+/** The exponent of the least float that is not subnormal. */
+const leastNormal = (ir: RowBuilder, a: Value): number => 1 - layouts[typeOf(ir, a) as Wide].bias;
+/** Whether the product of multiples of a power with a float is never subnormal, so that it has the product of their signs, and costs less than signs do. */
+const hasSignOfProduct = (ir: RowBuilder, a: Value, grid: number): boolean => 2 * grid >= leastNormal(ir, a) && stepsByArithmetic(ir, a);
+
 /** a * b. The error of a small product may be subnormal, which is rarely so: one of its factors is small, and is scaled. */
 export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
-  const { product: least, scale } = scales[typeOf(ir, a) as Wide];
   return inDirection(ir, rounding, [a], (way, isNegated, x) => {
     const product = ir.fmul(x!, b);
-    const type = typeOf(ir, product) as Wide;
     const error = (): Value => ir.fma(x!, b, ir.fneg(product));
-    const scaledError = (): Value => {
-      const isLarger = ir.fcmp(ir.fabs(x!), ir.fabs(b), { pred: 'oge' });
-      const by = powerOf(ir, type, scale);
-      const scaled = (value: Value): Value => ir.fmul(ir.fmul(value, by), by);
-      return ir.fma(scaled(ir.select(isLarger, b, x!)), ir.select(isLarger, x!, b), ir.fneg(scaled(product)));
-    };
-    const isLarge = ir.fcmp(ir.fabs(product), powerOf(ir, type, least), { pred: 'uge' });
-    return stepFrom(ir, way, isNegated, product, ir.either(isLarge, error, scaledError));
+    const grid = productGrid(ir, x!, b);
+    if (grid >= leastNormal(ir, product)) return productStep(ir, way, isNegated, product, error(), grid);
+    const type = typeOf(ir, product) as Wide;
+    const isLarge = ir.fcmp(ir.fabs(product), powerOf(ir, type, scales[type].product), { pred: 'uge' });
+    const scaled = (): Value => scaledError(ir, x!, b, product);
+    if (way === 'zero' || !stepsByArithmetic(ir, product)) return stepFrom(ir, way, isNegated, product, ir.either(isLarge, error, scaled));
+    const isNumber = ir.fcmp(ir.fabs(product), ir.const(type, infinityOf(layouts[type]) - 1n), { pred: 'ole' });
+    return ir.either(
+      ir.and(isLarge, isNumber),
+      () => stepFrom(ir, way, isNegated, product, error(), true),
+      () => stepFrom(ir, way, isNegated, product, ir.select(isLarge, error(), scaled())),
+    );
   });
+}
+
+/** The step of a product whose error is never subnormal. */
+function productStep(ir: RowBuilder, way: Way, isNegated: boolean, product: Value, error: Value, grid: number): Value {
+  const isNormal = isKnownNumber(ir, product);
+  if (way === 'up' || isNotNegative(ir, product) || !hasSignOfProduct(ir, product, grid))
+    return stepFrom(ir, way, isNegated, product, error, isNormal);
+  return stepDown(ir, product, sidesOf(ir, ir.fmul(error, product)).below(), isNormal);
+}
+
+/** A multiple of the error of a small product. */
+function scaledError(ir: RowBuilder, a: Value, b: Value, product: Value): Value {
+  const type = typeOf(ir, product) as Wide;
+  const isLarger = ir.fcmp(ir.fabs(a), ir.fabs(b), { pred: 'oge' });
+  const by = powerOf(ir, type, scales[type].scale);
+  const scaled = (value: Value): Value => ir.fmul(ir.fmul(value, by), by);
+  return ir.fma(scaled(ir.select(isLarger, b, a)), ir.select(isLarger, a, b), ir.fneg(scaled(product)));
 }
 
 /** The square root. A small operand is scaled by a square, and so is its root: a branch would have the root twice. */
 export function rootIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
   const type = typeOf(ir, a) as Wide;
   const min = type === 'f32' ? -48 : -400;
+  if (gridOf(ir, a) >= min) return rootStep(ir, rounding, a);
   const isSmall = ir.fcmp(a, powerOf(ir, type, min), { pred: 'olt' });
   const scaled = ir.fmul(a, ir.select(isSmall, powerOf(ir, type, -2 * min), powerOf(ir, type, 0)));
-  const root = ir.fsqrt(scaled);
-  // Roots are not negative, so that rounding down is rounding towards zero.
-  const sides = sidesOf(ir, ir.fma(ir.fneg(root), root, scaled));
-  const exact = rounding === 'rp' ? stepAway(ir, root, sides.above()) : stepDown(ir, root, sides.below());
-  return ir.fmul(exact, ir.select(isSmall, powerOf(ir, type, min), powerOf(ir, type, 0)));
+  return ir.fmul(rootStep(ir, rounding, scaled), ir.select(isSmall, powerOf(ir, type, min), powerOf(ir, type, 0)));
+}
+
+/** The root of a number whose remainder is not subnormal. Roots are not negative, so that rounding down is rounding towards zero. */
+function rootStep(ir: RowBuilder, rounding: Directed, a: Value): Value {
+  const root = ir.fsqrt(a);
+  const sides = sidesOf(ir, ir.fma(ir.fneg(root), root, a));
+  return rounding === 'rp' ? stepAway(ir, root, sides.above()) : stepDown(ir, root, sides.below());
 }
 
 /** Ranges of exponents without overflow, underflow or subnormal errors. */
@@ -208,23 +264,34 @@ export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Valu
   // The divisor is negated, so that a reciprocal is one of a positive number.
   return inDirection(ir, rounding, [b], (way, isNegated, y) => {
     const nearest = ir.fdiv(a, y!);
+    const step = (): Value => quotientStep(ir, way, isNegated, a, y!, nearest, true);
+    // Where one of the two is zero, there is no remainder, or it is no number.
+    if ([a, y!].every((each) => gridOf(ir, each) >= -factor && isAtMost(ir, each, factor))) return step();
     const isSafe = ir.and(isBetween(ir, a, -factor, factor), isBetween(ir, y!, -factor, factor));
-    return ir.either(
-      isSafe,
-      () => quotientStep(ir, way, isNegated, a, y!, nearest),
-      () => negatedIf(ir, isNegated, quotientOfSignificands(ir, way, a, y!, nearest)),
-    );
+    return ir.either(isSafe, step, () => negatedIf(ir, isNegated, quotientOfSignificands(ir, way, a, y!, nearest)));
+  });
+}
+
+/**
+ * 1 / a. The remainder is exact for every divisor: it has the last place of a product near 1, also if the reciprocal is subnormal and has fewer bits. Of an
+ * infinite reciprocal of a number it has the right sign, and is no number where a reciprocal is exact.
+ */
+export function reciprocalIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
+  const one = powerOf(ir, typeOf(ir, a) as Wide, 0);
+  return inDirection(ir, rounding, [a], (way, isNegated, y) => {
+    const isNormal = gridOf(ir, y!) >= leastNormal(ir, y!) && isAtMost(ir, y!, -leastNormal(ir, y!));
+    return quotientStep(ir, way, isNegated, one, y!, ir.fdiv(one, y!), isNormal);
   });
 }
 
 /** The next float in a direction from a quotient, by the sign of the remainder: that of the quotient's error, if the divisor is positive. */
-function quotientStep(ir: RowBuilder, way: Way, isNegated: boolean, a: Value, b: Value, quotient: Value): Value {
+function quotientStep(ir: RowBuilder, way: Way, isNegated: boolean, a: Value, b: Value, quotient: Value, isNormal: boolean): Value {
   if (way === 'up') {
     const error = withSignOf(ir, ir.fma(ir.fneg(quotient), b, a), ir.bitcast(layouts[typeOf(ir, b) as Wide].int, b));
-    return stepUpNormal(ir, quotient, sidesOf(ir, error).above(), isNegated);
+    return stepFrom(ir, way, isNegated, quotient, error, isNormal);
   }
   const excess = ir.fma(ir.fabs(quotient), ir.fabs(b), ir.fneg(ir.fabs(a)));
-  return stepDown(ir, quotient, sidesOf(ir, excess).above());
+  return stepDown(ir, quotient, sidesOf(ir, excess).above(), isNormal);
 }
 
 /** Whether a magnitude is between two powers of two. */
@@ -251,7 +318,7 @@ function integerSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value, c: V
   const isUp = rounding === 'rp';
   const isWrong = ir.fcmp(error, ir.const('f32', 0), { pred: isUp ? 'ogt' : 'olt' });
   const step = ir.const('f32', isUp ? 0x3f800000 : 0xbf800000);
-  return ir.fadd(nearest, ir.select(isWrong, step, ir.const('f32', 0)));
+  return ir.select(isWrong, ir.fadd(nearest, step), nearest);
 }
 
 /** a * b + c with a single rounding, from the sign of its error; outside of the safe range from the significands, which are then scaled. */
@@ -260,46 +327,40 @@ export function fusedIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value, 
   if (integer !== undefined) return integer;
   return inDirection(ir, rounding, [a, c], (way, isNegated, x, z) => {
     const nearest = ir.fma(x!, b, z!);
-    const product = ir.fmul(x!, b);
-    return ir.either(
-      isFusedSafe(ir, product, nearest),
-      () => fusedStep(ir, way, isNegated, x!, b, z!, product, nearest),
-      () => negatedIf(ir, isNegated, fusedOfSignificands(ir, way, x!, b, z!, nearest)),
-    );
+    const step = (): Value => fusedStep(ir, way, isNegated, x!, b, z!, nearest);
+    const isSafe = fusedSafety(ir, x!, b, z!, nearest);
+    if (isSafe === undefined) return step();
+    return ir.either(isSafe, step, () => negatedIf(ir, isNegated, fusedOfSignificands(ir, way, x!, b, z!, nearest)));
   });
 }
 
-/** Neither the product nor its error underflows, and no sum overflows. */
-function isFusedSafe(ir: RowBuilder, product: Value, nearest: Value): Value {
-  const type = typeOf(ir, product) as Wide;
-  const limits = safe[type];
-  const size = ir.fabs(product);
-  const isLarge = ir.fcmp(size, powerOf(ir, type, limits.product), { pred: 'oge' });
-  const limit = powerOf(ir, type, limits.max);
-  const isSmall = ir.and(ir.fcmp(size, limit, { pred: 'ole' }), ir.fcmp(ir.fabs(nearest), limit, { pred: 'ole' }));
-  return ir.and(isLarge, isSmall);
+/** Whether neither the product nor its error underflows, and no sum overflows; undefined where that is known. */
+function fusedSafety(ir: RowBuilder, a: Value, b: Value, c: Value, nearest: Value): Value | undefined {
+  const type = typeOf(ir, nearest) as Wide;
+  const { product: least, max } = safe[type];
+  const difference = ir.fsub(nearest, c);
+  const isLarge = (): Value => ir.fcmp(ir.fabs(ir.fmul(a, b)), powerOf(ir, type, least), { pred: 'oge' });
+  const isSmall = (): Value => ir.fcmp(ir.fabs(difference), powerOf(ir, type, max), { pred: 'ole' });
+  const isNormal = Math.min(productGrid(ir, a, b), gridOf(ir, c)) >= leastNormal(ir, nearest);
+  if (isAtMost(ir, difference, max)) return isNormal ? undefined : isLarge();
+  return isNormal ? isSmall() : ir.and(isLarge(), isSmall());
 }
 
 /**
- * Where the exact a * b + c is from the nearest float. With the exact product as two floats, and the sum of its upper part and c as two, it differs from
- * the nearest float by three floats, of which one is the difference of the upper part of that sum and the nearest float. As with a sum of two, it is
- * above if one of two rounded sums of two of the three is above the third, negated. `scripts/math/directed.c` proves it on small formats.
+ * The fused sum rounded in a direction, from the nearest float. The difference of that and c, as two floats, differs from the product by the error: the exact
+ * sum is above the nearest float if the product without the upper part, rounded, is above the lower one. `scripts/math/directed.c` proves it on small formats.
  */
-function sidesOfFused(ir: RowBuilder, a: Value, b: Value, c: Value, product: Value, nearest: Value): Sides {
-  const rest = ir.fma(a, b, ir.fneg(product));
-  const { sum, error } = twoSum(ir, product, c);
-  const off = ir.fsub(sum, nearest);
-  const either = (pred: 'ogt' | 'olt'): Value =>
-    ir.or(ir.fcmp(ir.fadd(error, off), ir.fneg(rest), { pred }), ir.fcmp(ir.fadd(rest, off), ir.fneg(error), { pred }));
-  return { above: () => either('ogt'), below: () => either('olt') };
-}
-
-/** The fused sum rounded in a direction, from the nearest float. */
-function fusedStep(ir: RowBuilder, way: Way, isNegated: boolean, a: Value, b: Value, c: Value, product: Value, nearest: Value): Value {
-  if (way === 'up') return stepUpNormal(ir, nearest, sidesOfFused(ir, a, b, c, product, nearest).above(), isNegated);
+function fusedStep(ir: RowBuilder, way: Way, isNegated: boolean, a: Value, b: Value, c: Value, nearest: Value): Value {
+  const { sum, error } = twoSum(ir, nearest, ir.fneg(c));
+  const rest = ir.fma(a, b, ir.fneg(sum));
+  if (way === 'up') return stepUpNormal(ir, nearest, ir.fcmp(rest, error, { pred: 'ogt' }), isNegated);
+  const below = (x: Value, y: Value): Value => ir.fcmp(x, y, { pred: 'olt' });
+  if (isNotNegative(ir, nearest)) return stepDown(ir, nearest, below(rest, error), true);
+  if (hasSignOfProduct(ir, nearest, Math.min(productGrid(ir, a, b), gridOf(ir, c)))) {
+    return stepDown(ir, nearest, sidesOf(ir, ir.fmul(ir.fsub(rest, error), nearest)).below(), true);
+  }
   const bits = ir.bitcast(layouts[typeOf(ir, nearest) as Wide].int, nearest);
-  const [x, z, p] = [withSignOf(ir, a, bits), withSignOf(ir, c, bits), withSignOf(ir, product, bits)];
-  return stepDown(ir, nearest, sidesOfFused(ir, x, b, z, p, ir.fabs(nearest)).below());
+  return stepDown(ir, nearest, below(withSignOf(ir, rest, bits), withSignOf(ir, error, bits)), true);
 }
 
 /** A sum and its exact error, for operands in any order. Source: Knuth, TAOCP 2, 4.2.2, theorem B. */
@@ -382,7 +443,7 @@ function scaledIn(ir: RowBuilder, way: Way, a: Value, exponent: Value): Value {
 function quotientOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, other: Value): Value {
   const [x, y] = [partsOf(ir, a), partsOf(ir, b)];
   const nearest = ir.fdiv(x.significand, y.significand);
-  const exact = quotientStep(ir, way, false, x.significand, y.significand, nearest);
+  const exact = quotientStep(ir, way, false, x.significand, y.significand, nearest, true);
   const value = scaledIn(ir, way, exact, ir.sub(x.exponent, y.exponent));
   return ir.select(ir.and(x.isPlain, y.isPlain), value, other);
 }
@@ -405,8 +466,7 @@ function fusedOfSignificands(ir: RowBuilder, way: Way, a: Value, b: Value, c: Va
   const moved = ir.shl(fromI32(ir, layout, distance), ir.const(layout.int, layout.mantissaBits));
   const addend = ir.select(z.isZero, c, ir.bitcast(type, ir.add(ir.bitcast(layout.int, z.significand), moved)));
   const [p, q] = [x.significand, y.significand];
-  const [nearest, product] = [ir.fma(p, q, addend), ir.fmul(p, q)];
-  const exact = fusedStep(ir, way, false, p, q, addend, product, nearest);
+  const exact = fusedStep(ir, way, false, p, q, addend, ir.fma(p, q, addend));
   const value = scaledIn(ir, way, exact, ir.smax(exponent, ir.sub(ofAddend, i32(ir, above))));
   const isPlain = ir.and(ir.and(x.isPlain, y.isPlain), ir.or(z.isPlain, z.isZero));
   return ir.select(ir.and(isPlain, ir.fcmp(exact, ir.const(type, 0), { pred: 'one' })), value, other);
