@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import type { Arrays, KernelBuffer } from '../../src/api/index.ts';
 import { f16, f64, s8, s32, u8 } from '../../src/build/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
+import type { Routine } from '../../src/kernels/index.ts';
 import * as library from '../../src/kernels/index.ts';
 import { close, numbers } from '../support/library.ts';
 
@@ -349,7 +350,7 @@ const table: readonly Row[] = [
     element: 'f16',
     names: ['tensorGemm'],
   }),
-  ...(['quantizedGemm', 'quantizedTensorGemm', 'dequantize'] as const).map((name): Row => {
+  ...(['quantizedGemm', 'quantizedTensorGemm', 'quantizedCpuGemm', 'quantizedTileGemm', 'dequantize'] as const).map((name): Row => {
     const isDense = name === 'dequantize';
     const count = ({ rows, blocks, batch }: Dims): number => rows! * (isDense ? 32 * blocks! : batch!);
     return {
@@ -364,13 +365,14 @@ const table: readonly Row[] = [
       outputs: (d) => ({ y: ['f32', isDense ? d.rows! * d.blocks! * 32 : d.batch! * d.rows!] }),
       launch: (args, { rows, blocks, batch }) => {
         const given = { ...(args as object), rows, columns: 32 * blocks!, ...(isDense ? {} : { batch }) } as never;
-        return (
-          isDense
-            ? library.dequantize('q8_0')
-            : name === 'quantizedGemm'
-              ? library.quantizedGemm('q8_0')
-              : library.quantizedTensorGemm('q8_0', { vectors: 2 })
-        ).launch(device, given);
+        // The kernel of the name, and not the one that serves this device best.
+        const options = name === 'quantizedTensorGemm' ? { vectors: 2 } : {};
+        const routine = (all[name] as unknown as (format: string, options: object) => Routine)('q8_0', options);
+        const plan = routine.plan(given);
+        if ([plan.grid].flat().includes(0)) return;
+        routine.kernel.module(device, { compile: { target: 'cpu' } });
+        const { grid, block, args: own, shared } = plan;
+        routine.kernel.launch(device, { grid, block: block as number, args: own, ...(shared ? { shared } : {}) });
       },
       expect: ({ x }, d) => ({
         y: times(isDense ? d.rows! * d.blocks! * 32 : count(d), (i) =>

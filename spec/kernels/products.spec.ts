@@ -1,9 +1,20 @@
 /** Matrix products against JavaScript with f64 or integers, over ragged sizes; quantized weights against the formats' definitions weight by weight. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { KernelBuffer } from '../../src/api/index.ts';
 import { bf16, f16, f32, f64, s8 } from '../../src/build/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
-import { cpuGemm, dequantize, type FormatName, formats, gemm, normalFloat, quantizedGemm } from '../../src/kernels/index.ts';
+import {
+  cpuGemm,
+  dequantize,
+  type FormatName,
+  formats,
+  gemm,
+  normalFloat,
+  quantizedCpuGemm,
+  quantizedGemm,
+  quantizedTileGemm,
+} from '../../src/kernels/index.ts';
 import { close, findings, numbers } from '../support/library.ts';
 
 const test = suite('kernels/products');
@@ -238,18 +249,65 @@ for (const format of Object.keys(formats) as FormatName[])
       return weightOf[format](data.subarray(block * bytes, (block + 1) * bytes), i % perBlock, scaleValues[block]!);
     });
     close(await y.read(), expected, 1e-6, 'weights', 0.5);
-    const vectors = numbers(batch * columns, 6);
-    const result = device.allocate('f32', batch * rows);
-    quantizedGemm(format).launch(device, { weights, scales, x: device.bufferOf('f32', vectors), y: result, rows, columns, batch });
-    const products = Array.from({ length: batch * rows }, (_, i) => {
-      const [vector, row] = [Math.floor(i / rows), i % rows];
-      let sum = 0;
-      for (let c = 0; c < columns; c++) sum += expected[row * columns + c]! * vectors[vector * columns + c]!;
-      return sum;
-    });
-    const scale = Math.max(...products.map(Math.abs));
-    close(await result.read(), products, 3e-6, 'products', scale);
+    for (const count of [batch, 1]) await compareProducts(format, { weights, scales, rows, columns, expected }, count);
   });
+
+interface Quantized {
+  readonly weights: KernelBuffer<'u8'>;
+  readonly scales: KernelBuffer<'f32'> | null;
+  readonly rows: number;
+  readonly columns: number;
+  /** The weights by the definition. */
+  readonly expected: readonly number[];
+}
+/** Compares products with some vectors with those in f64: by each kernel that runs on every device. */
+async function compareProducts(format: FormatName, { expected, ...given }: Quantized, batch: number): Promise<void> {
+  const { rows, columns } = given;
+  const vectors = numbers(batch * columns, 6);
+  const x = device.bufferOf('f32', vectors);
+  const products = Array.from({ length: batch * rows }, (_, i) => {
+    const [vector, row] = [Math.floor(i / rows), i % rows];
+    let sum = 0;
+    for (let c = 0; c < columns; c++) sum += expected[row * columns + c]! * vectors[vector * columns + c]!;
+    return sum;
+  });
+  const scale = Math.max(...products.map(Math.abs));
+  for (const routine of [
+    quantizedGemm(format),
+    quantizedCpuGemm(format),
+    quantizedTileGemm(format),
+    quantizedTileGemm(format, { tile: 128 }),
+  ]) {
+    // A place behind the last one, which nothing writes.
+    const y = device.bufferOf('f32', new Float32Array(batch * rows + 1).fill(7));
+    // The kernel itself, and not the one that serves this device best.
+    const { grid, block, args, shared } = routine.plan({ ...given, x, y, batch } as never);
+    routine.kernel.module(device, { compile: { target: 'cpu' } });
+    routine.kernel.launch(device, { grid, block: block as number, args: args as never, ...(shared ? { shared } : {}) });
+    const found = await y.read();
+    close(found.subarray(0, -1), products, 3e-6, `${routine.name} of ${batch}`, scale);
+    assert.is(found.at(-1), 7);
+  }
+}
+
+test('products of quantized weights over blocks: more rows and vectors than a tile has', async () => {
+  for (const [format, rows, perRow, batch] of [
+    ['q4_K', 131, 2, 130],
+    ['q4_0', 70, 3, 66],
+    ['nf4', 66, 5, 3],
+  ] as const) {
+    const { weights: perBlock, bytes } = formats[format];
+    const columns = perRow * perBlock;
+    const data = blocksOf(format, rows * perRow, 5);
+    const scaleValues = numbers(rows * perRow, 7);
+    const expected = Array.from({ length: rows * columns }, (_, i) => {
+      const block = Math.floor(i / perBlock);
+      return weightOf[format](data.subarray(block * bytes, (block + 1) * bytes), i % perBlock, scaleValues[block]!);
+    });
+    const scales = format === 'nf4' ? device.bufferOf('f32', scaleValues) : null;
+    await compareProducts(format, { weights: device.bufferOf('u8', data), scales, rows, columns, expected }, batch);
+  }
+});
 
 test('CM5093: pitches, sizes and alignments that cannot be right', () => {
   const x = device.allocate('f32', 64);
@@ -288,6 +346,12 @@ test('the sanitizer finds nothing', async () => {
         rows: 9,
         columns: 64,
       },
+    }))),
+    ...(await findings(quantizedCpuGemm('q4_K'), (on) => ({
+      ...{ weights: on.bufferOf('u8', new Uint8Array(9 * 144)), x: filled(on, 512), y: filled(on, 18), rows: 9, columns: 256, batch: 2 },
+    }))),
+    ...(await findings(quantizedTileGemm('q6_K', { tile: 64 }), (on) => ({
+      ...{ weights: on.bufferOf('u8', new Uint8Array(9 * 210)), x: filled(on, 512), y: filled(on, 18), rows: 9, columns: 256, batch: 2 },
     }))),
     ...(await findings(quantizedGemm('q6_K'), (on) => ({
       ...{ weights: on.bufferOf('u8', new Uint8Array(9 * 210)), x: filled(on, 256), y: filled(on, 9), rows: 9, columns: 256 },

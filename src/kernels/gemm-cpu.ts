@@ -43,9 +43,9 @@ type Sum = Value<'f32'>;
 type Shared = Pointer<'f32', 'shared'>;
 
 /** The rows and columns of the result of a block: what both parts and the sums leave of 227 KiB of shared memory. */
-const tileOf = (type: GemmType): 64 | 128 => (type === 'f64' ? 64 : 128);
+export const tileOf = (type: GemmType): 64 | 128 => (type === 'f64' ? 64 : 128);
 /** The indices of k of a packed part: a panel of either factor stays in the first cache. */
-const depth = 128;
+export const depth = 128;
 /** The rows of the result that a thread computes at a time: their sums, a row of `b` and an element of `a` are 14 vectors, and WebAssembly's engines have 15. */
 const rows = 2;
 
@@ -59,8 +59,9 @@ interface Form {
 
 const sumBytes = (type: GemmType): number => (type === 'f64' ? 8 : 4);
 /** The threads of a lane group: those of four vectors. */
-const lanesOf = (type: GemmType): number => (type === 'f64' ? 8 : 16);
-const bytesOf = (type: GemmType): number => (2 * depth + tileOf(type)) * tileOf(type) * sumBytes(type);
+export const lanesOf = (type: GemmType): number => (type === 'f64' ? 8 : 16);
+/** The bytes of shared memory. */
+export const bytesOf = (type: GemmType): number => (2 * depth + tileOf(type)) * tileOf(type) * sumBytes(type);
 
 /** Options of `cpuGemm`. */
 export type CpuGemmOptions<T extends GemmType> = GemmOptions<T> & {
@@ -92,7 +93,11 @@ export function cpuGemm<T extends GemmType = 'f32'>(options: CpuGemmOptions<T> =
   return routine(name, make, plan);
 }
 
-function body(p: GemmInside, form: Form): void {
+/** Loads a part of the right factor from an index of k on: its columns from one on become panels in shared memory. */
+export type LoadRight = (to: Shared, column: Word) => (first: Word, count: Word) => void;
+
+/** The body of a kernel, whose right factor may be loaded in another way. */
+export function body(p: GemmInside, form: Form, loadRight?: LoadRight): void {
   const { type, isFused, transposeA, transposeB } = form;
   const sum = sums[type] as unknown as Type<'f32'>;
   const [lanes, tile] = [lanesOf(type), tileOf(type)];
@@ -104,7 +109,9 @@ function body(p: GemmInside, form: Form): void {
   const own = group.add(threadIndex('x'));
   const rowsHere = p.m.sub(row).min(tile);
   const loadA = packer(form, !transposeA, p.a.add(batch.mul(p.strideA)), { to: left, line: row, lines: p.m, pitch: p.lda });
-  const loadB = packer(form, transposeB, p.b.add(batch.mul(p.strideB)), { to: right, line: column, lines: p.n, pitch: p.ldb });
+  const loadB =
+    loadRight?.(right, column) ??
+    packer(form, transposeB, p.b.add(batch.mul(p.strideB)), { to: right, line: column, lines: p.n, pitch: p.ldb });
   /** Visits the sums of this thread, some rows at a time; lane groups behind the last column have none. */
   const eachRows = (visit: (first: Word, places: Element<'f32', 'shared'>[]) => void): void =>
     when(column.add(group).lt(p.n), () =>
@@ -141,7 +148,7 @@ function body(p: GemmInside, form: Form): void {
 }
 
 /** Where a line of a packed factor is: panels of as many lines as a lane group has threads, each with its indices of k one after another. */
-const panelOf = (line: Word, lanes: number): Word =>
+export const panelOf = (line: Word, lanes: number): Word =>
   line
     .div(lanes)
     .mul(depth * lanes)

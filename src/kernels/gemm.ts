@@ -42,7 +42,8 @@ import { refuse } from './refuse.ts';
 import { named, type Plan, portable, type Routine, routine } from './routine.ts';
 
 const depth = 16;
-const side = 16;
+/** The threads of a block along each side of a tile. */
+export const side = 16;
 const threads = side * side;
 
 type Sum = Value<'f32'>;
@@ -193,13 +194,13 @@ interface Shape {
 }
 
 /** The elements of 16 bytes, and the first of each of these of a thread. */
-const vectorsOf = (type: string, per: number): { width: number; firsts: number[] } => {
+export const vectorsOf = (type: string, per: number): { width: number; firsts: number[] } => {
   const width = type === 'f64' ? 2 : 4;
   return { width, firsts: Array.from({ length: per / width }, (_, q) => q * side * width) };
 };
 
-/** Adds the product of two tiles to the sums of this thread. */
-function multiply(
+/** Adds the product of two tiles, of 16 indices of k, to the sums of this thread. */
+export function multiply(
   left: Pointer<'f32', 'shared'>,
   right: Pointer<'f32', 'shared'>,
   total: readonly Variable<'f32'>[],

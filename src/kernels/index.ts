@@ -29,9 +29,12 @@ export { layerNorm, layerNormBackward, type NormOptions, normWeightsBackward, rm
 export { type AdamArguments, adam } from './optimizer.ts';
 export { activation, activationBackward, biasAdd, binary } from './pointwise.ts';
 export { Procedure } from './procedure.ts';
-export { dequantize, type QuantizedArguments, quantizedGemm } from './quantized.ts';
+export { dequantize, quantizedGemm } from './quantized.ts';
+export type { QuantizedArguments } from './quantized-blocks.ts';
 export type { CodesName } from './quantized-codes.ts';
+export { quantizedCpuGemm } from './quantized-cpu.ts';
 export { type QuantizedTensorArguments, type QuantizedTile, quantizedTensorGemm } from './quantized-tensor.ts';
+export { quantizedTileGemm } from './quantized-tiles.ts';
 export { argmax, argmin, type ReduceArguments, reduce } from './reduce.ts';
 export { type RopeOptions, rope, ropeTables } from './rope.ts';
 export { type Floating, type Plan, Routine, type RoutineLaunch, type TypeOption } from './routine.ts';

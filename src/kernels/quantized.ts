@@ -1,100 +1,40 @@
 /** Products with quantized weights, which are decoded in registers. */
 
-import { type Device, partOf } from '../api/index.ts';
+import type { Device } from '../api/index.ts';
 import {
-  type Arguments,
   blockIndex,
-  constant,
   f32,
   kernel,
   laneIndex,
   local,
   loop,
   type Pointer,
-  ptr,
-  shared,
-  syncThreads,
   type TypedKernel,
   threadIndex,
-  u8,
-  u32,
   type Value,
   warpIndex,
   warpReduce,
   when,
 } from '../build/index.ts';
 import { capabilityOf } from './choice.ts';
-import { type Block, type FormatName, formats } from './formats.ts';
+import { type FormatName, formats } from './formats.ts';
 import { plus } from './functions.ts';
+import {
+  blockOf,
+  denseParameters,
+  type Given,
+  type Matrix,
+  planOf,
+  type QuantizedArguments,
+  tableOf,
+  vectorParameters,
+} from './quantized-blocks.ts';
+import { quantizedCpuGemm } from './quantized-cpu.ts';
 import { hasRoom, type QuantizedTile, quantizedTensorGemm } from './quantized-tensor.ts';
-import { refuse } from './refuse.ts';
+import { quantizedTileGemm } from './quantized-tiles.ts';
 import { blocksFor, named, type Plan, portable, type Routine, routine } from './routine.ts';
 
 type Real = Value<'f32'>;
-type Word = Value<'u32'>;
-
-const matrix = { weights: ptr(u8), scales: ptr(f32), rows: u32, columns: u32 };
-const vectorParameters = { ...matrix, x: ptr(f32), y: ptr(f32) };
-const denseParameters = { ...matrix, y: ptr(f32) };
-
-interface Matrix {
-  readonly weights: Pointer<'u8', 'global'>;
-  readonly scales: Pointer<'f32', 'global'>;
-  readonly rows: Word;
-  readonly columns: Word;
-}
-
-/** `scales` is for `nf4` alone; it is null by default. */
-type Given<P extends typeof vectorParameters | typeof denseParameters> = Omit<Arguments<P>, 'scales'> &
-  Partial<Pick<Arguments<P>, 'scales'>>;
-/** What a launch of `quantizedGemm` is given. */
-export type QuantizedArguments = Given<typeof vectorParameters> & {
-  /** The number of vectors: rows of x and of y. 1 by default. */
-  readonly batch?: number;
-};
-
-/** Compares the sizes of weights with their buffers. */
-function planOf(
-  key: string,
-  format: FormatName,
-  { weights, scales = null, rows, columns }: Given<typeof denseParameters>,
-): Required<Pick<Plan<typeof denseParameters>, 'needs' | 'sizes'>> {
-  const { weights: perBlock, bytes, align, table } = formats[format];
-  if (columns % perBlock !== 0) refuse(key, `\`columns\` is ${columns}, and a row of this format has a multiple of ${perBlock} weights`);
-  if (table && scales === null) refuse(key, '`scales` is missing');
-  const address = typeof weights === 'bigint' ? weights : partOf(weights)?.address;
-  if (address !== undefined && address % BigInt(align) !== 0n) refuse(key, `\`weights\` is not aligned to ${align} bytes`);
-  const blocks = rows * (columns / perBlock);
-  return { needs: { weights: blocks * bytes, scales: table ? blocks : 0 }, sizes: { rows, columns } };
-}
-
-/** The table of a format in shared memory. */
-function tableOf(format: FormatName, threads: number): Block['table'] {
-  const { table } = formats[format] as { table?: readonly number[] };
-  if (!table) return undefined;
-  const values = shared(f32, table.length);
-  const index = threadIndex();
-  if (threads < table.length) refuse(format, 'a block has fewer threads than the table has values');
-  // Sixteen selections once, so that no memory of the module is needed.
-  const own = local(f32, 0);
-  for (const [i, value] of table.entries()) own.set(index.eq(i).select(constant(f32, value), own));
-  when(index.lt(table.length), () => values.at(index).set(own));
-  syncThreads();
-  return (code) => values.at(code).get();
-}
-
-/** The block `index` of a row. */
-function blockOf(
-  p: Matrix,
-  format: FormatName,
-  { row, index, part }: Record<'row' | 'index' | 'part', Word>,
-  table: Block['table'],
-): Block {
-  const { bytes, weights } = formats[format];
-  const perRow = p.columns.div(weights);
-  const number = row.mulWide(perRow).add(index.to({ kind: 'scalar', name: 'u64' }));
-  return { at: p.weights.add(number.mul(bytes)), part, table, scale: () => p.scales.at(number).get() };
-}
 
 const warps = 4;
 const rowsPerWarp = 2;
@@ -102,7 +42,8 @@ const rowsPerWarp = 2;
 /**
  * Products of a quantized matrix with vectors: `y[i][r] = Σ weights[r][c] * x[i][c]`. Weights are row by row in blocks of the format, `columns` is a multiple of
  * its weights in a block, and x has f32. `q4_K` and `q5_K` are aligned to 16 bytes, `nf4` to 4, the others to 2. A warp has two rows, and each vector of a
- * batch reads the weights again. Sums are of f32 and deterministic.
+ * batch reads the weights again; from 32 vectors on a launch runs `quantizedTileGemm`, and on the CPU device `quantizedCpuGemm`. Sums are of f32 and
+ * deterministic.
  */
 export function quantizedGemm(format: FormatName): Routine<typeof vectorParameters, QuantizedArguments> {
   const make = (name: string): TypedKernel<typeof vectorParameters> =>
@@ -119,10 +60,25 @@ export function quantizedGemm(format: FormatName): Routine<typeof vectorParamete
       needs: { ...needs, x: batch * columns, y: batch * rows },
     };
   };
-  return routine(key, make, plan, (device, given) => tensorVariant(device, format, given));
+  return routine(key, make, plan, (device, given) => variantOf(device, format, given));
 }
 
-/** The kernel by tensor cores, for devices and formats that have one. */
+/** The vectors from which on tiles are faster than a kernel that reads all weights for each, or for two. Estimated from times of an H200. */
+const manyVectors = 32;
+
+/** The kernel of tiles for many vectors, or the one by tensor cores, for devices and formats that have one. */
+function variantOf(device: Device, format: FormatName, given: QuantizedArguments): ReturnType<typeof quantizedGemm> | undefined {
+  if (device.info.kind === 'cpu') return quantizedCpuGemm(format) as unknown as ReturnType<typeof quantizedGemm>;
+  const { batch = 1, rows } = given as unknown as { batch?: number; rows: number };
+  if (batch >= manyVectors) {
+    // Large tiles read less, if they occupy a half of the multiprocessors.
+    const tiles = Math.ceil(rows / 128) * Math.ceil(batch / 128);
+    const isLarge = 2 * tiles >= (capabilityOf(device)?.multiprocessors ?? Number.POSITIVE_INFINITY);
+    return quantizedTileGemm(format, { tile: isLarge ? 128 : 64 }) as unknown as ReturnType<typeof quantizedGemm>;
+  }
+  return tensorVariant(device, format, given);
+}
+
 function tensorVariant(device: Device, format: FormatName, given: QuantizedArguments): ReturnType<typeof quantizedGemm> | undefined {
   const capability = capabilityOf(device);
   if (!capability || capability.sm < 80 || format === 'nf4') return undefined;
