@@ -220,13 +220,12 @@ export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value
     if (grid >= minNormal(ir, product)) return productStep(ir, way, isNegated, product, error(), grid);
     const type = typeOf(ir, product) as Wide;
     const isLarge = ir.fcmp(ir.fabs(product), powerOf(ir, type, scales[type].product), { pred: 'uge' });
-    const scaled = (): Value => scaledError(ir, x!, b, product);
-    if (way === 'zero' || !stepsByArithmetic(ir, product)) return stepFrom(ir, way, isNegated, product, ir.either(isLarge, error, scaled));
-    const isNumber = ir.fcmp(ir.fabs(product), ir.const(type, infinityOf(layouts[type]) - 1n), { pred: 'ole' });
-    return ir.either(
-      ir.and(isLarge, isNumber),
-      () => stepFrom(ir, way, isNegated, product, error(), true),
-      () => stepFrom(ir, way, isNegated, product, ir.select(isLarge, error(), scaled())),
+    return stepFrom(
+      ir,
+      way,
+      isNegated,
+      product,
+      ir.either(isLarge, error, () => scaledError(ir, x!, b, product)),
     );
   });
 }
