@@ -80,9 +80,11 @@ function sourceOf({ name, call, isDouble }: MathFunction, isOpaque: boolean): st
     ? 'double p0 = z >> 8, q = (p0 + 0.5) * 0x1p-24, d = (q - 0.5) * 40, e = (double)(int)u * 0x1p-27; int i = (int)(u & 15) - 4'
     : 'float p = ((z >> 8) + 0.5f) * 0x1p-24f, x = (p - 0.5f) * 40, y = (float)(int)u * 0x1p-27f; int i = (int)(u & 15) - 4';
   // The mask is zero.
-  const masked = isDouble
-    ? ''
-    : 'x = __uint_as_float(__float_as_uint(x) ^ no); y = __uint_as_float(__float_as_uint(y) ^ no); p = __uint_as_float(__float_as_uint(p) ^ no);';
+  const mask = (operand: string): string =>
+    isDouble
+      ? `${operand} = __longlong_as_double(__double_as_longlong(${operand}) ^ no);`
+      : `${operand} = __uint_as_float(__float_as_uint(${operand}) ^ no);`;
+  const masked = (isDouble ? ['d', 'e', 'q'] : ['x', 'y', 'p']).map(mask).join(' ');
   return `extern "C" __global__ void __launch_bounds__(256) m_${name}(const u32 *a, const u32 *b, u32 *out, int n) {
   int t = blockIdx.x * 256 + threadIdx.x; if (t >= n) return;
   u32 z = a[t], u = b[t], s = 0, no = n >> 31;

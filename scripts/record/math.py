@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 
-threads, count, rounds = 256, 1 << 20, 7
+threads, count, rounds = 256, 1 << 20, 40
 
 
 class Driver:

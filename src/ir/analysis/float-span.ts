@@ -51,7 +51,7 @@ const either = (a: FloatSpan, b: FloatSpan): FloatSpan => ({ low: Math.min(a.low
 const sum = (a: FloatSpan, b: FloatSpan): FloatSpan => ({ low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) + 1 });
 const product = (a: FloatSpan, b: FloatSpan): FloatSpan => ({ low: a.low + b.low, high: a.high + b.high });
 
-/** The places of a result before it is rounded; undefined where nothing is known. */
+/** The places of a result before it is rounded; undefined if nothing is known. */
 function exactSpan(kernel: Kernel, inst: Inst, type: Wide, of: (operand: Value) => FloatSpan): FloatSpan | undefined {
   switch (inst.op) {
     case 'const':

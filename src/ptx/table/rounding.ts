@@ -85,7 +85,7 @@ function moved(ir: RowBuilder, from: Value, by: Value, isNegative: boolean): Val
   return type === 'f32' ? ir.fma(part, by, from) : ir.fadd(ir.fmul(part, by), from);
 }
 
-/** `stepUp` for a float that is neither subnormal nor infinite where there is a step. */
+/** `stepUp` for a float that is neither subnormal nor infinite if it steps. */
 function stepUpNormal(ir: RowBuilder, nearest: Value, isAbove: Value, isNegated: boolean): Value {
   if (!stepsByArithmetic(ir, nearest)) return stepUp(ir, nearest, isAbove, isNegated);
   const from = negatedIf(ir, isNegated, nearest);
@@ -108,8 +108,12 @@ function stepAway(ir: RowBuilder, nearest: Value, isFarther: Value): Value {
   return ir.bitcast(type, ir.add(ir.bitcast(int, nearest), ir.select(isFarther, ir.const(int, 1), ir.const(int, 0))));
 }
 
-/** Whether a float is known to be no negative number. */
-const isNotNegative = (ir: RowBuilder, a: Value): boolean => ir.typeOf(a) === 'f32' && ir.floatRange(a).low >= 0;
+/** Whether a float is known to be nearest to no negative number; a bound of -0 may be one of a negative number that is rounded to zero. */
+function isNotNegative(ir: RowBuilder, a: Value): boolean {
+  if (ir.typeOf(a) !== 'f32') return false;
+  const { low } = ir.floatRange(a);
+  return low > 0 || Object.is(low, 0);
+}
 
 /** The next float in a direction from the nearest one, which is maybe known to be normal, by the sign of its error. A zero or NaN error changes nothing. */
 function stepFrom(ir: RowBuilder, way: Way, isNegated: boolean, nearest: Value, error: Value, isNormal = false): Value {
@@ -124,6 +128,15 @@ function withSignOf(ir: RowBuilder, a: Value, bits: Value): Value {
   const [type, int] = [typeOf(ir, a), intOf(bitsOf(ir.typeOf(a)))];
   const sign = ir.and(bits, ir.const(int, 1n << BigInt(bitsOf(int) - 1)));
   return ir.bitcast(type, ir.xor(ir.bitcast(int, a), sign));
+}
+
+/** The same of two floats; one with the sign is a factor for the other. */
+function bothWithSignOf(ir: RowBuilder, a: Value, b: Value, bits: Value): readonly [Value, Value] {
+  const isOne = (value: Value): boolean =>
+    ir.constantOf(value) === BigInt(layouts[typeOf(ir, value) as Wide].bias) << BigInt(layouts[typeOf(ir, value) as Wide].mantissaBits);
+  if (isOne(a)) return [...bothWithSignOf(ir, b, a, bits)].reverse() as [Value, Value];
+  const second = withSignOf(ir, b, bits);
+  return [isOne(b) ? ir.fmul(a, second) : withSignOf(ir, a, bits), second];
 }
 
 /** Exponents: operands of a product below `product` are scaled by `scale` twice, so that no error is subnormal. */
@@ -166,13 +179,13 @@ export function sumIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): V
 function directedSum(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
   return inDirection(ir, rounding, [a, b], (way, isNegated, x, y) => {
     const sum = ir.fadd(x!, y!);
-    // A subnormal sum is exact.
-    const isNormal = isKnownNumber(ir, sum);
+    // A subnormal sum is exact, but a part of a double's last place may be subnormal.
+    const isNormal = isKnownNumber(ir, sum) && (typeOf(ir, sum) === 'f32' || gridOf(ir, sum) >= minNormal(ir, sum));
     if (way === 'up') return (isNormal ? stepUpNormal : stepUp)(ir, sum, sidesOfSum(ir, sum, x!, y!).above(), isNegated);
     if (isNotNegative(ir, sum)) return stepDown(ir, sum, sidesOfSum(ir, sum, x!, y!).below(), isNormal);
     // With the sign of the sum, the exact value is nearer to zero if it is below.
     const bits = ir.bitcast(layouts[typeOf(ir, sum) as Wide].int, sum);
-    const sides = sidesOfSum(ir, ir.fabs(sum), withSignOf(ir, x!, bits), withSignOf(ir, y!, bits));
+    const sides = sidesOfSum(ir, ir.fabs(sum), ...bothWithSignOf(ir, x!, y!, bits));
     return stepDown(ir, sum, sides.below(), isNormal);
   });
 }
@@ -194,9 +207,9 @@ const gridOf = (ir: RowBuilder, a: Value): number => ir.floatSpan(a).low;
 const productGrid = (ir: RowBuilder, a: Value, b: Value): number => gridOf(ir, a) + gridOf(ir, b);
 
 /** The exponent of the least float that is not subnormal. */
-const leastNormal = (ir: RowBuilder, a: Value): number => 1 - layouts[typeOf(ir, a) as Wide].bias;
+const minNormal = (ir: RowBuilder, a: Value): number => 1 - layouts[typeOf(ir, a) as Wide].bias;
 /** Whether the product of multiples of a power with a float is never subnormal, so that it has the product of their signs, and costs less than signs do. */
-const hasSignOfProduct = (ir: RowBuilder, a: Value, grid: number): boolean => 2 * grid >= leastNormal(ir, a) && stepsByArithmetic(ir, a);
+const hasSignOfProduct = (ir: RowBuilder, a: Value, grid: number): boolean => 2 * grid >= minNormal(ir, a) && stepsByArithmetic(ir, a);
 
 /** a * b. The error of a small product may be subnormal, which is rarely so: one of its factors is small, and is scaled. */
 export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value): Value {
@@ -204,16 +217,15 @@ export function productIn(ir: RowBuilder, rounding: Directed, a: Value, b: Value
     const product = ir.fmul(x!, b);
     const error = (): Value => ir.fma(x!, b, ir.fneg(product));
     const grid = productGrid(ir, x!, b);
-    if (grid >= leastNormal(ir, product)) return productStep(ir, way, isNegated, product, error(), grid);
+    if (grid >= minNormal(ir, product)) return productStep(ir, way, isNegated, product, error(), grid);
     const type = typeOf(ir, product) as Wide;
     const isLarge = ir.fcmp(ir.fabs(product), powerOf(ir, type, scales[type].product), { pred: 'uge' });
-    const scaled = (): Value => scaledError(ir, x!, b, product);
-    if (way === 'zero' || !stepsByArithmetic(ir, product)) return stepFrom(ir, way, isNegated, product, ir.either(isLarge, error, scaled));
-    const isNumber = ir.fcmp(ir.fabs(product), ir.const(type, infinityOf(layouts[type]) - 1n), { pred: 'ole' });
-    return ir.either(
-      ir.and(isLarge, isNumber),
-      () => stepFrom(ir, way, isNegated, product, error(), true),
-      () => stepFrom(ir, way, isNegated, product, ir.select(isLarge, error(), scaled())),
+    return stepFrom(
+      ir,
+      way,
+      isNegated,
+      product,
+      ir.either(isLarge, error, () => scaledError(ir, x!, b, product)),
     );
   });
 }
@@ -266,7 +278,7 @@ export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Valu
     const nearest = ir.fdiv(a, y!);
     const step = (): Value => quotientStep(ir, way, isNegated, a, y!, nearest, true);
     // Where one of the two is zero, there is no remainder, or it is no number.
-    if ([a, y!].every((each) => gridOf(ir, each) >= -factor && isAtMost(ir, each, factor))) return step();
+    if (isWithin(ir, a, factor) && isWithin(ir, y!, factor)) return step();
     const isSafe = ir.and(isBetween(ir, a, -factor, factor), isBetween(ir, y!, -factor, factor));
     return ir.either(isSafe, step, () => negatedIf(ir, isNegated, quotientOfSignificands(ir, way, a, y!, nearest)));
   });
@@ -279,7 +291,7 @@ export function quotientIn(ir: RowBuilder, rounding: Directed, a: Value, b: Valu
 export function reciprocalIn(ir: RowBuilder, rounding: Directed, a: Value): Value {
   const one = powerOf(ir, typeOf(ir, a) as Wide, 0);
   return inDirection(ir, rounding, [a], (way, isNegated, y) => {
-    const isNormal = gridOf(ir, y!) >= leastNormal(ir, y!) && isAtMost(ir, y!, -leastNormal(ir, y!));
+    const isNormal = isWithin(ir, y!, safe[typeOf(ir, y!) as Wide].factor);
     return quotientStep(ir, way, isNegated, one, y!, ir.fdiv(one, y!), isNormal);
   });
 }
@@ -293,6 +305,9 @@ function quotientStep(ir: RowBuilder, way: Way, isNegated: boolean, a: Value, b:
   const excess = ir.fma(ir.fabs(quotient), ir.fabs(b), ir.fneg(ir.fabs(a)));
   return stepDown(ir, quotient, sidesOf(ir, excess).above(), isNormal);
 }
+
+/** Whether a float is known to be zero, or between a power of two and its reciprocal in magnitude. */
+const isWithin = (ir: RowBuilder, a: Value, exponent: number): boolean => gridOf(ir, a) >= -exponent && isAtMost(ir, a, exponent);
 
 /** Whether a magnitude is between two powers of two. */
 function isBetween(ir: RowBuilder, a: Value, min: number, max: number): Value {
@@ -341,7 +356,7 @@ function fusedSafety(ir: RowBuilder, a: Value, b: Value, c: Value, nearest: Valu
   const difference = ir.fsub(nearest, c);
   const isLarge = (): Value => ir.fcmp(ir.fabs(ir.fmul(a, b)), powerOf(ir, type, least), { pred: 'oge' });
   const isSmall = (): Value => ir.fcmp(ir.fabs(difference), powerOf(ir, type, max), { pred: 'ole' });
-  const isNormal = Math.min(productGrid(ir, a, b), gridOf(ir, c)) >= leastNormal(ir, nearest);
+  const isNormal = Math.min(productGrid(ir, a, b), gridOf(ir, c)) >= minNormal(ir, nearest);
   if (isAtMost(ir, difference, max)) return isNormal ? undefined : isLarge();
   return isNormal ? isSmall() : ir.and(isLarge(), isSmall());
 }
