@@ -68,7 +68,11 @@ function compareSizes(ours: Tree, theirs: Tree): boolean {
   const worse: string[] = [];
   const ratios: number[] = [];
   for (const file of sizedKernels) {
-    const [now, before] = [sizeBy(ours, file), sizeBy(theirs, file)];
+    const [now, before] = [sizeBy(ours, file), sizeIfAny(theirs, file)];
+    if (!before) {
+      console.log(`${file}: ${now.instructions} instructions, ${now.bytes} bytes; the commit does not compile it`);
+      continue;
+    }
     ratios.push(now.instructions / before.instructions);
     const more = worsening(file, now, before);
     if (more !== undefined) worse.push(more);
@@ -78,6 +82,15 @@ function compareSizes(ours: Tree, theirs: Tree): boolean {
   console.log(`instructions of ${ratios.length} files: ${geomean(ratios).toFixed(4)} of the commit's`);
   for (const line of worse) console.error(`worse: ${line}`);
   return worse.length > 0;
+}
+
+/** The size, or nothing of a kernel that sources of earlier do not compile. */
+function sizeIfAny(tree: Tree, file: string): Size | undefined {
+  try {
+    return sizeBy(tree, file);
+  } catch {
+    return undefined;
+  }
 }
 
 function sizeBy({ program, folder }: Tree, file: string): Size {

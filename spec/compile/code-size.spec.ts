@@ -2,6 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { instructionsIn, recordedSizes, sizedKernels, sizeOf, worsening } from '../../bench/code-size.ts';
+import { costPasses, instructionPasses, type Kernel } from '../../src/ir/index.ts';
 
 const test = suite('compile/code-size');
 const recorded = recordedSizes();
@@ -13,6 +14,27 @@ test('every kernel has its size recorded, and no other has', () => {
 for (const file of sizedKernels)
   test(`${file} is at most 5 % larger than recorded: \`npm run bench -- code-size --write\` records a size that is meant`, () => {
     assert.is(worsening(file, sizeOf(file), recorded[file]!), undefined);
+  });
+
+/** A kernel that grows by more than 5 % where a pass does nothing. Passes that are not named save time, and less than that of instructions. */
+const shown: Readonly<Record<string, string>> = {
+  simplify: 'examples/vector_add.ptx',
+  cse: 'fixtures/triton/adamw.ptx',
+  'load-types': 'fixtures/triton/rope.ptx',
+  'cleanup-cfg': 'examples/saxpy.ptx',
+};
+
+for (const [name, file] of Object.entries(shown))
+  test(`${file} shows that the pass ${name} is lost`, () => {
+    assert.ok(sizedKernels.includes(file));
+    const pass = [...instructionPasses, ...costPasses].find((each) => each.name === name) as { run: (kernel: Kernel) => boolean };
+    const { run } = pass;
+    pass.run = () => false;
+    try {
+      assert.match(worsening(file, sizeOf(file), recorded[file]!) ?? '', /instructions/);
+    } finally {
+      pass.run = run;
+    }
   });
 
 test('more than 5 % of either number is worse', () => {
