@@ -136,7 +136,6 @@ export class CufftPlan {
         precision: this.#precision,
         radix,
         ...rowsOf(count, own),
-        readsRoots: this.#device.info.kind === 'cpu',
         isLast: index === radices.length - 1,
       };
       step *= radix;
