@@ -2,7 +2,8 @@
  * The CPU device against other ways to run such kernels on a CPU, one thread each, in alternation: eleven kernels, as PTX through the whole
  * pipeline, as OpenCL through PoCL (its default method and its best one), and as plain loops through g++ (-O3 and -Ofast).
  * Products and sums are rounded twice, as the peers do. Further columns: the device with its default, which rounds once as CUDA does, and each
- * number of lanes; with `--node=PATH` the device in that Node, whose engine may fuse in one instruction. `--workers` compares two threads with one.
+ * number of lanes; with `--node=PATH` the device in that Node, whose engine may fuse in one instruction. `--workers` compares two threads with one, by
+ * rates, and by the processor time of the busier thread, which counts how work is shared out also on a machine that does other work.
  * `--ours` shows the effect of a change, also with `--fma=exact`.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,6 +17,7 @@ import { loadLibrary } from '../src/device/cpu/launch/library.ts';
 import type { Device, Dim3, EngineOptions, Fma, LaunchArgument, LaunchRequest } from '../src/device/device.ts';
 import { openCpuDevice } from '../src/device/index.ts';
 import { type Bar, type Bench, geomean, type Row } from './report.ts';
+import { busiestMs } from './thread-times.ts';
 
 export const folder = join(import.meta.dirname, 'kernels/cpu');
 export const rounds = 5;
@@ -220,8 +222,10 @@ export async function cpu(given: readonly string[] = []): Promise<Bench | undefi
     const compiled = compile(new SourceFile(path, readFileSync(path, 'utf8')), { target: 'macos15' }, new Diagnostics());
     if (!compiled) throw new Error('the kernels do not compile');
     if (given.includes('--workers')) {
-      const scales = (threads: number) => (kernel: Kernel) => ours(kernel, compiled.metallib, { fma, engine, threads });
-      const rows = kernels.filter(({ name }) => only === undefined || name === only).map((each) => scalingOf(each, scales(2), scales(1)));
+      const open = (kernel: Kernel, threads: number) => launcher(kernel, compiled.metallib, openCpuDevice({ fma, engine, threads }));
+      const rows = kernels
+        .filter(({ name }) => only === undefined || name === only)
+        .map((each) => scalingOf(each, open(each, 2), open(each, 1)));
       return { bench: 'cpu --workers', about: 'two threads against one, best of many launches, the better of rounds', rows };
     }
     // Ours alone, to see what a change does.
@@ -247,14 +251,18 @@ export async function cpu(given: readonly string[] = []): Promise<Bench | undefi
 }
 
 /** Two threads and one in turns: a machine that does other work meanwhile is as busy for both, so the best round of each counts. */
-function scalingOf(kernel: Kernel, two: (kernel: Kernel) => () => number, one: (kernel: Kernel) => () => number): Row {
-  const runs = [two(kernel), one(kernel)];
+function scalingOf(kernel: Kernel, two: () => number, one: () => number): Row {
+  const runs = [two, one];
+  const rates = runs.map((launch) => rater(kernel, launch));
   const best = [0, 0];
+  const busiest = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let round = 0; round < 2 * rounds; round++)
-    runs.forEach((run, i) => {
-      best[i] = Math.max(best[i]!, run());
-    });
+    for (const [i, rate] of rates.entries()) {
+      best[i] = Math.max(best[i]!, rate());
+      busiest[i] = Math.min(busiest[i]!, busiestMs(runs[i]!, 250) ?? Number.NaN);
+    }
   const [mine, other] = best.map((rate) => rate / 1e6) as [number, number];
+  console.log(`${kernel.name}: ${(mine / other).toFixed(2)}; by the busier thread ${(busiest[1]! / busiest[0]!).toFixed(2)}`);
   return { name: kernel.name, ours: mine, other, unit: `M${kernel.unit}/s`, ratio: mine / other };
 }
 
@@ -321,7 +329,6 @@ function compared(
   const beside = [...all].filter(([name]) => name !== 'fast').map(([name, rate]) => `${name} ${(fast / rate).toFixed(2)}`);
   console.log(`${kernel.name}: ${(fast / 1e6).toFixed(1)} M${kernel.unit}/s, which is of ${beside.join(', ')}`);
   const pocl = all.get('PoCL default');
-  // PoCL has no shuffles: there the peer is the C++ compiler.
   const other = pocl ?? best(/^g/)!;
   const row = { name: kernel.name, ours: fast / 1e6, other: other / 1e6, unit: `M${kernel.unit}/s`, ratio: fast / other };
   return {

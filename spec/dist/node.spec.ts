@@ -242,6 +242,19 @@ test.before(() => {
   symlinkSync(Bun.which('node') ?? '/usr/bin/node', join(folder, 'bin/node'));
 });
 
+need(test, [node, 'sh'], 'the launcher starts Node where that is asked for, though Bun is there', () => {
+  const trace = (runtime: string): string =>
+    spawnSync('sh', ['-x', launcher, '--version'], {
+      encoding: 'utf8',
+      env: { PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`, CUMETAL_RUNTIME: runtime },
+    }).stderr;
+  assert.match(trace('node'), /exec node .*dist\/cli\/start-built\.js --version/);
+  assert.not.match(trace(''), /exec node/);
+  const missing = spawnSync('/bin/sh', [launcher, '--version'], { encoding: 'utf8', env: { PATH: '/nowhere', CUMETAL_RUNTIME: 'node' } });
+  assert.is(missing.status, 70);
+  assert.match(missing.stderr, /no Node on the PATH/);
+});
+
 need(test, [node, 'sh'], 'the launcher starts the command line under Node', () => {
   assert.match(ran(launcher, ['--version'], withoutBun()), version);
   assert.match(ran(launcher, ['run', 'examples/vector_add.ptx'], withoutBun()), /0\.5\b.*1\.5\b.*2\.5\b/);

@@ -63,8 +63,6 @@ export interface PassForm {
   readonly row: number;
   /** Whether rows are full. */
   readonly isFull: boolean;
-  /** Whether all roots are read; otherwise those to powers of two are, and others are products of two. */
-  readonly readsRoots: boolean;
   /** Whether no root is left to multiply with. */
   readonly isLast: boolean;
 }
@@ -95,8 +93,8 @@ function placeOf({ step, shift }: Pass, { step: how, row }: PassForm, i: Word): 
   return { q: i.sub(p.mul(step)), p };
 }
 
-/** Roots of unity to the powers 1 to `radix - 1` of a number. */
-function rootsOf({ rootsRe, rootsIm }: Pass, { radix, readsRoots }: PassForm, k: Word): Complex[] {
+/** Roots of unity to the powers 1 to `radix - 1` of a number: those to powers of two are read, and others are products of two. */
+function rootsOf({ rootsRe, rootsIm }: Pass, radix: number, k: Word): Complex[] {
   const read = (u: number): Complex => {
     const at = u === 1 ? k : k.mul(u);
     return { re: rootsRe.at(at).get(), im: rootsIm.at(at).get() };
@@ -105,14 +103,14 @@ function rootsOf({ rootsRe, rootsIm }: Pass, { radix, readsRoots }: PassForm, k:
   for (let u = 1; u < radix; u++) {
     const isPower = (u & (u - 1)) === 0;
     const top = 2 ** Math.floor(Math.log2(u));
-    all[u] = readsRoots || radix % 2 === 1 || isPower ? read(u) : multiply(all[top]!, all[u - top]!);
+    all[u] = radix % 2 === 1 || isPower ? read(u) : multiply(all[top]!, all[u - top]!);
   }
   return all;
 }
 
 /** A pass: `count` small transforms of each of `outer` parts of `length` numbers. */
 export function passKernel(form: PassForm): TypedKernel {
-  const { precision, radix, from, to, step, row, isFull, readsRoots, isLast } = form;
+  const { precision, radix, from, to, step, row, isFull, isLast } = form;
   const type = typeOf(precision);
   const reals = { fromRe: ptr(type), fromIm: ptr(type), toRe: ptr(type), toIm: ptr(type), rootsRe: ptr(type), rootsIm: ptr(type) };
   const words = { count: u32, step: u32, shift: u32, rootStep: u32, length: u32, outer: u32 };
@@ -125,7 +123,6 @@ export function passKernel(form: PassForm): TypedKernel {
     to === 2 ? 'pairs' : 'parts',
     isLast ? 'last' : 'inner',
     `${row}${isFull ? '' : 'ragged'}`,
-    ...(readsRoots ? ['roots'] : []),
   ].join('_');
   const block = blockOf(form);
   return once(name, { ...reals, ...words }, (p: Pass) => transformPart(form, p), block);
@@ -148,7 +145,7 @@ function transformPart(form: PassForm, p: Pass): void {
     });
     const results = small(values);
     const { q, p: own } = step === 'first' ? { q: undefined, p: i } : placeOf(p, form, i);
-    const roots = isLast ? [] : rootsOf(p, form, step === 'first' ? own : own.mul(p.rootStep));
+    const roots = isLast ? [] : rootsOf(p, radix, step === 'first' ? own : own.mul(p.rootStep));
     const first = q ? own.mul(p.step).mul(radix).add(q) : own.mul(radix);
     for (const [u, result] of results.entries()) {
       const value = u === 0 || isLast ? result : multiply(result, roots[u]!);

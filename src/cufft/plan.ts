@@ -177,7 +177,6 @@ export class CufftPlan {
         precision: this.#precision,
         radix,
         ...rowsOf(count, own),
-        readsRoots: this.#device.info.kind === 'cpu',
         isLast: index === radices.length - 1,
       };
       step *= radix;

@@ -258,4 +258,29 @@ KERNEL shuffled(CONST_GLOBAL float *in, GLOBAL float *out, int n) {
     if (t == 0) out[blockIdx.x] = v;
   }
 }
+#else
+// OpenCL C without subgroups has no shuffles: the same sums through local memory.
+KERNEL shuffled(CONST_GLOBAL float *in, GLOBAL float *out, int n) {
+  SHARED float lane[256];
+  SHARED float part[8];
+  int t = TID_X;
+  int i = GID_X;
+  lane[t] = i < n ? in[i] : 0.0f;
+  BARRIER;
+  for (int s = 16; s > 0; s >>= 1) {
+    float other = lane[(t & 31) + s < 32 ? t + s : t];
+    BARRIER;
+    lane[t] += other;
+    BARRIER;
+  }
+  if ((t & 31) == 0) part[t >> 5] = lane[t];
+  BARRIER;
+  for (int s = 4; s > 0; s >>= 1) {
+    float other = t < s ? part[t + s] : 0.0f;
+    BARRIER;
+    if (t < s) part[t] += other;
+    BARRIER;
+  }
+  if (t == 0) out[BLOCK_X] = part[0];
+}
 #endif

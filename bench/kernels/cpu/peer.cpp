@@ -231,7 +231,7 @@ static double opencl(const std::string &k, const char *path) {
   if (name == "saxpy") { int n = k == "saxpy" ? 8388608 : 16384; times = k == "saxpy" ? 1 : 64; reals(n, 1, 0); reals(n, 1, 0); number(1e-6f); number(n); grid[0] = n; }
   else if (k == "stencil5") { reals(1048576, 1, 0); reals(1048576, 1, 0); number(1024); dims = 2; grid[0] = grid[1] = 1024; block[0] = 64; block[1] = 4; }
   else if (k == "sgemm16" || k == "sgemm32") { for (int i = 0; i < 3; i++) reals(262144, 1, 0); number(512); dims = 2; grid[0] = grid[1] = 512; block[0] = block[1] = k == "sgemm16" ? 16 : 32; }
-  else if (k == "reduce") { reals(4194304, 1, 0); reals(16384, 1, 0); number(4194304); grid[0] = 4194304; }
+  else if (k == "reduce" || k == "shuffled") { reals(4194304, 1, 0); reals(16384, 1, 0); number(4194304); grid[0] = 4194304; }
   else if (k == "histogram") { words(4194304); words(256); number(4194304); grid[0] = 262144; }
   else if (k == "xorshift") { words(262144); number(262144); number(64); grid[0] = 262144; }
   else if (k == "sha256") { words(65536 * 16); words(65536 * 8); number(65536); grid[0] = 65536; }

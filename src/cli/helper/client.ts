@@ -23,6 +23,7 @@ const knownVariables: ReadonlySet<string> = new Set([
   'CUMETAL_CACHE_MAXSIZE',
   'CUMETAL_CACHE_DISABLE',
   'CUMETAL_BYTECODE',
+  'CUMETAL_RUNTIME',
 ]);
 
 /** Milliseconds until the helper must have begun: one that is busy costs no more. */
