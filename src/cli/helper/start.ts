@@ -11,7 +11,7 @@ export const startingFile = ({ socket }: HelperPlace): string => `${socket}.star
 const startMs = 10_000;
 
 /** The settings of the engine: code runs often, and garbage is collected when there is more than some files make. */
-const engine = { BUN_JSC_useFTLJIT: '0', BUN_JSC_useConcurrentGC: '0', BUN_JSC_largeHeapSize: '134217728' };
+const engine = { BUN_JSC_useFTLJIT: '0', BUN_JSC_useConcurrentGC: '0', BUN_JSC_largeHeapSize: '67108864' };
 
 /** Starts one unless another process does. What goes wrong is said nowhere: a helper is not needed. */
 export function startHelper(place: HelperPlace): void {

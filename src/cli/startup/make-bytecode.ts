@@ -8,6 +8,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { buildId } from '../command/build-id.ts';
+import { socketName } from '../helper/socket-name.ts';
 import { bytecodeName } from './bytecode-name.ts';
 import { bytecodeFolder, currentFile, programFiles } from './bytecode-place.ts';
 
@@ -92,10 +94,10 @@ function asFunction(text: string, name: string): string {
 }
 
 /**
- * Makes the bytecode beside the built files; they appear all at once or not at all. Does nothing where another process makes it. Throws what
- * the bundler or the file system says.
+ * Makes the bytecode beside the built files, whose build id is given; they appear all at once or not at all. Does nothing where another process
+ * makes it. Throws what the bundler or the file system says.
  */
-export async function makeBytecode(given: string): Promise<void> {
+export async function makeBytecode(given: string, build: string): Promise<void> {
   // The bundler names files by their real paths.
   const dist = realpathSync(given);
   const folder = bytecodeFolder(dist);
@@ -122,7 +124,7 @@ export async function makeBytecode(given: string): Promise<void> {
   if (!isWhole(made)) return;
   rmSync(folder, { recursive: true, force: true });
   renameSync(made, folder);
-  writeFileSync(`${made}-name`, `${bytecodeName()}\n${process.execPath}\n`);
+  writeFileSync(`${made}-name`, `${bytecodeName()}\n${process.execPath}\n${socketName(build)}\n`);
   renameSync(`${made}-name`, currentFile(dist));
 }
 
@@ -152,5 +154,5 @@ function onParts(build: Bun.PluginBuilder, dist: string, groups: Groups): void {
 
 if (import.meta.main) {
   setPriority(10);
-  await makeBytecode(process.argv[2]!);
+  await makeBytecode(process.argv[2]!, buildId!);
 }
