@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exampleNames, examplesFolder } from '../support/examples.ts';
-import { programOf } from '../support/installed.ts';
+import { programOf, singleFileProgram } from '../support/installed.ts';
 
 const test = suite('dist/helper');
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
@@ -189,6 +189,30 @@ test('a folder that others may enter has none', () => {
   assert.equal(ran(vectorAdd, env, 'out'), ran(vectorAdd, {}, 'out'));
   assert.equal(readdirSync(open), ['note']);
   assert.match(ran(['helper', 'status'], env).err, /^error: there is no helper: the folder .* is not trusted/);
+});
+
+test('the single-file program has one of its own', async () => {
+  const file = await singleFileProgram();
+  const once = (env: Readonly<Record<string, string>>): Ran => {
+    const { status, stdout, stderr } = spawnSync(file, vectorAdd, {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { ...own, ...env },
+      timeout: 60_000,
+    });
+    return { status, out: stdout, err: stderr, bytes: readFileSync(join(folder, 'out'), 'base64') };
+  };
+  const state = (word: string): string => spawnSync(file, ['helper', word], { env: own, encoding: 'utf8' }).stdout;
+  const expected = once(never);
+  assert.is(expected.status, 0);
+  assert.equal(once(helped), expected);
+  for (let i = 0; i < 100 && state('status') === 'no helper runs\n'; i++) spawnSync('sleep', ['0.1']);
+  try {
+    assert.equal(once({}), expected);
+    assert.match(state('status'), /, 1 command,/);
+  } finally {
+    state('stop');
+  }
 });
 
 test.run();

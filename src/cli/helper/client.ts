@@ -33,10 +33,11 @@ export async function askHelper(words: readonly string[]): Promise<number | unde
   const { env, platform } = process;
   if (!helpedCommands.has(words[0] ?? '') || helperUse(env) === 'never') return undefined;
   if (Object.keys(env).some((name) => name.startsWith('CUMETAL_') && !knownVariables.has(name))) return undefined;
+  const place = words.some((word) => word.endsWith('.ptx')) ? helperPlace({ env, platform }) : undefined;
+  if (!place || 'why' in place) return undefined;
+  if (!isOwnSocket(place.socket)) return void whenAbsent(place);
   const files = filesOf(words);
-  const place = files && helperPlace({ env, platform });
-  if (!files || !place || 'why' in place) return undefined;
-  return askAt(place, words, files, processTerminal());
+  return files && askAt(place, words, files, processTerminal());
 }
 
 interface ReadFile {
@@ -74,7 +75,7 @@ async function askAt(
     task,
     files.map(({ bytes }) => bytes),
   );
-  const answer = isOwnSocket(place.socket) ? await exchange<Answer>(place.socket, message, { beginMs, answerMs }) : 'absent';
+  const answer = await exchange<Answer>(place.socket, message, { beginMs, answerMs });
   if (answer === 'absent') whenAbsent(place);
   if (typeof answer === 'string' || !('done' in answer.head)) return undefined;
   const code = replay(answer.head.done, answer.rest, terminal);
