@@ -5,7 +5,7 @@
 import { cachePlace } from '../../cache/place.ts';
 import { distrust } from '../../cache/trust.ts';
 import { buildId } from '../command/build-id.ts';
-import { socketName } from './socket-name.ts';
+import { socketName } from '../startup/socket-name.ts';
 
 /** What decides about the place. */
 export interface HelperHost {

@@ -59,7 +59,7 @@ class Helper {
   readonly #waiting: Asked[] = [];
   #isBusy = false;
   #rounds = 0;
-  /** How many tasks had been served when memory was given back. */
+  /** How many tasks had been served when memory was released. */
   #collectedFor = 0;
 
   constructor(socket: string) {
@@ -149,7 +149,7 @@ class Helper {
     }, 20);
   }
 
-  /** Ends if it was not asked, and if it cannot be: another helper has the socket, or it was removed. Gives memory back when there is nothing to do. */
+  /** Ends if it was not asked, and if it cannot be: another helper has the socket, or it was removed. Releases memory when there is nothing to do. */
   #look(): void {
     const isOwn = lstatSync(this.#socket, { throwIfNoEntry: false })?.ino === this.#inode;
     const idle = this.#isBusy ? 0 : Date.now() - this.#lastAsked;

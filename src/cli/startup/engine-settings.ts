@@ -8,7 +8,7 @@ type Settings = Readonly<Record<string, string>>;
 const heap = { BUN_JSC_largeHeapSize: '134217728' };
 
 /**
- * Compiling a file of usual size is done before an optimising compiler for the compiler pays, or a thread for that; for a large one the program starts
+ * Compiling a file of usual size is done before an optimizing compiler for the compiler pays, or a thread for that; for a large one the program starts
  * again without these. The heap is in large pages, where the system has them: most of the system's share is memory that is touched for the first time.
  */
 const compiling: Settings = {

@@ -9,9 +9,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameS
 import { setPriority } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { buildId } from '../command/build-id.ts';
-import { socketName } from '../helper/socket-name.ts';
 import { bytecodeName } from './bytecode-name.ts';
 import { bytecodeFolder, currentFile, programFiles } from './bytecode-place.ts';
+import { socketName } from './socket-name.ts';
 
 /** Relative imports in a part, static and dynamic. */
 const importedPart = /(?:\bfrom|\bimport)\s*\(?\s*["'](\.{1,2}\/[^"']+\.js)["']/g;
