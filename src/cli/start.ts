@@ -3,9 +3,6 @@ import { isSingleFile } from './command/own-place.ts';
 import { helpedCommands } from './helper/automatic.ts';
 import { engineSettings } from './startup/engine-settings.ts';
 
-// A single-file program with bytecode cannot have a top-level await.
-void (isSingleFile() ? runSingleFile() : run());
-
 async function run(): Promise<void> {
   await (await import('./program.ts')).run();
 }
@@ -46,3 +43,6 @@ function startWith(settings: Readonly<Record<string, string>>, words: readonly s
     // The program runs without them.
   }
 }
+
+// A single-file program with bytecode cannot have a top-level await.
+void (isSingleFile() ? runSingleFile() : run());
