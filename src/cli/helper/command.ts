@@ -16,7 +16,7 @@ of a start. It is started behind the fourth such command at a terminal within tw
 minutes after the last one, or when it has 400 MB. CUMETAL_HELPER=0 turns it off; CUMETAL_HELPER=1 starts it with the first command, without a terminal too.
 Where a variable of a service of continuous integration is set (CI, BUILD_NUMBER, …), it is neither started nor asked.
 
-It is on by default because nothing else can be seen of it. The command itself reads and writes all files: the helper gets their text and returns what is to be
+It is on by default because nothing that a command does depends on it. The command itself reads and writes all files: the helper gets their text and returns what is to be
 written, reads no environment, keeps nothing of a text, and its output is that of the command, byte for byte. It has no cache. Where it does not begin
 within 50 milliseconds, ends while it works, or declines, because an option or a variable concerns more than the text, the command does the work itself.
 It listens in the folder \`helper\` of the compile cache, which only the user can enter, at a socket that only the user can connect to, for one build of cumetal
