@@ -142,7 +142,7 @@ function timed(name: string, command: (tree: Tree) => string[], ours: Tree, thei
 function run(command: readonly string[], folder: string): { readonly time: number; readonly text: string } {
   const { exitCode, stdout, stderr, resourceUsage } = Bun.spawnSync([...command], {
     cwd: folder,
-    env: { ...process.env, CUMETAL_CACHE_PATH: folder },
+    env: { ...process.env, CUMETAL_CACHE_PATH: folder, CUMETAL_HELPER: '0' },
     stderr: 'pipe',
   });
   if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString()}`);

@@ -1,5 +1,5 @@
 /** Whole processes, cold, taken in turns on the same file: `cumetal` against `ptxas -arch=sm_80`. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { median, type Row } from './report.ts';
@@ -34,11 +34,42 @@ export function compareCold(path: string, words: readonly [string, ...string[]],
   return { name: basename(path), ours: mine, other: theirs, unit: 'ms', ratio: theirs / mine };
 }
 
+/**
+ * The program as users have it, in a folder: the built files as a package, without the sources that a checkout compares them with, which takes 4 ms
+ * of every start.
+ */
+export function installedProgram(folder: string): string {
+  const modules = join(folder, 'node_modules');
+  const own = join(modules, 'cumetal');
+  mkdirSync(join(modules, '.bin'), { recursive: true });
+  mkdirSync(own);
+  cpSync(join(root, 'bin'), join(own, 'bin'), { recursive: true });
+  timeOf([process.execPath, join(root, 'scripts/bundle.ts'), join(own, 'dist')]);
+  symlinkSync(process.execPath, join(modules, '.bin/bun'));
+  return join(own, 'bin/cumetal');
+}
+
+export interface Usage {
+  /** Milliseconds of processor time, and on a clock. */
+  readonly cpuMs: number;
+  readonly ms: number;
+  readonly maxBytes: number;
+}
+
+/** What a process takes; undefined where it fails. */
+export function usageOf(command: readonly string[], more: Readonly<Record<string, string>> = {}): Usage | undefined {
+  const env = { ...process.env, ...more };
+  const start = performance.now();
+  const { exitCode, resourceUsage } = Bun.spawnSync([...command], { cwd: root, stdout: 'ignore', stderr: 'ignore', env });
+  const ms = performance.now() - start;
+  return exitCode === 0 ? { cpuMs: Number(resourceUsage.cpuTime.total) / 1000, ms, maxBytes: resourceUsage.maxRSS } : undefined;
+}
+
 /** Milliseconds of a process, which has no compile cache unless its environment says so. */
 export function timeOf(command: readonly string[], more: Readonly<Record<string, string>> = {}): number {
   const start = performance.now();
   // What was compiled before would be written again.
-  const env = { ...process.env, CUMETAL_CACHE_DISABLE: '1', ...more };
+  const env = { ...process.env, CUMETAL_CACHE_DISABLE: '1', CUMETAL_HELPER: '0', ...more };
   const { exitCode, stderr } = Bun.spawnSync([...command], { cwd: root, stdout: 'ignore', stderr: 'pipe', env });
   const time = performance.now() - start;
   if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString()}`);

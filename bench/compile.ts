@@ -1,7 +1,7 @@
 /** `cumetal build` against `ptxas`: kernels of usual size, or with `--large FOLDER` the largest files of a folder. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { againstPtxas, compareCold, root, timeOf } from './cold.ts';
+import { againstPtxas, installedProgram, root, type Usage, usageOf } from './cold.ts';
 import { type Bench, geomean, median, type Row } from './report.ts';
 
 /** Kernels of usual size, 12 to 28 KB, and small ones. */
@@ -15,30 +15,106 @@ export function compile(words: readonly string[]): Bench | undefined {
   return words.includes('--large') && folder !== undefined ? compileLarge(folder) : compileUsual();
 }
 
+/** How a text is built: by a process of its own, by the helper, and for a text that the compile cache has. */
+const ways = {
+  cold: { CUMETAL_CACHE_DISABLE: '1', CUMETAL_HELPER: '0' },
+  helper: { CUMETAL_CACHE_DISABLE: '1', CUMETAL_HELPER: '1' },
+  again: { CUMETAL_CACHE_DISABLE: '0', CUMETAL_HELPER: '0' },
+} as const;
+
+type Way = keyof typeof ways;
+const wayNames = Object.keys(ways) as Way[];
+
+/** Builds by the helper before it is measured. It repeats the first one while it is idle, too. */
+const helperBuilds = 10 * files.length;
+
 function compileUsual(): Bench | undefined {
-  let again: number[] = [];
+  const clocks: Record<Way, number[]> = { cold: [], helper: [], again: [] };
   const rows = againstPtxas((folder) => {
-    const cold = files.map((file) => compareCold(join(root, file), ['build', '-o', join(folder, 'out.metallib')], folder, rounds));
-    again = files.map((file, i) => cold[i]!.other / timeAgain(join(root, file), folder));
-    return cold;
+    const tool = new Tool(folder);
+    try {
+      for (let i = 0; i < helperBuilds; i++) tool.build(files[i % files.length]!, 'helper');
+      return files.flatMap((file) => rowsOf(tool, file, clocks));
+    } finally {
+      tool.stopHelper();
+    }
   });
-  const about = `cumetal build against ptxas -arch=sm_80, whole process, median of ${rounds} rounds`;
+  const of = (way: Way): number[] => rows!.filter(({ name }) => name.endsWith(`, ${way}`)).map(({ ratio }) => ratio);
   return (
     rows && {
       bench: 'compile',
-      about,
+      about: `cumetal build against ptxas -arch=sm_80, processor time of whole processes and the helper's, mean of ${rounds} rounds`,
       rows,
-      bars: [{ name: 'geometric mean for a text that was built before', value: geomean(again), bar: 1 }],
+      isMixed: true,
+      bars: wayNames.flatMap((way) => [
+        { name: `geometric mean, ${way}`, value: geomean(of(way)), bar: 1 },
+        { name: `geometric mean of clocks, ${way}`, value: geomean(clocks[way]), bar: 1 },
+      ]),
     }
   );
 }
 
-/** Milliseconds for a file that the compile cache has. */
-function timeAgain(path: string, folder: string): number {
-  const cache = { CUMETAL_CACHE_DISABLE: '0', CUMETAL_CACHE_PATH: join(folder, 'cache') };
-  const once = (): number => timeOf([join(root, 'bin/cumetal'), 'build', path, '-o', join(folder, 'out.metallib')], cache);
-  once();
-  return median(Array.from({ length: rounds }, once));
+/** The program and its helper, in a folder that has the cache too. */
+class Tool {
+  readonly #folder: string;
+  readonly #program: string;
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#program = installedProgram(folder);
+    this.build(files[0]!, 'helper');
+    for (let i = 0; i < 200 && this.helperCpuMs() === undefined; i++) Bun.sleepSync(50);
+  }
+
+  build(file: string, way: Way): Usage {
+    const output = join(this.#folder, 'out.metallib');
+    return this.#run([this.#program, 'build', join(root, file), '-o', output], ways[way]);
+  }
+
+  ptxas(file: string): Usage {
+    return this.#run(['ptxas', '-arch=sm_80', join(root, file), '-o', join(this.#folder, 'out.cubin')], {});
+  }
+
+  #run(command: readonly string[], env: Readonly<Record<string, string>>): Usage {
+    const usage = usageOf(command, { ...env, CUMETAL_CACHE_PATH: join(this.#folder, 'cache') });
+    if (!usage) throw new Error(command.join(' '));
+    return usage;
+  }
+
+  /** Milliseconds of processor time that the helper has taken; undefined where none runs. */
+  helperCpuMs(): number | undefined {
+    const seconds = / ([\d.]+) s of processor time/.exec(this.#helper('status'))?.[1];
+    return seconds === undefined ? undefined : Number(seconds) * 1000;
+  }
+
+  stopHelper(): void {
+    this.#helper('stop');
+  }
+
+  #helper(word: string): string {
+    const env = { ...process.env, CUMETAL_CACHE_PATH: join(this.#folder, 'cache') };
+    return Bun.spawnSync([this.#program, 'helper', word], { env }).stdout.toString();
+  }
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** A row for each way; the ratios of clocks are added to `clocks`. */
+function rowsOf(tool: Tool, file: string, clocks: Record<Way, number[]>): Row[] {
+  tool.build(file, 'again');
+  const taken: Record<Way | 'ptxas', Usage[]> = { ptxas: [], cold: [], helper: [], again: [] };
+  const helperBefore = tool.helperCpuMs() ?? Number.NaN;
+  for (let round = 0; round < rounds; round++) {
+    taken.ptxas.push(tool.ptxas(file));
+    for (const way of wayNames) taken[way].push(tool.build(file, way));
+  }
+  const helperMs = ((tool.helperCpuMs() ?? Number.NaN) - helperBefore) / rounds;
+  const other = mean(taken.ptxas.map(({ cpuMs }) => cpuMs));
+  const clock = (of: readonly Usage[]): number => median(of.map(({ ms }) => ms));
+  return wayNames.map((way) => {
+    const ours = mean(taken[way].map(({ cpuMs }) => cpuMs)) + (way === 'helper' ? helperMs : 0);
+    clocks[way].push(clock(taken.ptxas) / clock(taken[way]));
+    return { name: `${basename(file)}, ${way}`, ours, other, unit: 'ms', ratio: other / ours };
+  });
 }
 
 /** Files of a large comparison. */
@@ -54,22 +130,16 @@ function compileLarge(from: string): Bench | undefined {
     for (const path of paths.sort((a, b) => statSync(b).size - statSync(a).size)) {
       if (found.length === largest) break;
       const arch = /^\.target\s+(sm_[89]\w+|sm_1[0-9]\d\w*)/m.exec(readFileSync(path, 'utf8').slice(0, 65536))?.[1] ?? 'sm_80';
-      const other = usage(['ptxas', `-arch=${arch}`, path, '-o', join(folder, 'out.cubin')]);
-      const ours = other && usage([join(root, 'bin/cumetal'), 'build', path, '-j', '1', '-o', join(folder, 'out.metallib')]);
+      const other = usageOf(['ptxas', `-arch=${arch}`, path, '-o', join(folder, 'out.cubin')]);
+      const ours = other && usageOf([join(root, 'bin/cumetal'), 'build', path, '-j', '1', '-o', join(folder, 'out.metallib')], ways.cold);
       if (!ours) continue;
-      const name = `${basename(path)} (memory ${ours.mb.toFixed(0)} and ${other.mb.toFixed(0)} MB)`;
-      found.push({ name, ours: ours.ms, other: other.ms, unit: 'ms', ratio: other.ms / ours.ms });
+      const [mb, otherMb] = [ours, other].map(({ maxBytes }) => (maxBytes / 1e6).toFixed(0));
+      const name = `${basename(path)} (memory ${mb} and ${otherMb} MB)`;
+      found.push({ name, ours: ours.cpuMs, other: other.cpuMs, unit: 'ms', ratio: other.cpuMs / ours.cpuMs });
     }
     return found;
   });
   return (
     rows && { bench: 'compile', about: `cumetal build -j 1 against ptxas, processor time and memory of the largest files of ${from}`, rows }
   );
-}
-
-/** Processor time and the most memory of a process; undefined where it fails. */
-function usage(command: readonly string[]): { readonly ms: number; readonly mb: number } | undefined {
-  const env = { ...process.env, CUMETAL_CACHE_DISABLE: '1' };
-  const { exitCode, resourceUsage } = Bun.spawnSync([...command], { cwd: root, stdout: 'ignore', stderr: 'ignore', env });
-  return exitCode === 0 ? { ms: Number(resourceUsage.cpuTime.total) / 1000, mb: resourceUsage.maxRSS / 1e6 } : undefined;
 }

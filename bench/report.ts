@@ -16,6 +16,8 @@ export interface Bench {
   readonly rows: readonly Row[];
   /** What was asked of the whole, and what it is. */
   readonly bars?: readonly Bar[];
+  /** Whether the rows are of several kinds, so that a mean over all says nothing. */
+  readonly isMixed?: boolean;
 }
 
 export interface Bar {
@@ -31,7 +33,7 @@ export const geomean = (ratios: readonly number[]): number =>
   Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 
 /** Text for people, and with `isJson` one line for programs after it. */
-export function report({ bench, about, rows, bars = [] }: Bench, isJson: boolean): string {
+export function report({ bench, about, rows, bars = [], isMixed = false }: Bench, isJson: boolean): string {
   const width = Math.max(...rows.map(({ name }) => name.length));
   const line = ({ name, ours, other, unit, ratio }: Row): string =>
     `${name.padEnd(width)}  ours ${ours.toFixed(1)} ${unit}, other ${other.toFixed(1)} ${unit}, ratio ${ratio.toFixed(3)}`;
@@ -40,7 +42,7 @@ export function report({ bench, about, rows, bars = [] }: Bench, isJson: boolean
     ({ name, value, bar, isMost }) =>
       `${name}: ${value.toFixed(3)}, ${(isMost ? value <= bar : value >= bar) ? 'of' : 'NOT'} ${isMost ? 'at most ' : ''}${bar}`,
   );
-  const text = [about, ...rows.map(line), `geometric mean of the ratios: ${mean.toFixed(3)}`, ...told];
+  const text = [about, ...rows.map(line), ...(isMixed ? [] : [`geometric mean of the ratios: ${mean.toFixed(3)}`]), ...told];
   return [...text, ...(isJson ? [JSON.stringify({ bench, rows, geomean: mean, ...(bars.length > 0 ? { bars } : {}) })] : [])].join('\n');
 }
 

@@ -69,10 +69,13 @@ async function bundle(): Promise<void> {
 
 type Metafile = NonNullable<Bun.BuildOutput['metafile']>;
 
+/** What a command loads that asks the helper: one file has it all, and nothing else. */
+const clientStarts = ['src/cli/start-helped.ts', 'src/cli/helper/client.ts'];
+
 /** What the parts are grouped by: those that the same of these load are loaded together. */
 const startedTogether = [
   ...bytecodeStarts,
-  'src/cli/helper/client.ts',
+  ...clientStarts,
   'src/cli/build.ts',
   'src/cli/check/index.ts',
   'src/cli/run/index.ts',
@@ -96,14 +99,19 @@ function lazyNames({ outputs }: Metafile): Record<string, string[]> {
   return found;
 }
 
+/** Bytes below which a part is in a file with all other such parts that a start may load: to find and open a file takes longer than to read them. */
+const smallBytes = 16384;
+
 /** Parts that the program loads together, as paths in the folder of the built files. A part that asks for its own path stays a file. */
 function partGroups({ outputs }: Metafile): string[][] {
   const byEntry = new Map(Object.entries(outputs).map(([path, { entryPoint }]) => [entryPoint, path]));
   const groups = new Map<string, string[]>();
   const later = new Set(Object.keys(lazyNames({ inputs: {}, outputs })));
   const loads = startedTogether.map((entry) => closureOf(byEntry.get(entry)!, outputs, later));
-  for (const path of Object.keys(outputs).sort()) {
-    const key = loads.map((each) => (each.has(path) ? '1' : '0')).join('');
+  const client = new Set(clientStarts.flatMap((entry) => [...closureOf(byEntry.get(entry)!, outputs, later)]));
+  for (const [path, { bytes }] of Object.entries(outputs).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const pattern = loads.map((each) => (each.has(path) ? '1' : '0')).join('');
+    const key = client.has(path) ? 'client 1' : bytes < smallBytes && pattern.includes('1') ? 'small 1' : pattern;
     const isOwn =
       normalize(path) === launchFile ||
       bytecodeStarts.includes(outputs[path]!.entryPoint ?? '') ||
@@ -161,7 +169,7 @@ async function remake(): Promise<void> {
   mkdirSync(made, { recursive: true });
   await bundle();
   writeNewer();
-  await makeBytecode(made);
+  await makeBytecode(made, hash);
   rmSync(folder, { recursive: true, force: true });
   renameSync(made, folder);
 }

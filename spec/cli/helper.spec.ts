@@ -1,12 +1,14 @@
 /** The helper: what it answers is what a process of its own does, and whatever is unusual is left to that process. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { answerTo } from '../../src/cli/helper/answer.ts';
+import { helperUse } from '../../src/cli/helper/automatic.ts';
 import { exchange } from '../../src/cli/helper/exchange.ts';
+import { type Ended, noteCommand } from '../../src/cli/helper/habit.ts';
 import { type Answer, divided, packed, type Task, unpacked } from '../../src/cli/helper/wire.ts';
 import { cli } from '../support/cli.ts';
 import { exampleNames, exampleText, root } from '../support/examples.ts';
@@ -145,6 +147,7 @@ test('a process answers several at once, says how it is, and stops', async () =>
     if (typeof answer === 'string' || !('done' in answer.head)) throw new Error('no answer');
     assert.equal(seen({ head: answer.head, parts: divided(answer.rest, answer.head.done.acts)! }), expected);
   }
+  assert.is(statSync(socket).mode & 0o777, 0o600);
   const state = await exchange<Answer>(socket, packed({ ask: 'status' }, []), { answerMs: 20_000 });
   assert.is(typeof state !== 'string' && 'state' in state.head && state.head.state.served, 3);
   assert.is(typeof state !== 'string' && 'state' in state.head && state.head.state.pid, child.pid);
@@ -192,6 +195,69 @@ test('it does not listen in a folder that others may enter', async () => {
   await ended(child);
   assert.is(child.exitCode, 1);
   assert.is(existsSync(join(place, 's')), false);
+});
+
+// ── When one is used and started ──
+
+test('the user decides, then services of continuous integration have none', () => {
+  const cases: [Record<string, string>, ReturnType<typeof helperUse>][] = [
+    [{}, 'automatic'],
+    [{ CUMETAL_HELPER: '' }, 'automatic'],
+    [{ CUMETAL_HELPER: '1' }, 'asked'],
+    [{ CUMETAL_HELPER: '1', CI: 'true' }, 'asked'],
+    [{ CUMETAL_HELPER: '0' }, 'never'],
+    [{ CUMETAL_HELPER: 'off' }, 'never'],
+    [{ CI: 'true' }, 'never'],
+    [{ CI: '' }, 'automatic'],
+    [{ BUILD_NUMBER: '17' }, 'never'],
+    [{ TF_BUILD: 'True' }, 'never'],
+  ];
+  for (const [env, use] of cases) assert.is(helperUse(env), use, JSON.stringify(env));
+});
+
+/** How many helpers were started behind a command, in a folder for these specs. */
+function noted(name: string, changes: Partial<Ended>): number {
+  const place = { folder: join(folder, name), socket: join(folder, name, 's') };
+  let starts = 0;
+  const ended: Ended = { words: ['build', 'k.ptx', '-o', 'o'], env: {}, ms: 100, hasTerminal: () => true, ...changes };
+  noteCommand(ended, { place: () => place, start: () => void starts++ });
+  return starts;
+}
+
+test('the fourth of some commands in a short time starts one, and then the next four', () => {
+  assert.equal(
+    Array.from({ length: 8 }, () => noted('fourth', {})),
+    [0, 0, 0, 1, 0, 0, 0, 1],
+  );
+  assert.is(statSync(join(folder, 'fourth')).mode & 0o777, 0o700);
+});
+
+test('commands of long ago do not count', () => {
+  for (let i = 0; i < 3; i++) assert.is(noted('long-ago', {}), 0);
+  const before = new Date(Date.now() - 130_000);
+  utimesSync(join(folder, 'long-ago/s.recent'), before, before);
+  assert.equal(
+    Array.from({ length: 4 }, () => noted('long-ago', {})),
+    [0, 0, 0, 1],
+  );
+});
+
+test('short commands, others, services and processes without a terminal start none', () => {
+  const others: Partial<Ended>[] = [
+    { ms: 30 },
+    { words: ['run', 'k.ptx'] },
+    { words: ['build', 'k.cu', '-o', 'o'] },
+    { words: [] },
+    { env: { CI: '1' } },
+    { env: { CUMETAL_HELPER: '0' } },
+    { hasTerminal: () => false },
+  ];
+  for (const other of others) for (let i = 0; i < 6; i++) assert.is(noted('others', other), 0, JSON.stringify(other));
+  assert.is(existsSync(join(folder, 'others')), false);
+});
+
+test('a folder that cannot be made is no error', () => {
+  assert.is(noted('fourth/s.recent/below', {}), 0);
 });
 
 test('a message in any pieces is one message', () => {

@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sourcesOf } from '../../scripts/sources.ts';
+import { engineSettings } from '../../src/cli/startup/engine-settings.ts';
 
 const test = suite('launcher');
 const root = join(import.meta.dir, '../..');
@@ -95,6 +96,23 @@ test('the launcher starts through links, and passes words and exit code', () => 
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+test('the launcher and the single-file program set the engine in the same way', () => {
+  const text = readFileSync(join(root, 'bin/cumetal'), 'utf8');
+  const [, cases = ''] = /\ncase \$\{1-\} in\n([\s\S]*?)\nesac/.exec(text) ?? [];
+  const found = Object.fromEntries(
+    cases.split(';;\n').flatMap((each) => {
+      const [, names = ''] = /^ {2}([\w |]+)\)/m.exec(each) ?? [];
+      const set = [...each.matchAll(/\b((?:BUN_JSC|MIMALLOC)_\w+)="?(?:\$\{\w+-)?(\w+)/g)].map(
+        ([, name, value]) => [name!, value!] as const,
+      );
+      // The client of the helper alone has no compiled code.
+      const settings = Object.fromEntries(set.filter(([name]) => name !== 'BUN_JSC_useJIT'));
+      return names.split('|').map((name) => [name.trim(), settings]);
+    }),
+  );
+  assert.equal(found, engineSettings);
 });
 
 test('the link that npm makes is followed without another program', () => {

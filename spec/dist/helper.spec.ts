@@ -1,18 +1,21 @@
-/** `CUMETAL_HELPER=1` with the installed package: the files and messages are those without it, and a broken helper is not noticed. */
-import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The helper with the installed package: the files and messages are those without it, and a broken helper is not noticed. */
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exampleNames, examplesFolder } from '../support/examples.ts';
-import { programOf } from '../support/installed.ts';
+import { programOf, singleFileProgram } from '../support/installed.ts';
 
 const test = suite('dist/helper');
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
 const program = await programOf('bun');
 const cache = join(folder, 'cache');
 mkdirSync(cache, { mode: 0o700 });
+
+/** Nothing but what follows: a service of continuous integration, which may run this, has no helper. */
+const own = { HOME: folder, CUMETAL_CACHE_PATH: cache, CUMETAL_CACHE_DISABLE: '1' };
 
 interface Ran {
   readonly status: number | null;
@@ -23,12 +26,13 @@ interface Ran {
 
 function ran(words: readonly string[], env: Readonly<Record<string, string>> = {}, to?: string): Ran {
   const [file, ...first] = program;
-  const all = { HOME: folder, CUMETAL_CACHE_PATH: cache, CUMETAL_CACHE_DISABLE: '1', ...env };
-  const { status, stdout, stderr } = spawnSync(file!, [...first, ...words], { cwd: folder, encoding: 'utf8', env: all, timeout: 60_000 });
+  const options = { cwd: folder, encoding: 'utf8', env: { ...own, ...env }, timeout: 60_000 } as const;
+  const { status, stdout, stderr } = spawnSync(file!, [...first, ...words], options);
   return { status, out: stdout, err: stderr, bytes: to && readFileSync(join(folder, to), 'base64') };
 }
 
 const helped = { CUMETAL_HELPER: '1' };
+const never = { CUMETAL_HELPER: '0' };
 const status = (): string => ran(['helper', 'status']).out;
 const served = (): number => Number(/, (\d+) commands?,/.exec(status())?.[1] ?? -1);
 const vectorAdd = ['build', join(examplesFolder, 'vector_add.ptx'), '-o', 'out'];
@@ -58,6 +62,21 @@ test('every example is the same file with the same messages', () => {
   assert.ok(served() - before > exampleNames.length, `${served() - before} of ${2 * exampleNames.length} were asked for`);
 });
 
+test('one that runs is asked without a word of the user, and not by services or against his will', () => {
+  const expected = ran(vectorAdd, never, 'out');
+  for (const [env, isAsked] of [
+    [{}, true],
+    [{ CI: 'true' }, false],
+    [never, false],
+    [{ CUMETAL_TRACE: '1' }, false],
+  ] as const) {
+    const before = served();
+    assert.equal(ran(vectorAdd, env, 'out'), expected);
+    // A busy machine may begin too late, but has counted.
+    assert.is(served() - before, isAsked ? 1 : 0, JSON.stringify(env));
+  }
+});
+
 test('a file that cannot be written is said by the process itself', () => {
   const words = ['build', join(examplesFolder, 'vector_add.ptx'), '-o', 'absent/out'];
   const alone = ran(words);
@@ -75,6 +94,92 @@ test('a helper that was killed is replaced, and no command fails', () => {
   assert.match(ran(['helper', 'stop']).out, /^the helper has ended, process \d+\n$/);
 });
 
+/** The names in the helper's folder. */
+const inFolder = (): string[] => readdirSync(join(cache, 'helper')).sort();
+
+test('without one, the user is not given one unasked, and a socket that a killed one left goes away', () => {
+  assert.equal(inFolder(), []);
+  const expected = ran(vectorAdd, never, 'out');
+  for (let i = 0; i < 6; i++) assert.equal(ran(vectorAdd, {}, 'out'), expected);
+  assert.equal(inFolder(), []);
+  start();
+  process.kill(Number(/process (\d+)/.exec(status())![1]), 'SIGKILL');
+  assert.is(inFolder().length, 1);
+  assert.equal(ran(vectorAdd, {}, 'out'), expected);
+  assert.equal(inFolder(), []);
+  assert.is(status(), 'no helper runs\n');
+});
+
+test('several commands at once start one', async () => {
+  const expected = readFileSync(join(folder, 'out'));
+  const [file, ...first] = program;
+  const commands = [0, 1, 2, 3, 4].map((i) => {
+    const words = ['build', join(examplesFolder, 'vector_add.ptx'), '-o', `out${i}`];
+    const child = spawn(file!, [...first, ...words], { cwd: folder, env: { ...own, ...helped }, stdio: 'ignore' });
+    return new Promise((resolve) => child.on('exit', resolve));
+  });
+  assert.equal(await Promise.all(commands), [0, 0, 0, 0, 0]);
+  for (const i of [0, 1, 2, 3, 4]) assert.equal(readFileSync(join(folder, `out${i}`)), expected);
+  for (let i = 0; i < 100 && (served() < 0 || inFolder().length > 1); i++) spawnSync('sleep', ['0.1']);
+  assert.is(inFolder().length, 1);
+  const ours = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+    .stdout.split('\n')
+    .filter((line) => line.includes(join(cache, 'helper')));
+  assert.is(ours.length, 1, ours.join('\n'));
+});
+
+test('what takes its place and fails, or is of another user or open to others, has no effect', async () => {
+  const [name] = inFolder();
+  const socket = join(cache, 'helper', name!);
+  ran(['helper', 'stop']);
+  for (let i = 0; i < 100 && existsSync(socket); i++) spawnSync('sleep', ['0.1']);
+  const expected = ran(vectorAdd, never, 'out');
+  // It says that it has begun, and then nothing that is an answer.
+  const server = join(folder, 'server.ts');
+  writeFileSync(
+    server,
+    `process.umask(0o077); let n = 0;
+Bun.listen({ unix: process.argv[2], socket: { open() { require('node:fs').writeFileSync(process.argv[2] + '.n', String(++n)); },
+  data(s) { s.write(Uint8Array.of(6)); s.write(process.argv[3]); s.flush(); s.end(); } } });`,
+  );
+  const cases: [answer: string, env: Readonly<Record<string, string>>, change: () => void, asked: number][] = [
+    ['', helped, () => undefined, 1],
+    ['no message at all', helped, () => undefined, 1],
+    ['{"done":{}}', {}, () => undefined, 1],
+    ['', {}, () => chmodSync(socket, 0o666), 0],
+  ];
+  if (process.getuid?.() === 0) cases.push(['', {}, () => chownSync(socket, 12_345, 12_345), 0]);
+  for (const [answer, env, change, asked] of cases) {
+    const child = spawn(process.execPath, [server, socket, answer], { stdio: 'ignore' });
+    for (let i = 0; i < 100 && !existsSync(socket); i++) spawnSync('sleep', ['0.1']);
+    change();
+    assert.equal(ran(vectorAdd, env, 'out'), expected, answer);
+    assert.is(Number(existsSync(`${socket}.n`) && readFileSync(`${socket}.n`, 'utf8')), asked);
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.on('exit', resolve));
+    rmSync(join(cache, 'helper'), { recursive: true, force: true });
+    mkdirSync(join(cache, 'helper'), { mode: 0o700 });
+  }
+});
+
+test('who compiles often at a terminal is given one', () => {
+  if (process.platform !== 'linux' || !Bun.which('script')) return;
+  const line = [...program, ...vectorAdd].map((word) => `'${word}'`).join(' ');
+  const atTerminal = (env: Readonly<Record<string, string>>): void => {
+    const { status } = spawnSync('script', ['-qec', line, '/dev/null'], { cwd: folder, env: { PATH: process.env.PATH, ...own, ...env } });
+    assert.is(status, 0);
+  };
+  for (let i = 0; i < 6; i++) atTerminal(never);
+  for (let i = 0; i < 3; i++) atTerminal({});
+  spawnSync('sleep', ['0.5']);
+  assert.is(status(), 'no helper runs\n');
+  atTerminal({});
+  for (let i = 0; i < 100 && served() < 0; i++) spawnSync('sleep', ['0.1']);
+  assert.is(served(), 0);
+  atTerminal({});
+  assert.is(served(), 1);
+});
+
 test('a folder that others may enter has none', () => {
   const open = join(folder, 'open');
   mkdirSync(open);
@@ -84,6 +189,30 @@ test('a folder that others may enter has none', () => {
   assert.equal(ran(vectorAdd, env, 'out'), ran(vectorAdd, {}, 'out'));
   assert.equal(readdirSync(open), ['note']);
   assert.match(ran(['helper', 'status'], env).err, /^error: there is no helper: the folder .* is not trusted/);
+});
+
+test('the single-file program has one of its own', async () => {
+  const file = await singleFileProgram();
+  const once = (env: Readonly<Record<string, string>>): Ran => {
+    const { status, stdout, stderr } = spawnSync(file, vectorAdd, {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { ...own, ...env },
+      timeout: 60_000,
+    });
+    return { status, out: stdout, err: stderr, bytes: readFileSync(join(folder, 'out'), 'base64') };
+  };
+  const state = (word: string): string => spawnSync(file, ['helper', word], { env: own, encoding: 'utf8' }).stdout;
+  const expected = once(never);
+  assert.is(expected.status, 0);
+  assert.equal(once(helped), expected);
+  for (let i = 0; i < 100 && state('status') === 'no helper runs\n'; i++) spawnSync('sleep', ['0.1']);
+  try {
+    assert.equal(once({}), expected);
+    assert.match(state('status'), /, 1 command,/);
+  } finally {
+    state('stop');
+  }
 });
 
 test.run();

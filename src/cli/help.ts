@@ -104,7 +104,7 @@ const environment: readonly (readonly [name: string, does: string])[] = [
   ['NO_COLOR', 'Disables color, if it is not empty.'],
   ['FORCE_COLOR', 'Enables color without a terminal; 0 disables it. NO_COLOR goes first.'],
   ['CUMETAL_CACHE_PATH, CUMETAL_CACHE_MAXSIZE, CUMETAL_CACHE_DISABLE', 'The compile cache; see cumetal cache.'],
-  ['CUMETAL_HELPER', '1 compiles short files by a process that stays; see cumetal helper.'],
+  ['CUMETAL_HELPER', 'The process that compiles short files: 0 turns it off, 1 starts it at once; see cumetal helper.'],
   ['CUMETAL_RUNTIME', 'node starts the built files under Node, whose engine may fuse multiply-adds; see docs/engine.md.'],
   ['CUMETAL_TUNING', 'The file of speeds that cumetal tune has measured.'],
   ['CUMETAL_TRACE', 'Prints the stack trace of an internal error.'],

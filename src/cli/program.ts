@@ -1,5 +1,6 @@
 /** The command line as a process: arguments, engine settings and the exit code. `start.ts` and `start-built.ts` load it. */
 import { printable } from '../base/printable.ts';
+import { mainWords } from './command/own-place.ts';
 import { helperWord } from './helper/start.ts';
 import { shareWord } from './jobs/protocol.ts';
 import { main } from './main.ts';
@@ -20,8 +21,12 @@ function ourBug(error: unknown, terminal: Terminal): number {
 /** Input size in bytes above which JavaScriptCore's DFG compiler pays; its FTL compiler does not. */
 const largeInputBytes = 512 * 1024;
 
-/** The engine settings for long runs, in place of those that `bin/cumetal` sets for short ones. */
+/** Input size above which JavaScriptCore's first compiler pays, which `bin/cumetal` turns off for those who ask the helper. */
+const compiledInputBytes = 32 * 1024;
+
+/** The engine settings for long runs, in place of those for short ones (`startup/engine-settings.ts`). */
 const engine = {
+  BUN_JSC_useJIT: '1',
   BUN_JSC_useDFGJIT: '1',
   BUN_JSC_useConcurrentJIT: '1',
   BUN_JSC_thresholdForJITAfterWarmUp: '500',
@@ -33,18 +38,23 @@ const engine = {
   BUN_JSC_minEdenToOldGenerationRatio: '0.6',
 };
 
-/** Whether an argument names a large file. A pipe has no known size and a restart would lose its contents, so its presence gives false. */
-function hasLargeFile(args: readonly string[]): boolean {
+/** The size of the largest file that an argument names. A pipe has no known size and a restart would lose its contents, so its presence gives 0. */
+function largestFile(args: readonly string[]): number {
   const largest = Math.max(...args.map((arg) => Bun.file(arg).size));
-  return largest > largeInputBytes && Number.isFinite(largest);
+  return Number.isFinite(largest) ? largest : 0;
 }
 
 /** Restarts the process with settings for a long run where the launcher chose those for a short one. Returns the exit code of the new process. */
 async function restarted(args: readonly string[]): Promise<number | undefined> {
-  const { env, execPath, argv } = process;
-  if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined' || !hasLargeFile(args)) return undefined;
+  const { env, execPath } = process;
+  if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined') return undefined;
+  const size = largestFile(args);
+  const isCompiled = env.BUN_JSC_useJIT !== '0';
+  if (size <= (isCompiled ? largeInputBytes : compiledInputBytes)) return undefined;
+  // The helper was asked before.
+  const settings = { ...(size > largeInputBytes ? engine : { BUN_JSC_useJIT: '1' }), ...(isCompiled ? {} : { CUMETAL_HELPER: '0' }) };
   const { spawnSync } = await import('node:child_process');
-  return spawnSync(execPath, [argv[1]!, ...args], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
+  return spawnSync(execPath, [...mainWords(), ...args], { env: { ...env, ...settings }, stdio: 'inherit' }).status ?? exit.ourBug;
 }
 
 /** What processes do that this program starts for itself; undefined for a command line. */

@@ -7,3 +7,6 @@ export const isSingleFile = (): boolean => typeof Bun !== 'undefined' && /^(\/\$
 
 /** The folder of the built files or of the sources of the command line; that of the program, if it is a single file. */
 export const ownFolder = (): string => (isSingleFile() ? dirname(process.execPath) : dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** The words behind the runtime that start this program again: its main file, which a single-file program has within. */
+export const mainWords = (): readonly string[] => (isSingleFile() ? [] : [process.argv[1]!]);

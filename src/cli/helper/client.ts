@@ -5,13 +5,11 @@
 import { buildId } from '../command/build-id.ts';
 import { readFile } from '../terminal/files.ts';
 import { processTerminal, type Terminal } from '../terminal/index.ts';
+import { helpedCommands, helperUse } from './automatic.ts';
 import { exchange } from './exchange.ts';
-import { type HelperPlace, helperPlace } from './place.ts';
+import { type HelperPlace, helperPlace, isOwnSocket } from './place.ts';
 import { startHelper } from './start.ts';
 import { type Answer, type Done, divided, packed, type Task } from './wire.ts';
-
-/** What the helper can be asked. */
-const helpedCommands: ReadonlySet<string> = new Set(['build', 'check']);
 
 /** As of which a file takes long enough that the start of a process does not matter. */
 const largeBytes = 512 * 1024;
@@ -31,15 +29,16 @@ const beginMs = 50;
 /** Milliseconds until it must have answered. */
 const answerMs = 20_000;
 
-/** The exit code of a command line that the helper has run; undefined if this process is to run it. Starts a helper if there is none. */
+/** The exit code of a command line that the helper has run; undefined if this process is to run it. */
 export async function askHelper(words: readonly string[]): Promise<number | undefined> {
-  if (!helpedCommands.has(words[0] ?? '')) return undefined;
   const { env, platform } = process;
+  if (!helpedCommands.has(words[0] ?? '') || helperUse(env) === 'never') return undefined;
   if (Object.keys(env).some((name) => name.startsWith('CUMETAL_') && !knownVariables.has(name))) return undefined;
+  const place = words.some((word) => word.endsWith('.ptx')) ? helperPlace({ env, platform }) : undefined;
+  if (!place || 'why' in place) return undefined;
+  if (!isOwnSocket(place.socket)) return void whenAbsent(place);
   const files = filesOf(words);
-  const place = files && helperPlace({ env, platform });
-  if (!files || !place || 'why' in place) return undefined;
-  return askAt(place, words, files, processTerminal());
+  return files && askAt(place, words, files, processTerminal());
 }
 
 interface ReadFile {
@@ -78,11 +77,17 @@ async function askAt(
     files.map(({ bytes }) => bytes),
   );
   const answer = await exchange<Answer>(place.socket, message, { beginMs, answerMs });
-  if (answer === 'absent') startHelper(place);
+  if (answer === 'absent') whenAbsent(place);
   if (typeof answer === 'string' || !('done' in answer.head)) return undefined;
   const code = replay(answer.head.done, answer.rest, terminal);
   if (code !== undefined) await terminal.settled?.();
   return code;
+}
+
+/** Starts a helper for who wants one. Otherwise a socket that a killed helper left is removed: those who compile often have one started. */
+function whenAbsent(place: HelperPlace): void {
+  if (helperUse(process.env) === 'asked') startHelper(place);
+  else process.getBuiltinModule('node:fs').rmSync(place.socket, { force: true });
 }
 
 /** Does what the helper says; undefined, and nothing on a stream, where a file cannot be written. */

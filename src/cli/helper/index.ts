@@ -32,7 +32,7 @@ export async function helper({ parsed, terminal }: Context): Promise<ExitCode> {
 
 function said(what: 'status' | 'stop', state: HelperState | undefined): string {
   if (!state) return 'no helper runs';
-  const { pid, served, memoryBytes } = state;
+  const { pid, served, memoryBytes, cpuMs } = state;
   if (what === 'stop') return `the helper has ended, process ${pid}`;
-  return `the helper runs: process ${pid}, ${served} command${served === 1 ? '' : 's'}, ${sizeText(memoryBytes)}`;
+  return `the helper runs: process ${pid}, ${served} command${served === 1 ? '' : 's'}, ${(cpuMs / 1000).toFixed(2)} s of processor time, ${sizeText(memoryBytes)}`;
 }

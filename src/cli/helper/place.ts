@@ -5,6 +5,7 @@
 import { cachePlace } from '../../cache/place.ts';
 import { distrust } from '../../cache/trust.ts';
 import { buildId } from '../command/build-id.ts';
+import { socketName } from '../startup/socket-name.ts';
 
 /** What decides about the place. */
 export interface HelperHost {
@@ -30,8 +31,14 @@ export function helperPlace({ platform, env }: HelperHost): HelperPlace | { read
   if ('why' in cache) return cache;
   if (!cache.folder.startsWith('/')) return { why: 'the folder of the cache is a relative path' };
   const folder = `${cache.folder}/helper`;
-  const socket = `${folder}/${buildId.slice(-12)}-${Bun.revision.slice(0, 9)}`;
+  const socket = `${folder}/${socketName(buildId)}`;
   if (Buffer.byteLength(socket) > maxPathBytes) return { why: `the path of its socket is too long: ${socket}` };
   const why = distrust(cache.folder) ?? distrust(folder);
   return why === undefined ? { folder, socket } : { why: `the folder \`${folder}\` is not trusted: ${why}` };
+}
+
+/** Whether a path is a socket of this user that others cannot connect to; the folder keeps them away as well. */
+export function isOwnSocket(path: string): boolean {
+  const stats = process.getBuiltinModule('node:fs').lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isSocket() === true && stats.uid === process.geteuid?.() && (stats.mode & 0o077) === 0;
 }

@@ -2,20 +2,21 @@
  * The helper: a process that keeps the compiler loaded and compiled, and answers one command line after the other. It ends when it was not asked for some
  * minutes, when it takes much memory, and when its socket is that of another one.
  */
-import { lstatSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { distrust } from '../../cache/trust.ts';
 import { buildId } from '../command/build-id.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
 import { type Answered, answerTo } from './answer.ts';
 import { exchange } from './exchange.ts';
+import { isOwnSocket } from './place.ts';
 import { startingFile } from './start.ts';
 import { begun, divided, type HelperState, maxMessageBytes, packed, type Request, type Task, unpacked } from './wire.ts';
 
 /** Milliseconds without a task after which it ends, and between two looks at that. */
-const [idleMs, lookMs] = [600_000, 15_000];
+const [idleMs, lookMs] = [300_000, 15_000];
 
 /** Memory above which it ends, behind the answer. */
-const maxMemoryBytes = 600 * 1024 * 1024;
+const maxMemoryBytes = 400 * 1024 * 1024;
 
 /** Compilations after which the engine has compiled what runs often. The first task is repeated so often, when there is nothing else to do. */
 const warmRounds = 30;
@@ -38,7 +39,7 @@ interface Asked {
 /** Listens until it ends. The arguments are the folder and the socket. */
 export async function serveHelper([folder = '', socket = '']: readonly string[]): Promise<ExitCode> {
   if (folder === '' || distrust(folder) !== undefined) return exit.failed;
-  const isThere = typeof (await exchange(socket, packed({ ask: 'status' }, []), { answerMs: 1000 })) !== 'string';
+  const isThere = isOwnSocket(socket) && typeof (await exchange(socket, packed({ ask: 'status' }, []), { answerMs: 1000 })) !== 'string';
   if (!isThere) {
     rmSync(socket, { force: true });
     process.umask(0o077);
@@ -58,6 +59,8 @@ class Helper {
   readonly #waiting: Asked[] = [];
   #isBusy = false;
   #rounds = 0;
+  /** How many tasks had been served when memory was released. */
+  #collectedFor = 0;
 
   constructor(socket: string) {
     this.#socket = socket;
@@ -80,6 +83,7 @@ class Helper {
         },
       },
     });
+    chmodSync(this.#socket, 0o600);
     this.#inode = lstatSync(this.#socket).ino;
     setInterval(() => this.#look(), lookMs);
   }
@@ -127,7 +131,9 @@ class Helper {
   }
 
   #state(): HelperState {
-    return { pid: process.pid, served: this.#served, startedAt: this.#startedAt, memoryBytes: process.memoryUsage.rss() };
+    const { user, system } = process.cpuUsage();
+    const memoryBytes = process.memoryUsage.rss();
+    return { pid: process.pid, served: this.#served, startedAt: this.#startedAt, memoryBytes, cpuMs: (user + system) / 1000 };
   }
 
   /** Repeats a task while there is no other, so that the engine compiles what the next one runs. */
@@ -143,10 +149,15 @@ class Helper {
     }, 20);
   }
 
-  /** Ends if it was not asked, and if it cannot be: another helper has the socket, or it was removed. */
+  /** Ends if it was not asked, and if it cannot be: another helper has the socket, or it was removed. Releases memory when there is nothing to do. */
   #look(): void {
     const isOwn = lstatSync(this.#socket, { throwIfNoEntry: false })?.ino === this.#inode;
-    if (!isOwn || (!this.#isBusy && Date.now() - this.#lastAsked > idleMs)) this.#end(isOwn);
+    const idle = this.#isBusy ? 0 : Date.now() - this.#lastAsked;
+    if (!isOwn || idle > idleMs) this.#end(isOwn);
+    else if (idle > lookMs && this.#collectedFor !== this.#served) {
+      this.#collectedFor = this.#served;
+      Bun.gc(true);
+    }
   }
 
   /** Ends behind what is being sent. */

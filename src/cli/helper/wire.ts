@@ -41,6 +41,8 @@ export interface HelperState {
   readonly served: number;
   readonly startedAt: number;
   readonly memoryBytes: number;
+  /** Milliseconds of processor time. */
+  readonly cpuMs: number;
 }
 
 /** `declined`: the process that asked is to do the work itself. */

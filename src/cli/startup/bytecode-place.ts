@@ -9,7 +9,7 @@ export const programFiles = ['cli/program.js', 'cli/start-fast.js', 'cli/start-h
 /** The folder of the bytecode for the running Bun. */
 export const bytecodeFolder = (dist: string): string => join(dist, 'bytecode', bytecodeName());
 
-/** A file with the name of the folder that was made last and the path of the Bun that made it, for `bin/cumetal`, which knows neither. */
+/** A file for `bin/cumetal`, which knows none of it: the name of the folder that was made last, the path of the Bun that made it, and the helper's socket. */
 export const currentFile = (dist: string): string => join(dist, 'bytecode', 'current');
 
 /** The program with bytecode for this Bun; undefined before it is made, and where `CUMETAL_BYTECODE=0` turns it off. */

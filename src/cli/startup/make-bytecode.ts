@@ -9,8 +9,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { buildId } from '../command/build-id.ts';
 import { bytecodeName } from './bytecode-name.ts';
 import { bytecodeFolder, currentFile, isLeft, makingFolder, programFiles } from './bytecode-place.ts';
+import { socketName } from './socket-name.ts';
 
 /** Relative imports in a part, static and dynamic. */
 const importedPart = /(?:\bfrom|\bimport)\s*\(?\s*["'](\.{1,2}\/[^"']+\.js)["']/g;
@@ -104,10 +106,10 @@ function asFunction(text: string, name: string): string {
 }
 
 /**
- * Makes the bytecode beside the built files; they appear all at once or not at all. Does nothing where another process makes it. Throws what
- * the bundler or the file system says.
+ * Makes the bytecode beside the built files, whose build id is given; they appear all at once or not at all. Does nothing where another process
+ * makes it. Throws what the bundler or the file system says.
  */
-export async function makeBytecode(given: string): Promise<void> {
+export async function makeBytecode(given: string, build: string): Promise<void> {
   // The bundler names files by their real paths.
   const dist = realpathSync(given);
   const folder = bytecodeFolder(dist);
@@ -131,7 +133,7 @@ export async function makeBytecode(given: string): Promise<void> {
   if (!isWhole(made)) return;
   rmSync(folder, { recursive: true, force: true });
   renameSync(made, folder);
-  writeFileSync(`${made}-name`, `${bytecodeName()}\n${process.execPath}\n`);
+  writeFileSync(`${made}-name`, `${bytecodeName()}\n${process.execPath}\n${socketName(build)}\n`);
   renameSync(`${made}-name`, currentFile(dist));
 }
 
@@ -178,5 +180,5 @@ function onParts(build: Bun.PluginBuilder, dist: string, groups: Groups): void {
 
 if (import.meta.main) {
   setPriority(10);
-  await makeBytecode(process.argv[2]!);
+  await makeBytecode(process.argv[2]!, buildId!);
 }

@@ -1,0 +1,16 @@
+/** Whether a command may have anything to do with the helper: `CUMETAL_HELPER` says so, or nothing speaks against it. */
+
+/** What the helper can be asked. */
+export const helpedCommands: ReadonlySet<string> = new Set(['build', 'check']);
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables of which services of continuous integration set one. Each job is a machine of its own there, or is meant to leave nothing behind. */
+const serviceVariables = ['CI', 'CONTINUOUS_INTEGRATION', 'BUILD_ID', 'BUILD_NUMBER', 'RUN_ID', 'TF_BUILD', 'TEAMCITY_VERSION'];
+
+/** `asked`: the user wants a helper at once. `automatic`: one is used if it is there, and started by those who compile often. */
+export function helperUse(env: Environment): 'asked' | 'automatic' | 'never' {
+  const { CUMETAL_HELPER: chosen } = env;
+  if (chosen === '1') return 'asked';
+  return chosen || serviceVariables.some((name) => env[name]) ? 'never' : 'automatic';
+}
