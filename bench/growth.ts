@@ -1,10 +1,10 @@
 /**
- * How the time to compile grows with the size of a file: `npm run bench -- growth FOLDER… [--target T] [--rounds N] [--worst N] [--svg FILE]`.
+ * How the time to compile grows with the size of a file: `npm run bench -- growth FOLDER… [--target T] [--rounds N] [--worst N] [--svg FILE] [--log FILE]`.
  * Every `.ptx` file below the folders is compiled in one process that has compiled some before, and the median of its processor times (all threads)
  * is held against its bytes and its instructions. The slope of the logarithms is 1 where time grows as the size does. Files that do not
- * compile are counted by diagnostic; `--worst` names those that take the longest for their size.
+ * compile are counted by diagnostic; `--worst` names those that take the longest for their size, and `--log` writes each time as it is taken.
  */
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Glob } from 'bun';
 import { Diagnostics } from '../src/base/diagnostic.ts';
@@ -41,13 +41,14 @@ interface Wanted {
   readonly rounds: number;
   readonly worst: number;
   readonly svg: string | undefined;
+  readonly log: string | undefined;
 }
 
 /** Measures and prints; whether growth is linear, or undefined where the words are wrong. */
 export function growth(words: readonly string[]): boolean | undefined {
   const wanted = wantedOf(words);
   if (!wanted) {
-    console.error('usage: npm run bench -- growth FOLDER… [--target T] [--rounds N] [--worst N] [--svg FILE]');
+    console.error('usage: npm run bench -- growth FOLDER… [--target T] [--rounds N] [--worst N] [--svg FILE] [--log FILE]');
     return undefined;
   }
   const refused = new Map<string, string[]>();
@@ -77,7 +78,7 @@ function wantedOf(words: readonly string[]): Wanted | undefined {
   const [rounds, worst] = [Number(named('--rounds') ?? 3), Number(named('--worst') ?? 0)];
   const folders = words.filter((word, i) => !word.startsWith('--') && !(words[i - 1] ?? '').startsWith('--'));
   if (folders.length === 0 || !(rounds >= 1) || !(worst >= 0)) return undefined;
-  return { folders, target: named('--target') ?? 'macos15', rounds, worst, svg: named('--svg') };
+  return { folders, target: named('--target') ?? 'macos15', rounds, worst, svg: named('--svg'), log: named('--log') };
 }
 
 function filesBelow(folder: string): string[] {
@@ -88,7 +89,7 @@ function filesBelow(folder: string): string[] {
  * Compiles every file in rounds, the small ones first; those that do not compile are noted by what the first error says. A round before
  * has the engine optimize the compiler, without which small files would seem to take long.
  */
-function measured({ folders, target, rounds }: Wanted, refused: Map<string, string[]>): Grown[] {
+function measured({ folders, target, rounds, log }: Wanted, refused: Map<string, string[]>): Grown[] {
   const times = new Map<string, number[]>();
   const all = folders.flatMap(filesBelow).map((path) => ({ path, bytes: statSync(path).size }));
   const files = all.sort((a, b) => a.bytes - b.bytes);
@@ -97,6 +98,7 @@ function measured({ folders, target, rounds }: Wanted, refused: Map<string, stri
     for (const { path, bytes } of files) {
       if ((round === 0 && bytes >= warmBytes) || isIn(refused, path) || (times.get(path)?.[0] ?? 0) > longMs) continue;
       const time = timeOf(path, target);
+      if (log !== undefined) appendFileSync(log, `${round}\t${bytes}\t${time}\t${path}\n`);
       if (typeof time === 'string') refused.set(time, [...(refused.get(time) ?? []), path]);
       else if (round > 0) times.set(path, [...(times.get(path) ?? []), time]);
       since += bytes;
