@@ -81,6 +81,14 @@ export function mmaRegisters(form: MmaForm): Readonly<Record<'a' | 'b' | 'c', nu
   };
 }
 
+/** Lanes that hold the registers of a row of a, and those of a column of b: as many as there are columns of d in two of them. */
+export const gatheredLanes = 4;
+/** Columns of d, and of b, of a thread. */
+export const columnsOfThread = 2;
+
+/** The name of the function that computes a form from gathered factors, on targets without the instruction. */
+export const productFunctionName = (form: string): string => `cumetal.product.${form}`;
+
 /** The scalar in the registers of factors and sums. */
 export const factorType = (factor: Factor): 'i32' | 'f64' => (factor === 'f64' ? 'f64' : 'i32');
 export const sumType = (sum: Sum): 'f32' | 'i32' | 'f64' => (sum === 's32' ? 'i32' : sum);

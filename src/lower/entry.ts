@@ -20,6 +20,7 @@ import {
   type CheckedFunction,
   distancesOf,
   type MatchedOperand,
+  type ProductExpansion,
   type PtxFunction,
   type Register,
   type RowBuilder,
@@ -52,6 +53,7 @@ import { headOf } from './native-calls.ts';
 import { readDestination } from './operands.ts';
 import { lowerParams } from './params.ts';
 import { hiddenVariable, isAddressable, threadMemory } from './passes/hidden-variables.ts';
+import { noteProduct } from './product-functions.ts';
 import { registerFile } from './ssa/ssa.ts';
 import { allocateOnStack, restoreStack } from './stack.ts';
 import { stackTop } from './stack-memory.ts';
@@ -64,6 +66,8 @@ export type Clusters = 'turns' | 'groups';
 export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
   readonly hasMma: boolean;
+  /** Whether functions compute products of matrices. */
+  readonly hasProductFunctions: boolean;
   readonly hasMarks: boolean;
   readonly isForCpu: boolean;
   /** Whether the code is for the sanitizer. */
@@ -231,8 +235,9 @@ const nativeState = ({ ptx }: Surroundings): Pick<Context, 'natives'> => ({
 });
 
 /** What the target has, and notes of what it has not. */
-const formsOf = (kernel: Kernel, { isMmaFast, isForCpu, hasMma }: Surroundings) => ({
+const formsOf = (kernel: Kernel, { isMmaFast, isForCpu, hasMma, hasProductFunctions }: Surroundings) => ({
   ...{ isMmaFast, isForCpu, hasMma },
+  productFunction: hasProductFunctions ? (form: string, expand: ProductExpansion): void => noteProduct(kernel, form, expand) : undefined,
   adapt(): void {
     kernel.isAdapted = true;
   },

@@ -5,6 +5,7 @@ export * from './cfg.ts';
 export { blocksReaching, type Convergence, type Convergences, convergenceOf, convergencesOf, stayingGraphOf } from './convergence.ts';
 export * from './demand.ts';
 export * from './dominators.ts';
+export { floatQuantum } from './float-quantum.ts';
 export { type FloatRange, floatOf, floatRange } from './float-range.ts';
 export { hasIndependentThreads } from './independent-threads.ts';
 export * from './influence.ts';

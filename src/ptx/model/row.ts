@@ -15,7 +15,7 @@ import type { AddressOperand, RowBuilder } from './row-builder.ts';
 import type { Register } from './types.ts';
 
 export type { Refusal, Since, Withdrawn } from './refusal.ts';
-export type { AccessSpace, AddressOperand, BarrierWord, RowBuilder } from './row-builder.ts';
+export type { AccessSpace, AddressOperand, BarrierWord, ProductExpansion, RowBuilder } from './row-builder.ts';
 
 // ── types derived from the syntax line ──
 
