@@ -3,6 +3,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import {
   type AfterPass,
   type Block,
+  type Builder,
   builder,
   type ClusterRules,
   constantOf,
@@ -12,6 +13,7 @@ import {
   type Kernel,
   type Service,
   type Space,
+  type Type,
   type Value,
 } from '../ir/index.ts';
 import {
@@ -166,7 +168,7 @@ const conditionCode: Register = { name: 'CC.CF', declared: 'pred', type: 'i1' };
 
 function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Context {
   const start = newFlow(kernel, 0);
-  const ir = builder(kernel, start.block);
+  const ir = withConstants(builder(kernel, start.block));
   const frame = newFrame(entry, start);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
@@ -227,6 +229,24 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   };
   if (!hasClusters(around) && hasRow(entry, around.functions, ({ name }) => name === 'mapa')) c.remote = distancesOf(rows);
   return c;
+}
+
+/** Rows ask for the same constants at each instruction: those of a block are made once in it, which spares the passes most of their instructions. */
+function withConstants(ir: Builder): Builder {
+  const make = ir.const;
+  const known = new Map<Type, Map<bigint | number, Value>>();
+  let block: Block | undefined;
+  return Object.assign(ir, {
+    const(type: Type, bits: bigint | number): Value {
+      if (ir.block !== block) known.clear();
+      block = ir.block;
+      const values = known.get(type) ?? new Map<bigint | number, Value>();
+      known.set(type, values);
+      const value = values.get(bits) ?? make(type, bits);
+      values.set(bits, value);
+      return value;
+    },
+  });
 }
 
 /** Of kernels that become PTX again. */

@@ -1,79 +1,56 @@
 /**
- * Products of matrices as functions of a kernel, for targets that have no instruction for them: a kernel calls the function of a form at each
- * product, so that it is about as long as its source.
+ * Products of matrices, and other instructions that are long straight code, as functions of a kernel: it calls them at each use, so that it is about as
+ * long as its source. Metallibs of targets without the instruction have them.
  */
-import { bug } from '../base/bug.ts';
 import {
-  addBlock,
-  builder,
   columnsOfThread,
-  emptyKernel,
   gatheredLanes,
   type Kernel,
   mmaForm,
   mmaRegisters,
-  type PureFunction,
   productFunctionName,
   registersAs,
-  runPasses,
   type ScalarType,
-  specOf,
-  standardPasses,
   sumType,
+  type Type,
   type Value,
 } from '../ir/index.ts';
-import type { ProductExpansion } from '../ptx/index.ts';
-import { straightBuilder } from './straight-code.ts';
-
-/** Bodies by form; each is made once per process, and nothing changes it. */
-const bodies = new Map<string, PureFunction>();
+import type { Match, ProductExpansion } from '../ptx/index.ts';
+import type { Context } from './context.ts';
+import { addFunction } from './pure-function.ts';
 
 /** Notes that a kernel has products of a form. */
-export function noteProduct(kernel: Kernel, form: string, expand: ProductExpansion): void {
-  const name = productFunctionName(form);
-  if (kernel.functions?.has(name)) return;
-  const body = bodies.get(form) ?? bodyOf(name, form, expand);
-  bodies.set(form, body);
-  kernel.functions = new Map([...(kernel.functions ?? []), [name, body]]);
-}
-
-/** An optimized body. During the passes its operands are loads and its result is a store, which passes preserve. */
-function bodyOf(name: string, text: string, expand: ProductExpansion): PureFunction {
+export function noteProduct(kernel: Kernel, text: string, expand: ProductExpansion): void {
   const form = mmaForm(text);
   const { a, b, c } = mmaRegisters(form);
   const sum = sumType(form.sum);
-  const body = emptyKernel(name);
-  const ir = builder(body, addBlock(body));
-  const outside = ir.const('ptr.global', 0);
-  const operand = (type: ReturnType<typeof registersAs>): Value => ir.load(type, outside, { align: 1, volatile: true });
-  const gathered = (count: number): Value[] => Array.from({ length: count }, () => operand(registersAs('i32', gatheredLanes)));
-  const [left, right] = [gathered(a), gathered(columnsOfThread * b)];
-  const addend = operand(registersAs(sum, c));
-  const elements = (type: ScalarType, values: readonly Value[], count: number): Value[] =>
-    values.flatMap((value) => Array.from({ length: count }, (_, lane) => ir.extract(type, value, { lane })));
-  const rows = straightBuilder(ir, () => bug(`${name} is no straight code`));
-  const [x, y, z] = [elements('i32', left, gatheredLanes), elements('i32', right, gatheredLanes), elements(sum, [addend], c)];
-  const made = expand(rows, text, x, y, z);
-  ir.store(outside, vectorOf(ir, registersAs(sum, c), made), { align: 1, volatile: true });
-  runPasses(body, standardPasses);
-  return withoutMemory(body, outside, [...left, ...right, addend]);
+  const gathered = (count: number): Type[] => new Array<Type>(count).fill(registersAs('i32', gatheredLanes));
+  const types = [...gathered(a), ...gathered(columnsOfThread * b), registersAs(sum, c)];
+  addFunction(kernel, productFunctionName(text), types, (ir, rows, operands) => {
+    const elements = (type: ScalarType, values: readonly Value[], count: number): Value[] =>
+      values.flatMap((value) => Array.from({ length: count }, (_, lane) => (count === 1 ? value : ir.extract(type, value, { lane }))));
+    const [left, right, addend] = [operands.slice(0, a), operands.slice(a, -1), operands.slice(-1)];
+    const [x, y, z] = [elements('i32', left, gatheredLanes), elements('i32', right, gatheredLanes), elements(sum, addend, c)];
+    const [first, second, third, fourth] = expand(rows, text, x, y, z) as [Value, Value, Value, Value];
+    if (c === 1) return first;
+    return c === 2 ? ir.vec2(registersAs(sum, 2), first, second) : ir.vec4(registersAs(sum, 4), first, second, third, fourth);
+  });
 }
 
-function vectorOf(ir: ReturnType<typeof builder>, type: ReturnType<typeof registersAs>, values: readonly Value[]): Value {
-  const [x, y, z, w] = values as [Value, Value, Value, Value];
-  return values.length === 2 ? ir.vec2(type, x, y) : ir.vec4(type, x, y, z, w);
+/** The value of an instruction that is a function; undefined for others, and where constants make it short. */
+export function valueByFunction(c: Context, { row, modifiers, instruction, operands }: Match, sources: Sources): Value | undefined {
+  if (!row.isFunction || c.rows.productFunction === undefined) return undefined;
+  const names = operands.filter(({ slot }) => !slot.isDestination).map(({ slot }) => slot.name);
+  const given = names.map((name) => sources[name] as Value);
+  if (given.some((value) => c.rows.constantOf(value) !== undefined)) return undefined;
+  const fn = ['cumetal', instruction.opcode, ...instruction.modifiers].join('.');
+  const types = given.map((value) => c.ir.typeOf(value));
+  const made = addFunction(c.kernel, fn, types, (_, rows, inside) => {
+    const own = Object.fromEntries(names.map((name, i) => [name, inside[i]!]));
+    return row.lower!(own, modifiers, rows) as Value;
+  });
+  const [x, y, z] = given as [Value, Value, Value];
+  return c.ir.call3(made.body.insts[made.result]!.type, x, y, z, { fn });
 }
 
-/** The body with its operands as parameters, and what it stores as its result. */
-function withoutMemory(body: Kernel, outside: Value, operands: Value[]): PureFunction {
-  const [block, ...others] = body.blocks;
-  const end = block!.body.at(-1)!;
-  const last = body.insts[end]!;
-  if (last.op !== 'store' || others.length > 0) return bug(`${body.name} has no result`);
-  const scratch = new Set<Value>([outside, ...operands, end]);
-  block!.body = block!.body.filter((value) => !scratch.has(value));
-  block!.params = operands;
-  for (const operand of operands) body.insts[operand] = { op: 'arg', type: body.insts[operand]!.type };
-  if (block!.body.some((value) => specOf(body.insts[value]!.op).effect !== 'pure')) return bug(`${body.name} is not pure`);
-  return { body, result: last.value };
-}
+type Sources = Readonly<Record<string, unknown>>;

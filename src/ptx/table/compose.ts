@@ -47,7 +47,20 @@ const neverTiny: ReadonlySet<Op> = new Set(['sitofp', 'uitofp', 'frint', 'ftrunc
 function isNormalOrZero(ir: RowBuilder, a: Value): boolean {
   const inst = ir.kernel.insts[a]!;
   if (inst.op === 'fneg' || inst.op === 'fabs') return isNormalOrZero(ir, inst.a);
+  if (inst.op === 'bitcast') return isMovedNormal(ir, inst.a) || isBoundedNormal(ir, a);
   if (neverTiny.has(inst.op) || flushedValues.get(ir.kernel)?.has(a)) return true;
+  return isBoundedNormal(ir, a);
+}
+
+/** Whether bits are those of a float that is no subnormal, of this thread or of another one of the warp. */
+function isMovedNormal(ir: RowBuilder, bits: Value): boolean {
+  const inst = ir.kernel.insts[bits]!;
+  if (inst.op === 'bitcast') return ir.typeOf(inst.a) === 'f32' && isNormalOrZero(ir, inst.a);
+  return (inst.op === 'shuffle' || inst.op === 'shufflesync') && isMovedNormal(ir, inst.a);
+}
+
+/** Whether bounds or steps say that a value is no subnormal. */
+function isBoundedNormal(ir: RowBuilder, a: Value): boolean {
   if (floatQuantum(ir.kernel, a) >= smallestNormal) return true;
   const { low, high } = ir.floatRange(a);
   return low >= smallestNormal || high <= -smallestNormal || (low === 0 && high === 0);
