@@ -202,6 +202,8 @@ function lowerChoicesOf(options: CompileOptions): LowerChoices {
   return {
     isMmaFast: isMmaFast(options),
     hasMma: allowsCpuOnly && !options.isForText,
+    // Instruments observe what a product reads of other lanes.
+    hasProductFunctions: !allowsCpuOnly && !options.isForText && !isInstrumented(options),
     hasMarks: options.marks ?? false,
     isSanitized: options.sanitize ?? false,
     isForCpu: allowsCpuOnly,

@@ -151,7 +151,7 @@ export interface Variable {
   isOfModule?: true;
 }
 
-/** Straight code without effects that a kernel calls by `call1` to `call3`: one block, whose parameters are the operands. */
+/** Straight code without effects that a kernel calls by `call1` to `call3`, or that computes a form of `mma`: one block, whose parameters are the operands. */
 export interface PureFunction {
   readonly body: Kernel;
   readonly result: Value;

@@ -283,7 +283,7 @@ export const ops = {
     attrs: { form: '' as string },
     type: 'given',
     effect: 'warp',
-    doc: 'a * b + c of matrices that a warp holds as `mma.sync` does, of the shape and the types that `form` names; `d` is an i32 with positions of the elements of a sparse a. Only the CPU device has it. Floats are multiplied and added in f32, first c and then along k, each sum rounded; f64 with one rounding of product and sum. The result is not specified where a lane does not take part.',
+    doc: 'a * b + c of matrices that a warp holds as `mma.sync` does, of the shape and the types that `form` names; `d` is an i32: the positions of the elements of a sparse a, and for a target that computes the form by functions the number of the lane. Floats are multiplied and added in f32, first c and then along k, each sum rounded; f64 with one rounding of product and sum. The result is not specified where a lane does not take part.',
   },
   syncwarp: {
     args: {},

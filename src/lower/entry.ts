@@ -3,6 +3,7 @@ import type { Diagnostics } from '../base/diagnostic.ts';
 import {
   type AfterPass,
   type Block,
+  type Builder,
   builder,
   type ClusterRules,
   constantOf,
@@ -14,6 +15,7 @@ import {
   type Kernel,
   type Service,
   type Space,
+  type Type,
   type Value,
 } from '../ir/index.ts';
 import {
@@ -22,6 +24,7 @@ import {
   type CheckedFunction,
   distancesOf,
   type MatchedOperand,
+  type ProductExpansion,
   type PtxFunction,
   type Register,
   type RowBuilder,
@@ -54,6 +57,7 @@ import { headOf } from './native-calls.ts';
 import { readDestination } from './operands.ts';
 import { lowerParams } from './params.ts';
 import { hiddenVariable, isAddressable, threadMemory } from './passes/hidden-variables.ts';
+import { noteProduct } from './product-functions.ts';
 import { registerFile } from './ssa/ssa.ts';
 import { allocateOnStack, restoreStack } from './stack.ts';
 import { stackTop } from './stack-memory.ts';
@@ -66,6 +70,8 @@ export type Clusters = 'turns' | 'groups';
 export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionNumbers' | 'globals'> & {
   readonly isMmaFast: boolean;
   readonly hasMma: boolean;
+  /** Whether functions compute products of matrices. */
+  readonly hasProductFunctions: boolean;
   readonly hasMarks: boolean;
   readonly isForCpu: boolean;
   /** Whether the code is for the sanitizer. */
@@ -164,7 +170,7 @@ const conditionCode: Register = { name: 'CC.CF', declared: 'pred', type: 'i1' };
 
 function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Context {
   const start = newFlow(kernel, 0);
-  const ir = builder(kernel, start.block);
+  const ir = withConstants(builder(kernel, start.block));
   const frame = newFrame(entry, start);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
@@ -227,14 +233,33 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   return c;
 }
 
+/** Rows ask for the same constants at each instruction: those of a block are made once in it, which spares the passes most of their instructions. */
+function withConstants(ir: Builder): Builder {
+  const make = ir.const;
+  const known = new Map<Type, Map<bigint | number, Value>>();
+  let block: Block | undefined;
+  return Object.assign(ir, {
+    const(type: Type, bits: bigint | number): Value {
+      if (ir.block !== block) known.clear();
+      block = ir.block;
+      const values = known.get(type) ?? new Map<bigint | number, Value>();
+      known.set(type, values);
+      const value = values.get(bits) ?? make(type, bits);
+      values.set(bits, value);
+      return value;
+    },
+  });
+}
+
 /** Of kernels that become PTX again. */
 const nativeState = ({ ptx }: Surroundings): Pick<Context, 'natives'> => ({
   natives: ptx && { ...ptx, forms: new Map(), called: new Set() },
 });
 
 /** What the target has, and notes of what it has not. */
-const formsOf = (kernel: Kernel, { isMmaFast, isForCpu, hasMma }: Surroundings) => ({
+const formsOf = (kernel: Kernel, { isMmaFast, isForCpu, hasMma, hasProductFunctions }: Surroundings) => ({
   ...{ isMmaFast, isForCpu, hasMma },
+  productFunction: hasProductFunctions ? (form: string, expand: ProductExpansion): void => noteProduct(kernel, form, expand) : undefined,
   adapt(): void {
     kernel.isAdapted = true;
   },

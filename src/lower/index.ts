@@ -39,6 +39,8 @@ export interface LowerChoices {
   readonly isMmaFast?: boolean;
   /** Whether the target has products of matrices as an instruction (`mma`). */
   readonly hasMma?: boolean;
+  /** Whether functions of the kernel compute products of matrices, for a target without the instruction. */
+  readonly hasProductFunctions?: boolean;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks?: boolean;
   /** Whether the code is for the CPU device, or for a target that takes its operations. */
@@ -96,6 +98,7 @@ function surroundingsOf(checked: Checked, choices: LowerChoices): Surroundings {
     globals: globalMemoryOf(checked.module, numbers, choices.ptx !== undefined),
     isMmaFast: choices.isMmaFast ?? false,
     hasMma: choices.hasMma ?? false,
+    hasProductFunctions: choices.hasProductFunctions ?? false,
     hasMarks: choices.hasMarks ?? false,
     isForCpu: choices.isForCpu ?? false,
     isSanitized: choices.isSanitized ?? false,

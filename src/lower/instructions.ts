@@ -10,6 +10,7 @@ import { lowerKept } from './native-code.ts';
 import { nativeValue } from './native-forms.ts';
 import { readIndex, readSources, writeResults } from './operands.ts';
 import { refuseBarrier } from './passes/barrier-numbers.ts';
+import { valueByFunction } from './product-functions.ts';
 
 /** Lowers an instruction that ends no block. */
 export function lowerInstruction(c: Context, item: CheckedInstruction): void {
@@ -55,7 +56,7 @@ function lowerPlain(c: Context, match: Match): void {
   c.rows.lanes = destination?.slot.isDestination ? destination.lanes : undefined;
   c.rows.operands = match.operands;
   const sources = readSources(c, match);
-  const native = c.natives && nativeValue(c, c.natives, match, sources);
+  const native = c.natives ? nativeValue(c, c.natives, match, sources) : valueByFunction(c, match, sources);
   const result = native ?? match.row.lower?.(sources, match.modifiers, c.rows);
   noteSigns(c, match, before);
   writeResults(c, match, result);

@@ -7,19 +7,17 @@ import {
   addBlock,
   addBlockParam,
   builder,
-  constantOf,
   emptyKernel,
-  floatRange,
-  floatSpan,
   isScalar,
   type PureFunction,
   type ScalarType,
   specOf,
   type Value,
 } from '../ir/index.ts';
-import { immediateBits, type Match, type MatchedOperand, printOperand, type RowBuilder } from '../ptx/index.ts';
+import { immediateBits, type Match, type MatchedOperand, printOperand } from '../ptx/index.ts';
 import type { Context, Natives } from './context.ts';
 import { hasForm } from './kept.ts';
+import { straightBuilder } from './straight-code.ts';
 
 /** Instructions that addresses are computed with, which the passes have to see through. */
 const isOfAddresses = ({ row, instruction }: Match): boolean =>
@@ -75,23 +73,7 @@ function functionOf(
     isPure = false;
     return ir.const('i32', 0);
   };
-  const pure = Object.assign(Object.create(ir) as typeof ir, {
-    lanes: undefined,
-    part: () => undefined,
-    constantOf: (value: Value) => constantOf(body, value),
-    floatRange: (value: Value) => floatRange(body, value),
-    floatSpan: (value: Value) => floatSpan(body, value),
-    isForCpu: true,
-    isMmaFast: false,
-    hasMma: false,
-    needsCpu: () => {},
-    either: (cond: Value, yes: () => Value, no: () => Value): Value => ir.select(cond, yes(), no()),
-    choose: (cond: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => {
-      const [a, b] = [yes(), no()];
-      return a.map((value, i) => ir.select(cond, value, b[i]!));
-    },
-    ...Object.fromEntries(impure.map((method) => [method, none])),
-  }) as unknown as RowBuilder;
+  const pure = straightBuilder(ir, none);
   const own = Object.fromEntries(
     Object.entries(sources).map(([key, value]) => {
       const at = given.indexOf(value as Value);
@@ -109,29 +91,3 @@ function functionOf(
   if (steps < (isLoose ? 1 : 2)) return undefined;
   return { body, result: result as Value, since: { ptx: Math.max(row.since.ptx, version), sm: row.since.sm } };
 }
-
-/** What straight code without effects does not call. */
-const impure = [
-  'accumulators',
-  'threadMemory',
-  'groupBarrier',
-  'pointer',
-  'convertAddress',
-  'isspace',
-  'when',
-  'blockWord',
-  'alloca',
-  'stackTop',
-  'setStackTop',
-  'reservedShared',
-  'service',
-  'once',
-  'clusterBarrier',
-  'update',
-  'stop',
-  'repeat',
-  'poll',
-  'carry',
-  'setCarry',
-  'refuse',
-] as const;

@@ -57,6 +57,7 @@ export type {
   BarrierWord,
   Match,
   MatchedOperand,
+  ProductExpansion,
   PtxType,
   Row,
   RowBuilder,

@@ -3,7 +3,19 @@
  * loops may be infinite.
  */
 import type { Attribute, AttributeList } from '../../bitcode/model.ts';
-import { type Block, bitsOf, edgesOf, type Inst, type Kernel, operandsOf, specOf, type Value } from '../../ir/index.ts';
+import type { Type } from '../../bitcode/types.ts';
+import {
+  type Block,
+  bitsOf,
+  edgesOf,
+  gatheredLanes,
+  type Inst,
+  type Kernel,
+  operandsOf,
+  productFunctionName,
+  specOf,
+  type Value,
+} from '../../ir/index.ts';
 import type { Intrinsic, IntrinsicClass } from '../intrinsics.ts';
 import { matrixCount } from '../matrix-functions.ts';
 import type { Dialect } from '../targets.ts';
@@ -73,10 +85,27 @@ export const callAttributes = (of: Intrinsic, dialect: Dialect): AttributeList =
 /** A call of a pure helper function of the kernel. */
 export const pureCall = (dialect: Dialect): AttributeList => restrictedTo({ function: calls.pure, result: [], params: [] }, dialect);
 
+/** A call of a helper function with simdgroup operations. */
+export const collectiveCall = (dialect: Dialect): AttributeList =>
+  restrictedTo({ function: calls.convergent, result: [], params: [] }, dialect);
+
+/** The attribute of operations whose result depends on which threads reach them together. */
+export const { convergent } = kinds;
+
 /** The definition of a pure helper function. */
-export function pureDefinition(params: number, dialect: Dialect): AttributeList {
-  const own = [...enums('mustprogress', 'nofree', 'norecurse', 'nosync', 'nounwind', 'readnone', 'willreturn'), ...strings(0, dialect)];
-  return restrictedTo({ function: own, result: [], params: Array.from({ length: params }, () => enums('noundef')) }, dialect);
+export function pureDefinition(params: readonly Type[], dialect: Dialect): AttributeList {
+  return definition(['mustprogress', 'nofree', 'norecurse', 'nosync', 'nounwind', 'readnone', 'willreturn'], params, dialect);
+}
+
+/** The definition of a helper function with simdgroup operations. */
+export function collectiveDefinition(params: readonly Type[], dialect: Dialect): AttributeList {
+  return definition(['convergent', 'mustprogress', 'norecurse', 'nounwind', 'willreturn'], params, dialect);
+}
+
+function definition(names: readonly AttributeName[], params: readonly Type[], dialect: Dialect): AttributeList {
+  const widest = Math.max(0, ...params.map((type) => (type.kind === 'vector' ? type.count * 32 : 0)));
+  const own = [...enums(...names), ...strings(widest, dialect)];
+  return restrictedTo({ function: own, result: [], params: params.map(() => enums('noundef')) }, dialect);
 }
 
 /** Attributes of the kernel itself and of its parameters. */
@@ -102,10 +131,19 @@ export function kernelAttributes(kernel: Kernel, signature: Signature, dialect: 
   return restrictedTo({ function: own, result: [], params: signature.attributes }, dialect);
 }
 
-/** Width in bits of the widest matrix in a product: a lane holds two elements, but the AIR type has all. */
-function widestMatrix({ insts }: Kernel, { body }: Block): number {
+/**
+ * Width in bits of the widest matrix in a product: a lane holds two elements, but the AIR type has all. The functions of products take vectors of four
+ * registers.
+ */
+function widestMatrix({ insts, functions }: Kernel, { body }: Block): number {
   const bits = (value: Value): number => (matrixCount / 2) * bitsOf(insts[value]!.type);
-  return Math.max(0, ...body.flatMap((value) => (insts[value]!.op === 'matmul' ? [value, ...operandsOf(insts[value]!)].map(bits) : [])));
+  let widest = 0;
+  for (const value of body) {
+    const inst = insts[value]!;
+    if (inst.op === 'matmul') widest = Math.max(widest, ...[value, ...operandsOf(inst)].map(bits));
+    if (inst.op === 'mma' && functions?.has(productFunctionName(inst.form))) widest = Math.max(widest, 32 * gatheredLanes);
+  }
+  return widest;
 }
 
 /** In alphabetical order, as LLVM keeps them. */

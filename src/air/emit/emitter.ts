@@ -1,7 +1,7 @@
 /** Shared types of emission: the emitter that rules use, offsets and roots of addresses, signatures. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Argument, Attribute, Value as LlvmValue } from '../../bitcode/model.ts';
-import type { Kernel, KnownBits, Space, Sreg, Value } from '../../ir/index.ts';
+import type { Kernel, KnownBits, PureFunction, Space, Sreg, Value } from '../../ir/index.ts';
 import type { KernelInput } from '../inputs.ts';
 import type { Intrinsic } from '../intrinsics.ts';
 import type { LineWriter } from '../lines.ts';
@@ -26,8 +26,8 @@ export interface KernelEmitter {
   bits(value: Value): KnownBits;
   /** `none` prevents a tail call, for pointers to the thread's own memory. */
   call(intrinsic: Intrinsic, args: readonly LlvmValue[], tail?: 'tail' | 'none'): LlvmValue;
-  /** A call of one of the kernel's helper functions. */
-  callFunction(name: string, args: readonly LlvmValue[]): LlvmValue;
+  /** A call of one of the kernel's helper functions, or of one that emission makes. */
+  callFunction(name: string, args: readonly LlvmValue[], made?: PureFunction): LlvmValue;
   sreg(name: Sreg): LlvmValue;
   paramRoot(index: number): Root;
   variableRoot(space: Space, name: string): Root;

@@ -5,7 +5,7 @@
 import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
-import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
+import type { Instruction, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
 import { type Type, types } from '../../bitcode/types.ts';
 import {
   type AfterPass,
@@ -18,15 +18,17 @@ import {
   isPointer,
   type Kernel,
   knownBits,
+  type PureFunction,
   rootsOf,
   type Sreg,
+  specOf,
   type Value,
 } from '../../ir/index.ts';
 import { type LineWriter, lineWriter, type Reach } from '../lines.ts';
 import type { Target } from '../targets.ts';
 import { windowOf } from '../windows.ts';
 import { asInteger, llvmType } from './address.ts';
-import { kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
+import { collectiveCall, collectiveDefinition, convergent, kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
 import { type Dominates, type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import { legalize } from './legalize.ts';
@@ -239,13 +241,13 @@ function kernelEmitter(
         flags: 0,
       });
     },
-    callFunction: (name, args) => {
-      const callee = pureFunction(e, module, name);
+    callFunction: (name, args, made) => {
+      const callee = helperFunction(e, module, name, made);
       return b.emit('call', callee.functionType.result, {
         functionType: callee.functionType,
         callee,
         args: [...args],
-        attributes: pureCall(target.dialect),
+        attributes: callee.blocks[0]!.body.some(isCollective) ? collectiveCall(target.dialect) : pureCall(target.dialect),
         tail: 'tail',
         flags: 0,
       });
@@ -268,15 +270,20 @@ const noSignature: Signature = {
   widestVector: 0,
 };
 
-/** A pure helper function of the kernel, added to the module on first use. */
-function pureFunction({ kernel, target, diagnostics }: KernelEmitter, module: Module, name: string): LlvmFunction {
+/** Whether an instruction is a simdgroup operation. */
+const isCollective = (inst: Instruction): boolean =>
+  inst.op === 'call' && inst.attributes.function.some((each) => each.form === 'enum' && each.kind === convergent);
+
+/** A helper function of the kernel, or one that emission itself makes; added to the module on first use. */
+function helperFunction({ kernel, target, diagnostics }: KernelEmitter, module: Module, name: string, made?: PureFunction): LlvmFunction {
   const known = module.functions.find((fn) => fn.name === name);
   if (known) return known;
-  const { body, result } = kernel.functions?.get(name) ?? bug(`${kernel.name} has no function ${name}`);
+  const { body, result } = made ?? kernel.functions?.get(name) ?? bug(`${kernel.name} has no function ${name}`);
   const block = body.blocks[0]!;
   const typeOf = (value: Value): Type => llvmType(body.insts[value]!.type);
   const functionType = types.function(typeOf(result), block.params.map(typeOf));
-  const attributes = pureDefinition(functionType.params.length, target.dialect);
+  const meets = block.body.some((value) => specOf(body.insts[value]!.op).effect === 'warp');
+  const attributes = (meets ? collectiveDefinition : pureDefinition)(functionType.params, target.dialect);
   const fn = newFunction(name, functionType, { attributes, linkage: 'internal', unnamedAddr: 'unnamed_addr' });
   fn.blocks.push({ kind: 'block', name: undefined, body: [] });
   module.functions.push(fn);

@@ -5,7 +5,17 @@
 import { bug } from '../../base/bug.ts';
 import type { BinaryOpcode, CastOpcode, Constant, Value as LlvmValue, Predicate } from '../../bitcode/model.ts';
 import { type Type, type TypeOf, types } from '../../bitcode/types.ts';
-import { bitsOf, type FcmpPredicate, type Inst, type InstOf, type Op, type ScalarType, type Service, type Value } from '../../ir/index.ts';
+import {
+  bitsOf,
+  type FcmpPredicate,
+  type Inst,
+  type InstOf,
+  type Op,
+  productFunctionName,
+  type ScalarType,
+  type Service,
+  type Value,
+} from '../../ir/index.ts';
 import { i32Constant, intConstant } from '../constants.ts';
 import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } from '../intrinsics.ts';
 import { oneOf, reciprocalFlags } from '../reciprocal.ts';
@@ -16,6 +26,7 @@ import type { KernelEmitter } from './emitter.ts';
 import { constantValue, undef } from './function-builder.ts';
 import { elementAt, matmulRule, mmaRule } from './matrix-rules.ts';
 import { loadRule, storeRule } from './memory-rules.ts';
+import { productRule } from './product-rules.ts';
 import {
   ballotRule,
   ballotsyncRule,
@@ -301,6 +312,7 @@ export const rules: AirRules = {
   matmul: matmulRule,
   mma: (e, inst, value) => {
     if (e.target.allowsCpuOnly) return mmaRule(e, inst);
+    if (e.kernel.functions?.has(productFunctionName(inst.form))) return productRule(e, inst);
     refuse(e, value, 'a product of matrices of a warp group, or of sparse or scaled matrices', 'AIR has none');
     return undef(llvmType(inst.type));
   },

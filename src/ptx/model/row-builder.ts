@@ -23,6 +23,15 @@ export interface BarrierWord {
   set(pointer: Value, word: Value): void;
 }
 
+/** Straight code for the product of a form, from the gathered registers of a and b, and those of c. */
+export type ProductExpansion = (
+  ir: RowBuilder,
+  form: string,
+  a: readonly Value[],
+  b: readonly Value[],
+  c: readonly Value[],
+) => readonly Value[];
+
 /** The builder that rows emit into: the IR's builder, and operations of `src/lower`. */
 export interface RowBuilder extends Builder {
   /** The number of elements of the destination's brace vector; undefined if the destination is not a vector. */
@@ -41,6 +50,11 @@ export interface RowBuilder extends Builder {
   readonly isMmaFast: boolean;
   /** Whether the target has products of matrices as an instruction (`mma`). */
   readonly hasMma: boolean;
+  /**
+   * For a target without that instruction on which functions compute it: notes that the kernel has a form, of which `expand` makes the registers of d
+   * from gathered factors (`src/ptx/table/matrix/gathered-product.ts`). Undefined for other targets.
+   */
+  readonly productFunction: ((form: string, expand: ProductExpansion) => void) | undefined;
   /** The values that the registers of the destination have before the instruction. */
   accumulators(): readonly Value[];
   /** Memory of the thread of at least so many bytes. All instructions share it. */

@@ -1,5 +1,5 @@
 /** Shared compositions of IR ops: flushing, saturation, directed rounding. Every composition is exact. */
-import type { InstOf, Value } from '../../ir/index.ts';
+import type { Op, Value } from '../../ir/index.ts';
 import { bitsOf, type FloatType, type IntType, intOf } from '../../ir/types.ts';
 import type { RowBuilder } from '../model/row.ts';
 
@@ -20,33 +20,54 @@ export function flush(ir: RowBuilder, a: Value, ftz: true | undefined): Value {
   if (!ftz) return a;
   const type = typeOf(ir, a);
   if (type === 'f32' && isNormalOrZero(ir, a)) return a;
-  const { int, bits } = bitsAs(ir, a);
-  const sign = 1n << BigInt(bitsOf(type) - 1);
   const smallest = ir.const(type, 1n << BigInt(mantissaBits[type]));
-  const zero = ir.bitcast(type, ir.and(bits, ir.const(int, sign)));
-  return ir.select(ir.fcmp(ir.fabs(a), smallest, { pred: 'olt' }), zero, a);
+  return noted(ir, ir.select(ir.fcmp(ir.fabs(a), smallest, { pred: 'olt' }), zeroOf(ir, a), a));
 }
 
-/** Whether a value is known to be no subnormal: it is a whole number, it is flushed already, or its bounds say so. */
+/** A zero of the sign of a value. */
+function zeroOf(ir: RowBuilder, a: Value): Value {
+  const { int, bits } = bitsAs(ir, a);
+  return ir.bitcast(typeOf(ir, a), ir.and(bits, ir.const(int, 1n << BigInt(bitsOf(int) - 1))));
+}
+
+/** By kernel: results that are no subnormals, because those were flushed. */
+const flushedValues = new WeakMap<object, Set<Value>>();
+
+/** Notes that a value is no subnormal. */
+function noted(ir: RowBuilder, value: Value): Value {
+  const known = flushedValues.get(ir.kernel) ?? new Set();
+  flushedValues.set(ir.kernel, known.add(value));
+  return value;
+}
+
+/** Operations whose results are no subnormals, whatever their operands are: whole numbers, roots and logarithms. */
+const neverTiny: ReadonlySet<Op> = new Set(['sitofp', 'uitofp', 'frint', 'ftrunc', 'ffloor', 'fceil', 'fsqrt', 'frsqrt', 'flog2'] as const);
+
+/** Whether a value is known to be no subnormal: by its operation, because it is flushed already, or by its bounds or steps. */
 function isNormalOrZero(ir: RowBuilder, a: Value): boolean {
   const inst = ir.kernel.insts[a]!;
   if (inst.op === 'fneg' || inst.op === 'fabs') return isNormalOrZero(ir, inst.a);
-  if (['sitofp', 'uitofp', 'frint', 'ftrunc', 'ffloor', 'fceil'].includes(inst.op)) return true;
-  if (inst.op === 'select' && isFlush(ir, inst)) return true;
-  const { low, high } = ir.floatRange(a);
-  return low >= 2 ** -126 || high <= -(2 ** -126) || (low === 0 && high === 0);
+  if (inst.op === 'bitcast') return isMovedNormal(ir, inst.a) || isBoundedNormal(ir, a);
+  if (neverTiny.has(inst.op) || flushedValues.get(ir.kernel)?.has(a)) return true;
+  return isBoundedNormal(ir, a);
 }
 
-/** Whether a choice is what `flush` makes. */
-function isFlush(ir: RowBuilder, { cond, a, b }: InstOf<'select'>): boolean {
-  const { kernel } = ir;
-  const test = kernel.insts[cond]!;
-  const { low, high, isNan } = ir.floatRange(a);
-  if (low !== 0 || high !== 0 || isNan) return false;
-  if (test.op !== 'fcmp' || test.pred !== 'olt' || ir.constantOf(test.b) !== 1n << BigInt(mantissaBits.f32)) return false;
-  const size = kernel.insts[test.a]!;
-  return size.op === 'fabs' && size.a === b;
+/** Whether bits are those of a float that is no subnormal, of this thread or of another one of the warp. */
+function isMovedNormal(ir: RowBuilder, bits: Value): boolean {
+  const inst = ir.kernel.insts[bits]!;
+  if (inst.op === 'bitcast') return ir.typeOf(inst.a) === 'f32' && isNormalOrZero(ir, inst.a);
+  return (inst.op === 'shuffle' || inst.op === 'shufflesync') && isMovedNormal(ir, inst.a);
 }
+
+/** Whether bounds or steps say that a value is no subnormal. */
+function isBoundedNormal(ir: RowBuilder, a: Value): boolean {
+  if (ir.floatSpan(a).low >= leastExponent) return true;
+  const { low, high } = ir.floatRange(a);
+  return low >= smallestNormal || high <= -smallestNormal || (low === 0 && high === 0);
+}
+
+const leastExponent = -126;
+const smallestNormal = 2 ** leastExponent;
 
 /** Clamps to 0 and 1, if requested; NaN gives +0. */
 export function saturate(ir: RowBuilder, a: Value, sat: true | undefined): Value {
@@ -106,11 +127,12 @@ function flushTiny(
   const [bits, bias] = [mantissaBits[type], Number(one[type] >> BigInt(mantissaBits[type]))];
   const power = (exponent: number): Value => ir.const(type, BigInt(exponent + bias) << BigInt(bits));
   const lifted = compute(...inputs.map((a, i) => (lifts[i] ? ir.fmul(a, power(lifts[i] * (bits + 1))) : a)));
+  const isBelow = ir.fcmp(ir.fabs(lifted), power(bits + 2 - bias), { pred: 'olt' });
+  // An operand that is too large to be lifted has no result near the smallest normal number, nor one between zero and it: the exponents of halves do not
+  // reach far enough for that.
+  if (type === 'f32') return noted(ir, ir.select(isBelow, zeroOf(ir, result), result));
   const isMinNormal = ir.fcmp(ir.fabs(result), power(1 - bias), { pred: 'oeq' });
-  const isTiny = ir.and(isMinNormal, ir.fcmp(ir.fabs(lifted), power(bits + 2 - bias), { pred: 'olt' }));
-  const { int, bits: pattern } = bitsAs(ir, result);
-  const zero = ir.bitcast(type, ir.and(pattern, ir.const(int, 1n << BigInt(bitsOf(type) - 1))));
-  return ir.select(isTiny, zero, flush(ir, result, true));
+  return ir.select(ir.and(isMinNormal, isBelow), zeroOf(ir, result), flush(ir, result, true));
 }
 
 /** A shift count, which always has 32 bits; a large count stays large in a narrow type. */

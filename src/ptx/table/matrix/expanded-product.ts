@@ -1,6 +1,6 @@
 /**
  * Products of one form of `mma` (`src/ir/mma.ts`) on targets that do not have the instruction: each thread reads the rows and columns of its elements
- * from the lanes that hold them. Sums are those of `elements.ts`.
+ * from the lanes that hold them, unless the target has functions for that. Sums are those of `elements.ts`.
  */
 import type { Value } from '../../../ir/index.ts';
 import { mmaForm, sumType } from '../../../ir/mma.ts';
@@ -8,7 +8,7 @@ import type { RowBuilder } from '../../model/row.ts';
 import { type Element, elementBits, mmaFragment, sizesOf } from './fragments.ts';
 import type { Product } from './matrices.ts';
 import { bitProduct, product } from './product.ts';
-import { mmaOf, refuseSparse } from './whole-product.ts';
+import { hasProduct, mmaOf, refuseSparse } from './whole-product.ts';
 
 const isElement = (name: string): name is Element => Object.hasOwn(elementBits, name);
 
@@ -19,8 +19,8 @@ export function productOfForm(
   [a, b, c]: readonly [a: readonly Value[], b: readonly Value[], c: readonly Value[]],
   e?: Value,
 ): readonly Value[] {
-  if (ir.hasMma) return mmaOf(ir, text, a, b, c, e);
-  ir.adapt();
+  if (!ir.hasMma) ir.adapt();
+  if (hasProduct(ir, text)) return mmaOf(ir, text, a, b, c, e);
   const { a: left, b: right, sum, isSaturated, bits, selector } = mmaForm(text);
   if (selector !== undefined || !isElement(left) || !isElement(right)) {
     refuseSparse(ir);

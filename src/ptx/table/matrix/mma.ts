@@ -5,8 +5,7 @@ import type { Rounding } from '../compose.ts';
 import type { Sum } from './elements.ts';
 import { type Element, type Fragment, mmaFragment, quadPairFragment, type Role, sizesOf } from './fragments.ts';
 import type { Product } from './matrices.ts';
-import { bitProduct } from './product.ts';
-import { productOfMatrices } from './tile-product.ts';
+import { productOfBits, productOfMatrices } from './tile-product.ts';
 
 export type Registers = Value | readonly Value[];
 export interface Fragments {
@@ -227,7 +226,7 @@ const bitRow = row({
   isCollective: true,
   lower(operands, { shape, op }, ir) {
     const layoutOf = (role: Role, element: Element): Fragment => mmaFragment(role, shape, element);
-    return bitProduct(ir, productOf(operands, { a: 'b1', b: 'b1', c: 's32', d: 's32' }, sizesOf(shape).k, layoutOf), op);
+    return productOfBits(ir, productOf(operands, { a: 'b1', b: 'b1', c: 's32', d: 's32' }, sizesOf(shape).k, layoutOf), op);
   },
   cases: () => [],
 });

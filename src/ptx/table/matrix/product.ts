@@ -3,10 +3,8 @@ import type { Value } from '../../../ir/index.ts';
 import type { RowBuilder } from '../../model/row.ts';
 import { addedTo, addProducts, factorIn, numberIn, packed } from './elements.ts';
 import type { Fragment } from './fragments.ts';
-
 import { bitsOf, type Coordinate, cached, coordinatesOf, locationOf, numberOf, registerAt, selectByIndex } from './lanes.ts';
 import type { Matrix, Product } from './matrices.ts';
-import { wholeProduct } from './whole-product.ts';
 
 /** Rows and columns of the thread's elements, ordered by register and part. */
 export function positionsOf({ row, column, registers, bits, registerBits }: Fragment): { row: Coordinate[]; column: Coordinate[] }[] {
@@ -50,10 +48,7 @@ export function product(ir: RowBuilder, { a, b, c, d, k }: Product): Value[] {
 }
 
 /** For bit matrices: counts the bits of a row and a column that differ (`xor`) or are both set (`and`), 32 bits at a time. */
-export function bitProduct(ir: RowBuilder, matrices: Product, op: 'xor' | 'and'): Value[] {
-  const whole = ir.hasMma ? wholeProduct(ir, matrices, op) : undefined;
-  if (whole) return whole;
-  const { a, b, c, d, k } = matrices;
+export function bitProduct(ir: RowBuilder, { a, b, c, d, k }: Product, op: 'xor' | 'and'): Value[] {
   const words = Array.from({ length: k / 32 }, (_, at) => bitsOf(32 * at, Math.log2(k)));
   return positionsOf(d.fragment).map(({ row, column }) => {
     const counts = words.map((along) => {

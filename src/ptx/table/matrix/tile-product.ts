@@ -10,7 +10,7 @@ import { packed } from './elements.ts';
 import type { Place } from './fragments.ts';
 import { bitsOf, type Coordinate, coordinatesOf, locationOf, registerAt } from './lanes.ts';
 import type { Matrix, Product } from './matrices.ts';
-import { elementOf, positionsOf, product } from './product.ts';
+import { bitProduct, elementOf, positionsOf, product } from './product.ts';
 import { isUpright, transposed, wholeProduct } from './whole-product.ts';
 
 const place =
@@ -23,13 +23,17 @@ const tileColumn = (first: Place): Place[] => [first, ...matrixLayout.column.map
 const sizeOf = (along: readonly Place[]): number => 2 ** along.length;
 
 /**
- * The registers of d: by an instruction of the device, by tile products if they are enabled and applicable, else each thread computes its own
- * elements.
+ * The registers of d: by an instruction or a function of the device, by tile products if they are enabled and applicable, else each thread computes
+ * its own elements.
  */
 export function productOfMatrices(ir: RowBuilder, matrices: Product): Value[] {
-  if (ir.hasMma) return wholeProduct(ir, matrices) ?? product(ir, matrices);
-  return ir.isMmaFast && isTileable(matrices) ? tiledProduct(ir, matrices) : product(ir, matrices);
+  if (!ir.hasMma && ir.isMmaFast && isTileable(matrices)) return tiledProduct(ir, matrices);
+  return wholeProduct(ir, matrices) ?? product(ir, matrices);
 }
+
+/** The registers of d for bit matrices. */
+export const productOfBits = (ir: RowBuilder, matrices: Product, op: 'xor' | 'and'): Value[] =>
+  wholeProduct(ir, matrices, op) ?? bitProduct(ir, matrices, op);
 
 /** Whether a product is suitable for tiles: floats, with k a multiple of 8. All others use the exact form. */
 function isTileable({ a, b, d, k }: Product): boolean {

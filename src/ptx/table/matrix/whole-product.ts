@@ -1,5 +1,5 @@
 /**
- * `d = a * b + c` by the instruction `mma` of the CPU device (`src/ir/mma.ts`). Matrices that are larger than its own are made of several: those
+ * `d = a * b + c` by the instruction `mma` (`src/ir/mma.ts`), which the CPU device has and other targets compute by functions. Matrices that are larger than its own are made of several: those
  * of `wmma` are two side by side, and long ones of doubles two along k.
  */
 
@@ -10,20 +10,25 @@ import type { RowBuilder } from '../../model/row.ts';
 import { lowAndHigh } from '../halves.ts';
 import { packed, type Sum } from './elements.ts';
 import type { Fragment } from './fragments.ts';
+import { gatheredProduct, isGatherable } from './gathered-product.ts';
+import { laneOf } from './lanes.ts';
 import type { Product } from './matrices.ts';
 
-/** The registers of d; undefined for a product that the instruction has not. */
+/** The registers of d; undefined for a product that the instruction has not, or the target. */
 export function wholeProduct(ir: RowBuilder, matrices: Product, bits?: 'xor' | 'and'): Value[] | undefined {
   const { a, b, c, d, k } = isUpright(matrices) ? matrices : transposed(matrices);
   if (!isPlain(c.fragment) || (d.rounding ?? 'rn') !== 'rn') return undefined;
   const [rows, columns] = [2 ** c.fragment.row.length, 2 ** c.fragment.column.length];
   const [high, wide] = [Math.max(1, rows / 16), columns / 8];
-  const sum = c.element === 'f16' || c.element === 'f32' ? 'f32' : c.element;
+  // A function has sums of halves as they are in registers.
+  const isHalf = !ir.hasMma && c.element === 'f16' && d.element === 'f16';
+  const sum = isHalf ? 'f16' : c.element === 'f16' || c.element === 'f32' ? 'f32' : c.element;
   const suffix = `${d.isSaturated ? '.satfinite' : ''}${bits ? `.${bits}` : ''}`;
   const deep = sum === 'f64' && k === 16 ? 2 : 1;
   const form = `m${Math.min(rows, 16)}n8k${k / deep}.${a.element}.${b.element}.${sum}${suffix}`;
+  if (!hasProduct(ir, form)) return undefined;
   const count = mmaRegisters(mmaForm(form));
-  const sums = unpacked(ir, c.registers, c.element as Sum['element']);
+  const sums = isHalf ? c.registers : unpacked(ir, c.registers, c.element as Sum['element']);
   const of = (list: readonly Value[], index: number, each: number): readonly Value[] => list.slice(index * each, (index + 1) * each);
   const results: Value[] = [];
   for (let at = 0; at < high * wide; at++) {
@@ -35,7 +40,7 @@ export function wholeProduct(ir: RowBuilder, matrices: Product, bits?: 'xor' | '
     }
     results.push(...part);
   }
-  return packed(ir, d.element, results);
+  return isHalf ? results : packed(ir, d.element, results);
 }
 
 /** Reports a product for a target without the instruction, which has no expansion. */
@@ -44,6 +49,9 @@ export function refuseSparse(ir: RowBuilder): void {
   else ir.needsCpu('AIR has no products of sparse matrices');
 }
 
+/** Whether the target has a form as an instruction or as a function. */
+export const hasProduct = (ir: RowBuilder, form: string): boolean => ir.hasMma || (ir.productFunction !== undefined && isGatherable(form));
+
 /** The registers of a product of the instruction. */
 export function mmaOf(
   ir: RowBuilder,
@@ -51,15 +59,17 @@ export function mmaOf(
   a: readonly Value[],
   b: readonly Value[],
   c: readonly Value[],
-  positions: Value = ir.const('i32', 0),
+  positions?: Value,
 ): Value[] {
   const { sum } = mmaForm(text);
   const type = sumType(sum);
-  if (!ir.hasMma) {
+  if (!hasProduct(ir, text)) {
     refuseSparse(ir);
     return c.map(() => ir.const(type, 0));
   }
-  const whole = ir.mma(registersAs(type, c.length), vector(ir, a), vector(ir, b), vector(ir, c), positions, { form: text });
+  if (!ir.hasMma) ir.productFunction?.(text, gatheredProduct);
+  const last = ir.hasMma ? (positions ?? ir.const('i32', 0)) : laneOf(ir);
+  const whole = ir.mma(registersAs(type, c.length), vector(ir, a), vector(ir, b), vector(ir, c), last, { form: text });
   return c.map((_, lane) => ir.extract(type, whole, { lane }));
 }
 

@@ -20,8 +20,7 @@ import {
   singles,
   vectors,
 } from './mma.ts';
-import { bitProduct } from './product.ts';
-import { productOfMatrices } from './tile-product.ts';
+import { productOfBits, productOfMatrices } from './tile-product.ts';
 
 const space = ['global', 'shared', 'shared::cta'] as const;
 const shapes = ['m16n16k16', 'm8n32k16', 'm32n8k16'] as const;
@@ -289,7 +288,7 @@ const productRows = [
     isCollective: true,
     lower(operands, { op }, ir) {
       const layoutOf = (role: Role, element: Element): Fragment => wmmaFragment(role, 'm8n8k128', element);
-      return bitProduct(ir, productOf(operands, { a: 'b1', b: 'b1', c: 's32', d: 's32' }, 128, layoutOf), op);
+      return productOfBits(ir, productOf(operands, { a: 'b1', b: 'b1', c: 's32', d: 's32' }, 128, layoutOf), op);
     },
     cases: () => [],
   }),

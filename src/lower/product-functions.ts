@@ -1,0 +1,56 @@
+/**
+ * Products of matrices, and other instructions that are long straight code, as functions of a kernel: it calls them at each use, so that it is about as
+ * long as its source. Metallibs of targets without the instruction have them.
+ */
+import {
+  columnsOfThread,
+  gatheredLanes,
+  type Kernel,
+  mmaForm,
+  mmaRegisters,
+  productFunctionName,
+  registersAs,
+  type ScalarType,
+  sumType,
+  type Type,
+  type Value,
+} from '../ir/index.ts';
+import type { Match, ProductExpansion } from '../ptx/index.ts';
+import type { Context } from './context.ts';
+import { addFunction } from './pure-function.ts';
+
+/** Notes that a kernel has products of a form. */
+export function noteProduct(kernel: Kernel, text: string, expand: ProductExpansion): void {
+  const form = mmaForm(text);
+  const { a, b, c } = mmaRegisters(form);
+  const sum = sumType(form.sum);
+  const gathered = (count: number): Type[] => new Array<Type>(count).fill(registersAs('i32', gatheredLanes));
+  const types = [...gathered(a), ...gathered(columnsOfThread * b), registersAs(sum, c)];
+  addFunction(kernel, productFunctionName(text), types, (ir, rows, operands) => {
+    const elements = (type: ScalarType, values: readonly Value[], count: number): Value[] =>
+      values.flatMap((value) => Array.from({ length: count }, (_, lane) => (count === 1 ? value : ir.extract(type, value, { lane }))));
+    const [left, right, addend] = [operands.slice(0, a), operands.slice(a, -1), operands.slice(-1)];
+    const [x, y, z] = [elements('i32', left, gatheredLanes), elements('i32', right, gatheredLanes), elements(sum, addend, c)];
+    const [first, second, third, fourth] = expand(rows, text, x, y, z) as [Value, Value, Value, Value];
+    if (c === 1) return first;
+    return c === 2 ? ir.vec2(registersAs(sum, 2), first, second) : ir.vec4(registersAs(sum, 4), first, second, third, fourth);
+  });
+}
+
+/** The value of an instruction that is a function; undefined for others, and where constants make it short. */
+export function valueByFunction(c: Context, { row, modifiers, instruction, operands }: Match, sources: Sources): Value | undefined {
+  if (!row.isFunction || c.rows.productFunction === undefined) return undefined;
+  const names = operands.filter(({ slot }) => !slot.isDestination).map(({ slot }) => slot.name);
+  const given = names.map((name) => sources[name] as Value);
+  if (given.some((value) => c.rows.constantOf(value) !== undefined)) return undefined;
+  const fn = ['cumetal', instruction.opcode, ...instruction.modifiers].join('.');
+  const types = given.map((value) => c.ir.typeOf(value));
+  const made = addFunction(c.kernel, fn, types, (_, rows, inside) => {
+    const own = Object.fromEntries(names.map((name, i) => [name, inside[i]!]));
+    return row.lower!(own, modifiers, rows) as Value;
+  });
+  const [x, y, z] = given as [Value, Value, Value];
+  return c.ir.call3(made.body.insts[made.result]!.type, x, y, z, { fn });
+}
+
+type Sources = Readonly<Record<string, unknown>>;
