@@ -1,7 +1,7 @@
 /** Planted defects: each kernel has one of them and gets its advice; its twin is correct and gets none. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { adviceOf, codesOf, type Short } from '../support/advised.ts';
+import { adviceOf, codesOf, type Short, shortText } from '../support/advised.ts';
 
 const test = suite('advise/planted');
 
@@ -412,6 +412,15 @@ for (const [code, what, wrong, right] of planted)
       'the twin',
     );
   });
+
+test('a race names the line of its other access as one of the PTX, which a finding in a .cu file is not', () => {
+  const [, , wrong] = planted.find(([code]) => code === 'CM2308')!;
+  const { message, labels } = adviceOf(wrong).list.find(({ code }) => code === 'CM2308')!;
+  const text = shortText(wrong);
+  const line = text.slice(0, labels[1]!.span.start).split('\n').length;
+  assert.match(message, new RegExp(`here and in line ${line} of the PTX,`));
+  assert.is(labels[1]!.text, 'the other access');
+});
 
 test('the threads that a kernel requires are those of its launch', () => {
   const body = 'st.global.u32 [%rd2], %r1;';

@@ -106,6 +106,8 @@ test('occupancy as the tables of NVIDIA say', () => {
   });
   assert.equal(occupantsOf({ registers: 16, threads: 32 }, 'sm_86'), { blocks: 16, fraction: 16 / 48, limitedBy: 'blocks' });
   assert.equal(occupantsOf({ registers: 255, threads: 1024 }, 'sm_75').blocks, 0);
+  // There is room for its warps, and no block of that size.
+  assert.equal(occupantsOf({ registers: 16, threads: 1025 }, 'sm_80'), { blocks: 0, fraction: 0, limitedBy: 'warps' });
   assert.equal(occupantsOf({ registers: 16, threads: 1024 }, 'apple'), { blocks: 3, fraction: 1, limitedBy: 'warps' });
 });
 

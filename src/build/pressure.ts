@@ -78,6 +78,9 @@ export function registersOf(kernel: TypedKernel, architecture: Target = kernel.t
   return { ...rest, lines: [...byLine.values()] };
 }
 
+/** The most threads of a block. */
+const maxThreads = 1024;
+
 /** What a block needs. */
 export interface BlockNeeds {
   /** Registers of a thread. */
@@ -105,7 +108,8 @@ export function occupantsOf({ registers, threads, shared = 0 }: BlockNeeds, on: 
   const withRegisters = Math.floor(model.registers / ofWarp / model.warpStep) * model.warpStep;
   const ofBlock = Math.ceil(shared / model.sharedStep) * model.sharedStep + model.sharedOfBlock;
   const bounds = [
-    ['warps', Math.floor(model.warps / warps)],
+    // No block is larger, whatever there is room for.
+    ['warps', threads > maxThreads ? 0 : Math.floor(model.warps / warps)],
     ['registers', Math.floor(withRegisters / warps)],
     ['shared memory', ofBlock === 0 ? Number.POSITIVE_INFINITY : Math.floor(model.sharedBytes / ofBlock)],
     ['blocks', model.blocks],

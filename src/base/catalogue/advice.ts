@@ -55,7 +55,7 @@ export const advice = entries({
   CM2308: {
     severity: 'warning',
     title: 'race in shared memory',
-    message: 'threads {a} and {b} of a block access the same bytes here and in line {line}, with no barrier between them{turn}',
+    message: 'threads {a} and {b} of a block access the same bytes here and in line {line} of the PTX, with no barrier between them{turn}',
     help: 'put `bar.sync 0` between the two accesses',
     alias: 'W-GPU-4033',
     page: 'The addresses of two accesses follow from the thread numbers alone, at least one of them is a store, and both are executed in the same phase between barriers by threads of different warps, whose order is not specified.',
