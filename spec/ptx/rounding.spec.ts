@@ -117,6 +117,28 @@ for (const [f, target] of [[formats[0]!], [formats[1]!], [formats[1]!, 'cpu']] a
       });
 }
 
+for (const [f, target] of [[formats[0]!], [formats[1]!], [formats[1]!, 'cpu']] as const)
+  test(`sums with a one in ${f.type} give the bound of the exact value${target ? ', on the CPU device' : ''}`, () => {
+    const one = BigInt(f.most / 2) << f.mantissaBits;
+    const column = Array.from({ length: 1000 }, () =>
+      draw(2) === 0 ? operand(f) : (one - 40n + BigInt(draw(80))) ^ (draw(2) === 0 ? f.sign : 0n),
+    );
+    const literal = `${f.type === 'f32' ? '0f' : '0d'}${one.toString(16).padStart(f.type === 'f32' ? 8 : 16, '0')}`;
+    for (const [operands, rounding] of [`a, ${literal}`, `${literal}, a`].flatMap((each) =>
+      ['rz', 'rm', 'rp'].map((way) => [each, way] as const),
+    )) {
+      const text = `add.${rounding}.${f.type} d, ${operands}`;
+      const outcome = runInstruction(
+        { text, sources: [{ name: 'a', kind: f.kind }], results: [{ name: 'd', kind: f.kind }] },
+        [column],
+        target,
+      );
+      if (outcome.kind === 'refused') return assert.unreachable(outcome.diagnostics.list.map((d) => d.message).join('; '));
+      const wrong = column.filter((a, i) => !isBound(f, rounding, outcome.results[0]![i]!, whole(inUnits(f, a) + inUnits(f, one))));
+      assert.equal(wrong.slice(0, 3), [], text);
+    }
+  });
+
 /** An integer of at most 24 bits, of any size. */
 const smallInteger = (): number => (draw(2) === 0 ? 1 : -1) * (Number(random() & 0xff_ffffn) >> draw(24));
 

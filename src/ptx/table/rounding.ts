@@ -130,13 +130,13 @@ function withSignOf(ir: RowBuilder, a: Value, bits: Value): Value {
   return ir.bitcast(type, ir.xor(ir.bitcast(int, a), sign));
 }
 
-/** The same of two floats; one with the sign is a factor for the other. */
+/** The same of two floats; a one with the sign is a factor for the other. */
 function bothWithSignOf(ir: RowBuilder, a: Value, b: Value, bits: Value): readonly [Value, Value] {
-  const isOne = (value: Value): boolean =>
-    ir.constantOf(value) === BigInt(layouts[typeOf(ir, value) as Wide].bias) << BigInt(layouts[typeOf(ir, value) as Wide].mantissaBits);
-  if (isOne(a)) return [...bothWithSignOf(ir, b, a, bits)].reverse() as [Value, Value];
-  const second = withSignOf(ir, b, bits);
-  return [isOne(b) ? ir.fmul(a, second) : withSignOf(ir, a, bits), second];
+  const { bias, mantissaBits } = layouts[typeOf(ir, a) as Wide];
+  const isOne = (value: Value): boolean => stepsByArithmetic(ir, a) && ir.constantOf(value) === BigInt(bias) << BigInt(mantissaBits);
+  const signed = (value: Value): Value => withSignOf(ir, value, bits);
+  if (isOne(b)) return [ir.fmul(a, signed(b)), signed(b)];
+  return isOne(a) ? [signed(a), ir.fmul(b, signed(a))] : [signed(a), signed(b)];
 }
 
 /** Exponents: operands of a product below `product` are scaled by `scale` twice, so that no error is subnormal. */
