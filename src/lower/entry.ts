@@ -9,6 +9,7 @@ import {
   constantOf,
   emptyKernel,
   type FloatRange,
+  floatQuantum,
   floatRange,
   type Kernel,
   type Service,
@@ -291,6 +292,7 @@ const ofClusters = ({ clusters }: Surroundings, context: () => Context) => ({
 const factsOf = (kernel: Kernel) => ({
   constantOf: (value: Value): bigint | undefined => constantOf(kernel, value),
   floatRange: (value: Value): FloatRange => floatRange(kernel, value),
+  floatQuantum: (value: Value): number => floatQuantum(kernel, value),
 });
 
 /** Shared memory without a name in the source, and what is known of values. */

@@ -37,9 +37,12 @@ export function noteProduct(kernel: Kernel, text: string, expand: ProductExpansi
   });
 }
 
+/** Instructions of three sources that are long straight code: products of four or two bytes. */
+const longRows: ReadonlySet<string> = new Set(['dp4a', 'dp2a']);
+
 /** The value of an instruction that is a function; undefined for others, and where constants make it short. */
 export function valueByFunction(c: Context, { row, modifiers, instruction, operands }: Match, sources: Sources): Value | undefined {
-  if (!row.isFunction || c.rows.productFunction === undefined) return undefined;
+  if (!longRows.has(row.name) || c.rows.productFunction === undefined) return undefined;
   const names = operands.filter(({ slot }) => !slot.isDestination).map(({ slot }) => slot.name);
   const given = names.map((name) => sources[name] as Value);
   if (given.some((value) => c.rows.constantOf(value) !== undefined)) return undefined;

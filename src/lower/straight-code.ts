@@ -1,5 +1,5 @@
 /** Straight code of rows: bodies of functions that a kernel calls, with neither branches nor memory. */
-import { type Builder, constantOf, floatRange, type Value } from '../ir/index.ts';
+import { type Builder, constantOf, floatQuantum, floatRange, type Value } from '../ir/index.ts';
 import type { RowBuilder } from '../ptx/index.ts';
 
 /** A builder for rows that emits into one block. What is no straight code calls `none`, and its values mean nothing. */
@@ -10,6 +10,7 @@ export function straightBuilder(ir: Builder, none: () => Value): RowBuilder {
     part: () => undefined,
     constantOf: (value: Value) => constantOf(body, value),
     floatRange: (value: Value) => floatRange(body, value),
+    floatQuantum: (value: Value) => floatQuantum(body, value),
     isForCpu: true,
     isMmaFast: false,
     hasMma: false,

@@ -186,8 +186,6 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly takesAddresses?: true;
   /** Executed by the threads of a warp together; a thread with a false guard does not participate. */
   readonly isCollective?: true;
-  /** Of three sources: whether metallibs for Apple GPUs have it as a function, because it is long straight code that has no short form. */
-  readonly isFunction?: true;
   lower?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): Lowered<S>;
   /** Worked examples derived by hand from the manual, evaluated in specs only. Absent for refused rows. */
   readonly cases?: () => readonly Case<S>[];
@@ -224,7 +222,6 @@ export interface Row {
   readonly control: Control | undefined;
   readonly takesAddresses: boolean;
   readonly isCollective: boolean;
-  readonly isFunction: boolean;
   /** Absent for refused rows and for rows that `control` describes completely. */
   readonly lower: ((operands: AnySources, modifiers: AnyModifiers, ir: RowBuilder) => AnyLowered) | undefined;
   readonly cases: () => readonly AnyCase[];
@@ -336,7 +333,6 @@ export function row<
     control: spec.control,
     takesAddresses: spec.takesAddresses ?? false,
     isCollective: spec.isCollective ?? false,
-    isFunction: spec.isFunction ?? false,
     lower: spec.lower as unknown as Row['lower'],
     cases: (spec.cases ?? none) as Row['cases'],
   };

@@ -395,7 +395,6 @@ export const bitRows = (): readonly Row[] => [
     doc: 'c plus the sum of the products of four bytes.',
     source: '9.7.1.24',
     status: 'exact',
-    isFunction: true,
     lower: ({ a, b, c }, m, ir) =>
       sum(ir, [c, ...[0, 1, 2, 3].map((i) => ir.mul(partOf(ir, a, i, 8, m.atype), partOf(ir, b, i, 8, m.btype)))]),
     cases: () => [
@@ -412,7 +411,6 @@ export const bitRows = (): readonly Row[] => [
     doc: 'c plus the sum of the products of the two halves of a and the two low or high bytes of b.',
     source: '9.7.1.25',
     status: 'exact',
-    isFunction: true,
     lower: ({ a, b, c }, m, ir) =>
       sum(ir, [c, ...[0, 1].map((i) => ir.mul(partOf(ir, a, i, 16, m.atype), partOf(ir, b, m.mode === 'lo' ? i : i + 2, 8, m.btype)))]),
     cases: () => [

@@ -1,5 +1,5 @@
 /** Shared compositions of IR ops: flushing, saturation, directed rounding. Every composition is exact. */
-import { floatQuantum, type Op, type Value } from '../../ir/index.ts';
+import type { Op, Value } from '../../ir/index.ts';
 import { bitsOf, type FloatType, type IntType, intOf } from '../../ir/types.ts';
 import type { RowBuilder } from '../model/row.ts';
 
@@ -61,7 +61,7 @@ function isMovedNormal(ir: RowBuilder, bits: Value): boolean {
 
 /** Whether bounds or steps say that a value is no subnormal. */
 function isBoundedNormal(ir: RowBuilder, a: Value): boolean {
-  if (floatQuantum(ir.kernel, a) >= smallestNormal) return true;
+  if (ir.floatQuantum(a) >= smallestNormal) return true;
   const { low, high } = ir.floatRange(a);
   return low >= smallestNormal || high <= -smallestNormal || (low === 0 && high === 0);
 }
