@@ -40,7 +40,7 @@ export interface RowBuilder extends Builder {
   constantOf(value: Value): bigint | undefined;
   /** Bounds of a float of 32 bits, from the instructions that make it. */
   floatRange(value: Value): FloatRange;
-  /** A power of two of which a float of 32 bits is a multiple, from the instructions that make it; 0 where none is known. */
+  /** A power of two of which a float of 32 bits is a multiple, from the instructions that make it; 0 if no such power is known. */
   floatQuantum(value: Value): number;
   /** Whether the code is for the CPU device, or for a target that takes its operations. */
   readonly isForCpu: boolean;
