@@ -3,9 +3,11 @@
  * pass. Start at `plan.ts` for how a transform runs, `kernels.ts` for passes, `tables.ts` for how a length is taken apart.
  */
 import type { Device, KernelBuffer, Stream } from '../api/index.ts';
-import { CufftPlan, type Layout, refuse, type Sizes, type TransformType } from './plan.ts';
+import { type Layout, refuse, type Sizes, type TransformType } from './layout.ts';
+import { CufftPlan } from './plan.ts';
 
-export { CufftPlan, type TransformType } from './plan.ts';
+export type { TransformType } from './layout.ts';
+export { CufftPlan } from './plan.ts';
 
 /** Complex f32 to complex f32. */
 export const CUFFT_C2C = 'C2C';

@@ -1,14 +1,10 @@
-/** Plans: sizes, layouts, tables in memory, and how a transform runs. */
-
-import { errorOf } from '../api/failures.ts';
+/** Plans: tables in memory, and how a transform runs. */
 import { type Device, type KernelBuffer, partOf, type Stream } from '../api/index.ts';
-import { Diagnostics } from '../base/diagnostic.ts';
 import type { TypedKernel } from '../build/index.ts';
 import { blockPassKernel, type Stored, sequencesOf, threadsOf, widest } from './block-pass.ts';
 import {
   blockOf,
   chirpKernel,
-  type Form,
   loadKernel,
   narrow,
   type PassForm,
@@ -18,36 +14,8 @@ import {
   threads,
   unravelKernel,
 } from './kernels.ts';
+import { formsOf, halvedPitch, isPlain, type Layout, layoutsOf, needed, refuse, type Sizes, type TransformType } from './layout.ts';
 import { blocksOf, chirpOf, type Parts, paddedLength, radicesOf, rootsOfUnity } from './tables.ts';
-
-/** The kinds of transforms: complex or real numbers of f32 (C, R) or f64 (Z, D) to others. */
-export type TransformType = 'C2C' | 'R2C' | 'C2R' | 'Z2Z' | 'D2Z' | 'Z2D';
-
-/** Throws CM5093. */
-export function refuse(name: string, why: string): never {
-  const diagnostics = new Diagnostics();
-  diagnostics.report('CM5093', { kernel: name, why });
-  throw errorOf(diagnostics);
-}
-
-/** Where elements are: `((x * embed[1] + y) * embed[2] + z) * stride`, and `distance` between transforms. Three dimensions, the first ones may be 1. */
-export interface Layout {
-  readonly embed: readonly [number, number, number];
-  readonly stride: number;
-  readonly distance: number;
-}
-/** Sizes of a plan. */
-export interface Sizes {
-  readonly rank: number;
-  /** Three dimensions, of which the first ones are 1 for a lower rank. */
-  readonly n: readonly [number, number, number];
-  readonly batch: number;
-  readonly type: TransformType;
-  readonly input: Layout;
-  readonly output: Layout;
-  /** Whether layouts are the usual ones, which in place have padded rows of real numbers. */
-  readonly isUsual: boolean;
-}
 
 /** Real and imaginary parts in memory; `stride` is 2 for pairs, which may have the imaginary part first. */
 interface Arrays {
@@ -272,11 +240,11 @@ export class CufftPlan {
 
   /** Whether numbers are in the order of the transform, so that the passes read and write them themselves. */
   get #isDirect(): boolean {
-    const { n, type, input, output, rank } = this.sizes;
-    const isPlain = ({ embed, stride, distance }: Layout): boolean =>
-      stride === 1 && distance === n[0] * n[1] * n[2] && [1, 2].every((d) => d <= 3 - rank || embed[d] === n[d]);
+    const { type, input, output } = this.sizes;
     const isWhole = this.sizes.n.every((each) => radicesOf(each));
-    return (type === 'C2C' || type === 'Z2Z') && isWhole && this.#steps.length > 0 && isPlain(input) && isPlain(output);
+    return (
+      (type === 'C2C' || type === 'Z2Z') && isWhole && this.#steps.length > 0 && isPlain(this.sizes, input) && isPlain(this.sizes, output)
+    );
   }
 
   /** Whether passes over blocks read and write real numbers and halves themselves. */
@@ -291,7 +259,7 @@ export class CufftPlan {
   run(name: string, from: unknown, to: unknown, isInverse: boolean): void {
     if (this.#isDestroyed) refuse(name, 'the plan is destroyed');
     if (this.sizes.batch === 0) return;
-    const [input, output] = [this.#layoutIn(from === to), this.#layoutOut(from === to)];
+    const [input, output] = layoutsOf(this.sizes, from === to);
     const [inForm, outForm] = formsOf(this.type);
     assertHolds(name, 'the input', from, needed(this.sizes, input, inForm));
     assertHolds(name, 'the output', to, needed(this.sizes, output, outForm));
@@ -345,21 +313,6 @@ export class CufftPlan {
     this.#launch(kernel, Math.min(65535, Math.ceil(total / threads)), { memory, re, im, ...words });
   }
 
-  /** In place, rows of real numbers are as long as those of complex ones. */
-  #padded(layout: Layout): Layout {
-    const { n } = this.sizes;
-    const row = 2 * (Math.floor(n[2] / 2) + 1);
-    return { embed: [layout.embed[0], layout.embed[1], row], stride: 1, distance: n[0] * n[1] * row };
-  }
-  #layoutIn(isInPlace: boolean): Layout {
-    const { input, isUsual, type } = this.sizes;
-    return isInPlace && isUsual && (type === 'R2C' || type === 'D2Z') ? this.#padded(input) : input;
-  }
-  #layoutOut(isInPlace: boolean): Layout {
-    const { output, isUsual, type } = this.sizes;
-    return isInPlace && isUsual && (type === 'C2R' || type === 'Z2D') ? this.#padded(output) : output;
-  }
-
   /** Frees the tables and the memory between passes when pending work has ended. */
   destroy(): void {
     this.#isDestroyed = true;
@@ -379,17 +332,6 @@ interface Halved {
   readonly steps: readonly Step[];
 }
 
-/** The pitch of a transform of real numbers as pairs; undefined where they do not follow each other by pairs, or their length has a large prime. */
-function halvedPitch({ n, rank, type, input, output }: Sizes): number | undefined {
-  const [half, stored] = [n[2] / 2, n[2] / 2 + 1];
-  const isDense = ({ embed, stride, distance }: Layout, row: number): boolean =>
-    stride === 1 && distance === n[0] * n[1] * row && [1, 2].every((d) => d <= 3 - rank || embed[d] === (d === 2 ? row : n[d]));
-  if (!(type === 'R2C' || type === 'D2Z') || n[2] % 2 !== 0 || half < 2 || !radicesOf(half)) return undefined;
-  if (!isDense(input, n[2])) return undefined;
-  if (rank > 1) return narrow * Math.ceil(stored / narrow);
-  return isDense(output, stored) ? stored : undefined;
-}
-
 /** Complex numbers of a buffer. */
 function pairsOf(name: string, buffer: unknown): Arrays {
   const part = partOf(buffer);
@@ -405,17 +347,6 @@ function rowsOf(count: number, own: number): Pick<PassForm, 'step' | 'row' | 'is
   if (!isPower && ofRows) return { step: 'rows', row: ofRows, isFull: true };
   const step = own === 1 ? 'first' : !isPower ? 'any' : row && own % row === 0 ? 'wide' : row && own % narrow === 0 ? 'narrow' : 'power';
   return { step, row: row ?? threads, isFull: row !== undefined };
-}
-
-/** What is read and written. */
-const formsOf = (type: TransformType): readonly [Form, Form] =>
-  type === 'R2C' || type === 'D2Z' ? ['real', 'half'] : type === 'C2R' || type === 'Z2D' ? ['half', 'real'] : ['complex', 'complex'];
-
-/** The reals from the first number of a layout to its last one. */
-function needed({ n, batch }: Sizes, { embed, stride, distance }: Layout, form: Form): number {
-  const row = form === 'half' ? Math.floor(n[2] / 2) + 1 : n[2];
-  const last = (((n[0] - 1) * embed[1] + n[1] - 1) * embed[2] + row - 1) * stride + (batch - 1) * distance;
-  return (last + 1) * (form === 'real' ? 1 : 2);
 }
 
 function assertHolds(name: string, what: string, buffer: unknown, count: number): void {

@@ -37,7 +37,7 @@ function gathering(line: Line): PureFunction {
   const b = builder(body, block);
   const word = (value: number): Value => b.const('i32', value);
   const column = (): Value => b.shl(b.and(lane, word(gatheredLanes - 1)), word(3));
-  const first = line === 'row' ? b.and(lane, word(-gatheredLanes)) : column();
+  const first = line === 'row' ? b.and(lane, word(32 - gatheredLanes)) : column();
   const from = line === 'column.1' ? gatheredLanes : 0;
   const lanes = Array.from({ length: gatheredLanes }, (_, at) => {
     const by = from + at;

@@ -12,10 +12,12 @@ import type { Value } from '../../ir/index.ts';
 import type { Instruction, Operand } from '../syntax/ast.ts';
 import { isWithdrawn, type Refusal, type Since, type Stated, type Withdrawn } from './refusal.ts';
 import type { AddressOperand, RowBuilder } from './row-builder.ts';
+import type { PtxType } from './type-names.ts';
 import type { Register } from './types.ts';
 
 export type { Refusal, Since, Withdrawn } from './refusal.ts';
 export type { AccessSpace, AddressOperand, BarrierWord, ProductExpansion, RowBuilder } from './row-builder.ts';
+export { type PtxType, ptxTypes } from './type-names.ts';
 
 // ── types derived from the syntax line ──
 
@@ -115,38 +117,6 @@ export type Control = 'branch' | 'return' | 'exit' | 'barrier' | 'call' | 'stop'
 
 /** The type of an operand: a PTX type (`u32`, `pred`, `label`), the type in a slot, or the type twice as wide. */
 export type OperandType<Slot extends string = string> = PtxType | `.${Slot}` | `wide .${Slot}`;
-
-/**
- * The operand types that registers of a fundamental type do not have: a branch target is a `label`, a list of them `targets`, a callee a
- * `function`.
- */
-export const ptxTypes = [
-  'pred',
-  'b8',
-  'u8',
-  's8',
-  'b16',
-  'u16',
-  's16',
-  'f16',
-  'bf16',
-  'b32',
-  'u32',
-  's32',
-  'f32',
-  'f16x2',
-  'bf16x2',
-  'b64',
-  'u64',
-  's64',
-  'f64',
-  'b128',
-  'label',
-  'targets',
-  'function',
-] as const;
-/** A fundamental type of PTX, without the dot. */
-export type PtxType = (typeof ptxTypes)[number];
 
 export interface RowSpec<S extends string, V extends ValueSets, B extends VectorOperands<S>> {
   readonly syntax: S;

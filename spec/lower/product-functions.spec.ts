@@ -1,0 +1,70 @@
+/** Products of matrices and of bytes as functions of a kernel for Apple targets, and floats that are flushed no second time. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
+import { emit } from '../../src/compile/index.ts';
+
+const test = suite('lower/product-functions');
+
+const kernel = (body: string): string => `.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p) {
+  .reg .b32 %r<20>; .reg .f32 %f<8>; .reg .b64 %d<4>;
+  ld.param.u64 %d0, [p];
+  ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%d0];
+  ld.global.v2.u32 {%r4, %r5}, [%d0+16];
+  ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%d0+32];
+${body}
+  st.global.v4.f32 [%d0+32], {%f0, %f1, %f2, %f3};
+  st.global.u32 [%d0], %r9;
+  ret;
+}`;
+
+function airOf(body: string): string {
+  const diagnostics = new Diagnostics();
+  const text = emit(new SourceFile('k.ptx', kernel(body)), 'air-ll', { target: 'macos15' }, diagnostics);
+  assert.equal(diagnostics.list, []);
+  return text as string;
+}
+
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
+const product =
+  '  mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r6, %r7, %r8, %r9}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, %r7, %r8, %r9};';
+const zeros = '  mov.u32 %r6, 0; mov.u32 %r7, 0; mov.u32 %r8, 0; mov.u32 %r9, 0;';
+
+test('a form has one function, and registers that products share are gathered once', () => {
+  const text = airOf([zeros, product, product, product].join('\n'));
+  assert.is(count(text, /^define .*@cumetal\.product\./gm), 1);
+  assert.is(count(text, /call .*@cumetal\.product\.m16n8k32\.s8\.s8\.s32\(/g), 3);
+  // Four registers of a in their rows, and two of b in both columns of a thread.
+  assert.is(count(text, /call .*@cumetal\.gather\.row\(/g), 4);
+  assert.is(count(text, /call .*@cumetal\.gather\.column\.[01]\(/g), 4);
+});
+
+test('what exchanges values between threads is convergent, and what computes is not', () => {
+  const text = airOf(`${zeros}\n${product}`);
+  const attributes = (name: string): string => {
+    const [, group] = new RegExp(`^define .*@cumetal\\.${name.replaceAll('.', '\\.')}\\(.*(#\\d+) \\{`, 'm').exec(text)!;
+    return new RegExp(`^attributes ${group} = \\{(.*)\\}`, 'm').exec(text)![1]!;
+  };
+  assert.match(attributes('gather.row'), /\bconvergent\b/);
+  assert.not.match(attributes('gather.row'), /\breadnone\b/);
+  assert.match(attributes('product.m16n8k32.s8.s8.s32'), /\breadnone\b/);
+  assert.not.match(attributes('product.m16n8k32.s8.s8.s32'), /\bconvergent\b/);
+});
+
+test('products of bytes are functions, unless a constant makes them short', () => {
+  assert.is(count(airOf('  dp4a.s32.s32 %r9, %r0, %r1, %r2;'), /call .*@cumetal\.dp4a\.s32\.s32\(/g), 1);
+  assert.is(count(airOf('  dp4a.s32.s32 %r9, 16843009, %r1, %r2;'), /@cumetal\.dp4a/g), 0);
+});
+
+test('a product of an integer and a half is no subnormal, and is not flushed', () => {
+  const half = '  { .reg .b16 %h; cvt.u16.u32 %h, %r0; cvt.f32.f16 %f4, %h; }\n  cvt.rn.f32.s32 %f5, %r1;';
+  assert.is(count(airOf(`${half}\n  mul.ftz.f32 %f0, %f4, %f5;`), /\bfcmp\b/g), 0);
+  // A float from memory may be a subnormal, and so may be a result.
+  assert.is(count(airOf(`${half}\n  mul.ftz.f32 %f0, %f1, %f5;`), /\bfcmp\b/g), 2);
+});
+
+test.run();
