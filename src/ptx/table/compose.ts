@@ -61,13 +61,13 @@ function isMovedNormal(ir: RowBuilder, bits: Value): boolean {
 
 /** Whether bounds or steps say that a value is no subnormal. */
 function isBoundedNormal(ir: RowBuilder, a: Value): boolean {
-  if (ir.floatSpan(a).low >= leastExponent) return true;
+  if (ir.floatSpan(a).low >= minExponent) return true;
   const { low, high } = ir.floatRange(a);
   return low >= smallestNormal || high <= -smallestNormal || (low === 0 && high === 0);
 }
 
-const leastExponent = -126;
-const smallestNormal = 2 ** leastExponent;
+const minExponent = -126;
+const smallestNormal = 2 ** minExponent;
 
 /** Clamps to 0 and 1, if requested; NaN gives +0. */
 export function saturate(ir: RowBuilder, a: Value, sat: true | undefined): Value {
