@@ -134,6 +134,10 @@ export async function allEnded(tasks: readonly Task[]): Promise<void> {
 /** The time in milliseconds after which a run of tasks yields to the event loop. */
 const maxTurnMs = 8;
 
+/** Calls back when the event loop has had its turn. A timer of no time ends after a millisecond in Node and Bun, while which a GPU would be idle. */
+const afterEvents: (call: () => void) => void =
+  typeof setImmediate === 'function' ? (call) => void setImmediate(call) : (call) => void setTimeout(call, 0);
+
 function makeReady(task: Task): void {
   const { schedule } = task;
   schedule.ready.push(task);
@@ -149,7 +153,7 @@ function drain(schedule: Schedule): void {
   for (let at = 0; at < ready.length; at++) {
     if (performance.now() - start > maxTurnMs) {
       ready.splice(0, at);
-      setTimeout(() => drain(schedule), 0);
+      afterEvents(() => drain(schedule));
       return;
     }
     const task = ready[at]!;
