@@ -1,6 +1,6 @@
 /**
  * The scrambled directions of cuRAND's points: 65 words of 64 bits of each dimension, the first point and the 64 directions, which are random. They were read from
- * its output on an H200: a direction is the difference of the first point and the point 2^(i + 1) - 1. Points of 32 bits have the upper halves.
+ * the output of its host generator, of which an H200 has the same first thousand points: a direction is the difference of the first point and the point 2^(i + 1) - 1. Points of 32 bits have the upper halves.
  */
 const scrambles: readonly string[] = [
   'Ksm+J/5mCOI8NtKwu4IM7jyywz2OESNZT/EcPfBK2DbwPzA1O+pWFcrX93vRVjIKIwS/+W7o7QaPM6rd2aizAgo5ufi7YNsBhxswu8l7sABiZVEeL7RYAHPN9PwEtzkA+JLbIk16FQD+uk9IaqkPACc1bV6RIQcAQn35wCmNAwC392UZ9hEBAH5pHYglhwAAR6uwMjhrAACNq+3KijgAAP/KEaOFGQAAwuH4d1EPAABcrBBLegUAABfOwxJiAgAA3yR4IsoBAADxQQb/tAAAAGfnx2l9AAAA3XXX7SsAAABpbuDZHwAAAMvtbeMPAAAAvK/5CwUAAABEh5WQAgAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAJt7VkwBAAAAm3tWTAEAAACbe1ZMAQAAAA==',

@@ -1,7 +1,7 @@
 /**
  * MT19937 in the order of cuRAND: 8192 generators, each 2^2048 numbers of the one sequence behind the one before. A generation of a generator is 624 numbers,
  * of which it has eight in each of 78 rows of the output. Source: M. Matsumoto, T. Nishimura, "Mersenne Twister: a 623-dimensionally equidistributed uniform
- * pseudorandom number generator", 1998; the distance and the order in the rows were found from the output of cuRAND 13 on an H200.
+ * pseudorandom number generator", 1998; the distance and the order in the rows were found from the output of cuRAND 13's host generator, and an H200 has the same.
  */
 import type { Device, KernelBuffer, partOf, Stream } from '../api/index.ts';
 import {
