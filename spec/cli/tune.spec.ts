@@ -35,7 +35,7 @@ test('every kernel of a type is measured, and tables of other devices and types 
   assert.equal(tables[0], others[0]);
   assert.equal([tables.length, tables[1].device, tables[1].sm], [2, device.info.name, 0]);
   assert.equal(tables[1].gemm.f16, others[1]!.gemm.f16);
-  assert.equal(Object.keys(tables[1].gemm.f32), ['plain 128x128', 'plain 64x64', 'cpu 128x128']);
+  assert.equal(Object.keys(tables[1].gemm.f32), ['plain 128x128', 'plain 64x64', 'cpu 128x128', 'cpu fused 128x128']);
   for (const speed of Object.values<number>(tables[1].gemm.f32)) assert.ok(speed > 0 && speed < 1);
   assert.match(out, /f32 +plain 64x64 +[\d.e-]+ TFLOP/);
 });
