@@ -305,6 +305,7 @@ const outputs: Readonly<Record<string, Schema>> = {
         'ordinal?': count,
         name: string,
         limits,
+        'emulates_fma?': about({ type: 'boolean' }, 'whether a fused multiply-add takes several instructions'),
         properties: about({ type: 'object' }, 'by the names of cudaDeviceProp'),
       }),
     ),
