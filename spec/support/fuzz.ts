@@ -31,10 +31,10 @@ export function fuzzResult(ptx: string, number: number): Uint8Array | string {
   const source = new SourceFile('fuzz.ptx', ptx);
   const diagnostics = new Diagnostics(source);
   const isNative = number % 2 === 1;
-  const compiled = compile(source, isNative ? { target: 'cpu', fp64: 'native' } : { target: 'macos15' }, diagnostics);
-  if (!compiled) return diagnostics.list.map((d) => `${d.code} ${d.message}`).join('; ');
   const out = new Uint8Array(threads * bytesOfThread).fill(0xa5);
   try {
+    const compiled = compile(source, isNative ? { target: 'cpu', fp64: 'native' } : { target: 'macos15' }, diagnostics);
+    if (!compiled) return diagnostics.list.map((d) => `${d.code} ${d.message}`).join('; ');
     return launchMetallib(compiled.metallib, { kernel: 'fuzz', blocks: 1, threads, args: [randomInput(), out] })[1]!;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 /** Legalization: the passes that give a kernel a form which Apple GPUs have, before it is emitted. */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import { type AfterPass, instructionPasses, type Kernel, optimize, type Pass, runPass } from '../../ir/index.ts';
+import { type AfterPass, type Kernel, optimize, type Pass, runPass, standardPasses } from '../../ir/index.ts';
 import { orderForConvergence } from '../legalize/convergence-order.ts';
 import { emulateF64 } from '../legalize/emulate-f64.ts';
 import { separateZeros } from '../legalize/signed-zeros.ts';
@@ -15,7 +15,7 @@ interface LegalPass {
   run(kernel: Kernel, target: Target, diagnostics: Diagnostics): boolean;
   /** Whether its result is worth the passes of `optimize`. */
   readonly isLong?: true;
-  /** The passes that its result is worth otherwise, none of which changes blocks. */
+  /** The passes that its result is worth otherwise, once: a condition may be known then, and a block without a way to it. */
   readonly leaves?: readonly Pass[];
 }
 
@@ -34,8 +34,8 @@ export const legalPasses: readonly LegalPass[] = [
     isLong: true,
   },
   { name: 'expand-atomics', isFor: () => true, run: expandAtomics },
-  { name: 'volatile-vectors', isFor: () => true, run: splitVolatileVectors, leaves: instructionPasses },
-  { name: 'signed-zeros', isFor: () => true, run: separateZeros, leaves: instructionPasses },
+  { name: 'volatile-vectors', isFor: () => true, run: splitVolatileVectors, leaves: standardPasses },
+  { name: 'signed-zeros', isFor: () => true, run: separateZeros, leaves: standardPasses },
   { name: 'convergence-order', isFor: () => true, run: orderForConvergence },
 ];
 

@@ -30,7 +30,7 @@ export { invertComparison } from './symmetry.ts';
 
 const cleanup: Pass = { name: 'cleanup-cfg', run: cleanupCfg };
 
-/** Passes over instructions, which leave the blocks as they are. */
+/** Passes over instructions. They leave the blocks as they are, some of which no way leads to when a condition has become known. */
 export const instructionPasses: readonly Pass[] = [
   { name: 'simplify', run: simplify },
   { name: 'cse', run: cse },
