@@ -23,21 +23,23 @@ const formats = {
 type Wide = keyof typeof formats;
 
 const deepest = 8;
+/** Values that a question may look at: sums of sums are trees. */
+const maxVisits = 200;
 /** Zero is a multiple of every power, and at most every one. */
 const zero: FloatSpan = { low: 2000, high: -2000 };
 
 /** The places of a float of 32 or 64 bits. */
 export function floatSpan(kernel: Kernel, value: Value): FloatSpan {
-  return spanOf(kernel, value, 0);
+  return spanOf(kernel, value, 0, { left: maxVisits });
 }
 
-function spanOf(kernel: Kernel, value: Value, depth: number): FloatSpan {
+function spanOf(kernel: Kernel, value: Value, depth: number, visits: { left: number }): FloatSpan {
   const inst = kernel.insts[value]!;
   if (inst.type === 'f16') return { low: -24, high: Infinity };
   if (inst.type !== 'f32' && inst.type !== 'f64') return { low: -Infinity, high: Infinity };
   const anything: FloatSpan = { low: formats[inst.type].least, high: Infinity };
-  if (depth > deepest) return anything;
-  const exact = exactSpan(kernel, inst, inst.type, (operand) => spanOf(kernel, operand, depth + 1));
+  if (depth > deepest || --visits.left < 0) return anything;
+  const exact = exactSpan(kernel, inst, inst.type, (operand) => spanOf(kernel, operand, depth + 1, visits));
   return exact ? rounded(exact, inst.type) : anything;
 }
 
@@ -48,7 +50,12 @@ const rounded = ({ low, high }: FloatSpan, type: Wide): FloatSpan => ({
 });
 
 const either = (a: FloatSpan, b: FloatSpan): FloatSpan => ({ low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) });
-const sum = (a: FloatSpan, b: FloatSpan): FloatSpan => ({ low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) + 1 });
+/** Of a sum of floats of a type, the second operand is looked at only where the first one says something. */
+function sum(type: Wide, a: FloatSpan, second: () => FloatSpan): FloatSpan {
+  if (a.low <= formats[type].least && a.high === Infinity) return a;
+  const b = second();
+  return { low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) + 1 };
+}
 const product = (a: FloatSpan, b: FloatSpan): FloatSpan => ({ low: a.low + b.low, high: a.high + b.high });
 
 /** The places of a result before it is rounded; undefined if nothing is known. */
@@ -67,11 +74,11 @@ function exactSpan(kernel: Kernel, inst: Inst, type: Wide, of: (operand: Value) 
       return either(of(inst.a), of(inst.b));
     case 'fadd':
     case 'fsub':
-      return sum(of(inst.a), of(inst.b));
+      return sum(type, of(inst.a), () => of(inst.b));
     case 'fmul':
       return product(of(inst.a), of(inst.b));
     case 'fma':
-      return sum(product(of(inst.a), of(inst.b)), of(inst.c));
+      return sum(type, product(of(inst.a), of(inst.b)), () => of(inst.c));
     case 'sitofp':
       return { low: 0, high: bitsOf(kernel.insts[inst.a]!.type) - 1 };
     case 'uitofp':
