@@ -1,6 +1,14 @@
 /** Times of files against their sizes as a picture: both axes are logarithmic, and the line is the fitted one. */
-import type { Grown } from './growth.ts';
 import type { Slope } from './statistics.ts';
+
+/** A file that was compiled. */
+export interface Grown {
+  readonly path: string;
+  readonly bytes: number;
+  readonly instructions: number;
+  /** Median of the processor time, in milliseconds. */
+  readonly ms: number;
+}
 
 const [width, height, margin] = [640, 400, 48];
 

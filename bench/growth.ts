@@ -11,18 +11,9 @@ import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
 import { type Instruction, parse, type Statement } from '../src/ptx/index.ts';
-import { growthChart } from './growth-chart.ts';
+import { type Grown, growthChart } from './growth-chart.ts';
 import { median } from './report.ts';
 import { type Slope, slopeOf } from './statistics.ts';
-
-/** A file that was compiled. */
-export interface Grown {
-  readonly path: string;
-  readonly bytes: number;
-  readonly instructions: number;
-  /** Median of the processor time, in milliseconds. */
-  readonly ms: number;
-}
 
 /** At most this slope is linear growth. */
 const bar = 1.05;
