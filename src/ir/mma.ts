@@ -25,8 +25,7 @@ export const factorBits = {
   f64: 64,
 } as const;
 export type Factor = keyof typeof factorBits;
-/** The elements of sums. `f16` are two in a register, and only functions have them. */
-export type Sum = 'f32' | 's32' | 'f64' | 'f16';
+export type Sum = 'f32' | 's32' | 'f64';
 
 export interface MmaForm {
   readonly m: 8 | 16;
@@ -47,7 +46,7 @@ export const mmaColumns = 8;
 
 /** The form with a spelling. */
 export function mmaForm(text: string): MmaForm {
-  const found = /^m(8|16)n8k(\d+)\.(\w+)\.(\w+)\.(f16|f32|s32|f64)((?:\.\w+)*)$/.exec(text);
+  const found = /^m(8|16)n8k(\d+)\.(\w+)\.(\w+)\.(f32|s32|f64)((?:\.\w+)*)$/.exec(text);
   const [, m, k, a, b, sum, rest] = found ?? bug(`no form of matrix products: ${text}`);
   const words = rest!.split('.');
   const selector = words.find((word) => word.startsWith('sp'));
@@ -63,10 +62,7 @@ export function mmaForm(text: string): MmaForm {
   };
 }
 
-/** Whether a text is a form that functions compute. */
-export const isProductForm = (text: string): boolean => /^m(8|16)n8k\d+\.\w+\.\w+\.(f16|f32|s32|f64)(\.\w+)*$/.test(text);
-
-/** Whether a text is a form of the instruction. */
+/** Whether a text is a form. */
 export const isMmaForm = (text: string): boolean => /^m(8|16)n8k\d+\.\w+\.\w+\.(f32|s32|f64)(\.\w+)*$/.test(text);
 
 /** Elements of a factor in a register. */
@@ -81,7 +77,7 @@ export function mmaRegisters(form: MmaForm): Readonly<Record<'a' | 'b' | 'c', nu
   return {
     a: ((m / 8) * heldColumns(form)) / (4 * perRegister(a)),
     b: k / (4 * perRegister(b)),
-    c: form.sum === 'f16' ? m / 8 : m / 4,
+    c: m / 4,
   };
 }
 
@@ -95,7 +91,7 @@ export const productFunctionName = (form: string): string => `cumetal.product.${
 
 /** The scalar in the registers of factors and sums. */
 export const factorType = (factor: Factor): 'i32' | 'f64' => (factor === 'f64' ? 'f64' : 'i32');
-export const sumType = (sum: Sum): 'f32' | 'i32' | 'f64' => (sum === 's32' || sum === 'f16' ? 'i32' : sum);
+export const sumType = (sum: Sum): 'f32' | 'i32' | 'f64' => (sum === 's32' ? 'i32' : sum);
 
 /** The type of registers of a thread as one value. */
 export const registersAs = (type: ScalarType, count: number): Type => (count === 1 ? type : vectorOf(type, count as 2 | 4));
