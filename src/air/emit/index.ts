@@ -5,7 +5,7 @@
 import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
-import type { Instruction, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
+import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
 import { type Type, types } from '../../bitcode/types.ts';
 import {
   type AfterPass,
@@ -247,7 +247,7 @@ function kernelEmitter(
         functionType: callee.functionType,
         callee,
         args: [...args],
-        attributes: callee.blocks[0]!.body.some(isCollective) ? collectiveCall(target.dialect) : pureCall(target.dialect),
+        attributes: isConvergent(callee) ? collectiveCall(target.dialect) : pureCall(target.dialect),
         tail: 'tail',
         flags: 0,
       });
@@ -270,9 +270,9 @@ const noSignature: Signature = {
   widestVector: 0,
 };
 
-/** Whether an instruction is a simdgroup operation. */
-const isCollective = (inst: Instruction): boolean =>
-  inst.op === 'call' && inst.attributes.function.some((each) => each.form === 'enum' && each.kind === convergent);
+/** Whether a function has simdgroup operations. */
+const isConvergent = ({ attributes }: LlvmFunction): boolean =>
+  attributes.function.some((each) => each.form === 'enum' && each.kind === convergent);
 
 /** A helper function of the kernel, or one that emission itself makes; added to the module on first use. */
 function helperFunction({ kernel, target, diagnostics }: KernelEmitter, module: Module, name: string, made?: PureFunction): LlvmFunction {
