@@ -24,7 +24,7 @@ import {
   vector,
   when,
 } from '../build/index.ts';
-import type { Precision } from './kernels.ts';
+import { type Precision, rootsOf } from './kernels.ts';
 import { type Complex, multiply, type Real, small } from './small.ts';
 
 type Word = Value<'u32'>;
@@ -163,7 +163,7 @@ function body(p: Pass, form: BlockForm, type: Type<'f32'>): void {
   }
   if (!isLast) {
     const turned = isFirst ? inside : inside.div(p.step);
-    const roots = rootsOf(p, turned.mul(p.rootStep), lane, lanes);
+    const roots = rootsBySlot(p, turned.mul(p.rootStep), lane, lanes);
     values = values.map((value, slot) => multiply(value, roots[slot]!));
   }
   if (isFirst && !isWhole) {
@@ -213,7 +213,7 @@ function butterflies(p: Pass, { radix, size, length, values, place }: Step): { v
     const at = place(k);
     const [q, turned] = [at.and(size - 1), at.shr(Math.log2(size))];
     const hasRoots = size * radix < length;
-    const roots = hasRoots ? powersOf(p.innerRe, p.innerIm, turned.mul(size), radix) : [];
+    const roots = hasRoots ? rootsOf({ rootsRe: p.innerRe, rootsIm: p.innerIm }, radix, turned.mul(size)) : [];
     for (const [u, result] of results.entries())
       to[k + u * each] = {
         value: u === 0 || !hasRoots ? result : multiply(result, roots[u]!),
@@ -228,19 +228,9 @@ function butterflies(p: Pass, { radix, size, length, values, place }: Step): { v
 
 const rootAt = (re: Reals, im: Reals, at: Word): Complex => ({ re: re.at(at).get(), im: im.at(at).get() });
 
-/** Roots of unity to the powers 1 to `radix - 1` of a number: those to powers of two are read, and others are products of two. */
-function powersOf(re: Reals, im: Reals, k: Word, radix: number): Complex[] {
-  const all: Complex[] = [];
-  for (let u = 1; u < radix; u++) {
-    const top = 2 ** Math.floor(Math.log2(u));
-    all[u] = u === top ? rootAt(re, im, u === 1 ? k : k.mul(u)) : multiply(all[top]!, all[u - top]!);
-  }
-  return all;
-}
-
 /** Roots of the whole length to the powers `k` times the place of each slot. */
-function rootsOf({ rootsRe, rootsIm }: Pass, k: Word, lane: Word, lanes: number): Complex[] {
-  const powers = powersOf(rootsRe, rootsIm, k.mul(lanes), own);
+function rootsBySlot({ rootsRe, rootsIm }: Pass, k: Word, lane: Word, lanes: number): Complex[] {
+  const powers = rootsOf({ rootsRe, rootsIm }, own, k.mul(lanes));
   const base = rootAt(rootsRe, rootsIm, k.mul(lane));
   return Array.from({ length: own }, (_, slot) => (slot === 0 ? base : multiply(base, powers[slot]!)));
 }

@@ -94,7 +94,7 @@ function placeOf({ step, shift }: Pass, { step: how, row }: PassForm, i: Word): 
 }
 
 /** Roots of unity to the powers 1 to `radix - 1` of a number: those to powers of two are read, and others are products of two. */
-function rootsOf({ rootsRe, rootsIm }: Pass, radix: number, k: Word): Complex[] {
+export function rootsOf({ rootsRe, rootsIm }: Pick<Pass, 'rootsRe' | 'rootsIm'>, radix: number, k: Word): Complex[] {
   const read = (u: number): Complex => {
     const at = u === 1 ? k : k.mul(u);
     return { re: rootsRe.at(at).get(), im: rootsIm.at(at).get() };
