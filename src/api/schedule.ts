@@ -134,7 +134,7 @@ export async function allEnded(tasks: readonly Task[]): Promise<void> {
 /** The time in milliseconds after which a run of tasks yields to the event loop. */
 const maxTurnMs = 8;
 
-/** Calls back when the event loop has had its turn. A timer of no time ends after a millisecond in Node and Bun, while which a GPU would be idle. */
+/** Calls back when the event loop has had its turn. A timer of 0 ms takes one millisecond in Node and Bun, during which a GPU would be idle. */
 const afterEvents: (call: () => void) => void =
   typeof setImmediate === 'function' ? (call) => void setImmediate(call) : (call) => void setTimeout(call, 0);
 

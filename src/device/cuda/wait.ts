@@ -1,7 +1,7 @@
 /** Waits for an event by polling: without pauses at first, then with pauses that are short beside the time that has passed. */
 import type { CudaBinding, CudaHandle } from '../../ffi/index.ts';
 
-/** Milliseconds. Kernels of library calls take up to some of them, and a pause takes at least a tenth of one. */
+/** Milliseconds. Most kernels of library calls have ended by then, and a pause takes at least a tenth of one. */
 const spinning = 10;
 /** A pause is at most this share of the time that has passed, so that it is what a launch seems longer by. */
 const share = 1 / 16;
