@@ -4,7 +4,8 @@ import { errorOf } from '../api/failures.ts';
 import { type Device, type KernelBuffer, type LaunchReport, partOf, type Stream, type Work } from '../api/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { kernel, type Pointer, type TypedKernel, type Value } from '../build/index.ts';
-import { type Letter, partsOf, withFused } from './number.ts';
+import { withFused } from '../kernels/product-sum.ts';
+import { type Letter, partsOf } from './number.ts';
 
 /** Where the functions work: what `cublasCreate` gives. */
 export class CublasHandle {
