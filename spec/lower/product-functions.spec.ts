@@ -43,6 +43,11 @@ const forms = [
     '',
   ],
   [
+    'm16n8k16.f16.f16.f16',
+    '  mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r6, %r7}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, %r7};',
+    '  mov.u32 %r6, 0; mov.u32 %r7, 0;',
+  ],
+  [
     'm16n8k16.bf16.bf16.f32',
     '  mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};',
     '',
