@@ -1,8 +1,8 @@
 /** How transforms of whole layouts run in passes over lines, which read and write the memory of the program themselves. */
-import { type Arrays, type Step, swapped } from './arrays.ts';
+import { type Step, swapped } from './arrays.ts';
 import { narrow } from './kernels.ts';
 import type { Layout, Sizes } from './layout.ts';
-import { columnStep, type LineHost, realStep } from './line-plan.ts';
+import { columnStep, type LineHost, pitchBetween, realStep } from './line-plan.ts';
 
 /** Steps from the memory of a program to that of its results. */
 export interface Route {
@@ -30,7 +30,8 @@ function complexRoute(sizes: Sizes, steps: readonly Step[], pitches: readonly [n
   const isDense = (pitch: number): boolean => pitch === n[2];
   const takes = [steps[0]!.takesPitches && n[2] > 1, steps.at(-1)!.takesPitches && rank < 3 && (rank === 1 || n[2] > 1)];
   if (!pitches.every((pitch, side) => isDense(pitch) || takes[side])) return undefined;
-  return { steps, pitch: undefined, pitches, isSwapped: false };
+  const isPadded = rank === 2 && steps.every(({ takesPitches }) => takesPitches);
+  return { steps, pitch: isPadded ? pitchBetween(n[2]) : undefined, pitches, isSwapped: false };
 }
 
 /** The steps of the first dimensions over `stored` columns, which begin with the last one of them. */
@@ -71,6 +72,3 @@ export function routeOf(host: LineHost, sizes: Sizes, steps: readonly Step[], la
 
 /** Whether the only step of a route may write what it reads: rows that lie elsewhere would overwrite others. */
 export const mayOverwrite = ({ steps, pitches: [from, to] }: Route): boolean => steps.length > 1 || from === to;
-
-/** The arrays between steps. */
-export const between = (arrays: Arrays, { pitch }: Route): Arrays => ({ ...arrays, pitch });

@@ -26,9 +26,6 @@ const nowhere: Place = { at: undefined, plus: 0 };
 
 const product = (numbers: readonly number[]): number => numbers.reduce((all, each) => all * each, 1);
 
-/** The lanes of a lane group: one vector of f32. */
-export const lanes = 4;
-
 /**
  * The radices of the steps of a line: 4 and 8, whose numbers fit the 16 vector registers of common processors, and odd primes. Nothing if a prime is too
  * large.
@@ -70,6 +67,8 @@ export interface Line {
   readonly radices: readonly number[];
   /** Memory of this thread: the real parts of a number for the lanes of a group, and its imaginary parts. */
   readonly memory: Shared;
+  /** The lanes of a group. */
+  readonly lanes: number;
   /** What `stepRoots` gives, from a constant on. */
   readonly roots: Reals;
   readonly rootsAt: number;
@@ -83,7 +82,7 @@ const each = (count: number, visit: (i: Place) => void): void => {
 };
 
 /** The number at an index of the memory of a line. */
-function held(memory: Shared, k: Place): { get(): Complex; set(value: Complex): void } {
+function held({ memory, lanes }: Line, k: Place): { get(): Complex; set(value: Complex): void } {
   const { at, plus } = scaled(k, 2 * lanes);
   const from = at ? memory.add(at) : memory;
   return {
@@ -97,12 +96,12 @@ function held(memory: Shared, k: Place): { get(): Complex; set(value: Complex): 
 
 /** Transforms a line. */
 export function transformLine(line: Line): void {
-  const { radices, memory, read, write } = line;
+  const { radices, read, write } = line;
   const whole = product(radices);
   let [length, rootsAt] = [whole, line.rootsAt];
   for (const [index, radix] of radices.entries()) {
     const count = length / radix;
-    const load = (k: Place): Complex => (index === 0 ? read(k) : held(memory, k).get());
+    const load = (k: Place): Complex => (index === 0 ? read(k) : held(line, k).get());
     const numbers = (first: Place): Complex[] =>
       small(Array.from({ length: radix }, (_, t) => load({ at: first.at, plus: first.plus + t * count })));
     if (index === radices.length - 1) {
@@ -117,7 +116,7 @@ export function transformLine(line: Line): void {
         const first = joined(scaled(part, parts), j);
         const root = rootOf(line.roots, scaled(j, 2 * (radix - 1)), own);
         for (const [u, value] of numbers(first).entries())
-          held(memory, { at: first.at, plus: first.plus + u * count }).set(u === 0 ? value : multiply(value, root(u - 1)));
+          held(line, { at: first.at, plus: first.plus + u * count }).set(u === 0 ? value : multiply(value, root(u - 1)));
       }),
     );
     rootsAt += 2 * (radix - 1) * count;

@@ -16,8 +16,8 @@ import {
   unravelKernel,
 } from './kernels.ts';
 import { formsOf, halvedPitch, isPlain, type Layout, layoutsOf, needed, refuse, type Sizes, type TransformType } from './layout.ts';
-import { columnStep, convolutionStep, type LineHost, rowSteps } from './line-plan.ts';
-import { between, mayOverwrite, type Route, routeOf } from './line-routes.ts';
+import { columnStep, convolutionStep, type LineHost, numbersBetween, pitchBetween, rowSteps } from './line-plan.ts';
+import { mayOverwrite, type Route, routeOf } from './line-routes.ts';
 import { blocksOf, chirpOf, type Parts, paddedLength, radicesOf, rootsOfUnity } from './tables.ts';
 
 /** The largest radix of a pass whose threads have a small transform each. */
@@ -62,9 +62,9 @@ export class CufftPlan {
     this.#precision = /[ZD]/.test(sizes.type) ? 'f64' : 'f32';
     const total = sizes.n.reduce((product, n) => product * n, sizes.batch);
     const pitch = halvedPitch(sizes);
-    const lengths = sizes.n.map((n) => (radicesOf(n) ? 0 : (total / n) * paddedLength(n)));
-    const longest = narrow * Math.ceil((Math.floor(sizes.n[2] / 2) + 1) / narrow);
-    const most = Math.max(total, (total / sizes.n[2]) * Math.max(pitch ?? 0, sizes.rank > 1 ? longest : 0), ...lengths);
+    const lengths = sizes.n.map((n) => (radicesOf(n) ? 0 : (total / n) * numbersBetween(paddedLength(n))));
+    const between = Math.max(pitchBetween(sizes.n[2]), numbersBetween(sizes.n[2]), pitch ?? 0);
+    const most = Math.max((total / sizes.n[2]) * between, ...lengths);
     if (most > 2 ** 31 - 2 ** 16) refuse('cufftPlan', `${most} numbers are more than 2147418112`);
     const array = (): Arrays => ({ re: this.#allocate(most), im: this.#allocate(most), stride: 1 });
     this.#work = [array(), array()];
@@ -302,7 +302,7 @@ export class CufftPlan {
     const isComplex = this.type === 'C2C' || this.type === 'Z2Z';
     const [given, taken] = [from, to].map((buffer, i) => ({ ...pairsOf(name, buffer), pitch: route.pitches[i] })) as [Arrays, Arrays];
     const turned = isComplex && isInverse;
-    const work = this.#work.map((arrays) => between(arrays, route)) as [Arrays, Arrays];
+    const work = this.#work.map((arrays) => ({ ...arrays, pitch: route.pitch })) as [Arrays, Arrays];
     this.#chain(turned ? swapped(given) : given, turned || route.isSwapped ? swapped(taken) : taken, route.steps, work);
   }
 
