@@ -3,8 +3,7 @@
  * the text of the file, and an end; an answer is the lines of both streams and the exit code.
  */
 import { printableText } from '../../base/printable.ts';
-import type { Answered } from './answer.ts';
-import type { Act, Task } from './wire.ts';
+import type { Act, Answered, Task } from './wire.ts';
 
 /** A command that came through a pipe. */
 export interface PipedTask {

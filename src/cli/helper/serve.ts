@@ -6,13 +6,13 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { distrust } from '../../cache/trust.ts';
 import { buildId } from '../command/build-id.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
-import { type Answered, answerTo } from './answer.ts';
+import { answerTo } from './answer.ts';
 import { exchange } from './exchange.ts';
 import { type PipedAnswer, type PipedTask, pipedAnswer } from './pipe-message.ts';
 import { Pipes } from './pipes.ts';
 import { isOwnSocket } from './place.ts';
 import { startingFile } from './start.ts';
-import { begun, divided, type HelperState, maxMessageBytes, packed, type Request, type Task, unpacked } from './wire.ts';
+import { type Answered, begun, divided, type HelperState, maxMessageBytes, packed, type Request, type Task, unpacked } from './wire.ts';
 
 /** Milliseconds without a task after which it ends, and between two looks at that. */
 const [idleMs, lookMs] = [300_000, 15_000];
