@@ -14,7 +14,7 @@ import {
   refuse,
   type Scalar,
 } from './handle.ts';
-import { gemmStridedBatched } from './product.ts';
+import { gemmStridedBatched, tileOfProduct } from './product.ts';
 
 /** Single precision. */
 export const CUDA_R_32F = 'f32';
@@ -37,22 +37,29 @@ export type DataType = 'f32' | 'f64' | 'f16' | 'bf16' | 'i8' | 'i32' | 'c32' | '
 
 /** Sums of single precision. */
 export const CUBLAS_COMPUTE_32F = '32F';
+/** Sums of single precision, of f32 that is rounded to tf32. */
+export const CUBLAS_COMPUTE_32F_FAST_TF32 = '32F_FAST_TF32';
 /** Sums of double precision. */
 export const CUBLAS_COMPUTE_64F = '64F';
 /** Sums of integers. */
 export const CUBLAS_COMPUTE_32I = '32I';
 /** The type in which products are summed. */
-export type ComputeType = '32F' | '64F' | '32I';
+export type ComputeType = '32F' | '32F_FAST_TF32' | '64F' | '32I';
 
 /** What is computed by the types of A and B, of C, and of the sums. */
 const products = {
   'f32 f32 32F': undefined,
+  'f32 f32 32F_FAST_TF32': undefined,
   'f64 f64 64F': f64,
   'f16 f16 32F': f16,
   'bf16 bf16 32F': bf16,
   'i8 i32 32I': s8,
 } as const;
-const complexLetters: Readonly<Record<string, 'C' | 'Z'>> = { 'c32 c32 32F': 'C', 'c64 c64 64F': 'Z' };
+const complexLetters: Readonly<Record<string, 'C' | 'Z'>> = {
+  ...{ 'c32 c32 32F': 'C', 'c64 c64 64F': 'Z' },
+  // The type of sums allows less precision, and demands none of it.
+  'c32 c32 32F_FAST_TF32': 'C',
+};
 
 interface Given {
   readonly transA: Operation;
@@ -76,6 +83,8 @@ interface Given {
   readonly compute: ComputeType;
   readonly activation?: Activation;
   readonly bias?: unknown;
+  /** Whether the mode of the handle holds: cuBLASLt knows the type of sums alone. */
+  readonly hasMode?: boolean;
 }
 
 function assertMatrices(name: string, g: Given): void {
@@ -112,11 +121,12 @@ function run(handle: CublasHandle, name: string, g: Given): void {
   assertMatrices(name, g);
   if (m === 0 || n === 0 || batch === 0) return;
   const type = products[key as keyof typeof products];
+  const tf32 = types[0] === 'f32' && (compute === '32F_FAST_TF32' || (g.hasMode && handle.mathMode === 'TF32_TENSOR_OP'));
   // In columns, C is the transpose of a matrix in rows.
   const made = gemmOf({
     ...{ type: type as never, transposeA: g.transB !== 'N', transposeB: g.transA !== 'N' },
     ...(g.activation ? { activation: g.activation } : {}),
-    ...(types[0] === 'f64' || Math.min(m, n) < 128 ? { tile: 64 } : {}),
+    ...(tf32 ? { tf32 } : types[0] === 'f64' ? {} : tileOfProduct(handle, m, n)),
   });
   const args = {
     ...{ a: g.b, b: g.a, c: g.c, m: n, n: m, k, lda: g.ldb, ldb: g.lda, ldc: g.ldc, alpha: g.alpha, beta: g.beta, bias: g.bias ?? null },
@@ -168,6 +178,7 @@ export function cublasGemmEx(
     ldc,
     types,
     compute: computeType,
+    hasMode: true,
   });
 }
 
@@ -199,7 +210,7 @@ export function cublasGemmStridedBatchedEx(
   const strides = { strideA, strideB, strideC, batch: batchCount };
   const types = [aType, bType, cType] as const;
   const sizes = { transA: transa, transB: transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc };
-  run(handle, 'cublasGemmStridedBatchedEx', { ...strides, ...sizes, types, compute: computeType });
+  run(handle, 'cublasGemmStridedBatchedEx', { ...strides, ...sizes, types, compute: computeType, hasMode: true });
 }
 
 /** `cublasGemmEx` of f16, summed as f32. */

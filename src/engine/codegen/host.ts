@@ -72,7 +72,7 @@ export function hostImports(memory: WebAssembly.Memory, tick: () => void): WebAs
 }
 
 /** i32 globals that a launch sets or reads: shapes, addresses of windows, and the current block and thread. */
-const wordGlobals = [
+export const wordGlobals = [
   'ntid.x',
   'ntid.y',
   'ntid.z',

@@ -4,7 +4,7 @@
  */
 import { constantOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { bitsOf, isInt } from '../types.ts';
-import { valueRanges } from './value-range.ts';
+import { bitLength, valueRanges } from './value-range.ts';
 
 export interface KnownBits {
   /** The bits that are 0. */
@@ -18,38 +18,70 @@ export type KnownBitsOf = (value: Value) => KnownBits;
 
 const deepest = 5;
 const nothing: KnownBits = { zeros: 0n, ones: 0n };
-const onesOf = (bits: number): bigint => (1n << BigInt(bits)) - 1n;
+/** So many ones, by number: every query asks for them. */
+const onesOfWidths: readonly bigint[] = Array.from({ length: 129 }, (_, bits) => (1n << BigInt(bits)) - 1n);
+const onesOf = (bits: number): bigint => onesOfWidths[bits]!;
 
+/** Known bits that no depth has cut, and how many operands deep they were looked for. */
+interface WholeClaim {
+  readonly bits: KnownBits;
+  readonly height: number;
+}
+
+/** A claim that the depth has cut is one of its depth alone, so that none depends on earlier queries; any other holds wherever its operands are within the depth. */
 export function knownBits(kernel: Kernel): KnownBitsOf {
   const ranges = valueRanges(kernel);
-  const known = new Map<number, KnownBits>();
+  const whole: (WholeClaim | undefined)[] = [];
+  /** By value and depth. */
+  const partial = new Map<number, KnownBits>();
+  /** The depth that the query at hand has reached. */
+  let reached = 0;
 
   function at(value: Value, depth: number): KnownBits {
     const inst = kernel.insts[value]!;
     if (!isInt(inst.type)) return nothing;
-    if (inst.op === 'const') return { zeros: onesOf(bitsOf(inst.type)) & ~inst.bits, ones: inst.bits };
-    if (depth > deepest) return nothing;
-    const key = value * (deepest + 1) + depth;
-    let found = known.get(key);
-    if (found === undefined) {
-      found = bounded(
-        value,
-        inst,
-        structureOf(kernel, inst, (operand) => at(operand, depth + 1)),
-      );
-      known.set(key, found);
+    const claim = whole[value];
+    if (claim !== undefined && depth + claim.height <= deepest) {
+      reached = Math.max(reached, depth + claim.height);
+      return claim.bits;
     }
-    return found;
+    if (inst.op === 'const') {
+      const bits = { zeros: onesOf(bitsOf(inst.type)) & ~inst.bits, ones: inst.bits };
+      // A constant is known beyond the depth, too.
+      whole[value] = { bits, height: -1 };
+      return bits;
+    }
+    if (depth > deepest) {
+      reached = depth;
+      return nothing;
+    }
+    const key = value * (deepest + 1) + depth;
+    const cut = partial.get(key);
+    if (cut !== undefined) {
+      reached = deepest + 1;
+      return cut;
+    }
+    const before = reached;
+    reached = depth;
+    const structure = structureOf(kernel, inst, (operand) => at(operand, depth + 1));
+    const bits = bounded(value, inst, structure);
+    if (reached > deepest) partial.set(key, bits);
+    else whole[value] = { bits, height: reached - depth };
+    reached = Math.max(before, reached);
+    return bits;
   }
 
-  function bounded(value: Value, inst: Inst, { zeros, ones }: KnownBits): KnownBits {
+  function bounded(value: Value, inst: Inst, known: KnownBits): KnownBits {
     const bits = bitsOf(inst.type);
     const max = ranges.unsignedMax(value);
-    if (max === undefined || max >> BigInt(bits - 1) !== 0n) return { zeros, ones };
-    const high = onesOf(bits) & ~onesOf(max.toString(2).length);
-    return { zeros: zeros | (max === 0n ? onesOf(bits) : high), ones };
+    if (max === undefined || max > onesOf(bits - 1)) return known;
+    const high = max === 0n ? onesOf(bits) : onesOf(bits) & ~onesOf(bitLength(max));
+    return { zeros: known.zeros | high, ones: known.ones };
   }
-  return (value) => at(value, 0);
+  return (value) => {
+    reached = 0;
+    return at(value, 0);
+  };
 }
 
 /** The known bits of a result, by those of its operands. */
@@ -109,17 +141,13 @@ function lowZeros(op: 'add' | 'sub' | 'mul', a: bigint, b: bigint): bigint {
   return onesOf(Math.min(trailingOnes(a), trailingOnes(b)));
 }
 
-function trailingOnes(bits: bigint): number {
-  let count = 0;
-  for (let rest = bits; rest & 1n; rest >>= 1n) count++;
-  return count;
-}
+const trailingOnes = (bits: bigint): number => ((bits & 1n) === 0n ? 0 : bitLength(~bits & (bits + 1n)) - 1);
 
 function shifted(kernel: Kernel, inst: Extract<Inst, { op: 'shl' | 'lshr' | 'ashr' }>, a: KnownBits, bits: number): KnownBits {
   const by = constantOf(kernel, inst.b);
   const mask = onesOf(bits);
   if (by === undefined || by >= BigInt(bits)) return nothing;
-  if (inst.op === 'shl') return { zeros: ((a.zeros << by) | ((1n << by) - 1n)) & mask, ones: (a.ones << by) & mask };
+  if (inst.op === 'shl') return { zeros: ((a.zeros << by) | onesOf(Number(by))) & mask, ones: (a.ones << by) & mask };
   const high = mask & ~(mask >> by);
   const sign = 1n << BigInt(bits - 1);
   const isZero = inst.op === 'lshr' || (a.zeros & sign) !== 0n;

@@ -17,7 +17,8 @@ const isShared = (inst: Inst, _: Value): boolean => inst.op === 'atomic' || inst
  */
 export function isSpinLoop(kernel: Kernel, loop: Loop, isSource = isShared): boolean {
   const { blocks } = loop;
-  if (retriesExchange(kernel, loop)) return false;
+  const hasSource = blocks.some((id) => kernel.blocks[id]!.body.some((value) => isSource(kernel.insts[value]!, value)));
+  if (!hasSource || retriesExchange(kernel, loop)) return false;
   const tainted = new Set<Value>();
   let before: number;
   do {

@@ -53,8 +53,16 @@ export interface ValueRanges {
 /** The depth to which operands are followed. */
 const usualDepth = 6;
 
-const ones = (bits: number): bigint => (1n << BigInt(bits)) - 1n;
-const bitLength = (bits: bigint): number => (bits === 0n ? 0 : bits.toString(2).length);
+/** So many ones, by number: types have few widths, and every query asks for them. */
+const onesOfWidths: readonly bigint[] = Array.from({ length: 65 }, (_, bits) => (1n << BigInt(bits)) - 1n);
+const signsOfWidths: readonly bigint[] = Array.from({ length: 65 }, (_, bits) => (bits === 0 ? 0n : 1n << BigInt(bits - 1)));
+const ones = (bits: number): bigint => onesOfWidths[bits]!;
+const maxWord = 0xffff_ffffn;
+/** How many bits a number has up to its highest 1. */
+export const bitLength = (bits: bigint): number => {
+  if (bits <= maxWord) return 32 - Math.clz32(Number(bits));
+  return bits < 1n << 64n ? 64 - Math.clz32(Number(bits >> 32n)) : bits.toString(2).length;
+};
 const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const greater = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
@@ -79,7 +87,7 @@ type MaxRule<K extends Op> = (inst: InstOf<K>, bounds: Bounds) => bigint | undef
 
 /** A bound, where the result cannot wrap. */
 const unwrapped = (bound: bigint, bits: number): bigint | undefined => (bound <= ones(bits) ? bound : undefined);
-const isNatural = (bound: bigint, bits: number): boolean => bound < 1n << BigInt(bits - 1);
+const isNatural = (bound: bigint, bits: number): boolean => bound < signsOfWidths[bits]!;
 
 const sum: MaxRule<'add'> = ({ a, b }, { max, bits }) => both(max(a), max(b), (x, y) => unwrapped(x + y, bits));
 const lesserOperand = ({ a, b }: Pick<Binary, 'a' | 'b'>, { max }: Bounds): bigint | undefined => either(max(a), max(b));
@@ -141,13 +149,37 @@ const maxRules: { readonly [K in Op]?: MaxRule<K> } = {
   popcount: count,
 };
 
+/** A bound that no depth has cut, and how many operands deep it was looked for. */
+interface WholeClaim {
+  readonly bound: bigint | undefined;
+  readonly height: number;
+}
+
 /** The ranges of a kernel's values as they are now; a rewrite that keeps the value of an instruction keeps its claims. */
 export function valueRanges(kernel: Kernel, options: RangeOptions = {}): ValueRanges {
   const { depth: deepest = usualDepth, through, usesWidths = true, ceiling } = options;
   const sregs: NonNullable<RangeOptions['sregs']> = options.sregs ?? sregMax;
-  const known = new Map<number, bigint | undefined>();
   const widthOf = (value: Value): number => bitsOf(kernel.insts[value]!.type);
   const constant = (value: Value): bigint | undefined => constantOf(kernel, value);
+  const whole = new Map<Value, WholeClaim>();
+  /** By value and depth: claims of which a part is beyond the depth. */
+  const partial = new Map<number, bigint | undefined>();
+  /** The depth that the query at hand has reached. */
+  let reached = 0;
+  // One object for all rules, which hold the place of the instruction at hand while its operands are looked at.
+  let place = 0;
+  const bounds = {
+    bits: 0,
+    constant,
+    bitsOf: widthOf,
+    max(operand: Value): bigint | undefined {
+      const [here, { bits }] = [place, bounds];
+      const found = maxOf(operand, here + 1);
+      place = here;
+      bounds.bits = bits;
+      return found;
+    },
+  };
 
   function leafMax(inst: Inst): bigint | undefined {
     if (inst.op === 'const') return inst.bits;
@@ -159,19 +191,40 @@ export function valueRanges(kernel: Kernel, options: RangeOptions = {}): ValueRa
     if (!isInt(inst.type)) return undefined;
     const bits = bitsOf(inst.type);
     const rule = (through?.has(inst.op) ?? true) ? (maxRules[inst.op] as MaxRule<never> | undefined) : undefined;
-    const max = (operand: Value): bigint | undefined => maxOf(operand, depth + 1);
-    const found = leafMax(inst) ?? rule?.(inst as never, { max, constant, bits, bitsOf: widthOf });
+    place = depth;
+    bounds.bits = bits;
+    const found = leafMax(inst) ?? rule?.(inst as never, bounds);
     const bound = found ?? (usesWidths ? ones(bits) : undefined);
     return bound !== undefined && ceiling !== undefined && bound > ceiling ? undefined : bound;
   }
 
-  /** Beyond the depth the type alone is a bound. The depth is part of the key, so that a claim does not depend on earlier queries. */
+  /**
+   * Beyond the depth the type alone is a bound. A claim that the depth has cut is one of its depth alone, so that none depends on earlier queries; any
+   * other holds wherever what it is made of is within the depth.
+   */
   function maxOf(value: Value, depth: number): bigint | undefined {
-    const { type } = kernel.insts[value]!;
-    if (depth > deepest) return usesWidths && isInt(type) ? ones(bitsOf(type)) : undefined;
+    if (depth > deepest) {
+      reached = depth;
+      const { type } = kernel.insts[value]!;
+      return usesWidths && isInt(type) ? ones(bitsOf(type)) : undefined;
+    }
+    const claim = whole.get(value);
+    if (claim !== undefined && depth + claim.height <= deepest) {
+      reached = Math.max(reached, depth + claim.height);
+      return claim.bound;
+    }
     const key = value * (deepest + 1) + depth;
-    if (!known.has(key)) known.set(key, boundOf(value, depth));
-    return known.get(key);
+    if (partial.has(key)) {
+      reached = deepest + 1;
+      return partial.get(key);
+    }
+    const before = reached;
+    reached = depth;
+    const bound = boundOf(value, depth);
+    if (reached > deepest) partial.set(key, bound);
+    else whole.set(value, { bound, height: reached - depth });
+    reached = Math.max(before, reached);
+    return bound;
   }
 
   function magnitudeOf(value: Value, depth: number): bigint | undefined {

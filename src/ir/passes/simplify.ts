@@ -154,16 +154,10 @@ function storedAs(inst: Inst, c: Simplifying): Inst | undefined {
 
 /** An op of a constant and of a choice between constants is a choice between two others. */
 function foldedChoice(inst: Inst, c: Simplifying): Inst | undefined {
-  if (inst.op === 'select' || !isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
-  let choice: InstOf<'select'> | undefined;
+  if (inst.op === 'select') return undefined;
+  const choice = choiceIn(inst, c);
+  if (choice === undefined || !isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
   const operands = operandsOf(inst);
-  for (const operand of operands) {
-    const of = c.kernel.insts[operand]!;
-    if (of.op === 'const') continue;
-    if (of.op !== 'select' || (choice !== undefined && choice !== of)) return undefined;
-    choice = of;
-  }
-  if (choice === undefined) return undefined;
   const arms = [bitsIn(c, choice.a), bitsIn(c, choice.b)];
   if (arms[0] === undefined || arms[1] === undefined) return undefined;
   const types = operands.map((operand) => typeIn(c, operand));
@@ -178,17 +172,27 @@ function foldedChoice(inst: Inst, c: Simplifying): Inst | undefined {
   return { op: 'select', type: inst.type, cond: choice.cond, a: placeConstant(c, inst.type, a!), b: placeConstant(c, inst.type, b!) };
 }
 
+/** The one choice among the operands of an instruction whose others are constants. Most instructions are out at their first operand. */
+function choiceIn(inst: Inst, { kernel: { insts } }: Simplifying): InstOf<'select'> | undefined {
+  let choice: InstOf<'select'> | undefined;
+  const fields = inst as unknown as Record<string, Value>;
+  for (const name of argsOf(inst.op)) {
+    const of = insts[fields[name]!]!;
+    if (of.op === 'const') continue;
+    if (of.op !== 'select' || (choice !== undefined && choice !== of)) return undefined;
+    choice = of;
+  }
+  return choice;
+}
+
 /** The constant an instruction of constants amounts to. Vectors and addresses have no constant form but the null pointer. */
 function folded(inst: Inst, c: RewriteContext): Inst | undefined {
-  if (!isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
-  const bits: bigint[] = [];
+  const names = argsOf(inst.op);
   const fields = inst as unknown as Record<string, Value>;
   // Most instructions are out at their first operand.
-  for (const name of argsOf(inst.op)) {
-    const known = bitsIn(c, fields[name]!);
-    if (known === undefined) return undefined;
-    bits.push(known);
-  }
+  for (let i = 0; i < names.length; i++) if (c.kernel.insts[fields[names[i]!]!]!.op !== 'const') return undefined;
+  if (!isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
+  const bits = names.map((name) => bitsIn(c, fields[name]!)!);
   const types = operandsOf(inst).map((operand) => typeIn(c, operand));
   return constant(inst.type, evalOp(inst, bits, types));
 }

@@ -30,10 +30,11 @@ export function codeForLaunches<T>(
     return neededChecks(prepared, facts);
   };
   return (block, given) => {
+    // The facts of a launch include the shape of its blocks.
+    const found = known.get(given?.key ?? block.join());
+    if (found !== undefined) return found;
     const shape = block.join();
     const isFull = known.size >= maxKnownLaunches;
-    const found = known.get(`${shape} ${given?.key}`);
-    if (found !== undefined) return found;
     const facts = isFull ? undefined : given;
     const own = codes.get(shape) ?? [];
     codes.set(shape, own);
@@ -44,7 +45,7 @@ export function codeForLaunches<T>(
       same = compile(block, facts);
       own.push(same);
     }
-    if (!isFull) known.set(`${shape} ${given?.key}`, same.code);
+    if (!isFull) known.set(given?.key ?? shape, same.code);
     return same.code;
   };
 }

@@ -37,28 +37,56 @@ export function launchFacts(
     writeValuesOfSlot(reflection, request.args, slot, bytes);
     return bytes;
   });
-  const addressOfSlot = bound ?? ((slot: number): bigint => addressIn(reflection, request, slot));
-  const zeros = params.map((param) =>
-    param.kind === 'pointer' && !isHidden(param) ? Math.min(maxPointerZeros, zerosIn(addressOfSlot(param.slot))) : maxPointerZeros,
-  );
+  const addresses = params.map((param): number | bigint | undefined => {
+    if (param.kind !== 'pointer' || isHidden(param)) return undefined;
+    return bound ? bound(param.slot) : addressIn(reflection, request, param.slot);
+  });
+  const zeros = addresses.map((address) => (address === undefined ? maxPointerZeros : pointerZeros(address)));
   const { grid, block } = request;
   // A pointer may lie behind all memory. Few different numbers, so that code is seldom chosen anew.
-  const ends = params.map((param) => (param.kind === 'pointer' && !isHidden(param) ? Number(addressOfSlot(param.slot)) + 1 : 0));
-  const memoryBytes = 2 ** Math.ceil(Math.log2(Math.max(memory.memory.buffer.byteLength, ...ends)));
+  const end = addresses.reduce<number>((end, address) => (address === undefined ? end : Math.max(end, Number(address) + 1)), 0);
+  const memoryBytes = 2 ** Math.ceil(Math.log2(Math.max(memory.memory.buffer.byteLength, end)));
   return {
     memoryBytes,
     sreg: (name) => sregOf(name, grid, block),
     valueOf: (param, offset, bits) => integerAt(values[param], offset, bits),
     pointerZeros: (param) => zeros[param]!,
     areBuffersAligned: zeros.every((each) => each === maxPointerZeros),
-    key: [grid, block, memoryBytes, zeros, ...values].join(';'),
+    key: keyOf(request, memoryBytes, zeros, values),
   };
 }
 
+/** A text of the facts. Launches make one each, so it is put together without arrays of texts. */
+function keyOf(
+  { grid, block }: LaunchRequest,
+  memoryBytes: number,
+  zeros: readonly number[],
+  values: readonly (Uint8Array | undefined)[],
+): string {
+  let key = `${grid[0]},${grid[1]},${grid[2]};${block[0]},${block[1]},${block[2]};${memoryBytes};`;
+  for (const each of zeros) key += each;
+  for (const bytes of values) {
+    key += ';';
+    if (!bytes) continue;
+    let at = 0;
+    for (; at + 4 <= bytes.length; at += 4)
+      key += `,${bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)}`;
+    for (; at < bytes.length; at++) key += `,${bytes[at]}`;
+  }
+  return key;
+}
+
 /** The address of the buffer that is bound to a slot; 0 if there is none. */
-function addressIn(reflection: KernelReflection, { args }: LaunchRequest, slot: number): bigint {
+function addressIn(reflection: KernelReflection, { args }: LaunchRequest, slot: number): number {
   const argument = bufferOfSlot(reflection, args, slot);
-  return argument ? BigInt((addressOf(argument.buffer) ?? 0) + (argument.offset ?? 0)) : 0n;
+  return argument ? (addressOf(argument.buffer) ?? 0) + (argument.offset ?? 0) : 0;
+}
+
+/** The trailing zeros of an address, as far as they matter. */
+function pointerZeros(address: number | bigint): number {
+  if (typeof address === 'bigint') return Math.min(maxPointerZeros, zerosIn(address));
+  const low = address >>> 0;
+  return low === 0 ? maxPointerZeros : Math.min(maxPointerZeros, 31 - Math.clz32(low & -low));
 }
 
 /** A special register in all threads. */

@@ -46,8 +46,15 @@ type EndedPlace = Place & { readonly ending: number };
 
 /** The place of the lowest block whose share ended in one of these ways. */
 function firstPlace(control: Control, ...wanted: number[]): EndedPlace | undefined {
-  const slots = Array.from({ length: control.slots }, (_, slot) => ({ ending: endingOf(control, slot), ...placeOf(control, slot) }));
-  return slots.filter(({ ending }) => wanted.includes(ending)).sort((a, b) => a.first - b.first)[0];
+  let lowest: (EndedPlace & { readonly first: number }) | undefined;
+  // Most launches end well, and then nothing is made here.
+  for (let slot = 0; slot < control.slots; slot++) {
+    const ending = endingOf(control, slot);
+    if (!wanted.includes(ending)) continue;
+    const place = { ending, ...placeOf(control, slot) };
+    if (!lowest || place.first < lowest.first) lowest = place;
+  }
+  return lowest;
 }
 
 function reportFault(fault: EndedPlace, { request, lanes }: EndedLaunch, diagnostics: Diagnostics): void {

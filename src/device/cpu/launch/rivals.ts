@@ -23,10 +23,10 @@ export function rivalsOf<T>(
   const isFree = engine === 'auto' && lanes === undefined && fma === 'exact';
   let isIndependent: boolean | undefined;
   return {
-    isScalar: (block) => settled.get(block.join()) === true,
+    isScalar: (block) => settled.size > 0 && settled.get(block.join()) === true,
     settle: (block, isFaster) => void settled.set(block.join(), isFaster),
     rival(block, facts) {
-      if (!isFree || settled.has(block.join())) return undefined;
+      if (!isFree || (settled.size > 0 && settled.has(block.join()))) return undefined;
       isIndependent ??= hasIndependentThreads(ready());
       return isIndependent ? () => scalar(undefined, facts?.areBuffersAligned) : undefined;
     },

@@ -1,5 +1,5 @@
 /** A kernel's module linked with the memory, which later launches use again. */
-import { hostImports, paramGlobal, type WordGlobal } from '../../../engine/codegen/host.ts';
+import { hostImports, paramGlobal, type WordGlobal, wordGlobals } from '../../../engine/codegen/host.ts';
 
 /** Runs `count` consecutive blocks of a kernel. */
 export type RunBlocks = (x: number, y: number, z: number, count: number) => void;
@@ -41,6 +41,9 @@ export function newInstance(
   Object.assign(imports.env!, more);
   const { exports } = new WebAssembly.Instance(wasm, imports);
   const global = (name: string): WebAssembly.Global => exports[name] as WebAssembly.Global;
+  const words = wordGlobals.map((name) => ({ name, cell: global(name) }));
+  const params: WebAssembly.Global[] = [];
+  for (let i = 0; paramGlobal(i) in exports; i++) params.push(global(paramGlobal(i)));
   const instance: KernelInstance = {
     run: exports.run as RunBlocks,
     parts: 'turn' in exports ? (exports as unknown as BlockParts) : undefined,
@@ -48,10 +51,13 @@ export function newInstance(
     isBusy: false,
     memory,
     global,
-    set({ words, paramAddresses }) {
-      for (const [name, value] of Object.entries(words)) global(name).value = value;
-      paramAddresses.forEach((address, i) => {
-        global(paramGlobal(i)).value = address;
+    set(given) {
+      for (const { name, cell } of words) {
+        const value = given.words[name];
+        if (value !== undefined) cell.value = value;
+      }
+      given.paramAddresses.forEach((address, i) => {
+        params[i]!.value = address;
       });
     },
     word: (name) => global(name).value as number,

@@ -6,7 +6,7 @@ import type { Binary, Unary } from '../../codegen/emitter.ts';
 import type { FloatOp } from '../../codegen/mnemonics.ts';
 import { withScratch } from '../../codegen/scratch.ts';
 import { type LaneGroup, type PartWriter, typeOf } from '../lanes/lane-group.ts';
-import { evenWords } from '../lanes/vectors.ts';
+import { evenWords, longs, words } from '../lanes/vectors.ts';
 import { isShortFloat, onShorts, widenShort } from './f16-conversions.ts';
 import { fusedDoubles, fusedHalves } from './fma-f64-f16.ts';
 
@@ -66,16 +66,20 @@ export const approximate =
     };
   };
 
-/** Negation and absolute value change the sign bit only, also of a NaN. */
+/** The sign bit of each lane of a float type. */
+export const signOf = (type: string): number[] => (type === 'f64' ? longs(1n << 63n) : words(type === 'f32' ? 1 << 31 : 0x8000));
+
+/**
+ * Negation and absolute value change the sign bit only, also of a NaN. Engines compile `f32x4.neg` to three instructions, the first two of which
+ * build the sign bit that a constant has.
+ */
 export const signBit =
   (name: 'neg' | 'abs') =>
   (s: LaneGroup, inst: Unary): PartWriter => {
-    const shape = shapeOfFloat(inst.type);
+    const sign = signOf(inst.type);
     return (part) => {
       s.part(inst.a, part);
-      if (shape) return s.code.op(`${shape}.${name}`);
-      const bits = name === 'neg' ? 0x8000 : 0x7fff;
-      s.code.v128([bits, bits, bits, bits]);
+      s.code.v128(name === 'neg' ? sign : sign.map((word) => ~word));
       s.code.op(name === 'neg' ? 'v128.xor' : 'v128.and');
     };
   };
