@@ -62,8 +62,10 @@ export class CufftPlan {
     this.#precision = /[ZD]/.test(sizes.type) ? 'f64' : 'f32';
     const total = sizes.n.reduce((product, n) => product * n, sizes.batch);
     const pitch = halvedPitch(sizes);
-    const lengths = sizes.n.map((n) => (radicesOf(n) ? 0 : (total / n) * numbersBetween(paddedLength(n))));
-    const between = Math.max(pitchBetween(sizes.n[2]), numbersBetween(sizes.n[2]), pitch ?? 0);
+    // Rows between passes over lines may have gaps.
+    const row = (length: number): number => (hasBlocks ? length : numbersBetween(length));
+    const lengths = sizes.n.map((n) => (total / n) * row(radicesOf(n) ? n : paddedLength(n)));
+    const between = Math.max(hasBlocks ? 0 : pitchBetween(sizes.n[2]), pitch ?? 0);
     const most = Math.max((total / sizes.n[2]) * between, ...lengths);
     if (most > 2 ** 31 - 2 ** 16) refuse('cufftPlan', `${most} numbers are more than 2147418112`);
     const array = (): Arrays => ({ re: this.#allocate(most), im: this.#allocate(most), stride: 1 });
