@@ -141,7 +141,8 @@ function keyOfValue(value: Value): string {
   if (value.kind === 'instruction') return `%${value.number}`;
   if (value.kind === 'argument') return `$${value.index}`;
   if (value.kind === 'constant' && value.form === 'int') return `${value.value}:${value.type.bits}`;
-  if (value.kind === 'constant' && value.form === 'float') return `${value.bits}:${typeKey(value.type)}`;
+  // Not as an integer's, since the number of a type may be a width.
+  if (value.kind === 'constant' && value.form === 'float') return `${value.bits}f${typeKey(value.type)}`;
   if (value.kind === 'constant' && value.form === 'cast') return `(${value.opcode} ${typeKey(value.type)} ${keyOfValue(value.value)})`;
   if (value.kind === 'constant' && value.form === 'gep')
     return `(gep ${value.inbounds} ${typeKey(value.type)} ${keyOfValue(value.base)} ${value.indices.map(keyOfValue).join(' ')})`;
