@@ -4,6 +4,7 @@ import type { KernelReflection } from '../../air/abi.ts';
 import type { CudaBinding, CudaFunctionFacts, CudaHandle, PackedArguments } from '../../ffi/index.ts';
 import type { DeviceBuffer, DeviceInfo } from '../device.ts';
 import type { Images } from './images.ts';
+import type { Queue } from './queue.ts';
 
 export interface Context {
   /** The driver, whose calls work on the context of this device. */
@@ -18,6 +19,8 @@ export interface Context {
   /** Events around a launch, which measure its time. */
   readonly events: { readonly start: CudaHandle; readonly end: CudaHandle };
   /** Addresses that are freed when the device is closed. */
+  /** Launches that are not waited for; undefined where the driver cannot tell which one failed. */
+  readonly queue: Queue | undefined;
   readonly memory: Set<bigint>;
   readonly modules: Set<CudaHandle>;
   readonly images: Images;
