@@ -21,7 +21,7 @@ interface Kept {
 }
 
 /** What is kept for each device, since it was opened or reset. */
-const keptOf = new WeakMap<Device, { readonly age: number; readonly list: Kept[] }>();
+const reserveOf = new WeakMap<Device, { readonly age: number; readonly list: Kept[] }>();
 /** The memory that a buffer is the start of. */
 const wholes = new WeakMap<object, Bytes>();
 
@@ -29,10 +29,10 @@ const wholes = new WeakMap<object, Bytes>();
 function listOf(device: Device): Kept[] {
   const { context } = device.defaultStream;
   const { age } = context;
-  const known = keptOf.get(device);
+  const known = reserveOf.get(device);
   if (known?.age === age) return known.list;
   const list: Kept[] = [];
-  keptOf.set(device, { age, list });
+  reserveOf.set(device, { age, list });
   const trimForOthers = (): void => {
     for (const { bytes } of list.splice(0)) bytes.free();
   };

@@ -3,34 +3,11 @@
  * writes its number to memory of the host, which says how far the stream came.
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { CudaBinding, CudaFault, CudaHandle, CudaMark } from '../../ffi/index.ts';
+import type { CudaBinding, CudaFault, CudaHandle } from '../../ffi/index.ts';
 import type { LaunchRequest, LaunchResult } from '../device.ts';
-import type { Context, CudaKernel } from './context.ts';
+import type { Context, CudaKernel, Queue, Queued, Span } from './context.ts';
 import { faultText, isSticky, reportFault, reportLost } from './faults.ts';
 import { waitFor } from './wait.ts';
-
-/** Events around a launch. */
-interface Span {
-  readonly start: CudaHandle;
-  readonly end: CudaHandle;
-}
-
-/** A launch on its way. */
-interface Queued {
-  readonly number: number;
-  readonly span: Span;
-  readonly request: LaunchRequest;
-  readonly kernel: CudaKernel;
-}
-
-/** The launches of a device that have not been waited for. */
-export interface Queue {
-  readonly mark: CudaMark;
-  /** The number of the last launch. */
-  last: number;
-  readonly pending: Set<Queued>;
-  readonly spare: Span[];
-}
 
 /** A queue for a stream, if the driver can write marks: it is tried. */
 export function openQueue(binding: CudaBinding, stream: CudaHandle): Queue | undefined {
