@@ -1,8 +1,8 @@
 /** The state of the CUDA device. */
 
 import type { KernelReflection } from '../../air/abi.ts';
-import type { CudaBinding, CudaFunctionFacts, CudaHandle, PackedArguments } from '../../ffi/index.ts';
-import type { DeviceBuffer, DeviceInfo } from '../device.ts';
+import type { CudaBinding, CudaFunctionFacts, CudaHandle, CudaMark, PackedArguments } from '../../ffi/index.ts';
+import type { DeviceBuffer, DeviceInfo, LaunchRequest } from '../device.ts';
 import type { Images } from './images.ts';
 
 export interface Context {
@@ -18,6 +18,8 @@ export interface Context {
   /** Events around a launch, which measure its time. */
   readonly events: { readonly start: CudaHandle; readonly end: CudaHandle };
   /** Addresses that are freed when the device is closed. */
+  /** Launches that are not waited for; undefined where the driver cannot tell which one failed. */
+  readonly queue: Queue | undefined;
   readonly memory: Set<bigint>;
   readonly modules: Set<CudaHandle>;
   readonly images: Images;
@@ -44,4 +46,27 @@ export interface CudaKernel {
   allowedShared: number;
   /** Whether the driver has allowed clusters of more than eight blocks. */
   hasLargeClusters: boolean;
+}
+
+/** Events around a launch. */
+export interface Span {
+  readonly start: CudaHandle;
+  readonly end: CudaHandle;
+}
+
+/** A launch on its way. */
+export interface Queued {
+  readonly number: number;
+  readonly span: Span;
+  readonly request: LaunchRequest;
+  readonly kernel: CudaKernel;
+}
+
+/** The launches of a device that have not been waited for. */
+export interface Queue {
+  readonly mark: CudaMark;
+  /** The number of the last launch. */
+  last: number;
+  readonly pending: Set<Queued>;
+  readonly spare: Span[];
 }
