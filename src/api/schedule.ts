@@ -1,7 +1,8 @@
 /**
  * The order of work: tasks with dependencies by CUDA's rules for streams and events, independent of devices. A stream executes its
- * tasks in order. Tasks that a device keeps in order by itself are handed to it one behind the other, and waited for when nothing else is ready. The legacy default stream waits for all earlier work of blocking streams, and their later work waits for it.
- * Non-blocking streams are independent of it.
+ * tasks in order. Tasks that a device keeps in order by itself are handed to it one behind the other, and waited for when nothing else
+ * is ready. The legacy default stream waits for all earlier work of blocking streams, and their later work waits for it. Non-blocking
+ * streams are independent of it.
  *
  * Source: CUDA Runtime API 13.0, "Stream synchronization behavior".
  */

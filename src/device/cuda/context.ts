@@ -17,9 +17,9 @@ export interface Context {
   readonly stream: CudaHandle;
   /** Events around a launch, which measure its time. */
   readonly events: { readonly start: CudaHandle; readonly end: CudaHandle };
-  /** Addresses that are freed when the device is closed. */
   /** Launches that are not waited for; undefined where the driver cannot tell which one failed. */
   readonly queue: Queue | undefined;
+  /** Addresses that are freed when the device is closed. */
   readonly memory: Set<bigint>;
   readonly modules: Set<CudaHandle>;
   readonly images: Images;
