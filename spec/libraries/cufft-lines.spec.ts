@@ -126,6 +126,7 @@ test('lines of one thread, of a block, and of two passes', async () => {
     [1000, 2],
     [2048, 3],
     [32768, 1],
+    [32768, 4],
   ] as const)
     await complex({ n: [length], batch });
   await complex({ n: [512], batch: 5, direction: 1, isInPlace: true });
@@ -173,6 +174,8 @@ prove(test, 'lines of many lengths', async () => {
     for (let bits = 9; bits <= 20; bits++) await complex({ n: [2 ** bits], batch: bits < 14 ? 3 : 1, isDouble, direction: 1 });
     for (const length of [66, 90, 130, 154, 350, 1014, 8192, 16384, 65536]) await real({ n: [length], batch: 2, isDouble });
     for (const length of [1009, 3000, 10007, 20000, 30030]) await complex({ n: [length], isDouble });
+    for (const length of [32768, 65536]) await real({ n: [length], batch: 4, isDouble });
+    for (const length of [20011, 50000]) await complex({ n: [length], batch: 4, isDouble });
     for (const n of [
       [2048, 5],
       [4096, 3],
@@ -203,6 +206,7 @@ test('no races and no missing barriers', async () => {
     { ...common, across: 'columns', lanes: 4, lengths: [32, 1], kind: 'first' },
     { ...common, across: 'items', lanes: 4, lengths: [8, 16], kind: 'plain' },
     { ...common, across: 'items', lanes: 4, lengths: [5, 7], kind: 'split' },
+    { ...common, across: 'items', lanes: 4, lengths: [16, 8], kind: 'split', isLong: true },
     { ...common, across: 'items', lanes: 4, lengths: [8, 16], kind: 'join' },
     { ...common, across: 'items', lanes: 4, lengths: [8, 16], kind: 'convolution' },
   ];
@@ -211,7 +215,7 @@ test('no races and no missing barriers', async () => {
     kernel.module(device, { compile: { target: 'cpu', sanitize: true, marks: true } });
     const whole = product(form.lengths);
     const [units, inner] = [form.across === 'rows' ? 32 : 2, 16];
-    const memory = linePointers.map((name, i) => [name, device.bufferOf('f32', numbers(64 * (whole + 1), i))]);
+    const memory = linePointers.map((name, i) => [name, device.bufferOf('f32', numbers(64 * (whole + 1), i + 1))]);
     const isItems = form.across === 'items';
     const pitch = isItems ? whole + 1 : whole * inner;
     const words = { units, inner, fromPitch: pitch, fromStep: inner, toPitch: pitch, toStep: form.kind === 'first' ? whole : inner };

@@ -50,6 +50,8 @@ export interface LineForm {
    * numbers, to the first half of their transform and back; `convolution` pads a line, convolves it with a chirp and cuts it.
    */
   readonly kind: 'plain' | 'first' | 'split' | 'join' | 'convolution';
+  /** Of `items`: whether a line is in global memory between its factors, because it is too long for that of a block. */
+  readonly isLong?: boolean;
   /** Whether the number of columns is a multiple of the lanes. */
   readonly isFull: boolean;
   /** Of `rows`: numbers from one line to the next, of the input and of the output. */
@@ -58,18 +60,24 @@ export interface LineForm {
 
 /** The reals of lines between their steps, in shared memory. */
 const ownReals = ([a, b]: readonly [number, number]): number => 2 * threads * Math.max(a, b);
+/** Numbers from one column to the next between the factors of a line: with a gap, as those of a power of two share few places of the caches. */
+const pitchOf = (length: number): number => length + (length % 64 === 0 ? 4 : 0);
+/** Numbers of a line between its factors, and of the line beside it that takes real numbers apart. */
+export const lineNumbers = ({ lengths: [a, b], kind }: Pick<LineForm, 'lengths' | 'kind'>): number =>
+  pitchOf(a) * b + (kind === 'plain' ? 0 : a * b);
 /** The reals of shared memory of a block. */
-export function sharedReals({ across, lanes, lengths, kind }: Pick<LineForm, 'across' | 'lanes' | 'lengths' | 'kind'>): number {
+export function sharedReals(form: Pick<LineForm, 'across' | 'lanes' | 'lengths' | 'kind' | 'isLong'>): number {
+  const { across, lanes, lengths, isLong } = form;
   const [a, b] = lengths;
-  if (b === 1) return ownReals(lengths);
-  return ownReals(lengths) + 2 * a * b * (across === 'columns' ? lanes : kind === 'plain' ? 1 : 2);
+  if (b === 1 || isLong) return ownReals(lengths);
+  return ownReals(lengths) + 2 * (across === 'columns' ? lanes * a * b : lineNumbers(form));
 }
 
 const kernels = new Map<string, TypedKernel>();
 
 /** The kernel of a pass. */
 export function lineKernel(form: LineForm): TypedKernel {
-  const { precision, across, lanes, lengths, kind, isFull, pitches = [] } = form;
+  const { precision, across, lanes, lengths, kind, isFull, isLong, pitches = [] } = form;
   const words = [
     'cufft',
     precision,
@@ -79,6 +87,7 @@ export function lineKernel(form: LineForm): TypedKernel {
     form.from,
     form.to,
     isFull ? 'full' : 'ragged',
+    ...(isLong ? ['long'] : []),
     ...pitches,
   ];
   const name = words.join('_');
@@ -230,20 +239,23 @@ function oneLine(p: LineArguments, form: LineForm, type: Type<'f32'>): void {
       if (count % lanes === 0) visit(item, group);
       else when(item.lt(count), () => visit(item, group));
     });
-  const inShared = (at: number): Side => ({
-    ...{ stored: 'parts', re: sharedFrom(type, at), im: sharedFrom(type, at + whole), start: [], step: 1 },
-  });
-  const middle = inShared(0);
+  const numbers = lineNumbers(form);
+  const inside = (at: number): Side =>
+    form.isLong
+      ? { stored: 'parts', re: p.workRe.at(at).pointer(), im: p.workIm.at(at).pointer(), start: [line.mul(numbers)], step: 1 }
+      : { stored: 'parts', re: sharedFrom(type, at), im: sharedFrom(type, numbers + at), start: [], step: 1 };
+  const pitch = pitchOf(a);
+  const middle = inside(0);
   const transform = (source: Side, target: Side): void => {
     own(b, (column, group) => {
       const { read } = portsOf({ ...from(source, column), step: b }, type);
-      const { write } = portsOf(from(middle, column.mul(a)), type);
+      const { write } = portsOf(from(middle, column.mul(pitch)), type);
       const turns = portsOf(turnsOf(p, form, group, a), type);
       transformLine({ ...linesOf(p, form, 0, memory), read, write: (u, value) => write(u, multiply(value, turns.read(u))) });
     });
     syncThreads();
     own(a, (row) => {
-      const { read } = portsOf({ ...from(middle, row), step: a }, type);
+      const { read } = portsOf({ ...from(middle, row), step: pitch }, type);
       const { write } = portsOf({ ...from(target, row), step: a }, type);
       transformLine({ ...linesOf(p, form, 1, memory), read, write });
     });
@@ -251,8 +263,8 @@ function oneLine(p: LineArguments, form: LineForm, type: Type<'f32'>): void {
   const given: Side = { stored: form.from, re: p.fromRe, im: p.fromIm, start: [line.mul(p.fromPitch)], step: 1 };
   const taken: Side = { stored: form.to, re: p.toRe, im: p.toIm, start: [line.mul(p.toPitch)], step: 1 };
   if (kind === 'plain') return transform(given, taken);
-  const inside: Inside = { p, type, whole, given, taken, other: inShared(2 * whole), own, transform };
-  if (kind === 'split') split(inside);
-  else if (kind === 'join') join(inside);
-  else convolve(inside);
+  const all: Inside = { p, type, whole, given, taken, other: inside(pitch * b), own, transform };
+  if (kind === 'split') split(all);
+  else if (kind === 'join') join(all);
+  else convolve(all);
 }

@@ -4,7 +4,7 @@ import type { TypedKernel } from '../build/index.ts';
 import { type Step, storedAs, type Table } from './arrays.ts';
 import type { Precision } from './kernels.ts';
 import { lineRadices, stepRoots } from './line.ts';
-import { blockOf, type LineForm, lineKernel, sharedReals } from './line-pass.ts';
+import { blockOf, type LineForm, lineKernel, lineNumbers, sharedReals } from './line-pass.ts';
 import type { Stored } from './line-ports.ts';
 import { chirpOf, type Parts, paddedLength, rootsOfUnity } from './tables.ts';
 
@@ -13,6 +13,8 @@ export interface LineHost {
   readonly device: Device;
   readonly precision: Precision;
   table(name: string, make: () => Parts): Table;
+  /** Memory of `count` numbers while a launch runs. */
+  work(count: number): Table;
   launch(
     kernel: TypedKernel,
     grid: number,
@@ -23,7 +25,9 @@ export interface LineHost {
 }
 
 /** The longest line of one thread, and of a pass over columns; and the bytes of shared memory that a block may have: what stays in the second cache. */
-const [longestOwn, longestColumn, maxSharedBytes] = [64, 4096, 160 * 1024];
+const [longestOwn, longestColumn, maxSharedBytes] = [64, 4096, 180 * 1024];
+/** The longest line of a block that has it in global memory, and the least number of such lines: fewer are left to all threads of the device. */
+const [longestLine, minLongLines] = [2 ** 17, 4];
 const bytesOf = (precision: Precision): number => (precision === 'f32' ? 4 : 8);
 
 /** What a number costs in the steps of a line, about: instructions of loads, stores and roots, and of small transforms. */
@@ -33,7 +37,10 @@ const costOf = (radices: readonly number[]): number => radices.reduce((sum, radi
 const waste = (items: number): number => (Math.ceil(items / 4) * 4) / items;
 
 /** The best two factors of a length whose block has enough shared memory; undefined where there are none. */
-function factorsOf(length: number, form: Pick<LineForm, 'precision' | 'across' | 'lanes' | 'kind'>): [number, number] | undefined {
+function factorsOf(
+  length: number,
+  form: Pick<LineForm, 'precision' | 'across' | 'lanes' | 'kind' | 'isLong'>,
+): [number, number] | undefined {
   let [best, least]: [[number, number] | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
   for (let a = 2; a < length; a++) {
     const b = length / a;
@@ -80,6 +87,7 @@ function load(device: Device, kernel: TypedKernel, lanes: number): void {
 function stepOf(host: LineHost, pass: Pass): Step {
   const { form, units, inner, turns, other, filter, length = 0 } = pass;
   const { precision } = host;
+  const work = form.isLong ? host.work(units * lineNumbers(form)) : undefined;
   const [a, b] = form.lengths;
   const steps = host.table(`steps ${a} ${b}`, () => {
     const re = Float64Array.from([...stepRoots(lineRadices(a)!), ...stepRoots(lineRadices(b)!), 0]);
@@ -87,7 +95,13 @@ function stepOf(host: LineHost, pass: Pass): Step {
   });
   const [, none] = [steps.re, steps.im];
   const parts = (name: string, table: Table | undefined) => ({ [`${name}Re`]: table?.re ?? none, [`${name}Im`]: table?.im ?? none });
-  const tables = { steps: steps.re, turns: turns?.re ?? none, ...parts('other', other), ...parts('filter', filter) };
+  const tables = {
+    steps: steps.re,
+    turns: turns?.re ?? none,
+    ...parts('other', other),
+    ...parts('filter', filter),
+    ...parts('work', work),
+  };
   const block = blockOf(form);
   const [lanes, groups] = block;
   const grid = b > 1 ? units : Math.ceil(form.across === 'rows' ? units / lanes / groups : units / groups);
@@ -141,6 +155,16 @@ export function numbersBetween(length: number): number {
   return passes ? Math.max(length, passes[1] * pitchBetween(passes[0])) : length;
 }
 
+/** The form of a pass of some lines each of which has a block; undefined where they are too long. */
+function lineForm(precision: Precision, length: number, lines: number, kind: LineForm['kind']): Pass['form'] | undefined {
+  const common = { across: 'items', lanes: 4, kind, isFull: true } as const;
+  const inShared = factorsOf(length, { precision, ...common });
+  if (inShared) return { ...common, lengths: inShared };
+  const isLong = length <= longestLine && lines >= minLongLines;
+  const lengths = isLong ? factorsOf(length, { precision, ...common, isLong }) : undefined;
+  return lengths && { ...common, lengths, isLong };
+}
+
 /** The passes of lines whose numbers are neighbors; undefined where other passes have to do. */
 export function rowSteps(host: LineHost, length: number, rows: number): Step[] | undefined {
   const { precision } = host;
@@ -149,11 +173,8 @@ export function rowSteps(host: LineHost, length: number, rows: number): Step[] |
     const form = { across: 'rows', lanes: 4, lengths: [length, 1], kind: 'plain', isFull: true } as const;
     return [stepOf(host, { form, units: rows, inner: 1, places: rowPlaces(length) })];
   }
-  const lengths = factorsOf(length, { precision, across: 'items', lanes: 4, kind: 'plain' });
-  if (lengths) {
-    const form = { across: 'items', lanes: 4, lengths, kind: 'plain', isFull: true } as const;
-    return [stepOf(host, { form, units: rows, inner: 1, places: rowPlaces(length), turns: turnsOf(host, ...lengths, 4) })];
-  }
+  const form = lineForm(precision, length, rows, 'plain');
+  if (form) return [stepOf(host, { form, units: rows, inner: 1, places: rowPlaces(length), turns: turnsOf(host, ...form.lengths, 4) })];
   const passes = passesOf(length);
   if (!passes) return undefined;
   const [a, b] = passes;
@@ -210,32 +231,30 @@ export function realStep(host: LineHost, length: number, rows: number, kind: 'sp
   const { precision } = host;
   const half = length / 2;
   if (length % 2 !== 0 || half <= longestOwn / 2 || !lineRadices(half)) return undefined;
-  const lengths = factorsOf(half, { precision, across: 'items', lanes: 4, kind });
-  if (!lengths) return undefined;
-  const form = { across: 'items', lanes: 4, lengths, kind, isFull: true } as const;
+  const form = lineForm(precision, half, rows, kind);
+  if (!form) return undefined;
   const other = host.table(`roots ${length}`, () => rootsOfUnity(length));
-  return stepOf(host, { form, units: rows, inner: 1, places: rowPlaces(half), turns: turnsOf(host, ...lengths, 4), other });
+  return stepOf(host, { form, units: rows, inner: 1, places: rowPlaces(half), turns: turnsOf(host, ...form.lengths, 4), other });
 }
 
 /** A pass of rows of a length with a large prime; undefined where other passes have to do. */
 export function convolutionStep(host: LineHost, length: number, rows: number): Step | undefined {
   const padded = paddedLength(length);
   if (padded <= longestOwn / 2) return undefined;
-  const lengths = factorsOf(padded, { precision: host.precision, across: 'items', lanes: 4, kind: 'convolution' });
-  if (!lengths) return undefined;
+  const form = lineForm(host.precision, padded, rows, 'convolution');
+  if (!form) return undefined;
   let made: ReturnType<typeof chirpOf> | undefined;
   const both = (): ReturnType<typeof chirpOf> => {
     made ??= chirpOf(length, padded);
     return made;
   };
   const [other, filter] = [host.table(`chirp ${length}`, () => both().chirp), host.table(`filter ${length}`, () => both().filter)];
-  const form = { across: 'items', lanes: 4, lengths, kind: 'convolution', isFull: true } as const;
   return stepOf(host, {
     form,
     units: rows,
     inner: 1,
     places: rowPlaces(length),
-    turns: turnsOf(host, ...lengths, 4),
+    turns: turnsOf(host, ...form.lengths, 4),
     other,
     filter,
     length,

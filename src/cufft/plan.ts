@@ -72,6 +72,7 @@ export class CufftPlan {
     this.#work = [array(), array()];
     this.#lineHost = {
       ...{ device, precision: this.#precision, table: (name, make) => this.#table(name, make) },
+      work: (count) => ({ re: this.#allocate(count), im: this.#allocate(count) }),
       launch: (kernel, grid, args, block, shared) => this.#launch(kernel, grid, args, block, shared),
     };
     this.#halved = pitch === undefined ? undefined : this.#halvedOf(total / sizes.n[2], pitch);
