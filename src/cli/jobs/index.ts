@@ -13,7 +13,7 @@ import { packedJob, type ShareAnswer, shareWord, unpackedAnswer } from './protoc
 /** Memory that a process may take: most of what the largest modules of real programs take. */
 const bytesOfProcess = 600 * 1024 * 1024;
 
-/** Each process reads and checks the whole module, so that more of them gain little. */
+/** Each process reads the whole module, so that more of them gain little. */
 const maxDefault = 4;
 
 /**
