@@ -17,6 +17,7 @@ ask_helper() {
   [ -z "${CUMETAL_RECORD-}${CUMETAL_RECORD_KERNEL-}${CUMETAL_RECORD_LIMIT-}${CUMETAL_RECORD_VARIABLES-}${CUMETAL_SYSROOT-}" ] || return 0
   [ -z "${CUMETAL_TOOLKIT-}${CUMETAL_TRACE-}${CUMETAL_TUNING-}${CUMETAL_VERIFY-}${CUMETAL_WEBGPU-}" ] || return 0
   find_files "$@" || return 0
+  command -v cat >/dev/null && command -v rm >/dev/null || return 0
 
   # Who makes the file has the two pipes of this number, until the helper has answered.
   { IFS= read -r number <"$pipes/next"; } 2>/dev/null || return 0
@@ -65,7 +66,8 @@ find_files() {
     /*) path=$to ;;
     *) path=$PWD/$to ;;
   esac
-  part=${path%/*}/.cumetal-$$-0.new
+  # The program has this number too, and names of its own with it.
+  part=${path%/*}/.cumetal-0-$$.new
   [ ! -L "$path" ] || return 1
   [ ! -e "$path" ] || { [ -f "$path" ] && [ -w "$path" ]; }
 }

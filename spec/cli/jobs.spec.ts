@@ -39,6 +39,21 @@ test('findings are those of one process, in their order', () => {
   assert.equal(built(faulty, '-j', '2'), one);
 });
 
+test('findings of the check, in the shares of several processes, are said once and in order', () => {
+  const newer = 'bmsk.wrap.b32 %r1, %r1, %r1;';
+  const wide = (name: string): string => entry(name, `${newer} mov.u32 %r1, 1;\nszext.wrap.u32 %r1, %r1, %r1;`);
+  const warned = entry('k0', newer) + text.slice(text.indexOf('.visible')) + wide('k4') + wide('k5');
+  const head = text.slice(0, text.indexOf('.visible'));
+  const one = built(head + warned, '-j', '1');
+  assert.is(one.status, 0);
+  assert.is(one.stderr.match(/warning\[CM2110\]/g)?.length, 2);
+  for (const jobs of ['2', '4', '9']) assert.equal(built(head + warned, '-j', jobs), one);
+  const wrong = head + warned + entry('k6', 'mov.f32 %r1, 1;') + entry('k7', 'add.u32 %r1, %r1, %r9;');
+  const none = built(wrong, '-j', '1');
+  assert.is(none.status, 3);
+  assert.equal(built(wrong, '-j', '3'), none);
+});
+
 test('without a count, two cores and the memory that they need are for one process', () => {
   const gigabyte = 2 ** 30;
   assert.equal(

@@ -3,8 +3,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
-import { packedEntries, packedJob, unpackedEntries, unpackedJob } from '../../src/cli/jobs/protocol.ts';
-import { type CompiledEntry, type CompileOptions, compile, compiledOfShares, compileShare, joined } from '../../src/compile/index.ts';
+import { packedAnswer, packedJob, type ShareAnswer, unpackedAnswer, unpackedJob } from '../../src/cli/jobs/protocol.ts';
+import { type CompileOptions, compile, compiledOfShares, compileShare, joined } from '../../src/compile/index.ts';
 import { entriesOfShare } from '../../src/compile/shares.ts';
 
 const test = suite('compile/shares');
@@ -24,11 +24,11 @@ const text = head + helper + [9, 2, 40, 1, 7, 3].map((lines, i) => entry(`kernel
 const sourceOf = (text: string): SourceFile => new SourceFile('k.ptx', text);
 
 /** All shares, each of which has come out of its bytes as another process has it. */
-function inShares(source: SourceFile, options: CompileOptions, count: number): (CompiledEntry[] | 'unchecked' | undefined)[] {
+function inShares(source: SourceFile, options: CompileOptions, count: number): (ShareAnswer | undefined)[] {
   return Array.from({ length: count }, (_, number) => {
     const { path, text, ...job } = unpackedJob(packedJob({ path: source.path, text: source.text, options, share: { number, count } }))!;
-    const made = compileShare(new SourceFile(path, text), job.options, job.share, new Diagnostics());
-    return typeof made === 'object' ? unpackedEntries(packedEntries(made.entries)) : made;
+    const made = compileShare(new SourceFile(path, text), job.options, job.share);
+    return made && unpackedAnswer(packedAnswer(made));
   });
 }
 
@@ -36,7 +36,7 @@ test('the metallib and the reflection of all shares are those of the module', ()
   for (const target of ['macos15', 'cpu'] as const)
     for (const count of [1, 2, 3, 8]) {
       const whole = compile(sourceOf(text), { target }, new Diagnostics())!;
-      const parts = inShares(sourceOf(text), { target }, count) as CompiledEntry[][];
+      const parts = inShares(sourceOf(text), { target }, count) as ShareAnswer[];
       const all = joined(parts, 6)!;
       const made = compiledOfShares(all, { target });
       assert.ok(Buffer.from(made.metallib).equals(whole.metallib), `${target} in ${count}`);
@@ -56,24 +56,52 @@ test('every entry is in one share, and the longest are apart', () => {
   assert.not.ok(entriesOfShare(lengths, { number: 0, count: 2 }).has(3));
 });
 
-test('a share with findings is none, and a module with errors is not checked twice', () => {
+test('a share with findings of the passes is none, and neither is one of a module with faults in its text', () => {
   const large = entry('large', 1).replace('{', '{ .shared .b8 much[300000]; .reg .b64 %q; mov.u64 %q, much; st.global.u64 [%q], %q;');
   const parts = inShares(sourceOf(text + large), { target: 'macos15' }, 2);
   assert.is(parts.filter((part) => part === undefined).length, 1);
-  assert.equal(inShares(sourceOf(`${text}nonsense`), { target: 'macos15' }, 2), ['unchecked', 'unchecked']);
-  const own = new Diagnostics();
-  compileShare(sourceOf(`${text}nonsense`), { target: 'macos15' }, { number: 1, count: 2 }, own);
-  const whole = new Diagnostics();
-  compile(sourceOf(`${text}nonsense`), { target: 'macos15' }, whole);
-  assert.equal(own.list, whole.list);
+  assert.equal(inShares(sourceOf(`${text}nonsense`), { target: 'macos15' }, 2), [undefined, undefined]);
+});
+
+test('a process checks what it compiles and what that calls: an error or a warning elsewhere is that of another process', () => {
+  const faulty = entry('faulty', 1).replace('mad.lo.u32', 'mad.lo.f32');
+  const among = (bad: string, count: number): string =>
+    inShares(sourceOf(text + bad), {}, count)
+      .map((part) => (part ? (part.isSilent ? '.' : 'w') : 'x'))
+      .join('');
+  assert.equal(among('', 7), '.......');
+  assert.is(among(faulty, 7).replaceAll('.', ''), 'x');
+  const warned = entry('warned', 1).replace('ret;', 'bmsk.wrap.b32 %r5, %r4, %r4; ret;');
+  assert.is(among(warned, 7).replaceAll('.', ''), 'w');
+  // What all entries call is checked by all.
+  const all = inShares(sourceOf(text.replace('add.u32 %r2, %r1, %r1', 'add.f32 %r2, %r1, %r1.x')), {}, 2);
+  assert.equal(all, [undefined, undefined]);
+});
+
+test('functions that call themselves have the order of the whole module in every share', () => {
+  const loop = (name: string, other: string): string =>
+    `.func (.param .u32 r) ${name}(.param .u32 a) { .reg .pred %p; .reg .b32 %r<3>; ld.param.u32 %r1, [a]; setp.eq.u32 %p, %r1, 0; @%p bra END; add.u32 %r1, %r1, -1;
+{ .param .b32 in; .param .b32 out; st.param.b32 [in], %r1; call (out), ${other}, (in); ld.param.b32 %r1, [out]; }
+END: st.param.u32 [r], %r1; ret; }\n`;
+  const declared = ['fa', 'fb', 'fc', 'fd'].map((name) => `.func (.param .u32 r) ${name}(.param .u32 a);\n`).join('');
+  const functions = declared + loop('fa', 'fb') + loop('fb', 'fa') + loop('fc', 'fd') + loop('fd', 'fc');
+  const calling = (name: string, lines: number, ...called: string[]): string =>
+    called.reduce((body, each) => body.replace('call (out), twice', `call (out), ${each}, (in); call (out), twice`), entry(name, lines));
+  const module = head + helper + functions + calling('k0', 9, 'fc') + calling('k1', 8, 'fb', 'fd', 'fa') + calling('k2', 7, 'fa', 'fc');
+  for (const target of ['macos15', 'cpu'] as const) {
+    const source = sourceOf(module);
+    const whole = compile(source, { target }, new Diagnostics(source))!;
+    const made = compiledOfShares(joined(inShares(sourceOf(module), { target }, 3) as ShareAnswer[], 3)!, { target });
+    assert.ok(Buffer.from(made.metallib).equals(whole.metallib), target);
+  }
 });
 
 test('entries that are missing, or there twice, are no module, and neither are bytes that were cut off', () => {
-  const parts = inShares(sourceOf(text), {}, 2) as CompiledEntry[][];
+  const parts = inShares(sourceOf(text), {}, 2) as ShareAnswer[];
   assert.is(joined([parts[0]!], 6), undefined);
   assert.is(joined([...parts, parts[0]!], 6), undefined);
-  const bytes = packedEntries(parts[0]!);
-  for (const length of [0, 3, 20, bytes.length - 1]) assert.is(unpackedEntries(bytes.subarray(0, length)), undefined, `${length}`);
+  const bytes = packedAnswer(parts[0]!);
+  for (const length of [0, 3, 20, bytes.length - 1]) assert.is(unpackedAnswer(bytes.subarray(0, length)), undefined, `${length}`);
 });
 
 test.run();

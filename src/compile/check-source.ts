@@ -9,7 +9,7 @@ import type { CompileOptions } from './options.ts';
 /** Parses and checks a source, with lints if requested; returns nothing after reporting errors. */
 export function checkSource(
   source: SourceFile,
-  options: CompileOptions & Pick<CheckOptions, 'keepsExternal'>,
+  options: CompileOptions & Pick<CheckOptions, 'keepsExternal' | 'share'>,
   diagnostics: Diagnostics,
 ): Checked | undefined {
   const whole = options.keepsExternal ? source : withRuntime(source);
@@ -58,7 +58,9 @@ const checkOptions = ({
   ptxStrict,
   lints,
   keepsExternal,
-}: CompileOptions & Pick<CheckOptions, 'keepsExternal'>): CheckOptions => ({
+  share,
+}: CompileOptions & Pick<CheckOptions, 'keepsExternal' | 'share'>): CheckOptions => ({
+  ...(share ? { share } : {}),
   ...(keepsExternal ? { keepsExternal } : {}),
   ...(entries ? { entries } : {}),
   ...(ptxStrict ? { isStrict: true } : {}),

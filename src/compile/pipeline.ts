@@ -244,19 +244,17 @@ function toAir<T>(
   finish: (module: LlvmModule) => T,
 ): AirModules<T> | undefined {
   const checked = checkSource(source, options, diagnostics);
-  return checked && checkedToAir({ source, checked, mine: undefined }, options, diagnostics, finish);
+  return checked && checkedToAir({ source, checked }, options, diagnostics, finish);
 }
 
 export interface CheckedText {
   readonly source: SourceFile;
   readonly checked: Checked;
-  /** The numbers of the entries that are compiled; all if it is undefined. */
-  readonly mine: ReadonlySet<number> | undefined;
 }
 
 /** As `toAir`, of a module that was checked. */
 export function checkedToAir<T>(
-  { source, checked, mine }: CheckedText,
+  { source, checked }: CheckedText,
   options: CompileOptions,
   diagnostics: Diagnostics,
   finish: (module: LlvmModule) => T,
@@ -265,7 +263,7 @@ export function checkedToAir<T>(
   const work: Work = { source, options, target: targetOf(options), choices: passChoicesOf(source, options), stages, doubles: [] };
   const made: T[] = [];
   const kernels: KernelReflection[] = [];
-  for (const [kernel, entry] of lowerEntries(checked, diagnostics, lowerChoicesOf(options), mine)) {
+  for (const [kernel, entry] of lowerEntries(checked, diagnostics, lowerChoicesOf(options))) {
     if (diagnostics.hasErrors) continue;
     const finished = finishKernel(kernel, { span: entry.fn.nameSpan, declared: staticSharedBytes(checked, entry) }, work);
     forgetBody(entry);

@@ -32,7 +32,7 @@ export function entriesOfShare(lengths: readonly number[], { number, count }: Sh
 }
 
 /** All entries in the order of the module; undefined if one is missing or is there twice. */
-export function joined(parts: readonly (readonly CompiledEntry[])[], count: number): CompiledEntry[] | undefined {
-  const all = parts.flat().sort((a, b) => a.entry - b.entry);
+export function joined(parts: readonly { readonly entries: readonly CompiledEntry[] }[], count: number): CompiledEntry[] | undefined {
+  const all = parts.flatMap(({ entries }) => entries).sort((a, b) => a.entry - b.entry);
   return all.length === count && all.every(({ entry }, i) => entry === i) ? all : undefined;
 }

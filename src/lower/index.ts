@@ -63,15 +63,10 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
 }
 
 /**
- * The kernels of a checked module as `lowerModule` makes them, each when it is asked for, with its entry: those of the numbers `which`, of which the
- * others lose their bodies, or all of them.
+ * The kernels of a checked module as `lowerModule` makes them, each when it is asked for, with its entry. Entries that were not checked lose their
+ * bodies.
  */
-export function* lowerEntries(
-  checked: Checked,
-  diagnostics: Diagnostics,
-  choices: LowerChoices,
-  which?: ReadonlySet<number>,
-): Generator<[Kernel, CheckedFunction]> {
+export function* lowerEntries(checked: Checked, diagnostics: Diagnostics, choices: LowerChoices): Generator<[Kernel, CheckedFunction]> {
   if (checked.module.addressSize === 32) {
     const span = checked.module.version?.span ?? checked.entries[0]?.fn.nameSpan;
     diagnostics.report('CM2047', {}, span ? { span } : {});
@@ -79,9 +74,8 @@ export function* lowerEntries(
   }
   const sizes = inlinedSizes(checked);
   const around = surroundingsOf(checked, choices);
-  if (which) for (const [number, entry] of checked.entries.entries()) if (!which.has(number)) forgetBody(entry);
-  for (const [number, entry] of checked.entries.entries()) {
-    if (which && !which.has(number)) continue;
+  for (const fn of checked.unchecked) forgetBody({ fn, items: [] });
+  for (const entry of checked.entries) {
     const own = new Diagnostics(diagnostics.file);
     const isRefused = reportTooLarge(entry, sizes, own);
     const kernel = isRefused ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);

@@ -1,5 +1,5 @@
 /** What a process that compiles a share is given on its standard input, and what it answers on its standard output. */
-import type { CompiledEntry, CompileOptions, Share } from '../../compile/index.ts';
+import type { CompiledEntry, CompiledShare, CompileOptions, Share } from '../../compile/index.ts';
 import { framed, unframed } from './framed.ts';
 
 /** The only argument of such a process. It is no command: nothing but this program starts it. */
@@ -22,21 +22,28 @@ export function unpackedJob(bytes: Uint8Array): ShareJob | undefined {
   return found && { ...(found.head as Omit<ShareJob, 'text'>), text: new TextDecoder().decode(found.rest) };
 }
 
-/** The entries of a share as bytes. */
-export const packedEntries = (entries: readonly CompiledEntry[]): Uint8Array =>
+/** What the process answers. */
+export type ShareAnswer = Pick<CompiledShare, 'entries' | 'isSilent'>;
+
+/** The entry without its bitcode, which follows. */
+type SizedEntry = Omit<CompiledEntry, 'bitcode'> & { readonly size: number };
+
+/** A compiled share as bytes. */
+export const packedAnswer = ({ entries, isSilent }: ShareAnswer): Uint8Array =>
   framed(
-    entries.map(({ bitcode, ...entry }) => ({ ...entry, size: bitcode.length })),
+    { isSilent, entries: entries.map(({ bitcode, ...entry }): SizedEntry => ({ ...entry, size: bitcode.length })) },
     entries.map(({ bitcode }) => bitcode),
   );
 
-/** The entries in bytes; undefined unless all of them are there. */
-export function unpackedEntries(bytes: Uint8Array): CompiledEntry[] | undefined {
+/** The share in bytes; undefined unless all of it is there. */
+export function unpackedAnswer(bytes: Uint8Array): ShareAnswer | undefined {
   const found = unframed(bytes);
   if (!found) return undefined;
+  const { isSilent, entries } = found.head as { readonly isSilent: boolean; readonly entries: readonly SizedEntry[] };
   let at = 0;
-  const entries = (found.head as (Omit<CompiledEntry, 'bitcode'> & { readonly size: number })[]).map(({ size, ...entry }) => {
+  const whole = entries.map(({ size, ...entry }) => {
     at += size;
     return { ...entry, bitcode: found.rest.slice(at - size, at) };
   });
-  return at === found.rest.length ? entries : undefined;
+  return at === found.rest.length ? { isSilent, entries: whole } : undefined;
 }

@@ -72,6 +72,8 @@ export interface Recursion {
 export interface Checked {
   readonly module: Module;
   readonly entries: readonly CheckedFunction[];
+  /** The entries that another process compiles. */
+  readonly unchecked: readonly PtxFunction[];
   /** The functions reachable from the entries, callees before callers. */
   readonly functions: ReadonlyMap<PtxFunction, CheckedFunction>;
   /** By each of them that may come to call itself. */
@@ -79,7 +81,7 @@ export interface Checked {
 }
 
 /** Gives up the instructions of a function that nothing will ask for again: those of all functions are most of the memory of a large module. */
-export function forgetBody({ fn, items }: CheckedFunction): void {
+export function forgetBody({ fn, items }: Pick<CheckedFunction, 'fn' | 'items'>): void {
   (items as CheckedItem[]).length = 0;
   ((fn.body ?? []) as Statement[]).length = 0;
 }

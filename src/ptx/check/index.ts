@@ -40,6 +40,8 @@ export interface CheckOptions {
   readonly lints?: boolean;
   /** Whether functions without a body may be called, because the module becomes PTX again. */
   readonly keepsExternal?: boolean;
+  /** The numbers, among the entries to check, of those that this process compiles; the others are left to other processes. */
+  readonly share?: (entries: readonly PtxFunction[]) => ReadonlySet<number>;
 }
 
 /** Shared by the checks of all instructions of a module. */
@@ -61,7 +63,9 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   const entries = bodies.filter((fn) => fn.isEntry);
   const wanted = options.entries && new Set(options.entries.flatMap((name) => entriesMeant(name, entries, module, diagnostics)));
   const launched = wanted && addressedEntries(module);
-  const chosen = entries.filter((fn) => !wanted || wanted.has(fn.name) || launched!.has(fn.name));
+  const all = entries.filter((fn) => !wanted || wanted.has(fn.name) || launched!.has(fn.name));
+  const mine = options.share?.(all);
+  const chosen = mine ? all.filter((_, number) => mine.has(number)) : all;
   const c = contextOf(module, options, diagnostics);
   checkPrototypes(module, diagnostics);
   checkDeclarations(module, scope, diagnostics);
@@ -70,7 +74,8 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
   const { functions, recursions } = reachedFunctions(checked, (fn) => checkFunction(fn, scope, c, diagnostics));
   if (options.functions)
     for (const fn of bodies) if (!fn.isEntry && !functions.has(fn)) checkDevice(fn, scope, c, options.functions === 'faults', diagnostics);
-  return { module, entries: checked, functions, recursions };
+  const unchecked = mine ? all.filter((_, number) => !mine.has(number)) : [];
+  return { module, entries: checked, unchecked, functions, recursions };
 }
 
 const contextOf = (module: Module, { isStrict = false, keepsExternal = false }: CheckOptions, diagnostics: Diagnostics): Context => ({
