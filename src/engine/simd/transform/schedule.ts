@@ -26,7 +26,7 @@ export function scheduleBlocks(kernel: Kernel): boolean {
   for (const block of kernel.blocks) {
     if (block.body.length <= 2) continue;
     const order = ordered(kernel, block);
-    if (mostLiveFloats(kernel, block.body, block.end) < mostLiveFloats(kernel, order, block.end)) continue;
+    if (maxLiveFloats(kernel, block.body, block.end) < maxLiveFloats(kernel, order, block.end)) continue;
     changed ||= order.some((value, i) => value !== block.body[i]);
     block.body = order;
   }
@@ -37,7 +37,7 @@ export function scheduleBlocks(kernel: Kernel): boolean {
  * The most floats of a body that are live at once. Sums that go over the same values side by side, as in a product of matrices, are computed one after
  * the other in the order of trees, and all that they go over is live until the last one. Integers do not count: most are uniform or addresses.
  */
-function mostLiveFloats({ insts }: Kernel, body: readonly Value[], end: Block['end']): number {
+function maxLiveFloats({ insts }: Kernel, body: readonly Value[], end: Block['end']): number {
   const own = new Set(body.filter((value) => !isLeaf(insts[value]!) && isFloat(elementOf(insts[value]!.type))));
   const live = new Set(terminatorOperands(end).filter((value) => own.has(value)));
   let most = live.size;
