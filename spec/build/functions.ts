@@ -250,7 +250,7 @@ const copies: readonly Row[] = [
 ];
 
 function matrices(): Row[] {
-  const stored = { f16: b.f16, bf16: b.bf16, tf32: f32, s8: b.s8, u8: b.u8, f64 } as const;
+  const stored = { f16: b.f16, bf16: b.bf16, tf32: f32, s8: b.s8, u8: b.u8, f64, f64x4: f64, f64x8: f64, f64x16: f64 } as const;
   const products = (Object.keys(b.shapes) as b.FactorName[]).map(
     (type): Row => [
       `mma ${type}`,

@@ -85,6 +85,9 @@ const kinds: Record<FactorName, Kind> = {
   s8: { stored: s8, sum: s32, element: 'i8' },
   u8: { stored: u8, sum: s32, element: 'u8' },
   f64: { stored: f64, sum: f64, element: 'f64' },
+  f64x4: { stored: f64, sum: f64, element: 'f64' },
+  f64x8: { stored: f64, sum: f64, element: 'f64' },
+  f64x16: { stored: f64, sum: f64, element: 'f64' },
 };
 
 /** `c = a bᵀ` with both row by row: two warps, each with a tile of `m` by `n` of its own. */

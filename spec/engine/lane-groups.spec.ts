@@ -1,9 +1,11 @@
 /** The SIMD path against the scalar path on random kernels, and which kernels are vectorized with how many lanes. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { reflectKernel } from '../../src/air/reflect.ts';
 import { floatFormats, fmaFloat } from '../../src/base/float-exact.ts';
+import { loadedKernel } from '../../src/device/cpu/launch/make-kernel.ts';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
-import { addBlock, addBlockParam, type Block, type Kernel, type Value } from '../../src/ir/index.ts';
+import { addBlock, addBlockParam, type Block, type Kernel, standardPasses, type Value } from '../../src/ir/index.ts';
 import { splitMix64 } from '../../src/runtime/rand.ts';
 import { runOn } from '../support/both-engines.ts';
 import { runOnCpu, tryOnCpu } from '../support/cpu.ts';
@@ -220,6 +222,17 @@ test('a kernel that is too large to be compiled twice has one predicated copy', 
   assert.is(simd!.scalarReason, undefined);
   assert.ok(simd!.lanes > 1);
   assert.equal(simd!.bytes, lane!.bytes);
+});
+
+test('instructions that passes remove do not keep a kernel from being vectorized, at its first launch or later', () => {
+  // As in code of calls in place, of which most is there already.
+  const repeated = kernelWith((w) => {
+    const own = w.sreg('tid.x');
+    for (let i = 0; i < 4000; i++) w.b.add(w.b.mul(own, own), own);
+    w.put(w.param(0), own, own);
+  });
+  const loaded = loadedKernel({ kernel: repeated, reflection: reflectKernel(repeated) }, {}, standardPasses);
+  for (let launch = 0; launch < 2; launch++) assert.ok(loaded.compiled([32, 1, 1]).lanes > 1);
 });
 
 /** The bits of a single-precision value. */

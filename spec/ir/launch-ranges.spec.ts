@@ -155,6 +155,12 @@ test('values of parameters and special registers', () => {
   assert.equal(stored(`  %10 = sub i32 %3, %8\n${store('%10')}`, 7n), range(3n, 3n));
 });
 
+test('a loop whose bound is a constant inside it', () => {
+  const counts = `  br b1(%6)\nb1(%10: i32):\n  %11 = const i32 12\n  %12 = add i32 %10, %8\n  %13 = icmp i1 %12, %11 {pred: ult}\n`;
+  const end = `  store %5, %10 {align: 4, volatile: false}\n  condbr %13, b1(%12), b2\nb2:\n  ret\n`;
+  assert.equal(stored(counts + end, 1n), range(0n, 8n));
+});
+
 test('the condition of a branch', () => {
   const text = `  %10 = icmp i1 %4, %3 {pred: ult}\n  condbr %10, b1, b2\nb1:\n${store('%4')}b2:\n  ret\n`;
   assert.equal(stored(text, 10n), range(0n, 9n));

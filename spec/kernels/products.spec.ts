@@ -7,6 +7,7 @@ import { CumetalError, Device } from '../../src/index.ts';
 import {
   cpuGemm,
   dequantize,
+  doubleGemm,
   type FormatName,
   formats,
   gemm,
@@ -14,6 +15,7 @@ import {
   quantizedCpuGemm,
   quantizedGemm,
   quantizedTileGemm,
+  tf32Gemm,
 } from '../../src/kernels/index.ts';
 import { close, findings, numbers } from '../support/library.ts';
 
@@ -336,6 +338,16 @@ test('the sanitizer finds nothing', async () => {
     ...(await findings(cpuGemm({ type: f64, transposeA: true, transposeB: true }), (on) => ({
       ...{ a: on.bufferOf('f64', new Float64Array(65 * 13)), b: on.bufferOf('f64', new Float64Array(13 * 19)) },
       ...{ c: on.bufferOf('f64', new Float64Array(65 * 19)), m: 65, n: 19, k: 13 },
+    }))),
+    ...(await findings(tf32Gemm({ tile: { rows: 64, columns: 64, warp: [32, 32] } }), (on) => ({
+      ...{ a: filled(on, 65 * 37), b: filled(on, 37 * 3), c: filled(on, 65 * 3), bias: filled(on, 3), m: 65, n: 3, k: 37, beta: 1 },
+    }))),
+    ...(await findings(tf32Gemm({ transposeA: true, transposeB: true, tile: { rows: 64, columns: 64, warp: [32, 32] } }), (on) => ({
+      ...{ a: filled(on, 65 * 70), b: filled(on, 70 * 9), c: filled(on, 65 * 9), m: 65, n: 9, k: 70 },
+    }))),
+    ...(await findings(doubleGemm({ by: 'f64x8', tile: { rows: 64, columns: 64, warp: [32, 32], stages: 2 } }), (on) => ({
+      ...{ a: on.bufferOf('f64', new Float64Array(65 * 33)), b: on.bufferOf('f64', new Float64Array(33 * 9)) },
+      ...{ c: on.bufferOf('f64', new Float64Array(65 * 9)), m: 65, n: 9, k: 33 },
     }))),
     ...(await findings(quantizedGemm('nf4'), (on) => ({
       ...{

@@ -5,15 +5,20 @@ import { bf16, f16, f32, f64 } from '../../src/build/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
 import {
   attention,
+  cpuGemm,
+  doubleGemm,
   gemm,
   quantizedGemm,
   quantizedTensorGemm,
   singleGemm,
   tensorAttention,
   tensorGemm,
+  tf32Gemm,
   tune,
   useTable,
 } from '../../src/kernels/index.ts';
+import { fakeCandidates } from '../support/metal/candidates.ts';
+import { openFake } from '../support/metal/open.ts';
 import { assertAttends, assertMultiplies, assertQuantized, cores, products } from '../support/tensor-kernels.ts';
 
 const test = suite('kernels/tensor');
@@ -32,6 +37,53 @@ test('products of halves by wgmma, and of f32 without tensor cores', async () =>
     sizes: [ragged, { m: 40, n: 128, k: 28, transposed: false, pad: 0 }, { m: 32, n: 70, k: 24, transposed: true, pad: 0 }],
     within: 3e-6,
   });
+});
+
+test('products of f32 that are rounded to tf32: by mma, by wgmma, without tensor cores', async () => {
+  // Products of 11 by 11 bits are exact; their sums are those of f32.
+  const small = { mma: { rows: 64, columns: 64, warp: [32, 32] }, wgmma: { rows: 64, columns: 64 } } as const;
+  for (const by of ['mma', 'wgmma'] as const)
+    await assertMultiplies(device, 'tf32', (options) => tf32Gemm({ by, tile: small[by], ...options }), { sizes: products, within: 2e-6 });
+  for (const tile of [undefined, 64] as const)
+    await assertMultiplies(device, 'tf32', (options) => gemm({ tf32: true, ...(tile ? { tile } : {}), ...options }), {
+      sizes: products.slice(1),
+      within: 2e-6,
+    });
+});
+
+test('tf32 is a tie away from zero, infinity and NaN, and one factor alone', async () => {
+  // Between 1 and 1 + 2^-10; above and below it; the largest number, which becomes infinite.
+  const a = [1 + 2 ** -11, -1 - 2 ** -11, 1 + 2 ** -11 - 2 ** -23, 3.4028234663852886e38, Number.NaN];
+  const expected = [1 + 2 ** -10, -1 - 2 ** -10, 1, Number.POSITIVE_INFINITY, Number.NaN];
+  const b = device.bufferOf('f32', [1]);
+  for (const made of [
+    tf32Gemm(),
+    tf32Gemm({ by: 'wgmma', tile: { rows: 64, columns: 64 } }),
+    gemm({ tf32: true }),
+    gemm({ tf32: true, tile: 64 }),
+  ]) {
+    const c = device.allocate('f32', a.length);
+    made.launch(device, { a: device.bufferOf('f32', a), b, c, m: a.length, n: 1, k: 1 });
+    assert.equal([...(await c.read())], expected, made.name);
+  }
+  assert.throws(() => gemm({ type: f64, tf32: true }), /rounds factors of f32, and these are f64/);
+});
+
+const { test: onFake, folder } = openFake(test);
+for (const { name, open } of folder ? fakeCandidates(folder).slice(0, 1) : [])
+  onFake(`${name}: the same definition of tf32`, async () => {
+    const metal = Device.over(open());
+    const within = 2e-6;
+    await assertMultiplies(metal, 'tf32', (options) => gemm({ tf32: true, tile: 64, ...options }), { sizes: products.slice(1), within });
+    metal.close();
+  });
+
+test('products of f64 by mma of 8 and of 16 rows', async () => {
+  for (const by of ['f64', 'f64x4', 'f64x8', 'f64x16'] as const) {
+    const sizes = by === 'f64x16' ? products : [products[1]!];
+    const tile = { rows: 64, columns: 64, warp: [32, 32], stages: 3 } as const;
+    await assertMultiplies(device, 'f64', (options) => doubleGemm({ by, tile, ...options }), { sizes, within: 1e-15 });
+  }
 });
 
 test('quantized weights: parts of units, vectors two by two, and rows that warps share', async () => {
@@ -55,7 +107,12 @@ test('what a launch runs: by the architecture and the sizes, and by a table', ()
   const nameOf = (routine: { name: string }): string => routine.name;
   assert.is(nameOf(half.variant(device, sizes(4096))), 'gemm_f16_cpu');
   assert.is(nameOf(gemm({ type: f64 }).variant(device, sizes(4096))), 'gemm_f64_cpu');
-  assert.is(nameOf(gemm({ type: f64 }).variant(on(90), sizes(4096))), 'gemm_f64_64_any');
+  assert.match(nameOf(gemm({ type: f64 }).variant(on(90), sizes(4096))), /^gemm_mma_f64x\d+_128x128/);
+  assert.match(nameOf(gemm({ type: f64 }).variant(on(80), sizes(4096))), /^gemm_mma_f64_128x128/);
+  assert.is(nameOf(gemm({ type: f64 }).variant(on(75), sizes(4096))), 'gemm_f64_64_any');
+  assert.match(nameOf(gemm({ tf32: true }).variant(on(90), sizes(4096))), /^gemm_tf32_wgmma/);
+  assert.match(nameOf(gemm({ tf32: true }).variant(on(86), sizes(4096))), /^gemm_tf32_mma_128x128/);
+  assert.is(nameOf(gemm({ tf32: true }).variant(device, sizes(4096))), nameOf(cpuGemm({ tf32: true, isFused: !device.info.emulatesFma })));
   assert.is(nameOf(half.variant(on(75), sizes(4096))), half.name);
   assert.match(nameOf(half.variant(on(80), sizes(4096))), /^gemm_mma_f16_128x128/);
   assert.match(nameOf(half.variant(on(100), sizes(4096))), /^gemm_mma_f16_128x128/);

@@ -7,6 +7,7 @@ import * as cublas from '../../src/cublas/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
 import { close, numbers } from '../support/library.ts';
 import { prove } from '../support/prove.ts';
+import { shortened } from '../support/tensor-kernels.ts';
 
 const test = suite('libraries/cublas');
 const device = Device.open('cpu', { print: false });
@@ -348,6 +349,56 @@ test('general products of f32 and of other types, in batches, and with epilogues
     return sum;
   });
   assert.equal([...(await r.read())], exact);
+});
+
+test('products in tf32: by the type of sums, and by the mode of a handle', async () => {
+  const [m, n, k] = [5, 3, 7];
+  const [av, bv] = [numbers(m * k, 50), numbers(k * n, 51)];
+  const [a, b] = [device.bufferOf('f32', av), device.bufferOf('f32', bv)];
+  const sums = (of: (x: number) => number): number[] =>
+    Array.from({ length: m * n }, (_, i) => {
+      let sum = 0;
+      for (let q = 0; q < k; q++) sum += of(av[q * m + (i % m)]!) * of(bv[Math.floor(i / m) * k + q]!);
+      return sum;
+    });
+  const [rounded, whole] = [sums(shortened), sums((x) => x)];
+  const own = cublas.cublasCreate(device);
+  assert.is(cublas.cublasGetMathMode(own), cublas.CUBLAS_DEFAULT_MATH);
+  const of = (rows: number, columns: number) => cublas.cublasLtMatrixLayoutCreate('f32', rows, columns, rows);
+  const runs: Record<string, (c: KernelBuffer<'f32'>) => void> = {
+    sgemm: (c) => cublas.cublasSgemm(own, 'N', 'N', m, n, k, 1, a, m, b, k, 0, c, m),
+    gemmEx: (c) =>
+      cublas.cublasGemmEx(own, 'N', 'N', m, n, k, 1, a as never, 'f32', m, b as never, 'f32', k, 0, c as never, 'f32', m, '32F'),
+    fast: (c) =>
+      cublas.cublasGemmEx(own, 'N', 'N', m, n, k, 1, a as never, 'f32', m, b as never, 'f32', k, 0, c as never, 'f32', m, '32F_FAST_TF32'),
+    lt: (c) =>
+      cublas.cublasLtMatmul(
+        own,
+        { computeType: '32F' },
+        1,
+        a as never,
+        of(m, k),
+        b as never,
+        of(k, n),
+        0,
+        c as never,
+        of(m, n),
+        c as never,
+        of(m, n),
+      ),
+  };
+  for (const mode of ['DEFAULT', 'TF32_TENSOR_OP'] as const) {
+    cublas.cublasSetMathMode(own, mode);
+    for (const [name, run] of Object.entries(runs)) {
+      const c = device.allocate('f32', m * n);
+      run(c);
+      const isShort = name === 'fast' || (mode === 'TF32_TENSOR_OP' && name !== 'lt');
+      close(await c.read(), isShort ? rounded : whole, 1e-6, `${name} ${mode}`);
+    }
+  }
+  // The two are apart by more than the bound, so that each is told from the other.
+  assert.ok(rounded.some((value, i) => Math.abs(value - whole[i]!) > 1e-4));
+  assert.throws(() => cublas.cublasSetMathMode(own, 'TENSOR_OP' as 'DEFAULT'), /the mode TENSOR_OP is not there/);
 });
 
 test('what is refused before a launch', () => {

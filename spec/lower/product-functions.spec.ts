@@ -30,30 +30,57 @@ function airOf(body: string): string {
 }
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
-const product =
-  '  mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r6, %r7, %r8, %r9}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, %r7, %r8, %r9};';
-const zeros = '  mov.u32 %r6, 0; mov.u32 %r7, 0; mov.u32 %r8, 0; mov.u32 %r9, 0;';
+/** A form, a product of it, and what defines its registers. */
+const forms = [
+  [
+    'm16n8k32.s8.s8.s32',
+    '  mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r6, %r7, %r8, %r9}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, %r7, %r8, %r9};',
+    '  mov.u32 %r6, 0; mov.u32 %r7, 0; mov.u32 %r8, 0; mov.u32 %r9, 0;',
+  ],
+  [
+    'm16n8k16.f16.f16.f32',
+    '  mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};',
+    '',
+  ],
+  [
+    'm16n8k16.f16.f16.f16',
+    '  mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r8, %r9}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r8, %r9};',
+    '  mov.u32 %r8, 0; mov.u32 %r9, 0;',
+  ],
+  [
+    'm16n8k16.bf16.bf16.f32',
+    '  mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};',
+    '',
+  ],
+  [
+    'm16n8k8.tf32.tf32.f32',
+    '  mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%f0, %f1, %f2, %f3};',
+    '',
+  ],
+] as const;
 
-test('a form has one function, and registers that products share are gathered once', () => {
-  const text = airOf([zeros, product, product, product].join('\n'));
-  assert.is(count(text, /^define .*@cumetal\.product\./gm), 1);
-  assert.is(count(text, /call .*@cumetal\.product\.m16n8k32\.s8\.s8\.s32\(/g), 3);
-  // Four registers of a in their rows, and two of b in both columns of a thread.
-  assert.is(count(text, /call .*@cumetal\.gather\.row\(/g), 4);
-  assert.is(count(text, /call .*@cumetal\.gather\.column\.[01]\(/g), 4);
-});
+for (const [form, product, before] of forms) {
+  test(`${form} has one function, and registers that products share are gathered once`, () => {
+    const text = airOf([before, product, product, product].join('\n'));
+    assert.is(count(text, /^define .*@cumetal\.product\./gm), 1);
+    assert.is(count(text, new RegExp(`call .*@cumetal\\.product\\.${form}\\(`, 'g')), 3);
+    // Four registers of a in their rows, and two of b in both columns of a thread.
+    assert.is(count(text, /call .*@cumetal\.gather\.row\(/g), 4);
+    assert.is(count(text, /call .*@cumetal\.gather\.column\.[01]\(/g), 4);
+  });
 
-test('what exchanges values between threads is convergent, and what computes is not', () => {
-  const text = airOf(`${zeros}\n${product}`);
-  const attributes = (name: string): string => {
-    const [, group] = new RegExp(`^define .*@cumetal\\.${name.replaceAll('.', '\\.')}\\(.*(#\\d+) \\{`, 'm').exec(text)!;
-    return new RegExp(`^attributes ${group} = \\{(.*)\\}`, 'm').exec(text)![1]!;
-  };
-  assert.match(attributes('gather.row'), /\bconvergent\b/);
-  assert.not.match(attributes('gather.row'), /\breadnone\b/);
-  assert.match(attributes('product.m16n8k32.s8.s8.s32'), /\breadnone\b/);
-  assert.not.match(attributes('product.m16n8k32.s8.s8.s32'), /\bconvergent\b/);
-});
+  test(`what exchanges values between threads is convergent, and what computes ${form} is not`, () => {
+    const text = airOf(`${before}\n${product}`);
+    const attributes = (name: string): string => {
+      const [, group] = new RegExp(`^define .*@cumetal\\.${name.replaceAll('.', '\\.')}\\(.*(#\\d+) \\{`, 'm').exec(text)!;
+      return new RegExp(`^attributes ${group} = \\{(.*)\\}`, 'm').exec(text)![1]!;
+    };
+    assert.match(attributes('gather.row'), /\bconvergent\b/);
+    assert.not.match(attributes('gather.row'), /\breadnone\b/);
+    assert.match(attributes(`product.${form}`), /\breadnone\b/);
+    assert.not.match(attributes(`product.${form}`), /\bconvergent\b/);
+  });
+}
 
 test('products of bytes are functions, unless a constant makes them short', () => {
   assert.is(count(airOf('  dp4a.s32.s32 %r9, %r0, %r1, %r2;'), /call .*@cumetal\.dp4a\.s32\.s32\(/g), 1);

@@ -32,23 +32,33 @@ export const products: readonly Product[] = [
 /** Small tiles. */
 export const cores = { mma: { rows: 64, columns: 64, stages: 2, warp: [32, 32] }, wgmma: { rows: 64, columns: 64, stages: 3 } } as const;
 
+/** A number of single precision rounded to 11 bits, ties away from zero: the definition of `cvt.rna.tf32`, of finite numbers. */
+export function shortened(value: number): number {
+  const words = new Uint32Array(Float32Array.of(value).buffer);
+  words[0] = (words[0]! + 0x1000) & ~0x1fff;
+  return new Float32Array(words.buffer)[0]!;
+}
+
 /** Compares a kernel for products with f64: bias, alpha and beta, in a matrix with more columns than the product. */
 export async function assertMultiplies(
   device: Device,
-  type: 'f16' | 'bf16' | 'f32',
+  type: 'f16' | 'bf16' | 'f32' | 'f64' | 'tf32',
   routine: (options: { transposeA: boolean; transposeB: boolean }) => { name: string; launch(on: Device, given: never): unknown },
   { sizes, within }: { readonly sizes: readonly Product[]; readonly within: number },
 ): Promise<void> {
   for (const { m, n, k, transposed, pad } of sizes) {
     const [lda, ldb, ldc] = [(transposed ? m : k) + pad, (transposed ? k : n) + pad, n + pad];
+    const element = type === 'tf32' ? 'f32' : type;
     const [a, b, c] = [numbers((transposed ? k : m) * lda, m), numbers((transposed ? n : k) * ldb, n), numbers(m * ldc, 3)].map((values) =>
-      device.bufferOf(type, values),
+      device.bufferOf(element, [...values]),
     );
     const bias = numbers(n, 5);
-    const [left, right, before] = [await a!.read(), await b!.read(), await c!.read()];
+    const read = type === 'tf32' ? shortened : (value: number): number => value;
+    const [left, right] = [Array.from(await a!.read(), read), Array.from(await b!.read(), read)];
+    const before = await c!.read();
     const beta = pad === 0 ? 0 : 2;
     const made = routine({ transposeA: transposed, transposeB: transposed });
-    const given = { a, b, c, bias: device.bufferOf('f32', bias), m, n, k, lda, ldb, ldc, alpha: 0.5, beta };
+    const given = { a, b, c, bias: device.bufferOf(type === 'f64' ? 'f64' : 'f32', [...bias]), m, n, k, lda, ldb, ldc, alpha: 0.5, beta };
     made.launch(device, given as never);
     const expected = Array.from(before, (value, i) => {
       const [row, column] = [Math.floor(i / ldc), i % ldc];

@@ -52,6 +52,7 @@ export {
   type Factor,
   type FactorName,
   type FactorOptions,
+  type LargeDoubleName,
   loadA,
   loadB,
   mma,
@@ -59,6 +60,7 @@ export {
   type SumOf,
   shapes,
   storeHalves,
+  toTf32,
 } from './matrix.ts';
 export {
   type ArrayOf,

@@ -3,7 +3,7 @@
  * `eachElement` know it. Source: PTX ISA 9.0, 9.7.14.5 (mma) and 9.7.14.5.15 (ldmatrix).
  */
 import { fail } from './fail.ts';
-import { added, inRegister } from './handle.ts';
+import { added, type Handle, inRegister } from './handle.ts';
 import { laneIndex } from './ids.ts';
 import { nameNode, vectorNode } from './nodes.ts';
 import { bracketed } from './pointer.ts';
@@ -13,8 +13,10 @@ import { b32, f32, f64, type MemoryName, s32, type Type } from './types.ts';
 import { local, Value, type Variable } from './value.ts';
 import { vector } from './vector.ts';
 
+/** Larger products of f64, by the indices along `k`: 16 rows, where `f64` has 8. They need sm_90. */
+export type LargeDoubleName = 'f64x4' | 'f64x8' | 'f64x16';
 /** The types of factors: `tf32` is an f32 of which the tensor core reads 19 bits. */
-export type FactorName = 'f16' | 'bf16' | 'tf32' | 's8' | 'u8' | 'f64';
+export type FactorName = 'f16' | 'bf16' | 'tf32' | 's8' | 'u8' | 'f64' | LargeDoubleName;
 
 interface Shape {
   /** Rows of a and of the sum. */
@@ -28,7 +30,7 @@ interface Shape {
   readonly sum: 'f32' | 's32' | 'f64';
 }
 
-/** The shape of the product of each type of factors: `m` by `k` times `k` by `n`. All need sm_80. */
+/** The shape of the product of each type of factors: `m` by `k` times `k` by `n`. All need sm_80, the larger ones of f64 sm_90. */
 export const shapes = {
   f16: { m: 16, n: 8, k: 16, packed: 2, sum: 'f32' },
   bf16: { m: 16, n: 8, k: 16, packed: 2, sum: 'f32' },
@@ -36,13 +38,20 @@ export const shapes = {
   s8: { m: 16, n: 8, k: 32, packed: 4, sum: 's32' },
   u8: { m: 16, n: 8, k: 32, packed: 4, sum: 's32' },
   f64: { m: 8, n: 8, k: 4, packed: 1, sum: 'f64' },
+  f64x4: { m: 16, n: 8, k: 4, packed: 1, sum: 'f64' },
+  f64x8: { m: 16, n: 8, k: 8, packed: 1, sum: 'f64' },
+  f64x16: { m: 16, n: 8, k: 16, packed: 1, sum: 'f64' },
 } as const satisfies Record<FactorName, Shape>;
 
 /** The type of the elements of sums. */
 export type SumOf<F extends FactorName> = (typeof shapes)[F]['sum'];
 /** The type of the elements of factors in memory. */
-export type StoredOf<F extends FactorName> = F extends 'tf32' ? 'f32' : Exclude<F, 'tf32'>;
-type RegisterOf<F extends FactorName> = F extends 'f64' ? 'f64' : 'b32';
+export type StoredOf<F extends FactorName> = F extends 'tf32'
+  ? 'f32'
+  : F extends LargeDoubleName
+    ? 'f64'
+    : Exclude<F, 'tf32' | LargeDoubleName>;
+type RegisterOf<F extends FactorName> = F extends 'f64' | LargeDoubleName ? 'f64' : 'b32';
 
 /** A factor in the registers of a warp. */
 export interface Factor<F extends FactorName, W extends 'a' | 'b'> {
@@ -74,7 +83,8 @@ export function mma<F extends FactorName>({ elements }: Accumulator<F>, a: Facto
   const { m, n, k, sum } = shapes[type];
   const sumNode = vectorNode(elements.map(({ register }) => nameNode(register)));
   const factors = [a, b].map(({ registers }) => vectorNode(registers.map((each) => inRegister(each.type, each))));
-  const name = `mma.sync.aligned.m${m}n${n}k${k}.row.col.${sum}.${type}.${type}.${sum}`;
+  const element = sum === 'f64' ? 'f64' : type;
+  const name = `mma.sync.aligned.m${m}n${n}k${k}.row.col.${sum}.${element}.${element}.${sum}`;
   trace('mma').emit(name, [sumNode, ...factors, sumNode]);
 }
 
@@ -175,17 +185,18 @@ function loadElements(
   tile: Tile<MemoryName>,
   { which, row, column, transposed = false }: Wanted,
 ): Value<'b32' | 'f64'>[] {
-  const { packed, k } = shapes[type];
+  const { packed, m, k } = shapes[type];
   const lane = laneIndex();
   const [line, along] = [lane.shr(2), lane.and(3).mul(packed)];
-  const lines = which === 'a' && type !== 'f64' ? [0, 8] : [0];
-  const halves = type === 'f64' ? [0] : [0, k / 2];
+  const lines = which === 'a' && m === 16 ? [0, 8] : [0];
+  // The four lanes of a row have as many registers of elements next to each other, and then those behind them.
+  const halves = Array.from({ length: k / (4 * packed) }, (_, part) => 4 * packed * part);
   const element = (r: Value<'u32'>, c: Value<'u32'>) => (transposed ? tile.at(c, r) : tile.at(r, c));
   return halves.flatMap((half) =>
     lines.map((first) => {
       const [r, c] = [plus(line, row).add(first), plus(along, column).add(half)];
-      if (type === 'f64') return element(r, c).get() as Value<'f64'>;
-      if (type === 'tf32') return toShort(element(r, c).get() as Value<'f32'>);
+      if (isDouble(type)) return element(r, c).get() as Value<'f64'>;
+      if (type === 'tf32') return shortBits(element(r, c).get() as Value<'f32'>);
       if (!transposed) return element(r, c).pointer().as(b32).at(0).get();
       return joined(
         type,
@@ -195,8 +206,12 @@ function loadElements(
   );
 }
 
-/** An f32 as the tensor core reads it, rounded to 11 bits of precision. */
-const toShort = (value: Value<'f32'>): Value<'b32'> => new Value('b32', added('b32', 'cvt.rna.tf32.f32', [inRegister('f32', value)]));
+const isDouble = (type: FactorName): boolean => shapes[type].sum === 'f64';
+
+const shortBits = (value: Handle<'f32'>): Value<'b32'> => new Value('b32', added('b32', 'cvt.rna.tf32.f32', [inRegister('f32', value)]));
+
+/** An f32 as tensor cores read it: rounded to 11 bits of precision, ties away from zero (`cvt.rna.tf32`). It needs sm_80. */
+export const toTf32 = (value: Handle<'f32'>): Value<'f32'> => shortBits(value).as(f32);
 
 /** Values of 8 or 16 bits in a register, the first in the lowest bits. */
 function joined(type: FactorName, values: readonly Value<MemoryName>[]): Value<'b32'> {

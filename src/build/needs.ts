@@ -20,6 +20,7 @@ const byModifiers: readonly (readonly [pattern: RegExp, need: Need])[] = [
   [/^fence\.\w+\.cluster/, { ptx: 7.8, sm: 90 }],
   [/^(?:min|max)\..*NaN/, { ptx: 7, sm: 80 }],
   [/^mma\..*m16n8k(?:16|32)\b/, { ptx: 7, sm: 80 }],
+  [/^mma\.sync\.aligned\.m16n8k(?:4|8|16)\.row\.col\.(?:r[nzmp]\.)?f64\b/, { ptx: 7.8, sm: 90 }],
   [/^setp.*\.f16/, { ptx: 4.2, sm: 53 }],
   [/^(?:wgmma|setmaxnreg)\b/, { ptx: 8, sm: 90, isSpecific: true }],
 ];

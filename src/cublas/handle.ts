@@ -4,7 +4,15 @@ import { errorOf } from '../api/failures.ts';
 import { type Device, type KernelBuffer, type LaunchReport, partOf, type Stream, type Work } from '../api/index.ts';
 import { Diagnostics } from '../base/diagnostic.ts';
 import { kernel, type Pointer, type TypedKernel, type Value } from '../build/index.ts';
-import { type Letter, partsOf, withFused } from './number.ts';
+import { withFused } from '../kernels/product-sum.ts';
+import { type Letter, partsOf } from './number.ts';
+
+/** What products of f32 may do: with `TF32_TENSOR_OP` their factors are rounded to tf32, which tensor cores multiply. */
+export type MathMode = 'DEFAULT' | 'TF32_TENSOR_OP';
+/** Products of f32 are those of f32. */
+export const CUBLAS_DEFAULT_MATH = 'DEFAULT';
+/** Factors of f32 are rounded to tf32. */
+export const CUBLAS_TF32_TENSOR_OP_MATH = 'TF32_TENSOR_OP';
 
 /** Where the functions work: what `cublasCreate` gives. */
 export class CublasHandle {
@@ -12,6 +20,8 @@ export class CublasHandle {
   readonly device: Device;
   /** The stream of the functions; the default stream if there is none. */
   stream: Stream | undefined;
+  /** What products of f32 may do. */
+  mathMode: MathMode = 'DEFAULT';
 
   /** @internal */
   constructor(device: Device) {
@@ -28,6 +38,14 @@ export function cublasSetStream(handle: CublasHandle, stream?: Stream): void {
 }
 /** The stream of the functions. */
 export const cublasGetStream = (handle: CublasHandle): Stream => handle.stream ?? handle.device.defaultStream;
+
+/** Sets what later products of f32 may do: `cublasSgemm` and its batched forms, and products with types whose sums are f32. */
+export function cublasSetMathMode(handle: CublasHandle, mode: MathMode): void {
+  if (mode !== 'DEFAULT' && mode !== 'TF32_TENSOR_OP') refuse('cublasSetMathMode', `the mode ${mode} is not there`);
+  handle.mathMode = mode;
+}
+/** What products of f32 may do. */
+export const cublasGetMathMode = (handle: CublasHandle): MathMode => handle.mathMode;
 
 /** A complex number: its real and its imaginary part. */
 export type Complex = readonly [re: number, im: number];

@@ -14,6 +14,7 @@ import { ger, spr, spr2, syr, syr2 } from './updates.ts';
 export * from './ex.ts';
 export {
   type Complex,
+  CUBLAS_DEFAULT_MATH,
   CUBLAS_DIAG_NON_UNIT,
   CUBLAS_DIAG_UNIT,
   CUBLAS_FILL_MODE_LOWER,
@@ -23,18 +24,23 @@ export {
   CUBLAS_OP_T,
   CUBLAS_SIDE_LEFT,
   CUBLAS_SIDE_RIGHT,
+  CUBLAS_TF32_TENSOR_OP_MATH,
   CublasHandle,
   cublasCreate,
   cublasDestroy,
+  cublasGetMathMode,
   cublasGetStream,
+  cublasSetMathMode,
   cublasSetStream,
   type Diagonal,
   type FillMode,
+  type MathMode,
   type Memory,
   type Operation,
   type Scalar,
   type Side,
 } from './handle.ts';
+export * from './lt.ts';
 export type { Letter } from './number.ts';
 
 // Level 1

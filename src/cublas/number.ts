@@ -13,6 +13,7 @@ import {
   type Variable,
   type Writable,
 } from '../build/index.ts';
+import { productSum } from '../kernels/product-sum.ts';
 
 /** The letter of a type in the names of BLAS: single, double, complex, double complex. */
 export type Letter = 'S' | 'D' | 'C' | 'Z';
@@ -61,30 +62,16 @@ export const subtract = (a: Number, b: Number): Number => ({ re: a.re.sub(b.re),
 export const conjugate = ({ re, im }: Number): Number => (im ? { re, im: im.neg() } : { re });
 /** A number without its imaginary part. */
 export const realPart = ({ re, im }: Number): Number => (im ? { re, im: zeroOf(re) } : { re });
-/** Whether the kernel that is made rounds a product and a sum once. Processors that do not have this as an instruction are several times as fast without. */
-let isFused = true;
-/** Makes a kernel with or without fused operations. */
-export function withFused<T>(fused: boolean, make: () => T): T {
-  isFused = fused;
-  try {
-    return make();
-  } finally {
-    isFused = true;
-  }
-}
-/** `a * b + c` of reals. */
-export const fused = (a: Real, b: Real, c: Real): Real => (isFused ? a.fma(b, c) : a.mul(b).add(c));
-
 /** `a * b + c`. */
 export function multiplyAdd(a: Number, b: Number, c: Number): Number {
-  const re = fused(a.re, b.re, c.re);
+  const re = productSum(a.re, b.re, c.re);
   if (!(a.im && b.im && c.im)) return { re };
-  return { re: fused(a.im.neg(), b.im, re), im: fused(a.re, b.im, fused(a.im, b.re, c.im)) };
+  return { re: productSum(a.im.neg(), b.im, re), im: productSum(a.re, b.im, productSum(a.im, b.re, c.im)) };
 }
 /** The product. */
 export function multiply(a: Number, b: Number): Number {
   if (!(a.im && b.im)) return { re: a.re.mul(b.re) };
-  return { re: fused(a.re, b.re, a.im.mul(b.im).neg()), im: fused(a.re, b.im, a.im.mul(b.re)) };
+  return { re: productSum(a.re, b.re, a.im.mul(b.im).neg()), im: productSum(a.re, b.im, a.im.mul(b.re)) };
 }
 /** The quotient. Source: R. Smith, "Algorithm 116: complex division", 1962: it does not overflow where the quotient does not. */
 export function divide(a: Number, b: Number): Number {

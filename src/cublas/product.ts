@@ -197,6 +197,10 @@ function assertProduct(name: string, letter: Letter, g: General): void {
   assertHolds(name, letter, 'c', g.c, of(m, n, ldc, g.strideC));
 }
 
+/** The tile of a product of reals: one that is smaller than large tiles takes small ones. f64 and tf32 have no choice but that of the library. */
+export const tileOfProduct = ({ device }: CublasHandle, m: number, n: number): { readonly tile?: 64 } =>
+  device.info.kind !== 'cpu' && Math.min(m, n) < 128 ? { tile: 64 } : {};
+
 /** A pitch that the kernels of `cumetal/kernels` take. */
 const isShort = (pitch: number): boolean => pitch < 2 ** 25;
 
@@ -209,10 +213,11 @@ export function general(handle: CublasHandle, letter: Letter, name: string, g: G
     product(handle, letter, generalOf(g.transA), generalOf(g.transB), g);
     return;
   }
+  const tf32 = letter === 'S' && handle.mathMode === 'TF32_TENSOR_OP';
   // In columns, C is the transpose of a matrix in rows, and that is the product of the transposed factors in turn.
   const made = gemmOf({
     ...{ type: (letter === 'D' ? f64 : undefined) as never, transposeA: g.transB !== 'N', transposeB: g.transA !== 'N' },
-    ...(handle.device.info.kind !== 'cpu' && (letter === 'D' || Math.min(m, n) < 128) ? { tile: 64 } : {}),
+    ...(tf32 ? { tf32 } : letter === 'S' ? tileOfProduct(handle, m, n) : {}),
   });
   const args = { a: b, b: a, c, m: n, n: m, k, lda: ldb, ldb: lda, ldc, strideA: strideB, strideB: strideA, strideC, batch, alpha, beta };
   made.launch(handle.device, args as never, handle.stream ? { stream: handle.stream } : {});

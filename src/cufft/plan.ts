@@ -1,7 +1,8 @@
 /** Plans: tables in memory, and how a transform runs. */
 import { type Device, type KernelBuffer, partOf, type Stream } from '../api/index.ts';
 import type { TypedKernel } from '../build/index.ts';
-import { blockPassKernel, type Stored, sequencesOf, threadsOf, widest } from './block-pass.ts';
+import { type Arrays, isPaired, pairsOf, type Step, storedAs, swapped, type Table } from './arrays.ts';
+import { blockPassKernel, sequencesOf, threadsOf, widest } from './block-pass.ts';
 import {
   blockOf,
   chirpKernel,
@@ -15,29 +16,10 @@ import {
   unravelKernel,
 } from './kernels.ts';
 import { formsOf, halvedPitch, isPlain, type Layout, layoutsOf, needed, refuse, type Sizes, type TransformType } from './layout.ts';
+import { columnStep, convolutionStep, type LineHost, numbersBetween, pitchBetween, rowSteps } from './line-plan.ts';
+import { mayOverwrite, type Route, routeOf } from './line-routes.ts';
 import { blocksOf, chirpOf, type Parts, paddedLength, radicesOf, rootsOfUnity } from './tables.ts';
 
-/** Real and imaginary parts in memory; `stride` is 2 for pairs, which may have the imaginary part first. */
-interface Arrays {
-  readonly re: unknown;
-  readonly im: unknown;
-  readonly stride: 1 | 2;
-  readonly isSwapped?: boolean;
-  /** Of real numbers, and of the first half of their transforms, in `re`: how many there are from one transform to the next. */
-  readonly real?: { readonly stored: 'real' | 'half'; readonly pitch: number };
-}
-const swapped = ({ re, im, stride, isSwapped = false }: Arrays): Arrays => ({ re: im, im: re, stride, isSwapped: !isSwapped });
-/** The arguments of a pass over blocks, which takes pairs as they are in memory. */
-function storedAs({ re, im, stride, isSwapped, real }: Arrays): { readonly stored: Stored; readonly re: unknown; readonly im: unknown } {
-  if (real) return { stored: real.stored, re, im: re };
-  if (stride === 1) return { stored: 'parts', re, im };
-  return isSwapped ? { stored: 'swapped', re: im, im: re } : { stored: 'pairs', re, im };
-}
-/** A table in memory. */
-interface Table {
-  readonly re: KernelBuffer;
-  readonly im: KernelBuffer;
-}
 /** The largest radix of a pass whose threads have a small transform each. */
 const largestSmall = 16;
 /** What a pass over blocks needs: `count` sequences of `radix` numbers in each of `outer` parts, behind passes with the product `rootStep`. */
@@ -49,9 +31,6 @@ interface BlockPass {
   readonly outer: number;
   readonly length: number;
 }
-/** A launch that reads one pair of arrays and writes another. */
-type Step = (from: Arrays, to: Arrays) => void;
-
 /** A plan: what `cufftPlan1d` and its relatives give. */
 export class CufftPlan {
   /** The kind of the transform. */
@@ -67,6 +46,9 @@ export class CufftPlan {
   readonly #work: readonly [Arrays, Arrays];
   readonly #steps: readonly Step[];
   readonly #hasBlocks: boolean;
+  readonly #lineHost: LineHost;
+  /** By whether a transform is in place. */
+  readonly #routes = new Map<boolean, Route | undefined>();
   /** The same for real numbers as pairs; undefined where rows of them are not such pairs. */
   readonly #halved: Halved | undefined;
   #isDestroyed = false;
@@ -80,11 +62,19 @@ export class CufftPlan {
     this.#precision = /[ZD]/.test(sizes.type) ? 'f64' : 'f32';
     const total = sizes.n.reduce((product, n) => product * n, sizes.batch);
     const pitch = halvedPitch(sizes);
-    const lengths = sizes.n.map((n) => (radicesOf(n) ? 0 : (total / n) * paddedLength(n)));
-    const most = Math.max(total, (total / sizes.n[2]) * (pitch ?? 0), ...lengths);
+    // Rows between passes over lines may have gaps.
+    const row = (length: number): number => (hasBlocks ? length : numbersBetween(length));
+    const lengths = sizes.n.map((n) => (total / n) * row(radicesOf(n) ? n : paddedLength(n)));
+    const between = Math.max(hasBlocks ? 0 : pitchBetween(sizes.n[2]), pitch ?? 0);
+    const most = Math.max((total / sizes.n[2]) * between, ...lengths);
     if (most > 2 ** 31 - 2 ** 16) refuse('cufftPlan', `${most} numbers are more than 2147418112`);
     const array = (): Arrays => ({ re: this.#allocate(most), im: this.#allocate(most), stride: 1 });
     this.#work = [array(), array()];
+    this.#lineHost = {
+      ...{ device, precision: this.#precision, table: (name, make) => this.#table(name, make) },
+      work: (count) => ({ re: this.#allocate(count), im: this.#allocate(count) }),
+      launch: (kernel, grid, args, block, shared) => this.#launch(kernel, grid, args, block, shared),
+    };
     this.#halved = pitch === undefined ? undefined : this.#halvedOf(total / sizes.n[2], pitch);
     this.#steps = this.#stepsOf(sizes.n, total, 1);
   }
@@ -116,8 +106,10 @@ export class CufftPlan {
     grid: number | readonly [number, number, number],
     args: Readonly<Record<string, unknown>>,
     block: readonly [number, number, number] = [threads, 1, 1],
+    shared = 0,
   ): void {
-    kernel.launch(this.#device, { grid, block: block as never, args: args as never, ...(this.stream ? { stream: this.stream } : {}) });
+    const options = { ...(this.stream ? { stream: this.stream } : {}), ...(shared > 0 ? { shared } : {}) };
+    kernel.launch(this.#device, { grid, block: block as never, args: args as never, ...options });
   }
 
   /** The radices of passes over blocks, if the device has the shared memory. */
@@ -131,6 +123,18 @@ export class CufftPlan {
 
   /** The passes of one length: `outer` parts, and `inner` numbers between neighbors. */
   #passes(length: number, outer: number, inner: number): Step[] {
+    return this.#linePasses(length, outer, inner) ?? this.#otherPasses(length, outer, inner);
+  }
+
+  /** Passes over lines, on CPUs. */
+  #linePasses(length: number, outer: number, inner: number): Step[] | undefined {
+    if (this.#hasBlocks) return undefined;
+    if (inner === 1) return rowSteps(this.#lineHost, length, outer);
+    const step = columnStep(this.#lineHost, { length, outer, inner, kind: 'plain', isOfPlanes: inner > this.sizes.n[2] });
+    return step && [step];
+  }
+
+  #otherPasses(length: number, outer: number, inner: number): Step[] {
     const radices = this.#blocksOf(length, inner) ?? radicesOf(length)!;
     const roots = this.#table(`roots ${length}`, () => rootsOfUnity(length));
     let step = 1;
@@ -181,6 +185,8 @@ export class CufftPlan {
 
   /** The steps of a length with a large prime: a convolution with a chirp. */
   #convolution(length: number, outer: number, inner: number): Step[] {
+    const whole = this.#hasBlocks || inner > 1 ? undefined : convolutionStep(this.#lineHost, length, outer);
+    if (whole) return [whole];
     const padded = paddedLength(length);
     const both = (() => {
       let made: ReturnType<typeof chirpOf> | undefined;
@@ -191,13 +197,14 @@ export class CufftPlan {
     })();
     const [chirp, filter] = [this.#table(`chirp ${length}`, () => both().chirp), this.#table(`filter ${length}`, () => both().filter)];
     const lines = outer * inner;
-    const step =
-      (what: 'pad' | 'filter' | 'unpad', total: number, table: typeof chirp): Step =>
-      (from, to) => {
+    const step = (what: 'pad' | 'filter' | 'unpad', total: number, table: typeof chirp): Step => {
+      const run = (from: Arrays, to: Arrays): void => {
         const arrays = { fromRe: from.re, fromIm: from.im, toRe: to.re, toIm: to.im, chirpRe: table.re, chirpIm: table.im };
         const grid = Math.min(65535, Math.ceil(total / threads));
         this.#launch(chirpKernel(this.#precision, what), grid, { ...arrays, total, inner, length, padded, scale: 1 / padded });
       };
+      return Object.assign(run, { takesParts: true });
+    };
     const passes = this.#passes(padded, lines, 1);
     const back = passes.map(
       (pass): Step =>
@@ -264,7 +271,12 @@ export class CufftPlan {
     assertHolds(name, 'the input', from, needed(this.sizes, input, inForm));
     assertHolds(name, 'the output', to, needed(this.sizes, output, outForm));
     const turned = (arrays: Arrays): Arrays => (isInverse ? swapped(arrays) : arrays);
-    if (this.#isDirect && (!this.#hasBlocks || [from, to].every(isPaired))) {
+    const areBothPaired = [from, to].every(isPaired);
+    if (!this.#hasBlocks && areBothPaired) {
+      const route = this.#routeOf(from === to, [input, output]);
+      if (route && (from !== to || mayOverwrite(route))) return this.#runRoute(route, name, from, to, isInverse);
+    }
+    if (this.#isDirect && this.#hasBlocks && areBothPaired) {
       this.#chain(turned(pairsOf(name, from)), turned(pairsOf(name, to)));
       return;
     }
@@ -276,12 +288,25 @@ export class CufftPlan {
       this.#chain(arrays(from, inForm as 'half', input), arrays(to, outForm as 'half', output));
       return;
     }
-    const isHalved = from !== to && (!this.#hasBlocks || [from, to].every(isPaired));
-    if (this.#halved && isHalved) return this.#runHalved(this.#halved, name, from, to, output);
+    if (this.#halved && from !== to && areBothPaired) return this.#runHalved(this.#halved, name, from, to, output);
     const [first] = this.#work;
     this.#move(loadKernel(this.#precision, inForm), from, turned(first), input);
     const last = this.#chain(first, undefined);
     this.#move(storeKernel(this.#precision, outForm), to, turned(last), output);
+  }
+
+  #routeOf(isInPlace: boolean, layouts: readonly [Layout, Layout]): Route | undefined {
+    if (!this.#routes.has(isInPlace)) this.#routes.set(isInPlace, routeOf(this.#lineHost, this.sizes, this.#steps, layouts));
+    return this.#routes.get(isInPlace);
+  }
+
+  /** Runs passes over lines, from the memory of the program to that of its results. */
+  #runRoute(route: Route, name: string, from: unknown, to: unknown, isInverse: boolean): void {
+    const isComplex = this.type === 'C2C' || this.type === 'Z2Z';
+    const [given, taken] = [from, to].map((buffer, i) => ({ ...pairsOf(name, buffer), pitch: route.pitches[i] })) as [Arrays, Arrays];
+    const turned = isComplex && isInverse;
+    const work = this.#work.map((arrays) => ({ ...arrays, pitch: route.pitch })) as [Arrays, Arrays];
+    this.#chain(turned ? swapped(given) : given, turned || route.isSwapped ? swapped(taken) : taken, route.steps, work);
   }
 
   /** Runs the transform of rows of real numbers. */
@@ -293,10 +318,10 @@ export class CufftPlan {
   }
 
   /** Runs all steps, from one array to another, or to that of the work which has the result. */
-  #chain(from: Arrays, to: Arrays | undefined, steps = this.#steps): Arrays {
+  #chain(from: Arrays, to: Arrays | undefined, steps = this.#steps, work = this.#work): Arrays {
     let current = from;
     for (const [i, step] of steps.entries()) {
-      const other = this.#work[current === this.#work[0] ? 1 : 0];
+      const other = work[current === work[0] ? 1 : 0];
       const next = to && i === steps.length - 1 ? to : other;
       step(current, next);
       current = next;
@@ -320,23 +345,10 @@ export class CufftPlan {
   }
 }
 
-/** Whether pairs start where vectors of two may: memory starts at multiples of more. */
-function isPaired(buffer: unknown): boolean {
-  const part = partOf(buffer);
-  return !part || part.start % ((2 * part.byteLength) / Math.max(1, part.length)) === 0;
-}
-
 /** How real numbers are transformed as pairs: rows of `pitch` numbers between the dimensions. */
 interface Halved {
   readonly pitch: number;
   readonly steps: readonly Step[];
-}
-
-/** Complex numbers of a buffer. */
-function pairsOf(name: string, buffer: unknown): Arrays {
-  const part = partOf(buffer);
-  if (!part) refuse(name, 'a transform takes buffers');
-  return { re: part.part(0), im: part.part(1), stride: 2 };
 }
 
 /** How the threads of a pass lie: `count` small transforms of a part, `own` numbers between neighbors. */

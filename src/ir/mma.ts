@@ -25,7 +25,8 @@ export const factorBits = {
   f64: 64,
 } as const;
 export type Factor = keyof typeof factorBits;
-export type Sum = 'f32' | 's32' | 'f64';
+/** The elements of sums. `f16` are two in a register, and only functions have them. */
+export type Sum = 'f32' | 's32' | 'f64' | 'f16';
 
 export interface MmaForm {
   readonly m: 8 | 16;
@@ -46,7 +47,7 @@ export const mmaColumns = 8;
 
 /** The form with a spelling. */
 export function mmaForm(text: string): MmaForm {
-  const found = /^m(8|16)n8k(\d+)\.(\w+)\.(\w+)\.(f32|s32|f64)((?:\.\w+)*)$/.exec(text);
+  const found = /^m(8|16)n8k(\d+)\.(\w+)\.(\w+)\.(f16|f32|s32|f64)((?:\.\w+)*)$/.exec(text);
   const [, m, k, a, b, sum, rest] = found ?? bug(`no form of matrix products: ${text}`);
   const words = rest!.split('.');
   const selector = words.find((word) => word.startsWith('sp'));
@@ -62,7 +63,10 @@ export function mmaForm(text: string): MmaForm {
   };
 }
 
-/** Whether a text is a form. */
+/** Whether a text is a form that functions compute. */
+export const isProductForm = (text: string): boolean => /^m(8|16)n8k\d+\.\w+\.\w+\.(f16|f32|s32|f64)(\.\w+)*$/.test(text);
+
+/** Whether a text is a form of the instruction. */
 export const isMmaForm = (text: string): boolean => /^m(8|16)n8k\d+\.\w+\.\w+\.(f32|s32|f64)(\.\w+)*$/.test(text);
 
 /** Elements of a factor in a register. */
@@ -77,7 +81,7 @@ export function mmaRegisters(form: MmaForm): Readonly<Record<'a' | 'b' | 'c', nu
   return {
     a: ((m / 8) * heldColumns(form)) / (4 * perRegister(a)),
     b: k / (4 * perRegister(b)),
-    c: m / 4,
+    c: form.sum === 'f16' ? m / 8 : m / 4,
   };
 }
 
@@ -91,7 +95,7 @@ export const productFunctionName = (form: string): string => `cumetal.product.${
 
 /** The scalar in the registers of factors and sums. */
 export const factorType = (factor: Factor): 'i32' | 'f64' => (factor === 'f64' ? 'f64' : 'i32');
-export const sumType = (sum: Sum): 'f32' | 'i32' | 'f64' => (sum === 's32' ? 'i32' : sum);
+export const sumType = (sum: Sum): 'f32' | 'i32' | 'f64' => (sum === 's32' || sum === 'f16' ? 'i32' : sum);
 
 /** The type of registers of a thread as one value. */
 export const registersAs = (type: ScalarType, count: number): Type => (count === 1 ? type : vectorOf(type, count as 2 | 4));

@@ -1,11 +1,21 @@
 /** Which of several kernels with the same result a launch runs: by what the device has, the sizes, and a table of measured speeds. */
 import type { Device } from '../api/index.ts';
 import { cpuGemm } from './gemm-cpu.ts';
-import type { GemmArguments, GemmOptions, GemmParameters, GemmType, HalfType } from './gemm-plan.ts';
+import { type DoubleMma, type DoubleTile, doubleGemm, doubleThreads } from './gemm-double.ts';
+import {
+  type FactorKind,
+  type GemmArguments,
+  type GemmOptions,
+  type GemmParameters,
+  type GemmType,
+  type HalfType,
+  kindOf,
+} from './gemm-plan.ts';
 import { type SingleTile, singleGemm, singleThreads } from './gemm-single.ts';
 import { tensorGemm } from './gemm-tensor.ts';
+import { type RoundedTile, tf32Gemm } from './gemm-tf32.ts';
 import type { Routine } from './routine.ts';
-import { tableOf } from './tables.ts';
+import { speedsOf } from './tables.ts';
 
 /** What an NVIDIA device has. */
 export interface Capability {
@@ -29,7 +39,7 @@ type GemmRoutine = Routine<GemmParameters<GemmType>, GemmArguments<GemmType>>;
 /** A kernel for products. */
 export interface GemmCandidate {
   readonly name: string;
-  readonly types: readonly GemmType[];
+  readonly types: readonly FactorKind[];
   /** Whether an architecture has its instructions; 0 is a device that is not of NVIDIA, of which the CPU device is one. */
   readonly fits: (sm: number, isCpu: boolean) => boolean;
   readonly rows: number;
@@ -40,7 +50,7 @@ export interface GemmCandidate {
   readonly make: (options: GemmOptions, plain: PlainGemm) => GemmRoutine;
 }
 
-const halves: readonly GemmType[] = ['f16', 'bf16'];
+const halves: readonly FactorKind[] = ['f16', 'bf16'];
 const tensor = (by: 'mma' | 'wgmma', rows: number, columns: number, stages: number, warp?: readonly [number, number]): GemmCandidate => ({
   ...{ name: `${by} ${rows}x${columns}`, types: halves, rows, columns },
   // `wgmma` is of sm_90a alone: later chips do not have it.
@@ -54,14 +64,26 @@ const single = (name: string, tile: SingleTile, blocks: number): GemmCandidate =
   make: (options) => singleGemm({ ...(options as GemmOptions<'f32'>), tile }) as never,
 });
 
+const rounded = (by: 'mma' | 'wgmma', tile: RoundedTile, blocks: number): GemmCandidate => ({
+  ...{ name: `tf32 ${by} ${tile.rows}x${tile.columns}`, types: ['tf32'], rows: tile.rows, columns: tile.columns, blocks },
+  fits: (sm) => (by === 'wgmma' ? sm === 90 : sm >= 80),
+  make: ({ type: _, tf32: __, tile: ___, ...options }) => tf32Gemm({ ...options, by, tile }) as never,
+});
+const double = (by: DoubleMma, tile: DoubleTile, blocks: number): GemmCandidate => ({
+  ...{ name: `${by} ${tile.rows}x${tile.columns}`, types: ['f64'], rows: tile.rows, columns: tile.columns },
+  ...{ warps: doubleThreads(tile) / 32, blocks },
+  fits: (sm) => sm >= (by === 'f64' ? 80 : 90),
+  make: ({ transposeA = false, transposeB = false }) => doubleGemm({ by, tile, transposeA, transposeB }) as never,
+});
+
 const everywhere = (tile: 64 | 128): GemmCandidate => ({
-  ...{ name: `plain ${tile}x${tile}`, types: ['f32', 'f16', 'bf16'], rows: tile, columns: tile },
+  ...{ name: `plain ${tile}x${tile}`, types: ['f32', 'f16', 'bf16', 'tf32'], rows: tile, columns: tile },
   fits: () => true,
   make: (options, plain) => plain({ ...options, tile }),
 });
 
 const cpu = (isFused: boolean): GemmCandidate => ({
-  ...{ name: `cpu${isFused ? ' fused' : ''} 128x128`, types: ['f32', 'f64', 'f16', 'bf16', 's8'], rows: 128, columns: 128 },
+  ...{ name: `cpu${isFused ? ' fused' : ''} 128x128`, types: ['f32', 'f64', 'f16', 'bf16', 's8', 'tf32'], rows: 128, columns: 128 },
   fits: (_, isCpu) => isCpu,
   make: (options) => cpuGemm({ ...options, isFused }) as never,
 });
@@ -81,6 +103,15 @@ export const gemmCandidates: readonly GemmCandidate[] = [
   single('128x256', { rows: 128, columns: 256, stages: 4, depth: 8, own: 16, minBlocks: 1 }, 1),
   single('64x128', { rows: 64, columns: 128, stages: 4, depth: 8, own: 16, minBlocks: 4 }, 4),
   single('64x128 of 4 warps', { rows: 64, columns: 128, stages: 4, depth: 8, own: 8, minBlocks: 4 }, 4),
+  rounded('wgmma', { rows: 128, columns: 256 }, 1),
+  rounded('wgmma', { rows: 256, columns: 128 }, 1),
+  rounded('wgmma', { rows: 128, columns: 128, minBlocks: 2 }, 2),
+  rounded('mma', { rows: 128, columns: 128, warp: [64, 32] }, 1),
+  rounded('mma', { rows: 64, columns: 64, warp: [32, 32] }, 4),
+  double('f64x16', { rows: 128, columns: 128, warp: [64, 32], stages: 4 }, 1),
+  double('f64x8', { rows: 64, columns: 64, warp: [32, 32], stages: 4 }, 2),
+  double('f64', { rows: 128, columns: 128, warp: [64, 32], stages: 4 }, 1),
+  double('f64', { rows: 64, columns: 64, warp: [32, 32], stages: 4 }, 2),
   single('64x64', { rows: 64, columns: 64, stages: 4, depth: 8, own: 8 }, 7),
 ];
 
@@ -110,8 +141,8 @@ export function chooseGemm<T extends GemmType>(
   plain: PlainGemm,
 ): Routine<GemmParameters<T>, GemmArguments<T>> | undefined {
   if (options.tile !== undefined) return undefined;
-  const type = options.type?.name ?? 'f32';
-  const speeds = tableOf(device)?.gemm[type];
+  const type = kindOf(options as GemmOptions);
+  const speeds = speedsOf(device, type);
   const isCpu = device.info.kind === 'cpu';
   if (!speeds) return isCpu ? cpuGemm({ ...options, isFused: !device.info.emulatesFma }) : undefined;
   // Whole tiles are what counts on a device whose multiprocessors are not known.

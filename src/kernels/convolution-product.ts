@@ -1,5 +1,6 @@
 /** The product of two matrices whose elements are found while a tile is loaded. */
 import { blockIndex, constant, f32, local, loop, shared, syncThreads, threadIndex, u32, type Value, when } from '../build/index.ts';
+import { productSum } from './product-sum.ts';
 
 type Word = Value<'u32'>;
 type Real = Value<'f32'>;
@@ -11,20 +12,6 @@ export const depth = 16;
 /** Threads of a block. */
 export const threads = 256;
 const per = 4;
-
-/** Whether the kernel that is made rounds a product and a sum once. */
-let isFused = true;
-/** Makes a kernel with or without fused operations. */
-export function withFused<T>(fused: boolean, make: () => T): T {
-  isFused = fused;
-  try {
-    return make();
-  } finally {
-    isFused = true;
-  }
-}
-/** `a * b + sum`. */
-export const addProduct = (a: Real, b: Real, sum: Real): Real => (isFused ? a.fma(b, sum) : a.mul(b).add(sum));
 
 /** A product of two matrices whose elements functions find: `row` and `column` are places in the result, and `k` is what is summed over. */
 export interface Product {
@@ -64,7 +51,7 @@ export function multiply({ m, n, k, from = constant(u32, 0), isAlong = false, le
     loop(0, depth, 1, (q) => {
       const us = Array.from({ length: per }, (_, i) => a.in(q, y.add(i * 16)).get());
       const vs = Array.from({ length: per }, (_, j) => b.in(q, x.add(j * 16)).get());
-      for (const [i, u] of us.entries()) for (const [j, v] of vs.entries()) sums[i * per + j]!.set(addProduct(u, v, sums[i * per + j]!));
+      for (const [i, u] of us.entries()) for (const [j, v] of vs.entries()) sums[i * per + j]!.set(productSum(u, v, sums[i * per + j]!));
     });
     syncThreads();
   });

@@ -22,10 +22,11 @@ import {
   when,
 } from '../build/index.ts';
 import type { Any } from './combine.ts';
-import { addProduct, depth, multiply, split, threads, tile, withFused } from './convolution-product.ts';
+import { depth, multiply, split, threads, tile } from './convolution-product.ts';
 import { type ConvolutionShape, countsOf, type Sizes, sizeParameters, sizesOf, type Words } from './convolution-shape.ts';
 import { plus } from './functions.ts';
 import { assertHolds, Procedure, type Steps } from './procedure.ts';
+import { productSum, withFused } from './product-sum.ts';
 import { refuse } from './refuse.ts';
 import { blocksFor, type Floating, named, portable, type Routine, routine, type TypeOption, typeOf } from './routine.ts';
 
@@ -139,7 +140,7 @@ const direct: Body = (p, type) => {
             .at(filter.mul(p.channels).add(channel).mul(p.kernelHeight).add(r).mul(p.kernelWidth).add(s))
             .get()
             .to(f32);
-          sum.set(addProduct(weight, pixel(p.x, plane, y, x, p.height, p.width), sum));
+          sum.set(productSum(weight, pixel(p.x, plane, y, x, p.height, p.width), sum));
         }),
       );
     });

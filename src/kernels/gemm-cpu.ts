@@ -16,6 +16,7 @@ import {
   type Type,
   type TypedKernel,
   threadIndex,
+  toTf32,
   u64,
   type Value,
   v2,
@@ -25,6 +26,7 @@ import {
 } from '../build/index.ts';
 import { type Activation, activations } from './functions.ts';
 import {
+  type FactorKind,
   type GemmArguments,
   type GemmInside,
   type GemmOptions,
@@ -32,6 +34,7 @@ import {
   type GemmType,
   gemmParameters,
   gemmPlan,
+  kindOf,
   results,
   sums,
 } from './gemm-plan.ts';
@@ -43,7 +46,7 @@ type Sum = Value<'f32'>;
 type Shared = Pointer<'f32', 'shared'>;
 
 /** The rows and columns of the result of a block: what both parts and the sums leave of 227 KiB of shared memory. */
-export const tileOf = (type: GemmType): 64 | 128 => (type === 'f64' ? 64 : 128);
+export const tileOf = (type: FactorKind): 64 | 128 => (type === 'f64' ? 64 : 128);
 /** The indices of k of a packed part: a panel of either factor stays in the first cache. */
 export const depth = 128;
 /** The rows of the result that a thread computes at a time: their sums, a row of `b` and an element of `a` are 14 vectors, and WebAssembly's engines have 15. */
@@ -53,18 +56,18 @@ const rows = 2;
 const unrolled = 4;
 
 interface Form {
-  readonly type: GemmType;
+  readonly type: FactorKind;
   readonly isFused: boolean;
   readonly transposeA: boolean;
   readonly transposeB: boolean;
   readonly activation: Activation;
 }
 
-const sumBytes = (type: GemmType): number => (type === 'f64' ? 8 : 4);
+const sumBytes = (type: FactorKind): number => (type === 'f64' ? 8 : 4);
 /** The threads of a lane group: those of four vectors. */
-export const lanesOf = (type: GemmType): number => (type === 'f64' ? 8 : 16);
+export const lanesOf = (type: FactorKind): number => (type === 'f64' ? 8 : 16);
 /** The bytes of shared memory. */
-export const bytesOf = (type: GemmType): number => (2 * depth + tileOf(type)) * tileOf(type) * sumBytes(type);
+export const bytesOf = (type: FactorKind): number => (2 * depth + tileOf(type)) * tileOf(type) * sumBytes(type);
 
 /** Options of `cpuGemm`. */
 export type CpuGemmOptions<T extends GemmType> = GemmOptions<T> & {
@@ -74,7 +77,8 @@ export type CpuGemmOptions<T extends GemmType> = GemmOptions<T> & {
 
 /** `gemm` by the kernel for CPUs, with the same arguments. */
 export function cpuGemm<T extends GemmType = 'f32'>(options: CpuGemmOptions<T> = {}): Routine<GemmParameters<T>, GemmArguments<T>> {
-  const type = (options.type?.name ?? 'f32') as T;
+  const element = (options.type?.name ?? 'f32') as T;
+  const type = kindOf(options as GemmOptions);
   const { transposeA = false, transposeB = false, activation = 'identity', isFused = false } = options;
   const name = named(
     'gemm',
@@ -90,7 +94,7 @@ export function cpuGemm<T extends GemmType = 'f32'>(options: CpuGemmOptions<T> =
   const tile = tileOf(type);
   const block: [number, number] = [lanesOf(type), tile / lanesOf(type)];
   const make = (word: string): TypedKernel<GemmParameters<T>> =>
-    kernel(word, gemmParameters(type), (p) => body(p as unknown as GemmInside, form), { ...portable, block });
+    kernel(word, gemmParameters(element), (p) => body(p as unknown as GemmInside, form), { ...portable, block });
   const plan = (given: GemmArguments<T>): Plan<GemmParameters<T>> =>
     gemmPlan({ ...form, tile: [tile, tile], threads: block, shared: bytesOf(type) }, given);
   return routine(name, make, plan);
@@ -188,7 +192,10 @@ function packer(
   const groups = tile / lanes;
   const [x, y] = [threadIndex('x'), threadIndex('y')];
   const here = lines.sub(line).min(tile);
-  const get = (row: Word, at: Word): Sum => from.add(row.to(u64).mul(pitch)).at(at).get().to(sum);
+  const get = (row: Word, at: Word): Sum => {
+    const value = from.add(row.to(u64).mul(pitch)).at(at).get().to(sum);
+    return type === 'tf32' ? toTf32(value) : value;
+  };
   const width = 4;
   if (!isAlong)
     return (first, count) =>

@@ -3,6 +3,7 @@
 import type { Extent } from '../api/index.ts';
 import { type Arguments, bf16, f16, f32, f64, type Pointer, ptr, s8, s32, type Type, u32, u64, type Value } from '../build/index.ts';
 import type { Activation } from './functions.ts';
+import { refuse } from './refuse.ts';
 import { blocksFor, type Plan } from './routine.ts';
 
 /** The types of the factors. */
@@ -14,17 +15,30 @@ export type GemmSum<T extends GemmType> = T extends 'f64' ? 'f64' : T extends 's
 /** The type of the result: that of the factors, and s32 for s8. */
 export type GemmResult<T extends GemmType> = T extends 's8' ? 's32' : T;
 
-/** The types of factors, sums and results by the name of the factors'. */
-export const types = { f32, f64, f16, bf16, s8 } as const;
+/** What factors are read as: `tf32` is f32 in memory, rounded to 11 bits. */
+export type FactorKind = GemmType | 'tf32';
+/** The types of factors in memory, sums and results by what the factors are read as. */
+export const types = { f32, f64, f16, bf16, s8, tf32: f32 } as const;
 /** The types of sums. */
-export const sums = { f32, f64, f16: f32, bf16: f32, s8: s32 } as const;
+export const sums = { f32, f64, f16: f32, bf16: f32, s8: s32, tf32: f32 } as const;
 /** The types of results. */
-export const results = { f32, f64, f16, bf16, s8: s32 } as const;
+export const results = { f32, f64, f16, bf16, s8: s32, tf32: f32 } as const;
+
+/** What the factors of a product are read as. Throws CM5093 for `tf32` of another type than f32. */
+export function kindOf({ type = f32, tf32 = false }: GemmOptions): FactorKind {
+  if (!tf32) return type.name;
+  return type.name === 'f32' ? 'tf32' : refuse('gemm', `\`tf32\` rounds factors of f32, and these are ${type.name}`);
+}
 
 /** Options of `gemm`. */
 export interface GemmOptions<T extends GemmType = GemmType> {
   /** The type of the factors: f32 by default. */
   readonly type?: Type<T>;
+  /**
+   * Whether factors of f32 are rounded to tf32, as tensor cores read them: 11 bits of precision, ties away from zero. Their products are exact, and summed
+   * as f32. False by default.
+   */
+  readonly tf32?: boolean;
   /** Whether `a` has a row for each index of k, and not for each row of the result. */
   readonly transposeA?: boolean;
   /** Whether `b` has a row for each column of the result, and not for each index of k. */

@@ -16,6 +16,7 @@ import {
   type Type,
   type TypedKernel,
   threadIndex,
+  toTf32,
   u32,
   u64,
   type Value,
@@ -27,6 +28,7 @@ import {
 import { chooseGemm, gemmCandidates, type PlainGemm } from './choice.ts';
 import { type Activation, activations } from './functions.ts';
 import {
+  type FactorKind,
   type GemmArguments,
   type GemmInside,
   type GemmOptions,
@@ -34,6 +36,7 @@ import {
   type GemmType,
   gemmParameters,
   gemmPlan,
+  kindOf,
   results,
   sums,
   types,
@@ -49,7 +52,7 @@ const threads = side * side;
 type Sum = Value<'f32'>;
 
 interface Form {
-  readonly type: GemmType;
+  readonly type: FactorKind;
   readonly tile: number;
   readonly transposeA: boolean;
   readonly transposeB: boolean;
@@ -57,9 +60,9 @@ interface Form {
 }
 
 /** The types that have several kernels. */
-const candidateTypes = new Set<GemmType>(gemmCandidates.flatMap(({ types: each }) => each));
+const candidateTypes = new Set<FactorKind>(gemmCandidates.flatMap(({ types: each }) => each));
 
-const bytes = { f32: 4, f64: 8, f16: 2, bf16: 2, s8: 1, s32: 4 } as const;
+const bytes = { f32: 4, f64: 8, f16: 2, bf16: 2, s8: 1, s32: 4, tf32: 4 } as const;
 
 /**
  * `c = f(alpha * a b + beta * c + bias)`: `a` is m by k, `b` is k by n, `c` is m by n, and the bias has an element for each column. f16 and bf16 are summed as
@@ -68,14 +71,15 @@ const bytes = { f32: 4, f64: 8, f16: 2, bf16: 2, s8: 1, s32: 4 } as const;
  * launch of f32, f16 or bf16 without `tile` runs `singleGemm` or `tensorGemm`.
  */
 export function gemm<T extends GemmType = 'f32'>(options: GemmOptions<T> = {}): Routine<GemmParameters<T>, GemmArguments<T>> {
-  const type = (options.type?.name ?? 'f32') as T;
+  const element = (options.type?.name ?? 'f32') as T;
+  const type = kindOf(options as GemmOptions);
   const { transposeA = false, transposeB = false, activation = 'identity', tile = type === 'f64' ? 64 : 128 } = options;
   const key = named('gemm', type, tile, transposeA && 'ta', transposeB && 'tb', activation !== 'identity' && activation);
   if (activation !== 'identity' && sums[type].name !== 'f32') refuse(key, 'activations are functions of f32');
   if (type === 'f64' && tile !== 64) refuse(key, 'tiles of f64 are 64 by 64');
   const form: Form = { type, tile, transposeA, transposeB, activation };
   const make = (name: string): TypedKernel<GemmParameters<T>> =>
-    kernel(name, gemmParameters(type), (p) => body(p as unknown as GemmInside, form), {
+    kernel(name, gemmParameters(element), (p) => body(p as unknown as GemmInside, form), {
       ...portable,
       block: threads,
       // Two blocks of 128 registers for each thread hide what one would wait for.
@@ -165,7 +169,10 @@ function reader(
   const firstLine = isAlong ? line.to(u64).mul(pitch) : line.to(u64);
   const base = from.address().add(offset.add(firstLine).mul(size)) as Value<'u64'>;
   const values = parts.map(() => local(sum, 0));
-  const get = (address: Value<'u64'>): Sum => (pointerAt(element, 'global', address).at(0).get() as Value<'f32'>).to(sum);
+  const get = (address: Value<'u64'>): Sum => {
+    const value = (pointerAt(element, 'global', address).at(0).get() as Value<'f32'>).to(sum);
+    return type === 'tf32' ? toTf32(value) : value;
+  };
   return {
     load: (first) => {
       const start = base.add(isAlong ? first.to(u64).mul(size) : first.to(u64).mul(pitch).mul(size));

@@ -35,6 +35,18 @@ const measured: TuningTable = {
   },
 };
 
+/**
+ * Speeds that order the kernels of types whose speeds were not measured: what the rate of their instructions and the share of their tiles in
+ * shared memory let expect of an H200.
+ */
+const expected: Speeds = {
+  tf32: {
+    ...{ 'tf32 wgmma 128x256': 280, 'tf32 wgmma 256x128': 250, 'tf32 wgmma 128x128': 240 },
+    ...{ 'tf32 mma 128x128': 180, 'tf32 mma 64x64': 130 },
+  },
+  f64: { 'f64x16 128x128': 50, 'f64x8 64x64': 40, 'f64 128x128': 30, 'f64 64x64': 25 },
+};
+
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 const areSpeeds = (value: unknown): value is Speeds =>
   isRecord(value) &&
@@ -96,5 +108,9 @@ function readText(path: string): string | undefined {
 const tableFor = (name: string): TuningTable | undefined => own.get(name) ?? storedTables().get(name);
 
 /** The table of a device: its own, or that of the H200 for one of NVIDIA. */
-export const tableOf = ({ info: { kind, name } }: Device): TuningTable | undefined =>
+const ownTableOf = ({ info: { kind, name } }: Device): TuningTable | undefined =>
   tableFor(name) ?? (kind === 'cuda' ? measured : undefined);
+
+/** The speeds of the kernels for products of a type on a device: measured ones, or those that are to be expected. */
+export const speedsOf = (device: Device, type: string): Speeds[string] | undefined =>
+  ownTableOf(device)?.gemm[type] ?? (device.info.kind === 'cuda' ? expected[type] : undefined);

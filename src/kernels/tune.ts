@@ -1,6 +1,6 @@
 /** Measures the kernels of the library on a device, for the tables by which launches choose. */
 import type { Device } from '../api/index.ts';
-import { bf16, f16, f32, type Type } from '../build/index.ts';
+import { bf16, f16, f32, f64, type Type } from '../build/index.ts';
 import { capabilityOf, type GemmCandidate, gemmCandidates, type PlainGemm } from './choice.ts';
 import { gemm } from './gemm.ts';
 import type { GemmType } from './gemm-plan.ts';
@@ -16,7 +16,7 @@ export interface Measured {
   readonly speed: number;
 }
 
-const elements = { f32, f16, bf16 } as const;
+const elements = { f32, f16, bf16, tf32: f32, f64 } as const;
 /** The types of elements for which there are several kernels. */
 export type TunedType = keyof typeof elements;
 /** The types of elements for which there are several kernels. */
@@ -69,11 +69,11 @@ interface Product {
 
 /** The speeds of kernels for products of a type, in rounds: a device that becomes warm or busy slows all of them. */
 async function speedsOf(device: Device, able: readonly GemmCandidate[], { type, size, runs }: Product): Promise<[string, number][]> {
-  const [a, b, c] = [0, 1, 2].map(() => device.allocate(type, size * size)) as [Matrix, Matrix, Matrix];
+  const [a, b, c] = [0, 1, 2].map(() => device.allocate(elements[type].name, size * size)) as [Matrix, Matrix, Matrix];
   try {
     a.fill(1);
     b.fill(1);
-    const routines = able.map((each) => each.make({ type: elements[type] as Type<GemmType> }, gemm as PlainGemm));
+    const routines = able.map((each) => each.make({ type: elements[type] as Type<GemmType>, tf32: type === 'tf32' }, gemm as PlainGemm));
     const best = able.map(() => Number.POSITIVE_INFINITY);
     for (let run = 0; run <= runs; run++)
       for (const [i, routine] of routines.entries()) {

@@ -343,7 +343,8 @@ interface Test {
 /** The turns until an integer reaches a limit; undefined if it is no integer to which turns add, or if it may wrap around first. */
 function turnsBy(state: Ranges, loop: Loop, { tested, limit, pred }: Test): bigint | undefined {
   const { kernel, home } = state;
-  if (loop.blocks.includes(home[limit]!)) return undefined;
+  // Constants may be anywhere.
+  if (loop.blocks.includes(home[limit]!) && kernel.insts[limit]!.op !== 'const') return undefined;
   const { type } = kernel.insts[tested]!;
   const all = allOf(bitsOf(type));
   for (const param of kernel.blocks[loop.header]!.params) {

@@ -4,7 +4,7 @@
  * Source: Boissinot et al., "Computing Liveness Sets for SSA-Form Programs" (2012), path exploration by use.
  */
 import type { Kernel, Value } from '../kernel.ts';
-import { operandsOf, terminatorOperands } from '../operands.ts';
+import { eachOperand, terminatorOperands } from '../operands.ts';
 import type { Cfg } from './cfg.ts';
 
 export interface Liveness {
@@ -17,7 +17,10 @@ export interface Liveness {
 /** The block id in which each value is defined; -1 for values that no block holds. */
 export function definingBlocks(kernel: Kernel): Int32Array {
   const home = new Int32Array(kernel.insts.length).fill(-1);
-  for (const block of kernel.blocks) for (const value of [...block.params, ...block.body]) home[value] = block.id;
+  for (const { id, params, body } of kernel.blocks) {
+    for (let i = 0; i < params.length; i++) home[params[i]!] = id;
+    for (let i = 0; i < body.length; i++) home[body[i]!] = id;
+  }
   return home;
 }
 
@@ -38,7 +41,7 @@ export function livenessOf(kernel: Kernel, cfg: Cfg): Liveness {
     }
   };
   for (const block of kernel.blocks) {
-    for (const value of block.body) for (const operand of operandsOf(kernel.insts[value]!)) use(operand, block.id);
+    for (const value of block.body) eachOperand(kernel.insts[value]!, (operand) => use(operand, block.id));
     for (const operand of terminatorOperands(block.end)) use(operand, block.id);
   }
   return { liveIn, liveOut };

@@ -3,7 +3,7 @@
  * forever.
  */
 import { edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
-import { operandsOf } from '../operands.ts';
+import { eachOperand, operandsOf } from '../operands.ts';
 import { cfgOf } from './cfg.ts';
 import { dominatorsOf } from './dominators.ts';
 import { type Loop, loopsOf } from './loops.ts';
@@ -17,7 +17,8 @@ const isShared = (inst: Inst, _: Value): boolean => inst.op === 'atomic' || inst
  */
 export function isSpinLoop(kernel: Kernel, loop: Loop, isSource = isShared): boolean {
   const { blocks } = loop;
-  if (retriesExchange(kernel, loop)) return false;
+  const hasSource = blocks.some((id) => kernel.blocks[id]!.body.some((value) => isSource(kernel.insts[value]!, value)));
+  if (!hasSource || retriesExchange(kernel, loop)) return false;
   const tainted = new Set<Value>();
   let before: number;
   do {
@@ -26,7 +27,11 @@ export function isSpinLoop(kernel: Kernel, loop: Loop, isSource = isShared): boo
       const { body, end } = kernel.blocks[id]!;
       for (const value of body) {
         const inst = kernel.insts[value]!;
-        if (isSource(inst, value) || operandsOf(inst).some((operand) => tainted.has(operand))) tainted.add(value);
+        if (isSource(inst, value)) tainted.add(value);
+        else
+          eachOperand(inst, (operand) => {
+            if (tainted.has(operand)) tainted.add(value);
+          });
       }
       for (const edge of edgesOf(end))
         edge.args.forEach((arg, i) => {

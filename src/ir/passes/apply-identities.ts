@@ -1,20 +1,68 @@
 /** Finds the identity that an instruction fits, and makes its second side. */
 import type { KnownBitsOf } from '../analysis/known-bits.ts';
 import { addInst } from '../build.ts';
-import { constantOf, type Inst, type Kernel, type Value } from '../kernel.ts';
+import type { Inst, Kernel, Value } from '../kernel.ts';
 import { argsOf, eachOperand, terminatorOperands } from '../operands.ts';
 import { bitsOf, type Type } from '../types.ts';
 import type { Facts } from './identities.ts';
 import { mayBe, type Pattern, type Rule, rulesFor, rulesOfOperands } from './identity-pattern.ts';
 import { constant, placeConstant, type Rewrite, type RewriteContext } from './rewrite.ts';
 
-/** The values and constants of a match, by name. */
-interface Bindings {
-  readonly values: Map<string, Value>;
-  readonly constants: Record<string, bigint>;
+const widths: readonly bigint[] = Array.from({ length: 257 }, (_, bits) => BigInt(bits));
+const onesOf: readonly bigint[] = widths.map((bits) => (1n << bits) - 1n);
+
+/** The values and constants of a match, by name. One object serves all: most rules are tried in vain. */
+class Match implements Facts {
+  of: Record<string, bigint> = {};
   /** The inner instructions that the pattern has. */
-  readonly inner: Value[];
+  readonly inner: Value[] = [];
+  w = 0n;
+  all = 0n;
+  readonly #names: string[] = [];
+  readonly #values: Value[] = [];
+  #hasConstants = false;
+  #insts: readonly Inst[] = [];
+  #bits: KnownBitsOf | undefined;
+
+  start({ insts }: Kernel, bits: KnownBitsOf): void {
+    this.#insts = insts;
+    this.#bits = bits;
+    this.#names.length = 0;
+    this.#values.length = 0;
+    this.inner.length = 0;
+    if (this.#hasConstants) this.of = {};
+    this.#hasConstants = false;
+  }
+
+  /** The value of a name; undefined for one without. */
+  value(name: string): Value | undefined {
+    const at = this.#names.indexOf(name);
+    return at < 0 ? undefined : this.#values[at];
+  }
+
+  bind(name: string, value: Value): void {
+    this.#names.push(name);
+    this.#values.push(value);
+  }
+
+  bindConstant(name: string, bits: bigint): void {
+    this.#hasConstants = true;
+    this.of[name] = bits;
+  }
+
+  /** Notes the result of which the facts are. */
+  result({ type }: Inst): void {
+    const bits = bitsOf(type);
+    this.w = widths[bits]!;
+    this.all = onesOf[bits]!;
+  }
+
+  // Conditions take them from the object.
+  readonly open = (name: string): bigint => this.#bits!(this.value(name)!).open;
+  readonly width = (name: string): bigint => widths[bitsOf(this.#insts[this.value(name)!]!.type)]!;
 }
+
+const match = new Match();
 
 /** What the identities make of an instruction. */
 export function byIdentity(inst: Inst, c: RewriteContext, bits: KnownBitsOf, uses: () => Int32Array): Rewrite {
@@ -34,11 +82,13 @@ export function byIdentity(inst: Inst, c: RewriteContext, bits: KnownBitsOf, use
 /** What one rule makes of an instruction. */
 export function byRule(rule: Rule, inst: Inst, c: RewriteContext, bits: KnownBitsOf, uses: () => Int32Array): Rewrite {
   if (!mayFit(rule, inst, c.kernel)) return undefined;
-  const found: Bindings = { values: new Map(), constants: {}, inner: [] };
-  if (!fits(c.kernel, rule.from, inst, found)) return undefined;
-  const made = holds(rule, inst, c.kernel, found, bits);
-  if (made === undefined || !isWorth(rule, found, uses)) return undefined;
-  return build(rule.to, inst, c, { ...found, constants: { ...found.constants, ...made } });
+  match.start(c.kernel, bits);
+  if (!fits(c.kernel, rule.from, inst)) return undefined;
+  match.result(inst);
+  const made = rule.identity[2]?.(match) ?? true;
+  if (made === false || !isWorth(rule, uses)) return undefined;
+  if (made !== true) for (const name in made) match.bindConstant(name, made[name]!);
+  return build(rule.to, inst, c);
 }
 
 /** Whether the predicate and the ops of the operands are those of a rule. */
@@ -50,80 +100,59 @@ function mayFit({ from }: Rule, inst: Inst, kernel: Kernel): boolean {
   return true;
 }
 
-function fits(kernel: Kernel, { args, pred }: Extract<Pattern, { kind: 'op' }>, inst: Inst, found: Bindings): boolean {
+function fits(kernel: Kernel, { args, pred }: Extract<Pattern, { kind: 'op' }>, inst: Inst): boolean {
   if (pred !== undefined && (inst as { pred?: string }).pred !== pred) return false;
   const fields = inst as unknown as Record<string, Value>;
   const names = argsOf(inst.op);
-  return args.every((arg, i) => fitsValue(kernel, arg, fields[names[i]!]!, found));
+  for (let i = 0; i < args.length; i++) if (!fitsValue(kernel, args[i]!, fields[names[i]!]!)) return false;
+  return true;
 }
 
-function fitsValue(kernel: Kernel, pattern: Pattern, value: Value, found: Bindings): boolean {
+function fitsValue(kernel: Kernel, pattern: Pattern, value: Value): boolean {
   if (pattern.kind === 'value') {
-    const before = found.values.get(pattern.name);
-    if (before === undefined) found.values.set(pattern.name, value);
+    const before = match.value(pattern.name);
+    if (before === undefined) match.bind(pattern.name, value);
     return before === undefined || before === value;
   }
   const inst = kernel.insts[value]!;
-  if (pattern.kind === 'constant') {
-    const bits = constantOf(kernel, value);
-    if (bits === undefined) return false;
-    if (pattern.bits !== undefined) return BigInt.asUintN(bitsOf(inst.type), pattern.bits) === bits;
-    const before = found.constants[pattern.name];
-    found.constants[pattern.name] = bits;
-    return before === undefined || before === bits;
-  }
+  if (pattern.kind === 'constant') return fitsConstant(pattern, inst);
   if (inst.op !== pattern.op) return false;
-  found.inner.push(value);
-  if (pattern.name !== undefined) found.values.set(pattern.name, value);
-  return fits(kernel, pattern, inst, found);
+  match.inner.push(value);
+  if (pattern.name !== undefined) match.bind(pattern.name, value);
+  return fits(kernel, pattern, inst);
 }
 
-/** The constants of the second side; undefined where the identity does not hold. */
-function holds(
-  { identity: [, , when] }: Rule,
-  inst: Inst,
-  kernel: Kernel,
-  { values, constants }: Bindings,
-  bits: KnownBitsOf,
-): Readonly<Record<string, bigint>> | undefined {
-  if (!when) return {};
-  const width = BigInt(bitsOf(inst.type));
-  const matched = (name: string): Value => values.get(name)!;
-  const facts: Facts = {
-    of: constants,
-    w: width,
-    all: (1n << width) - 1n,
-    zeros: (name) => bits(matched(name)).zeros,
-    width: (name) => BigInt(bitsOf(kernel.insts[matched(name)]!.type)),
-  };
-  const made = when(facts);
-  if (made === false) return undefined;
-  return made === true ? {} : made;
+function fitsConstant(pattern: Extract<Pattern, { kind: 'constant' }>, inst: Inst): boolean {
+  if (inst.op !== 'const') return false;
+  if (pattern.bits !== undefined) return (pattern.bits < 0n ? BigInt.asUintN(bitsOf(inst.type), pattern.bits) : pattern.bits) === inst.bits;
+  const before = match.of[pattern.name];
+  match.bindConstant(pattern.name, inst.bits);
+  return before === undefined || before === inst.bits;
 }
 
 /** Whether the second side has no more instructions than go: inner ones go where nothing else uses them. */
-function isWorth({ extra }: Rule, { inner }: Bindings, uses: () => Int32Array): boolean {
+function isWorth({ extra }: Rule, uses: () => Int32Array): boolean {
   if (extra === 0) return true;
   const counts = uses();
-  return inner.filter((value) => (counts[value] ?? 0) <= 1).length >= extra;
+  return match.inner.filter((value) => (counts[value] ?? 0) <= 1).length >= extra;
 }
 
-function build(pattern: Pattern, inst: Inst, c: RewriteContext, found: Bindings): Rewrite {
-  if (pattern.kind === 'value') return found.values.get(pattern.name)!;
-  if (pattern.kind === 'constant') return constant(inst.type, bitsFor(pattern, found));
-  return instOf(pattern, inst.type, c, found);
+function build(pattern: Pattern, inst: Inst, c: RewriteContext): Rewrite {
+  if (pattern.kind === 'value') return match.value(pattern.name)!;
+  if (pattern.kind === 'constant') return constant(inst.type, bitsFor(pattern));
+  return instOf(pattern, inst.type, c);
 }
 
-const bitsFor = ({ bits, name }: Extract<Pattern, { kind: 'constant' }>, { constants }: Bindings): bigint => bits ?? constants[name]!;
+const bitsFor = ({ bits, name }: Extract<Pattern, { kind: 'constant' }>): bigint => bits ?? match.of[name]!;
 
-function instOf({ op, pred, args }: Extract<Pattern, { kind: 'op' }>, type: Type, c: RewriteContext, found: Bindings): Inst {
+function instOf({ op, pred, args }: Extract<Pattern, { kind: 'op' }>, type: Type, c: RewriteContext): Inst {
   // Operands of a comparison have a type of their own, those of other ops that of the result, but for what is converted.
   const name = op === 'icmp' ? valueIn(args) : undefined;
-  const own = name === undefined ? type : c.kernel.insts[found.values.get(name)!]!.type;
+  const own = name === undefined ? type : c.kernel.insts[match.value(name)!]!.type;
   const operands = args.map((arg): Value => {
-    if (arg.kind === 'value') return found.values.get(arg.name)!;
-    if (arg.kind === 'constant') return placeConstant(c, own, bitsFor(arg, found));
-    const placed = addInst(c.kernel, instOf(arg, own, c, found), c.kernel.locs[c.value]);
+    if (arg.kind === 'value') return match.value(arg.name)!;
+    if (arg.kind === 'constant') return placeConstant(c, own, bitsFor(arg));
+    const placed = addInst(c.kernel, instOf(arg, own, c), c.kernel.locs[c.value]);
     c.body.push(placed);
     return placed;
   });

@@ -3,7 +3,7 @@
  * The result equals the original bit for bit; float identities that fail for a NaN or a zero's sign are left out.
  */
 import { cfgOf } from '../analysis/cfg.ts';
-import { type KnownBitsOf, knownBits } from '../analysis/known-bits.ts';
+import { isUnknown, type KnownBitsOf, knownBits } from '../analysis/known-bits.ts';
 import { evalOp, isEvaluableInst } from '../eval.ts';
 import type { Block, Inst, InstOf, Kernel, Value } from '../kernel.ts';
 import { argsOf, mapOperands, mapTerminator, operandsOf } from '../operands.ts';
@@ -96,8 +96,9 @@ function decided(inst: Inst, c: Simplifying): Inst | undefined {
   if (inst.op !== 'icmp') return undefined;
   const to = bitsIn(c, inst.b);
   if (to === undefined) return undefined;
-  const { zeros, ones } = c.bits(inst.a);
-  if (zeros === 0n && ones === 0n) return undefined;
+  const known = c.bits(inst.a);
+  if (isUnknown(known)) return undefined;
+  const { zeros, ones } = known;
   const type = typeIn(c, inst.a);
   const width = bitsOf(type);
   const all = (1n << BigInt(width)) - 1n;
@@ -154,16 +155,10 @@ function storedAs(inst: Inst, c: Simplifying): Inst | undefined {
 
 /** An op of a constant and of a choice between constants is a choice between two others. */
 function foldedChoice(inst: Inst, c: Simplifying): Inst | undefined {
-  if (inst.op === 'select' || !isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
-  let choice: InstOf<'select'> | undefined;
+  if (inst.op === 'select') return undefined;
+  const choice = choiceIn(inst, c);
+  if (choice === undefined || !isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
   const operands = operandsOf(inst);
-  for (const operand of operands) {
-    const of = c.kernel.insts[operand]!;
-    if (of.op === 'const') continue;
-    if (of.op !== 'select' || (choice !== undefined && choice !== of)) return undefined;
-    choice = of;
-  }
-  if (choice === undefined) return undefined;
   const arms = [bitsIn(c, choice.a), bitsIn(c, choice.b)];
   if (arms[0] === undefined || arms[1] === undefined) return undefined;
   const types = operands.map((operand) => typeIn(c, operand));
@@ -178,17 +173,27 @@ function foldedChoice(inst: Inst, c: Simplifying): Inst | undefined {
   return { op: 'select', type: inst.type, cond: choice.cond, a: placeConstant(c, inst.type, a!), b: placeConstant(c, inst.type, b!) };
 }
 
+/** The one choice among the operands of an instruction whose others are constants. Most instructions are out at their first operand. */
+function choiceIn(inst: Inst, { kernel: { insts } }: Simplifying): InstOf<'select'> | undefined {
+  let choice: InstOf<'select'> | undefined;
+  const fields = inst as unknown as Record<string, Value>;
+  for (const name of argsOf(inst.op)) {
+    const of = insts[fields[name]!]!;
+    if (of.op === 'const') continue;
+    if (of.op !== 'select' || (choice !== undefined && choice !== of)) return undefined;
+    choice = of;
+  }
+  return choice;
+}
+
 /** The constant an instruction of constants amounts to. Vectors and addresses have no constant form but the null pointer. */
 function folded(inst: Inst, c: RewriteContext): Inst | undefined {
-  if (!isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
-  const bits: bigint[] = [];
+  const names = argsOf(inst.op);
   const fields = inst as unknown as Record<string, Value>;
   // Most instructions are out at their first operand.
-  for (const name of argsOf(inst.op)) {
-    const known = bitsIn(c, fields[name]!);
-    if (known === undefined) return undefined;
-    bits.push(known);
-  }
+  for (let i = 0; i < names.length; i++) if (c.kernel.insts[fields[names[i]!]!]!.op !== 'const') return undefined;
+  if (!isScalar(inst.type) || !isEvaluableInst(inst)) return undefined;
+  const bits = names.map((name) => bitsIn(c, fields[name]!)!);
   const types = operandsOf(inst).map((operand) => typeIn(c, operand));
   return constant(inst.type, evalOp(inst, bits, types));
 }

@@ -1,7 +1,7 @@
 /** Promises T1 to T6: operand domains and result types, from the op table and one rule for each op that states its type. */
 import { isWide } from '../dialect.ts';
 import type { Inst, Kernel, Value } from '../kernel.ts';
-import { factorType, isMmaForm, mmaForm, mmaRegisters, registersAs, sumType } from '../mma.ts';
+import { factorType, isProductForm, mmaForm, mmaRegisters, registersAs, sumType } from '../mma.ts';
 import { argsOf } from '../operands.ts';
 import { clocks, type Domain, fcmpPredicates, fenceScopes, folds, icmpPredicates, type Op, ops, specOf, type TypeRule } from '../ops.ts';
 import { sregs } from '../sregs.ts';
@@ -100,7 +100,7 @@ const call = ({ type, fn }: { type: Type; fn: string }, types: readonly Type[], 
 
 /** A product of matrices, whose form says the registers of each. */
 function brokenMma(text: string, type: Type, types: readonly Type[]): Broken {
-  if (!isMmaForm(text)) return [['T5', `there is no form \`${text}\``]];
+  if (!isProductForm(text)) return [['T5', `there is no form \`${text}\``]];
   const form = mmaForm(text);
   const count = mmaRegisters(form);
   const sum = sumType(form.sum);
@@ -128,6 +128,7 @@ const extra: { [K in Op]?: Extra<K> } = {
   call1: call,
   call2: call,
   call3: call,
+  fetch: call,
   shuffle: (_, [, lane]) => when(lane !== 'i32', 'T3', `a lane of type ${lane}`),
   ballot: ({ type }) => when(type !== 'i32', 'T3', `a ballot of type ${type}`),
   clock: ({ type, name }) => [...when(type !== 'i64', 'T3', `a clock of type ${type}`), ...oneOf(name, clocks)],

@@ -28,15 +28,17 @@ template <class T> __cumetal_both_library T __cumetal_fmod_quotient(T x, T y, un
   }
   quotient = (unsigned int)(a / b);
   a %= b;
-  for (int left = ex - ey; left > 0 && a;) {
+  int left = ex - ey;
+  while (left > 0 && a) {
     int step = __builtin_clzll(a);
     if (step > left) step = left;
     a <<= step;
     quotient = (step < 32 ? quotient << step : 0) + (unsigned int)(a / b);
     a %= b;
     left -= step;
-    if (!a && left > 0) quotient = left < 32 ? quotient << left : 0;
   }
+  // Nothing is left to divide, also where the first division was exact: the other bits of the quotient are zeros.
+  if (left > 0) quotient = left < 32 ? quotient << left : 0;
   return __cumetal_sign(__cumetal_scale((T)a, ey), x);
 }
 template <class T> __cumetal_both bool __cumetal_has_remainder(T x, T y) {

@@ -146,7 +146,7 @@ export function loadedKernel(
       return constantBytes(ready());
     },
     compiled(block, facts) {
-      const isWanted = isVectorized(kernel, block, options) && !isScalar(block);
+      const isWanted = isVectorized(ready(), block, options) && !isScalar(block);
       const made = isWanted ? vectorized(areRowsAligned(block))(block, facts) : { why: undefined };
       return 'why' in made ? scalar(made.why, facts?.areBuffersAligned) : made;
     },
@@ -160,7 +160,7 @@ export function loadedKernel(
     checked(kinds, block) {
       const key = [...block, ...[...kinds].sort()].join();
       if (!checked.has(key))
-        checked.set(key, isVectorized(kernel, block, options) ? compileChecked(ready(), block, kinds, options) : undefined);
+        checked.set(key, isVectorized(ready(), block, options) ? compileChecked(ready(), block, kinds, options) : undefined);
       return checked.get(key);
     },
   };
@@ -205,12 +205,17 @@ function withoutMasks(kernel: Kernel, areAligned: boolean, keepsMembers = false)
 const minThreads = 32;
 
 /** Instructions for each thread of a block above which the vectorizer takes longer than vectorized code saves. */
-const maxInstructionsPerThread = 150;
+const maxInstructionsPerThread = 100;
 
-function isVectorized({ insts, params }: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
+/** The instructions of a kernel. Passes take instructions out of blocks, and leave those that they replace in the array of all. */
+const lengthOf = ({ blocks }: Kernel): number => blocks.reduce((sum, { body }) => sum + body.length, 0);
+
+/** Whether a kernel is to be vectorized, by its length after the passes. */
+function isVectorized(kernel: Kernel, block: Dim3, { engine = 'auto', denormals }: EngineOptions): boolean {
+  const { params } = kernel;
   if (denormals === 'flush' || params.some(({ service }) => service === 'cluster' || service === 'alone')) return false;
   const threads = block[0] * block[1] * block[2];
-  return engine === 'simd' || (engine === 'auto' && threads >= minThreads && insts.length <= maxInstructionsPerThread * threads);
+  return engine === 'simd' || (engine === 'auto' && threads >= minThreads && lengthOf(kernel) <= maxInstructionsPerThread * threads);
 }
 
 /** Whether blocks of a kernel know of others, so that those of a sanitized launch run by turns, too. */

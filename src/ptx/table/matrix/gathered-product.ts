@@ -11,13 +11,10 @@ import { bitProduct, product } from './product.ts';
 
 const isElement = (name: string): name is Element => Object.hasOwn(elementBits, name);
 
-/**
- * Whether a form is one that functions compute: of dense matrices with sums of integers. With those of floats the CPU device, which reads the same
- * metallib, takes twice the time or more than for products in place.
- */
+/** Whether a form is one that functions compute: of dense matrices, and without doubles, whose products are short. */
 export function isGatherable(text: string): boolean {
   const { a, b, sum, selector } = mmaForm(text);
-  return selector === undefined && isElement(a) && isElement(b) && sum === 's32';
+  return selector === undefined && isElement(a) && isElement(b) && sum !== 'f64';
 }
 
 const log2 = (n: number): number => 31 - Math.clz32(n);

@@ -1,6 +1,6 @@
 /**
- * `d = a * b + c` by the instruction `mma` (`src/ir/mma.ts`), which the CPU device has and other targets compute by functions. Matrices that are larger
- * than its own are made of several: those of `wmma` are two side by side, and long ones of doubles two along k.
+ * `d = a * b + c` by the instruction `mma` (`src/ir/mma.ts`), which the CPU device has and other targets compute by functions. Matrices that are larger than its own are made of several: those
+ * of `wmma` are two side by side, and long ones of doubles two along k.
  */
 
 import type { ScalarType, Value } from '../../../ir/index.ts';
@@ -20,13 +20,15 @@ export function wholeProduct(ir: RowBuilder, matrices: Product, bits?: 'xor' | '
   if (!isPlain(c.fragment) || (d.rounding ?? 'rn') !== 'rn') return undefined;
   const [rows, columns] = [2 ** c.fragment.row.length, 2 ** c.fragment.column.length];
   const [high, wide] = [Math.max(1, rows / 16), columns / 8];
-  const sum = c.element === 'f16' || c.element === 'f32' ? 'f32' : c.element;
+  // A function has sums of halves as they are in registers.
+  const isHalf = !ir.hasMma && c.element === 'f16' && d.element === 'f16';
+  const sum = isHalf ? 'f16' : c.element === 'f16' || c.element === 'f32' ? 'f32' : c.element;
   const suffix = `${d.isSaturated ? '.satfinite' : ''}${bits ? `.${bits}` : ''}`;
   const deep = sum === 'f64' && k === 16 ? 2 : 1;
   const form = `m${Math.min(rows, 16)}n8k${k / deep}.${a.element}.${b.element}.${sum}${suffix}`;
   if (!hasProduct(ir, form)) return undefined;
   const count = mmaRegisters(mmaForm(form));
-  const sums = unpacked(ir, c.registers, c.element as Sum['element']);
+  const sums = isHalf ? c.registers : unpacked(ir, c.registers, c.element as Sum['element']);
   const of = (list: readonly Value[], index: number, each: number): readonly Value[] => list.slice(index * each, (index + 1) * each);
   const results: Value[] = [];
   for (let at = 0; at < high * wide; at++) {
@@ -38,7 +40,7 @@ export function wholeProduct(ir: RowBuilder, matrices: Product, bits?: 'xor' | '
     }
     results.push(...part);
   }
-  return packed(ir, d.element, results);
+  return isHalf ? results : packed(ir, d.element, results);
 }
 
 /** Reports a product for a target without the instruction, which has no expansion. */
