@@ -125,6 +125,24 @@ test('sums before a barrier are scheduled one after the other, not interleaved',
   assert.ok(last < first, `the first sum ends at ${last}, the second starts at ${first}`);
 });
 
+test('sums that go over the same values side by side stay so, and few of these are live at once', () => {
+  const sums: Value[][] = [];
+  const kernel = writeKernel('k', [pointerParam('words', 0, undefined, 'read_write')], [], ({ b, i32, sreg, param, get, put }) => {
+    const of = (word: number): Value => b.bitcast('f32', get(param(0), b.add(sreg('tid.x'), i32(64 * word))));
+    let now = [0, 1].map(of);
+    for (let step = 2; step < 10; step++) {
+      const factor = of(step);
+      now = now.map((sum) => b.fma(factor, factor, sum));
+      sums.push(now);
+    }
+    for (const [i, sum] of now.entries()) put(param(0), b.add(sreg('tid.x'), i32(64 * i)), b.bitcast('i32', sum));
+  });
+  scheduleBlocks(kernel);
+  const places = new Map(kernel.blocks.flatMap(({ body }) => body).map((value, at) => [value, at]));
+  const of = (values: readonly Value[]): number[] => values.map((value) => places.get(value)!);
+  for (const [i, step] of sums.slice(0, -1).entries()) assert.ok(Math.max(...of(step)) < Math.min(...of(sums[i + 1]!)), `step ${i}`);
+});
+
 test('each chunk has a function of its own, which is short enough to be optimized', () => {
   const compiled = compileSimd(tiles(), [64, 1, 1], { fma: 'exact', lanes: 16 });
   assert.not('why' in compiled);

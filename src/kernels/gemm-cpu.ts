@@ -52,6 +52,9 @@ export const depth = 128;
 /** The rows of the result that a thread computes at a time: their sums, a row of `b` and an element of `a` are 14 vectors, and WebAssembly's engines have 15. */
 const rows = 2;
 
+/** The indices of k in a turn of the innermost loop: what a turn takes besides its products is shared by so many. */
+const unrolled = 4;
+
 interface Form {
   readonly type: FactorKind;
   readonly isFused: boolean;
@@ -138,13 +141,24 @@ export function body(p: GemmInside, form: Form, loadRight?: LoadRight): void {
     eachRows((at, places) => {
       const mine = places.map((place) => local(sum, place.get()));
       const [a, b] = [left.add(panelOf(at, lanes)), right.add(panelOf(group, lanes)).add(threadIndex('x'))];
-      loop(0, count, 1, (k) => {
-        const factor = b.at(k.mul(lanes)).get();
+      const add = (k: Word, at: number): void => {
+        const factor = b
+          .add(k.mul(lanes))
+          .at(at * lanes)
+          .get();
         for (const [i, value] of mine.entries()) {
-          const left = a.add(k.mul(lanes)).at(i).get();
+          const left = a
+            .add(k.mul(lanes))
+            .at(at * lanes + i)
+            .get();
           value.set(isFused ? left.fma(factor, value) : value.add(left.mul(factor)));
         }
+      };
+      const whole = count.sub(count.rem(unrolled));
+      loop(0, whole, unrolled, (k) => {
+        for (let at = 0; at < unrolled; at++) add(k, at);
       });
+      loop(whole, count, 1, (k) => add(k, 0));
       for (const [i, place] of places.entries()) place.set(mine[i]!);
     });
   });
@@ -182,19 +196,23 @@ function packer(
     const value = from.add(row.to(u64).mul(pitch)).at(at).get().to(sum);
     return type === 'tf32' ? toTf32(value) : value;
   };
+  const width = 4;
   if (!isAlong)
     return (first, count) =>
-      // A lane group copies neighboring lines. Those behind the last one are zeros.
-      loop(y, count, groups, (k) =>
+      // A lane group copies neighboring lines of some indices of k, whose rows are far apart, so that it waits for all of them together. Lines behind
+      // the last one are zeros, and what is behind the last index is not read.
+      loop(y.mul(width), count, groups * width, (k) =>
         loop(0, here, lanes, (group) => {
           const at = group.add(x);
-          const value = local(sum, 0);
-          when(at.lt(here), () => value.set(get(first.add(k), line.add(at))));
-          to.at(group.mul(depth).add(k.mul(lanes)).add(x)).set(value);
+          const values = Array.from({ length: width }, () => local(sum, 0));
+          when(at.lt(here), () => {
+            for (const [i, value] of values.entries()) value.set(get(first.add(k.add(i).min(count.sub(1))), line.add(at)));
+          });
+          const place = to.add(group.mul(depth).add(k.mul(lanes)).add(x));
+          for (const [i, value] of values.entries()) place.at(i * lanes).set(value);
         }),
       );
   // A lane group has neighboring indices of k of four lines, which are stored together. Those behind the last one are that one again.
-  const width = 4;
   const panels = here
     .add(lanes - 1)
     .div(lanes)

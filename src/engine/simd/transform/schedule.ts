@@ -5,14 +5,17 @@
  */
 import {
   type Block,
+  elementOf,
   type Inst,
   isAddressCheck,
+  isFloat,
   type Kernel,
   operandsOf,
   specOf,
   terminatorOperands,
   type Value,
 } from '../../../ir/index.ts';
+import { isLeaf } from '../../codegen/plan.ts';
 
 /** Checks: loads may pass them. */
 const isCheck = (inst: Inst): boolean => inst.op === 'guard' || inst.op === 'within' || isAddressCheck(inst);
@@ -23,10 +26,27 @@ export function scheduleBlocks(kernel: Kernel): boolean {
   for (const block of kernel.blocks) {
     if (block.body.length <= 2) continue;
     const order = ordered(kernel, block);
+    if (maxLiveFloats(kernel, block.body, block.end) < maxLiveFloats(kernel, order, block.end)) continue;
     changed ||= order.some((value, i) => value !== block.body[i]);
     block.body = order;
   }
   return changed;
+}
+
+/**
+ * The most floats of a body that are live at once. Sums that go over the same values side by side, as in a product of matrices, are computed one after
+ * the other in the order of trees, and all that they go over is live until the last one. Integers do not count: most are uniform or addresses.
+ */
+function maxLiveFloats({ insts }: Kernel, body: readonly Value[], end: Block['end']): number {
+  const own = new Set(body.filter((value) => !isLeaf(insts[value]!) && isFloat(elementOf(insts[value]!.type))));
+  const live = new Set(terminatorOperands(end).filter((value) => own.has(value)));
+  let most = live.size;
+  for (const value of [...body].reverse()) {
+    live.delete(value);
+    for (const operand of operandsOf(insts[value]!)) if (own.has(operand)) live.add(operand);
+    most = Math.max(most, live.size);
+  }
+  return most;
 }
 
 /** Whether an instruction keeps its order among others of the kind; plain loads and computations are placed at their uses. */
