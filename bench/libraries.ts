@@ -10,12 +10,14 @@ import { join } from 'node:path';
 import { Device } from '../src/api/index.ts';
 import { f16, f32, globalIndex, kernel, ptr, u32, when } from '../src/build/index.ts';
 import {
+  CUBLAS_TF32_TENSOR_OP_MATH,
   cublasCreate,
   cublasDgemm,
   cublasHgemm,
   cublasSaxpy,
   cublasScopy,
   cublasSdot,
+  cublasSetMathMode,
   cublasSgemm,
   cublasSgemmStridedBatched,
   cublasSgemv,
@@ -72,6 +74,15 @@ const product = (name: string, which: number, [m, n, k]: readonly [number, numbe
     const [a, b, c] = [random(type, m * k), random(type, k * n), random(type, m * n)];
     const gemm = { f32: cublasSgemm, f64: cublasDgemm, f16: cublasHgemm }[type] as typeof cublasSgemm;
     return { call: () => gemm(handle, 'N', 'N', m, n, k, 1, a, m, b, k, 0, c, m) };
+  },
+});
+const inTf32 = (m: number, n: number, k: number): Compared => ({
+  ...{ name: `cublasSgemm in tf32 ${m} x ${n} x ${k}`, library: 'cuBLAS', peer: [8, m, n, k] },
+  prepare: ({ device, random }) => {
+    const handle = cublasCreate(device);
+    cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);
+    const [a, b, c] = [random('f32', m * k), random('f32', k * n), random('f32', m * n)];
+    return { call: () => cublasSgemm(handle, 'N', 'N', m, n, k, 1, a, m, b, k, 0, c, m) };
   },
 });
 const vectors = (name: string, which: number, n: number, call: (on: Machine, x: never, y: never) => () => unknown): Compared => ({
@@ -134,7 +145,12 @@ const compared: readonly Compared[] = [
   product('cublasSgemm', 0, [4091, 4093, 4099], 'f32'),
   product('cublasSgemm', 0, [3000, 1000, 517], 'f32'),
   product('cublasSgemm', 0, [1024, 1024, 1024], 'f32'),
+  inTf32(4096, 4096, 4096),
+  inTf32(4091, 4093, 4099),
+  inTf32(1024, 1024, 1024),
   product('cublasDgemm', 1, [4096, 4096, 4096], 'f64'),
+  product('cublasDgemm', 1, [4091, 4093, 4099], 'f64'),
+  product('cublasDgemm', 1, [1024, 1024, 1024], 'f64'),
   product('cublasHgemm', 2, [4096, 4096, 4096], 'f16'),
   batched,
   matrixVector('N', 8192, 8192),

@@ -70,6 +70,11 @@ extern "C" double peer(int which, int m, int n, int k, int count) {
     cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE);
     spent = timed(count, [&] { status = cublasSdot(handle, n, X, 1, Y, 1, result); });
     cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_HOST);
+  } else if (which == 8) {
+    Memory A(4 * a), B(4 * b), C(4 * c);
+    cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH);
+    spent = timed(count, [&] { status = cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &one, A, m, B, k, &zero, C, m); });
+    cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH);
   } else if (which == 7) {
     const int batch = 256;
     Memory A(4 * a * batch), B(4 * b * batch), C(4 * c * batch);

@@ -1,11 +1,11 @@
 /**
  * The list of tests for the API (spec/support/api-contract.ts) on every device: the CPU device and Metal over the fake one, each with
- * launches that are waited for and with launches that are under way for a while; on a Mac its own Metal.
+ * launches that are waited for, that are under way for a while and that are queued; on a Mac its own Metal.
  */
 import { suite } from 'uvu';
 import { openCpuDevice } from '../../src/device/index.ts';
 import { apiContract } from '../support/api-contract.ts';
-import { delayed, randomFrom, withoutStart } from '../support/delayed-device.ts';
+import { delayed, queueing, randomFrom, withoutStart } from '../support/delayed-device.ts';
 import type { Candidate } from '../support/device-contract.ts';
 import { fakeCandidates, macCandidates } from '../support/metal/candidates.ts';
 import { openFake } from '../support/metal/open.ts';
@@ -26,7 +26,9 @@ const slow = (candidate: Candidate): Candidate => {
 const cpu: Candidate = { name: 'cpu', open: openCpuDevice };
 /** The CPU device without launches by its workers, which take long on a busy machine. */
 const plain: Candidate = { name: 'cpu, launches waited for', open: () => withoutStart(openCpuDevice()) };
-for (const candidate of [{ ...cpu, launches: 500 }, plain, slow(cpu)]) apiContract(test, candidate);
+/** As late as a GPU may run them. */
+const queued: Candidate = { name: 'cpu, launches queued', open: () => queueing(openCpuDevice()).device };
+for (const candidate of [{ ...cpu, launches: 500 }, plain, slow(cpu), queued]) apiContract(test, candidate);
 
 const { test: onFake, folder } = openFake(test);
 for (const candidate of folder ? fakeCandidates(folder) : []) for (const each of [candidate, slow(candidate)]) apiContract(onFake, each);

@@ -60,6 +60,18 @@ function program(register: Register, candidate: Candidate): void {
     assert.is(value.value, 4096);
     is(cuda.cudaMemPoolSetAttribute(pool.value, 7, 0), cudaErrorInvalidValue);
     is(cuda.cudaMemPoolDestroy(pool.value), cudaErrorInvalidValue);
+    const { cudaErrorInvalidDevice, cudaErrorNotSupported } = cuda.cudaError_t;
+    const access = (type: number, id: number, flags: number) => cuda.cudaMemPoolSetAccess(pool.value, [{ location: { type, id }, flags }]);
+    is(access(1, 0, 3));
+    is(access(1, 0, 0), cudaErrorInvalidDevice);
+    is(access(1, 0, 1), cudaErrorNotSupported);
+    is(access(1, 99, 3), cudaErrorInvalidDevice);
+    is(access(2, 0, 3), cudaErrorNotSupported);
+    is(cuda.cudaMemPoolSetAccess(pool.value, [], 1), cudaErrorInvalidValue);
+    is(cuda.cudaMemPoolGetAccess(value, pool.value, { type: 1, id: 0 }));
+    assert.is(value.value, cuda.cudaMemAccessFlags.cudaMemAccessFlagsProtReadWrite);
+    is(cuda.cudaMemPoolGetAccess(value, pool.value, { type: 1, id: 99 }), cudaErrorInvalidValue);
+    is(cuda.cudaMemPoolGetAccess(value, pool.value, { type: 2, id: 0 }), cudaErrorInvalidValue);
     const own = ref<MemoryPool>();
     is(cuda.cudaMemPoolCreate(own, { maxSize: 2 ** 20 }));
     is(cuda.cudaDeviceSetMemPool(0, own.value));

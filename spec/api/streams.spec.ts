@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert';
 import { Device } from '../../src/api/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 import { gpu, onGpu } from '../support/cuda/gpu.ts';
-import { delayed, randomFrom, watched, withoutStart } from '../support/delayed-device.ts';
+import { delayed, queueing, randomFrom, watched, withoutStart } from '../support/delayed-device.ts';
 import type { Candidate } from '../support/device-contract.ts';
 import { fakeCandidates, macCandidates } from '../support/metal/candidates.ts';
 import { openFake } from '../support/metal/open.ts';
@@ -49,6 +49,20 @@ test(`cpu, launches by its workers: ${schedules / 4} random schedules keep CUDAâ
     const fault = faultOf(plan, await course.run(plan));
     if (fault) assert.unreachable(`schedule ${seed}: ${fault}\n${tellPlan(plan)}`);
   }
+  device.close();
+});
+
+test(`cpu, launches that are queued: ${schedules} random schedules keep CUDAâ€™s order`, async () => {
+  const { low, buffers } = watched(openCpuDevice());
+  const { device: queue, mostAtOnce } = queueing(low);
+  const device = Device.over(queue);
+  const course = courseOn(device, buffers);
+  for (let seed = 0; seed < schedules; seed++) {
+    const plan = randomPlan(randomFrom(seed));
+    const fault = faultOf(plan, await course.run(plan));
+    if (fault) assert.unreachable(`schedule ${seed}: ${fault}\n${tellPlan(plan)}`);
+  }
+  assert.ok(mostAtOnce() >= 3, `launches are behind each other: ${mostAtOnce()} at once`);
   device.close();
 });
 

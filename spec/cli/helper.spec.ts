@@ -1,6 +1,6 @@
 /** The helper: what it answers is what a process of its own does, and whatever is unusual is left to that process. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -9,6 +9,9 @@ import { answerTo } from '../../src/cli/helper/answer.ts';
 import { helperUse } from '../../src/cli/helper/automatic.ts';
 import { exchange } from '../../src/cli/helper/exchange.ts';
 import { type Ended, noteCommand } from '../../src/cli/helper/habit.ts';
+import { type PipedOutput, pipedAnswer, unpackedTask } from '../../src/cli/helper/pipe-message.ts';
+import { Pipes } from '../../src/cli/helper/pipes.ts';
+import { pipesFolder } from '../../src/cli/helper/place.ts';
 import { type Answer, divided, packed, type Task, unpacked } from '../../src/cli/helper/wire.ts';
 import { cli } from '../support/cli.ts';
 import { exampleNames, exampleText, root } from '../support/examples.ts';
@@ -269,6 +272,113 @@ test('a message in any pieces is one message', () => {
     typeof found !== 'string' && Buffer.from(found.rest).toString(),
     readFileSync(join(root, 'examples/vector_add.ptx'), 'utf8'),
   );
+});
+
+const inOut: PipedOutput = { word: 'out', path: '/folder/out', partial: '/folder/.cumetal-1-0.new' };
+
+test('a command of a shell is read whole or not at all', () => {
+  const text = '.version 8.0\n\0end\n// ü\n';
+  const lines = ['out,err', inOut.path, inOut.partial, 'a b.ptx', inOut.word, '4', 'build', 'a b.ptx', '-o', 'out'];
+  const bytes = bytesOf(`${lines.join('\n')}\n${text}\0end\n`);
+  const color = { out: true, err: true };
+  const task = { ask: 'run', words: lines.slice(6), color, files: [{ path: 'a b.ptx', size: bytesOf(text).length }] };
+  assert.equal(unpackedTask(bytes), { task, bytes: bytesOf(text), output: inOut });
+  const complete = bytes.map((_, i) => i).filter((i) => unpackedTask(bytes.subarray(0, i)));
+  // A text may look like an end.
+  assert.equal(
+    [...complete].filter((i) => i > 0),
+    [bytes.length - bytesOf('// ü\n\0end\n').length],
+  );
+  const check = bytesOf(`\n\n\na.ptx\n\n2\ncheck\na.ptx\n\0end\n`);
+  assert.equal(unpackedTask(check), {
+    task: { ask: 'run', words: ['check', 'a.ptx'], color: { out: false, err: false }, files: [{ path: 'a.ptx', size: 0 }] },
+    bytes: new Uint8Array(),
+    output: undefined,
+  });
+});
+
+test('a shell prints lines, standard error first, and writes the output that it was made for', () => {
+  const answer = (acts: readonly [to: string, what: string][], writable: readonly string[] = []) =>
+    pipedAnswer(
+      {
+        head: {
+          done: { code: 3, acts: acts.map(([to, what]) => ({ to, path: 'out', size: what.length })), writable },
+        } as unknown as Answer,
+        parts: acts.map(([, what]) => bytesOf(what)),
+      },
+      inOut,
+    );
+  assert.equal(
+    answer(
+      [
+        ['file', 'bytes'],
+        ['err', 'a\n\nb\u001b\n'],
+        ['errStyled', '\u001b[1m\n'],
+        ['out', ''],
+        ['out', 'xo\n'],
+      ],
+      ['out'],
+    ),
+    {
+      file: bytesOf('bytes'),
+      lines: 'ea\ne\neb\ufffd\ne\u001b[1m\noxo\nx3\n',
+    },
+  );
+  assert.equal(answer([]), { file: undefined, lines: 'x3\n' });
+  for (const acts of [
+    [
+      ['out', 'a\n'],
+      ['err', 'b\n'],
+    ],
+    [['out', 'no end']],
+    [['out', 'a\0\n']],
+    [['outBytes', 'a\n']],
+    [
+      ['file', 'a'],
+      ['file', 'b'],
+    ],
+    [['err', `${'a'.repeat(20_000)}\n`]],
+  ] as [string, string][][])
+    assert.is(answer(acts), undefined, JSON.stringify(acts).slice(0, 80));
+  assert.is(answer([], ['other']), undefined);
+  assert.is(pipedAnswer({ head: { declined: true }, parts: [] }, inOut), undefined);
+});
+
+test('a shell that takes a pair and does not open it loses it', async () => {
+  const socket = join(folder, 'piped');
+  const asked: unknown[] = [];
+  const pipes = new Pipes(socket, async ({ task }) => void asked.push(task.words));
+  const serving = pipes.serve();
+  const next = (): string | undefined => {
+    const path = join(pipesFolder(socket), 'next');
+    return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
+  };
+  const until = async (number: string): Promise<void> => {
+    for (let i = 0; i < 100 && next() !== number; i++) await Bun.sleep(20);
+    assert.is(next(), number);
+  };
+  await until('0');
+  const taken = join(pipesFolder(socket), '0.taken');
+  writeFileSync(taken, '');
+  pipes.look();
+  await Bun.sleep(100);
+  assert.is(next(), '0', 'it has some seconds');
+  utimesSync(taken, 0, 0);
+  pipes.look();
+  await until('1');
+  assert.not.ok(existsSync(taken));
+  // Longer than anything that is sent, and then a command.
+  for (const text of ['a'.repeat(700_000), '\n\n\na.ptx\n\n2\ncheck\na.ptx\n.version 8.0\n\0end\n']) {
+    const pipe = join(pipesFolder(socket), `${next()}.ask`);
+    const following = `${Number(next()) + 1}`;
+    await Bun.write(join(folder, 'text'), text);
+    await Bun.spawn(['sh', '-c', 'cat "$0" >"$1"', join(folder, 'text'), pipe], { stderr: 'ignore' }).exited;
+    await until(following);
+  }
+  assert.equal(asked, [['check', 'a.ptx']]);
+  pipes.end();
+  assert.not.ok(existsSync(pipesFolder(socket)));
+  await serving;
 });
 
 test.run();

@@ -6,6 +6,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sourcesOf } from '../../scripts/sources.ts';
+import { knownVariables, serviceVariables } from '../../src/cli/helper/automatic.ts';
 import { engineSettings } from '../../src/cli/startup/engine-settings.ts';
 
 const test = suite('launcher');
@@ -113,6 +114,18 @@ test('the launcher and the single-file program set the engine in the same way', 
     }),
   );
   assert.equal(found, engineSettings);
+});
+
+test('the shell asks no helper where a variable is set that the program would heed', () => {
+  const named = (file: string): string[] => readFileSync(join(root, file), 'utf8').match(/\bCUMETAL_[A-Z_]+\b/g) ?? [];
+  const files = [...new Bun.Glob('src/**/*.ts').scanSync({ cwd: root })];
+  // The build is no variable of the environment.
+  const all = new Set(files.flatMap(named).filter((name) => name !== 'CUMETAL_BUILD'));
+  const heeded = [...all].filter((name) => !knownVariables.has(name)).sort();
+  assert.ok(heeded.includes('CUMETAL_VERIFY'));
+  assert.equal([...new Set(named('bin/ask-helper.sh'))].sort(), heeded);
+  const [, services = ''] = /'\) \[ -z "([^"]*)" \]/.exec(readFileSync(join(root, 'bin/cumetal'), 'utf8')) ?? [];
+  assert.equal(services.match(/\w+/g), serviceVariables);
 });
 
 test('the link that npm makes is followed without another program', () => {

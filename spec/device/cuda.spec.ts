@@ -354,7 +354,7 @@ on('an error of the launch alone does not end the device', plain, ({ device, dia
   assert.ok(launch([buffer]));
 });
 
-// The context, its stream, events and module, and the buffer are not freed until the process ends.
+// The context, its stream, events, word and module, and the buffer are not freed until the process ends.
 on(
   'a kernel that does not end is abandoned, and nothing waits for it afterwards',
   plain,
@@ -369,7 +369,7 @@ on(
     device.close();
     assert.is(fake.record().length, calls);
   },
-  6,
+  7,
 );
 
 const prints = printingModule({ greeting: 'hi\n' }, printCall('greeting'));

@@ -1,6 +1,19 @@
 /** The helper with the installed package: the files and messages are those without it, and a broken helper is not noticed. */
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -96,6 +109,7 @@ test('a helper that was killed is replaced, and no command fails', () => {
 
 /** The names in the helper's folder. */
 const inFolder = (): string[] => readdirSync(join(cache, 'helper')).sort();
+const sockets = (): string[] => inFolder().filter((name) => !name.endsWith('.pipes'));
 
 test('without one, the user is not given one unasked, and a socket that a killed one left goes away', () => {
   assert.equal(inFolder(), []);
@@ -104,7 +118,7 @@ test('without one, the user is not given one unasked, and a socket that a killed
   assert.equal(inFolder(), []);
   start();
   process.kill(Number(/process (\d+)/.exec(status())![1]), 'SIGKILL');
-  assert.is(inFolder().length, 1);
+  assert.is(sockets().length, 1);
   assert.equal(ran(vectorAdd, {}, 'out'), expected);
   assert.equal(inFolder(), []);
   assert.is(status(), 'no helper runs\n');
@@ -120,16 +134,148 @@ test('several commands at once start one', async () => {
   });
   assert.equal(await Promise.all(commands), [0, 0, 0, 0, 0]);
   for (const i of [0, 1, 2, 3, 4]) assert.equal(readFileSync(join(folder, `out${i}`)), expected);
-  for (let i = 0; i < 100 && (served() < 0 || inFolder().length > 1); i++) spawnSync('sleep', ['0.1']);
-  assert.is(inFolder().length, 1);
+  for (let i = 0; i < 100 && (served() < 0 || sockets().length > 1); i++) spawnSync('sleep', ['0.1']);
+  assert.is(sockets().length, 1);
   const ours = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     .stdout.split('\n')
     .filter((line) => line.includes(join(cache, 'helper')));
   assert.is(ours.length, 1, ours.join('\n'));
 });
 
+/** The pipes by which a shell asks. */
+const pipes = (): string => join(cache, 'helper', inFolder().find((name) => name.endsWith('.pipes'))!);
+
+/** The program does not ask where there is a variable that it does not know; the shell knows those that the program heeds. */
+const byShell = { CUMETAL_OF_NOBODY: '1' };
+
+function servedTo(use: () => void): number {
+  const before = served();
+  use();
+  return served() - before;
+}
+
+test('a shell asks by itself: the same files, permissions, messages and codes', () => {
+  const text = readFileSync(join(examplesFolder, 'vector_add.ptx'), 'utf8');
+  const texts = { 'a b.ptx': text, 'bad.ptx': text.replace('add.f32', 'add.f99'), 'warned.ptx': text.replace('ret;', 'ret; ret; ret;') };
+  for (const [name, each] of Object.entries(texts)) writeFileSync(join(folder, name), each);
+  mkdirSync(join(folder, 'sub'));
+  const lines: [words: string[], env?: Readonly<Record<string, string>>][] = [
+    [['build', 'a b.ptx', '-o', 'out']],
+    [['build', 'a b.ptx', '-o', 'sub/out 2', '--target', 'cpu']],
+    [['build', join(folder, 'a b.ptx'), '--output', join(folder, 'out'), '-q']],
+    [['build', 'a b.ptx', '-o', 'out', '--emit', 'air-ll']],
+    [['build', 'bad.ptx', '-o', 'none']],
+    [['build', 'bad.ptx', '-o', 'none'], { FORCE_COLOR: '1' }],
+    [['build', 'bad.ptx', '-o', 'none'], { FORCE_COLOR: '1', NO_COLOR: '1' }],
+    [['check', 'warned.ptx', '--warnings', 'all']],
+    [['check', 'bad.ptx'], { FORCE_COLOR: '1' }],
+    [['check', 'bad.ptx', '--json']],
+    [['check', 'a b.ptx', '--no-such-option']],
+    [['build', 'a b.ptx']],
+  ];
+  const outputs = ['out', 'sub/out 2', 'none'];
+  /** All that can be seen of a command, with outputs that are new and such that replace others. */
+  const seen = ([words, env]: (typeof lines)[number], mode: string): unknown =>
+    [undefined, 0o640].map((old) => {
+      for (const each of outputs) rmSync(join(folder, each), { force: true });
+      if (old !== undefined) for (const each of outputs) writeFileSync(join(folder, each), 'old', { mode: old });
+      const [file, ...first] = program;
+      const line = ['-c', 'umask 027 && exec "$@"', 'sh', file!, ...first, ...words];
+      const { status, stdout, stderr } = spawnSync('sh', line, {
+        cwd: folder,
+        encoding: 'utf8',
+        env: { ...own, ...byShell, ...env, CUMETAL_HELPER: mode },
+      });
+      const files = outputs.map((each) => {
+        const stats = statSync(join(folder, each), { throwIfNoEntry: false });
+        return stats && [stats.mode, readFileSync(join(folder, each), 'base64')];
+      });
+      return { status, stdout: stdout.replace(/"compile_ms": ?[\d.]+/, ''), stderr, files, left: readdirSync(folder).sort() };
+    });
+  const expected = lines.map((line) => seen(line, '0'));
+  const count = servedTo(() => {
+    for (const [i, line] of lines.entries()) assert.equal(seen(line, ''), expected[i], line.join(' '));
+  });
+  assert.is(count, 2 * lines.length);
+});
+
+test('a shell leaves to the program what is unusual', () => {
+  const text = join(examplesFolder, 'vector_add.ptx');
+  rmSync(join(folder, 'out'), { force: true });
+  writeFileSync(join(folder, 'elsewhere'), '');
+  symlinkSync('elsewhere', join(folder, 'out'));
+  const cases: [words: string[], env?: Readonly<Record<string, string>>][] = [
+    [['build', text, '-o', 'out']],
+    [['build', text, '-o', '-']],
+    [['build', text, '-o', folder]],
+    [['build', 'absent.ptx', '-o', 'new']],
+    [['build', text, '-o', 'absent/new']],
+    [['build', text, '-o', 'two\nlines']],
+    [['check', text], { CUMETAL_TRACE: '1' }],
+    [['check', text], { CUMETAL_HELPER: 'no' }],
+    [['check', text], { BUILD_NUMBER: '7' }],
+  ];
+  const count = servedTo(() => {
+    for (const [words, env] of cases) assert.equal(ran(words, { ...byShell, ...env }), ran(words, { ...env, ...never }), words.join(' '));
+  });
+  assert.is(count, 0);
+  assert.ok(lstatSync(join(folder, 'out')).isSymbolicLink());
+  assert.ok(readFileSync(join(folder, 'elsewhere')).length > 1000);
+  rmSync(join(folder, 'out'));
+});
+
+test('pipes that are taken, of another user, or without an end that answers have no effect', async () => {
+  const expected = ran(vectorAdd, never, 'out');
+  const before = readdirSync(folder).sort();
+  const number = (): string => readFileSync(join(pipes(), 'next'), 'utf8').trim();
+  const taken = join(pipes(), `${number()}.taken`);
+  writeFileSync(taken, '');
+  assert.is(
+    servedTo(() => assert.equal(ran(vectorAdd, byShell, 'out'), expected)),
+    0,
+  );
+  rmSync(taken);
+  if (process.getuid?.() === 0) {
+    const ask = join(pipes(), `${number()}.ask`);
+    for (const each of [ask, pipes()]) {
+      chownSync(each, 12_345, 12_345);
+      assert.is(
+        servedTo(() => assert.equal(ran(vectorAdd, byShell, 'out'), expected)),
+        0,
+      );
+      chownSync(each, 0, 0);
+    }
+  }
+  assert.is(
+    servedTo(() => assert.equal(ran(vectorAdd, byShell, 'out'), expected)),
+    1,
+  );
+  // A helper that ends while a shell waits for its answer: this one reads, and says a part at most.
+  process.kill(Number(/process (\d+)/.exec(status())![1]), 'SIGKILL');
+  const at = pipes();
+  for (const part of ['', 'enote: a part\n']) {
+    rmSync(at, { recursive: true });
+    mkdirSync(at, { mode: 0o700 });
+    writeFileSync(join(at, 'next'), '0\n');
+    const [ask, answer] = ['ask', 'answer'].map((what) => join(at, `0.${what}`));
+    spawnSync('mkfifo', ['-m', '600', ask!, answer!]);
+    const line = `exec 5<>"$1" 6<"$0"; cat <&6 >/dev/null; printf '%s' "$2" >&5`;
+    const other = spawn('sh', ['-c', line, ask!, answer!, part], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => other.on('exit', resolve));
+    assert.equal(ran(vectorAdd, byShell, 'out'), expected);
+    assert.is(await ended, 0);
+  }
+  // And one that has ended.
+  rmSync(join(at, '0.taken'));
+  assert.equal(ran(vectorAdd, byShell, 'out'), expected);
+  assert.equal(readdirSync(folder).sort(), before);
+  assert.equal(ran(vectorAdd, {}, 'out'), expected);
+  assert.equal(inFolder(), []);
+  start();
+});
+
 test('what takes its place and fails, or is of another user or open to others, has no effect', async () => {
-  const [name] = inFolder();
+  const [name] = sockets();
   const socket = join(cache, 'helper', name!);
   ran(['helper', 'stop']);
   for (let i = 0; i < 100 && existsSync(socket); i++) spawnSync('sleep', ['0.1']);

@@ -17,6 +17,8 @@ import {
   tune,
   useTable,
 } from '../../src/kernels/index.ts';
+import { fakeCandidates } from '../support/metal/candidates.ts';
+import { openFake } from '../support/metal/open.ts';
 import { assertAttends, assertMultiplies, assertQuantized, cores, products } from '../support/tensor-kernels.ts';
 
 const test = suite('kernels/tensor');
@@ -66,6 +68,15 @@ test('tf32 is a tie away from zero, infinity and NaN, and one factor alone', asy
   }
   assert.throws(() => gemm({ type: f64, tf32: true }), /rounds factors of f32, and these are f64/);
 });
+
+const { test: onFake, folder } = openFake(test);
+for (const { name, open } of folder ? fakeCandidates(folder).slice(0, 1) : [])
+  onFake(`${name}: the same definition of tf32`, async () => {
+    const metal = Device.over(open());
+    const within = 2e-6;
+    await assertMultiplies(metal, 'tf32', (options) => gemm({ tf32: true, tile: 64, ...options }), { sizes: products.slice(1), within });
+    metal.close();
+  });
 
 test('products of f64 by mma of 8 and of 16 rows', async () => {
   for (const by of ['f64', 'f64x4', 'f64x8', 'f64x16'] as const) {

@@ -44,8 +44,8 @@ const forms = [
   ],
   [
     'm16n8k16.f16.f16.f16',
-    '  mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r6, %r7}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r6, %r7};',
-    '  mov.u32 %r6, 0; mov.u32 %r7, 0;',
+    '  mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r8, %r9}, {%r0, %r1, %r2, %r3}, {%r4, %r5}, {%r8, %r9};',
+    '  mov.u32 %r8, 0; mov.u32 %r9, 0;',
   ],
   [
     'm16n8k16.bf16.bf16.f32',

@@ -81,3 +81,45 @@ export function watched(inner: Device): { low: Device; buffers: DeviceBuffer[] }
   };
   return { low: { ...inner, allocate }, buffers };
 }
+
+/**
+ * The same device with launches that are queued: one runs when it or one behind it is waited for, as late as a GPU may run it. What does not wait for a launch
+ * finds memory as it was before.
+ */
+export function queueing(inner: Device): { readonly device: Device; mostAtOnce(): number } {
+  let [waiting, most]: [(() => boolean)[], number] = [[], 0];
+  const withQueue = (module: DeviceModule | undefined): DeviceModule | undefined => {
+    if (!module) return undefined;
+    const queue: NonNullable<DeviceModule['queue']> = (request, to) => {
+      let [result, isDone]: [ReturnType<DeviceModule['launch']>, boolean] = [undefined, false];
+      waiting.push(() => {
+        result = module.launch(request, to);
+        isDone = true;
+        return result !== undefined;
+      });
+      most = Math.max(most, waiting.length);
+      return () => {
+        // What is behind a launch that failed does not run.
+        while (!isDone && waiting.length > 0) if (!waiting.shift()!()) waiting = [];
+        return result;
+      };
+    };
+    return {
+      kernels: module.kernels,
+      symbols: module.symbols,
+      launch: module.launch,
+      close: () => module.close(),
+      canQueue: () => true,
+      queue,
+    };
+  };
+  const device: Device = {
+    ...inner,
+    load: (metallib, diagnostics, options) => withQueue(inner.load(metallib, diagnostics, options)),
+    close() {
+      waiting = [];
+      inner.close();
+    },
+  };
+  return { device, mostAtOnce: () => most };
+}

@@ -2,12 +2,12 @@
 
 import {
   bytesOf,
+  eachOperand,
   edgesOf,
   instOf,
   isHidden,
   type Kernel,
   type KernelParam,
-  operandsOf,
   type PackedValue,
   type ScalarType,
   type Value,
@@ -46,7 +46,7 @@ function unusedWords(kernel: Kernel): ReadonlySet<KernelParam> {
   if (words.length === 0) return new Set();
   const used = new Set<Value>();
   for (const block of kernel.blocks) {
-    for (const value of block.body) for (const operand of operandsOf(instOf(kernel, value))) used.add(operand);
+    for (const value of block.body) eachOperand(instOf(kernel, value), (operand) => void used.add(operand));
     for (const edge of edgesOf(block.end)) for (const arg of edge.args) used.add(arg);
   }
   const read = new Set<number>();

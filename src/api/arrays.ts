@@ -18,6 +18,9 @@ export interface Arrays {
   readonly f64: Float64Array;
 }
 
+/** The bytes of an element. */
+export const elementBytes = (element: ElementType): number => elements[element].size;
+
 /** Elements as numbers: every f16 and bf16 is an f32. */
 export type Numbers = Omit<Arrays, 'f16' | 'bf16'> & { readonly f16: Float32Array; readonly bf16: Float32Array };
 

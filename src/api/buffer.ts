@@ -6,7 +6,7 @@ import { type ElementType, elements } from '../runtime/index.ts';
 import { type Arrays, arrayOn, bytesOf, type Data, type Numbers, numbersIn, type ValueOf } from './arrays.ts';
 import { assertUsable, type Context, errorWith, type Memory, type Owned } from './context.ts';
 import { addressOf, assertWithin, type BufferState, bytesAt, type Place, putBytes, releaseMemory, visibility } from './memory.ts';
-import { enqueue, type InStream, nothing, type Work } from './work.ts';
+import { enqueue, type InStream, nothing, type Queued, type Settled, type Work } from './work.ts';
 
 /** The stream of an operation; the legacy default stream if omitted. */
 export interface StreamOption {
@@ -159,6 +159,14 @@ export class Part implements Owned, Place {
     this.assertUsable();
     this.assertKernelVisible('a fill');
     const one = bytesOf(this.element, [value] as Data<ElementType>);
+    const { low } = this.memory;
+    // A device that sets bytes behind its launches does so without waiting for them.
+    if (low?.fill && one.every((byte) => byte === one[0]))
+      return queuedTransfer(
+        stream,
+        [this.memory],
+        () => this.length === 0 || low.fill!(one[0]!, this.start, this.byteLength) || putBytes(this, repeated(one, this.length)),
+      );
     return transfer(stream, [this.memory], () => putBytes(this, repeated(one, this.length)));
   }
 
@@ -188,19 +196,26 @@ export const partOf = (value: unknown): Part | undefined => (value instanceof Pa
 
 /** Enqueues a transfer of bytes in a stream. */
 export const transfer = (stream: InStream, uses: readonly Memory[], move: () => void): Work<undefined> =>
-  enqueue(
-    stream,
-    () => {
-      try {
-        move();
-        return nothing;
-      } catch (thrown) {
-        // Only the driver can fail here; the arguments were checked before.
-        return { error: errorWith('CM5075', { why: thrown instanceof Error ? thrown.message : String(thrown) }, {}, thrown) };
-      }
-    },
-    { uses },
-  );
+  enqueue(stream, () => moved(move), { uses });
+
+/** Enqueues a transfer that the device queues behind its launches, and that is done when they are. */
+function queuedTransfer(stream: InStream, uses: readonly Memory[], move: () => unknown): Work<undefined> {
+  const start = (): Queued<undefined> => {
+    const settled = moved(move);
+    return { end: () => settled };
+  };
+  return enqueue(stream, start, { uses, isQueueable: true });
+}
+
+function moved(move: () => unknown): Settled<undefined> {
+  try {
+    move();
+    return nothing;
+  } catch (thrown) {
+    // Only the driver can fail here; the arguments were checked before.
+    return { error: errorWith('CM5075', { why: thrown instanceof Error ? thrown.message : String(thrown) }, {}, thrown) };
+  }
+}
 
 /** Bytes repeated `count` times. */
 export function repeated(bytes: Uint8Array, count: number): Uint8Array {

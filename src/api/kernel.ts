@@ -8,7 +8,7 @@ import { assertUsable, type Context, errorWith, type Owned, orThrow, type Print 
 import { errorOf } from './failures.ts';
 import { estimate, type Occupancy } from './occupancy.ts';
 import { type KernelArgument, pack } from './pack.ts';
-import { assertAcceptsWork, enqueue, type InStream, type LaunchReport, type Settled, type Work } from './work.ts';
+import { assertAcceptsWork, enqueue, type InStream, type LaunchReport, type Queued, type Settled, type Work } from './work.ts';
 
 /** A count in each dimension; omitted dimensions are 1. */
 export type Extent = number | readonly [x: number, y?: number, z?: number];
@@ -101,7 +101,8 @@ export class Kernel<A extends readonly unknown[] = readonly KernelArgument[]> {
     };
     // What only a pipeline knows is found when the launch runs.
     orThrow((diagnostics) => validateLaunch({ info: context.low.info }, this.reflection, request, diagnostics) || undefined);
-    return enqueue(to, () => run(context, low, request), { uses: packed.uses });
+    const isQueueable = low.canQueue?.(this.name) ?? false;
+    return enqueue(to, () => (isQueueable ? queue(low, request) : run(context, low, request)), { uses: packed.uses, isQueueable });
   }
 
   /** An estimate of the number of concurrent blocks per core, by `coreModels`. */
@@ -127,6 +128,13 @@ export interface KernelModule extends Owned {
 
 /** All three dimensions. */
 export const extent = (given: Extent): Dim3 => (typeof given === 'number' ? [given, 1, 1] : [given[0], given[1] ?? 1, given[2] ?? 1]);
+
+/** Queues a launch on a device that keeps launches in order. */
+function queue(low: DeviceModule, request: LaunchRequest): Queued<LaunchReport> {
+  const diagnostics = new Diagnostics();
+  const end = low.queue!(request, diagnostics);
+  return { end: () => settled(end(), request, diagnostics) };
+}
 
 function run(context: Context, low: DeviceModule, request: LaunchRequest): Settled<LaunchReport> | Promise<Settled<LaunchReport>> {
   const diagnostics = new Diagnostics();

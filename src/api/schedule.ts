@@ -1,14 +1,24 @@
 /**
  * The order of work: tasks with dependencies by CUDA's rules for streams and events, independent of devices. A stream executes its
- * tasks in order. The legacy default stream waits for all earlier work of blocking streams, and their later work waits for it.
- * Non-blocking streams are independent of it.
+ * tasks in order. Tasks that a device keeps in order by itself are handed to it one behind the other, and waited for when nothing else
+ * is ready. The legacy default stream waits for all earlier work of blocking streams, and their later work waits for it. Non-blocking
+ * streams are independent of it.
  *
  * Source: CUDA Runtime API 13.0, "Stream synchronization behavior".
  */
 
 export interface Task {
-  /** Executes the work, which is finished when this returns or when its promise resolves. Neither throws nor rejects. */
-  run: (() => Promise<void> | void) | undefined;
+  /**
+   * Executes the work, which is finished when this returns or when its promise resolves. A function is of work that the device has queued: it waits for
+   * the end. Nothing throws or rejects.
+   */
+  run: (() => Promise<void> | (() => void) | void) | undefined;
+  /** Whether the device keeps it behind other such tasks, so that it need not wait for their end. */
+  readonly isQueueable: boolean;
+  /** Whether the device has queued it. */
+  isQueued: boolean;
+  /** Dependent tasks that the device keeps behind this one. */
+  followers: Task[];
   readonly schedule: Schedule;
   /** The stream of the task. */
   readonly lane: Lane | undefined;
@@ -37,6 +47,8 @@ export interface Schedule {
   /** Lanes with possibly unfinished work. */
   readonly lanes: Set<Lane>;
   readonly ready: Task[];
+  /** What the device has queued, in that order, with what waits for the end. */
+  readonly queued: { readonly task: Task; readonly end: () => void }[];
   isDraining: boolean;
 }
 
@@ -45,7 +57,7 @@ const newLane = (isBlocking: boolean): Lane => ({ isBlocking, last: undefined, i
 /** A schedule with its two default streams. */
 export function newSchedule(): Schedule {
   const [legacy, perThread] = [newLane(true), newLane(true)];
-  return { legacy, perThread, lanes: new Set([legacy, perThread]), ready: [], isDraining: false };
+  return { legacy, perThread, lanes: new Set([legacy, perThread]), ready: [], queued: [], isDraining: false };
 }
 
 /** Adds a stream. */
@@ -62,9 +74,15 @@ export function closeLane({ lanes }: Schedule, lane: Lane): void {
 }
 
 /** Appends a task to a stream; `after` are additional dependencies. */
-export function addTask(schedule: Schedule, lane: Lane, run: Task['run'], after: readonly (Task | undefined)[] = []): Task {
+export function addTask(
+  schedule: Schedule,
+  lane: Lane,
+  run: Task['run'],
+  after: readonly (Task | undefined)[] = [],
+  isQueueable = false,
+): Task {
   const { legacy, lanes } = schedule;
-  const task = newTask(schedule, run, lane);
+  const task = newTask(schedule, run, lane, isQueueable);
   waitFor(task, lane.last);
   for (const other of after) waitFor(task, other);
   if (lane === legacy) for (const { isBlocking, last } of lanes) waitFor(task, isBlocking ? last : undefined);
@@ -74,10 +92,13 @@ export function addTask(schedule: Schedule, lane: Lane, run: Task['run'], after:
   return task;
 }
 
-const newTask = (schedule: Schedule, run: Task['run'], lane: Lane | undefined): Task => ({
+const newTask = (schedule: Schedule, run: Task['run'], lane: Lane | undefined, isQueueable = false): Task => ({
   run,
   schedule,
   lane,
+  isQueueable,
+  isQueued: false,
+  followers: [],
   waitsFor: 0,
   next: [],
   onEnd: [],
@@ -88,7 +109,9 @@ const newTask = (schedule: Schedule, run: Task['run'], lane: Lane | undefined): 
 /** Adds a dependency. A repeated dependency is counted twice, here and when it finishes. */
 function waitFor(task: Task, other: Task | undefined): void {
   if (!other || other.isDone) return;
-  other.next.push(task);
+  const isBehind = task.isQueueable && other.isQueueable;
+  if (isBehind && other.isQueued) return;
+  (isBehind ? other.followers : other.next).push(task);
   task.waitsFor++;
 }
 
@@ -147,23 +170,46 @@ function makeReady(task: Task): void {
   queueMicrotask(() => drain(schedule));
 }
 
+/** The most tasks that a device has queued: a driver has room for some more. */
+const maxQueued = 256;
+
 function drain(schedule: Schedule): void {
-  const { ready } = schedule;
+  const { ready, queued } = schedule;
   const start = performance.now();
-  for (let at = 0; at < ready.length; at++) {
+  let at = 0;
+  while (at < ready.length || queued.length > 0) {
     if (performance.now() - start > maxTurnMs) {
       ready.splice(0, at);
       afterEvents(() => drain(schedule));
       return;
     }
-    const task = ready[at]!;
-    const running = task.run?.();
-    task.run = undefined;
-    if (running) void running.then(() => finish(task));
-    else finish(task);
+    if (at < ready.length && queued.length < maxQueued) execute(ready[at++]!);
+    else endOldest(schedule);
   }
   ready.length = 0;
   schedule.isDraining = false;
+}
+
+function execute(task: Task): void {
+  const running = task.run?.();
+  task.run = undefined;
+  if (typeof running === 'function') {
+    task.isQueued = true;
+    task.schedule.queued.push({ task, end: running });
+    release(task.followers.splice(0));
+  } else if (running) void running.then(() => finish(task));
+  else finish(task);
+}
+
+/** Waits for the end of what was queued first. */
+function endOldest({ queued }: Schedule): void {
+  const { task, end } = queued.shift()!;
+  end();
+  finish(task);
+}
+
+function release(tasks: readonly Task[]): void {
+  for (const task of tasks) if (--task.waitsFor === 0) makeReady(task);
 }
 
 function finish(task: Task): void {
@@ -176,5 +222,6 @@ function finish(task: Task): void {
     if (lane.isClosed) task.schedule.lanes.delete(lane);
   }
   for (const call of onEnd) call();
-  for (const other of next) if (--other.waitsFor === 0) makeReady(other);
+  release(task.followers.splice(0));
+  release(next);
 }

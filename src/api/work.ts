@@ -58,11 +58,18 @@ export class Work<T> {
   }
 }
 
+/** Work that the device has queued: what waits for its end. */
+export interface Queued<T> {
+  readonly end: () => Settled<T>;
+}
+
 interface Needs {
   /** Additional tasks that it waits for. */
   readonly after?: readonly (Task | undefined)[];
   /** Memory that it uses. */
   readonly uses?: readonly Memory[];
+  /** Whether the device keeps it behind other such work, so that `run` queues it. */
+  readonly isQueueable?: boolean;
 }
 
 /** Throws if the stream does not accept work. */
@@ -73,7 +80,11 @@ export function assertAcceptsWork(context: Context, stream: InStream): void {
 }
 
 /** Enqueues work in a stream. The work is dropped if the device has failed before its turn. */
-export function enqueue<T>(stream: InStream, run: () => Settled<T> | Promise<Settled<T>>, { after = [], uses = [] }: Needs = {}): Work<T> {
+export function enqueue<T>(
+  stream: InStream,
+  run: () => Settled<T> | Promise<Settled<T>> | Queued<T>,
+  { after = [], uses = [], isQueueable = false }: Needs = {},
+): Work<T> {
   const { context, lane } = stream;
   assertAcceptsWork(context, stream);
   if (uses.some((memory) => memory.context !== context)) throw errorWith('CM5062', { what: 'buffer' });
@@ -99,9 +110,16 @@ export function enqueue<T>(stream: InStream, run: () => Settled<T> | Promise<Set
       if (task.isCutOff || context.fault) return release();
       const settled = run();
       if (settled instanceof Promise) return settled.then(settle);
-      settle(settled);
+      if (!('end' in settled)) return settle(settled);
+      return () => {
+        task.isCutOff = isOver();
+        // Work behind one that has ended the device is dropped, as if it had not been queued.
+        if (task.isCutOff || context.fault) release();
+        else settle(settled.end());
+      };
     },
     after,
+    isQueueable,
   );
   work.task = task;
   return work;

@@ -7,8 +7,14 @@ export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
+const hexOfBytes = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 /** Bytes as hexadecimal digits, two per byte. */
-export const hexOf = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+export function hexOf(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i++) text += hexOfBytes[bytes[i]!]!;
+  return text;
+}
 
 /** A number as upper-case hexadecimal digits, padded with zeros to `digits`. */
 export const upperHex = (value: bigint, digits: number): string => value.toString(16).toUpperCase().padStart(digits, '0');

@@ -5,7 +5,7 @@
 export { type Diagnostic, Diagnostics } from '../base/diagnostic.ts';
 export { locationFields, locationOf } from './locations.ts';
 export * from './model.ts';
-export { operandsOf, partsOf, successorsOf } from './operands.ts';
+export { eachOperand, operandsOf, partsOf, someOperand, successorsOf } from './operands.ts';
 export { parseModules } from './parse/index.ts';
 export { readModule, tripleOf } from './read/index.ts';
 export { disassemble } from './text/module.ts';

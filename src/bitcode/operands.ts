@@ -51,8 +51,17 @@ export function operandsOf(inst: Instruction): Value[] {
   return found;
 }
 
-/** Visits the values that an instruction uses. */
-function eachOperand(inst: Instruction, visit: (value: Value) => void): void {
+/** Whether a test holds for a value that an instruction uses. */
+export function someOperand(inst: Instruction, test: (value: Value) => boolean): boolean {
+  let holds = false;
+  eachOperand(inst, (value) => {
+    holds ||= test(value);
+  });
+  return holds;
+}
+
+/** Visits the values that an instruction uses, without a list of them. */
+export function eachOperand(inst: Instruction, visit: (value: Value) => void): void {
   switch (inst.op) {
     case 'phi':
       for (const each of inst.incoming) visit(each.value);

@@ -204,6 +204,7 @@ function lowerChoicesOf(options: CompileOptions): LowerChoices {
     hasMma: allowsCpuOnly && !options.isForText,
     // Instruments observe what a product reads of other lanes.
     hasProductFunctions: !allowsCpuOnly && !options.isForText && !isInstrumented(options),
+    hasReadingFunctions: allowsCpuOnly && !options.isForText && !isInstrumented(options),
     hasMarks: options.marks ?? false,
     isSanitized: options.sanitize ?? false,
     isForCpu: allowsCpuOnly,

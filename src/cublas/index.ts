@@ -40,6 +40,7 @@ export {
   type Scalar,
   type Side,
 } from './handle.ts';
+export * from './lt.ts';
 export type { Letter } from './number.ts';
 
 // Level 1

@@ -20,6 +20,7 @@ import {
   type Value,
   when,
 } from '../build/index.ts';
+import { giveScratch, takeScratch } from '../kernels/scratch.ts';
 import { type CublasHandle, kernelOf, launch, type Made } from './handle.ts';
 
 const threads = 256;
@@ -153,13 +154,13 @@ export function reduceVector(
   const { types } = reduction;
   const blocks = Math.min(maxBlocks, Math.ceil(n / (threads * 8)));
   const scratch = types.map((type) =>
-    handle.device.allocate(({ f32: 'f32', f64: 'f64', s32: 'i32' } as const)[type.name as 'f32'], blocks),
+    takeScratch(handle.device, handle.stream, ({ f32: 'f32', f64: 'f64', s32: 'i32' } as const)[type.name as 'f32'], blocks),
   );
   const buffers = Object.fromEntries(scratch.map((buffer, c) => [`part${c}`, buffer]));
   const targets = Object.fromEntries(to.map((each, c) => [`to${c}`, each]));
   launch(handle, firstKernel(reduction), blocks, threads, { n, ...buffers, ...given });
   launch(handle, finishKernel(reduction), 1, threads, { count: blocks, ...buffers, ...given, ...targets });
-  for (const buffer of scratch) buffer.free();
+  for (const buffer of scratch) giveScratch(handle.device, handle.stream, buffer);
 }
 /** The type of places. */
 export const placeType = s32 as unknown as Type<'f32'>;

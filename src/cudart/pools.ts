@@ -1,5 +1,5 @@
 /** Allocation in stream order, and pools. */
-import { MemoryPool } from '../api/index.ts';
+import { devices, MemoryPool } from '../api/index.ts';
 import { allocated, type DevicePointer, freeAllocated } from './memory.ts';
 import { answer, type cudaError_t, type cudaStream_t, currentDevice, currentOrdinal, type Ref, refuse, streamOf } from './state.ts';
 
@@ -31,6 +31,13 @@ const limitUnit = 2 ** 25;
 
 /** The pool that `cudaMallocAsync` takes from, where it is not the device's own. */
 const chosen = new WeakMap<object, MemoryPool>();
+
+/** The device of a pool: the one that is current when it is made or asked for. */
+const ordinals = new WeakMap<MemoryPool, number>();
+function ofCurrent(pool: MemoryPool): MemoryPool {
+  if (!ordinals.has(pool)) ordinals.set(pool, currentOrdinal());
+  return pool;
+}
 
 const poolInUse = (): MemoryPool => chosen.get(currentDevice()) ?? currentDevice().defaultPool;
 const mustBePool = (pool: cudaMemPool_t): MemoryPool => (pool instanceof MemoryPool ? pool : refuse('cudaErrorInvalidValue'));
@@ -69,7 +76,7 @@ export const cudaFreeAsync = (pointer: DevicePointer, stream?: cudaStream_t): cu
 /** Creates a pool. */
 export const cudaMemPoolCreate = (pool: Ref<cudaMemPool_t>, { maxSize = 0 }: cudaMemPoolProps = {}): cudaError_t =>
   answer(() => {
-    pool.value = currentDevice().memoryPool({ maxBytes: Math.ceil(maxSize / limitUnit) * limitUnit });
+    pool.value = ofCurrent(currentDevice().memoryPool({ maxBytes: Math.ceil(maxSize / limitUnit) * limitUnit }));
   });
 
 /** Closes a pool, whose memory is freed with the last of its allocations. The device's own pool cannot be destroyed. */
@@ -85,14 +92,14 @@ export const cudaMemPoolDestroy = (pool: cudaMemPool_t): cudaError_t =>
 export const cudaDeviceGetDefaultMemPool = (pool: Ref<cudaMemPool_t>, ordinal: number): cudaError_t =>
   answer(() => {
     assertCurrent(ordinal);
-    pool.value = currentDevice().defaultPool;
+    pool.value = ofCurrent(currentDevice().defaultPool);
   });
 
 /** Stores the pool that `cudaMallocAsync` takes from in `pool`. */
 export const cudaDeviceGetMemPool = (pool: Ref<cudaMemPool_t>, ordinal: number): cudaError_t =>
   answer(() => {
     assertCurrent(ordinal);
-    pool.value = poolInUse();
+    pool.value = ofCurrent(poolInUse());
   });
 
 /** Makes `cudaMallocAsync` take from a pool. */
@@ -105,6 +112,53 @@ export const cudaDeviceSetMemPool = (ordinal: number, pool: cudaMemPool_t): cuda
 /** Frees reserved memory without an allocation while at least so many bytes stay reserved. */
 export const cudaMemPoolTrimTo = (pool: cudaMemPool_t, minBytesToKeep: number): cudaError_t =>
   answer(() => mustBePool(pool).trim(minBytesToKeep));
+
+/** The kinds of places of memory, with the numbers of CUDA. */
+export const cudaMemLocationType = { cudaMemLocationTypeInvalid: 0, cudaMemLocationTypeDevice: 1, cudaMemLocationTypeHost: 2 } as const;
+/** What a place may do with memory, with the numbers of CUDA. */
+export const cudaMemAccessFlags = {
+  cudaMemAccessFlagsProtNone: 0,
+  cudaMemAccessFlagsProtRead: 1,
+  cudaMemAccessFlagsProtReadWrite: 3,
+} as const;
+
+/** A place of memory: a device by its ordinal. */
+export interface cudaMemLocation {
+  readonly type: number;
+  readonly id: number;
+}
+/** What a place may do with memory. */
+export interface cudaMemAccessDesc {
+  readonly location: cudaMemLocation;
+  readonly flags: number;
+}
+
+/** Whether a place is a device; other places have no access to memory of a pool. */
+const isDevice = ({ type }: cudaMemLocation): boolean => type === cudaMemLocationType.cudaMemLocationTypeDevice;
+/**
+ * Sets what devices may do with memory of a pool. There is one access: a device reads and writes its own memory, which is so from the start. Others are refused
+ * with the errors that an H200 has: `cudaErrorInvalidDevice` for other devices and for taking a device's own access, `cudaErrorNotSupported` for places that
+ * are no device and for reading alone.
+ */
+export const cudaMemPoolSetAccess = (pool: cudaMemPool_t, descList: readonly cudaMemAccessDesc[], count = descList.length): cudaError_t =>
+  answer(() => {
+    const own = ordinals.get(mustBePool(pool));
+    for (let i = 0; i < count; i++) {
+      const { location, flags } = descList[i] ?? refuse('cudaErrorInvalidValue');
+      if (!isDevice(location)) refuse('cudaErrorNotSupported');
+      if (location.id !== own || flags === cudaMemAccessFlags.cudaMemAccessFlagsProtNone) refuse('cudaErrorInvalidDevice');
+      if (flags !== cudaMemAccessFlags.cudaMemAccessFlagsProtReadWrite) refuse('cudaErrorNotSupported');
+    }
+  });
+
+/** Stores what a device may do with memory of a pool in `flags`: its own one reads and writes, another one has no access. */
+export const cudaMemPoolGetAccess = (flags: Ref<number>, pool: cudaMemPool_t, location: cudaMemLocation): cudaError_t =>
+  answer(() => {
+    const own = ordinals.get(mustBePool(pool));
+    if (!isDevice(location) || devices()[location.id] === undefined) refuse('cudaErrorInvalidValue');
+    const { cudaMemAccessFlagsProtNone, cudaMemAccessFlagsProtReadWrite } = cudaMemAccessFlags;
+    flags.value = location.id === own ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+  });
 
 /** What programs have set of how memory may be used again, by attribute: permissions, of which a pool needs none. */
 const reuse = new WeakMap<MemoryPool, Readonly<Record<number, number>>>();

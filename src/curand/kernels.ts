@@ -55,7 +55,7 @@ const uniformOfPair = (x: Word, y: Word): Double =>
     .fma(2 ** -53, 2 ** -54);
 
 function uniform(s: Sequence): Real {
-  return s.whole ? s.whole().mul(2.328306549295728e-10).to(f32) : uniformOf(s.integer());
+  return s.whole ? uniformDouble(s).to(f32) : uniformOf(s.integer());
 }
 function uniformDouble(s: Sequence): Double {
   if (s.whole) return s.whole().mul(2.328306549837829e-10);

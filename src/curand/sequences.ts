@@ -74,7 +74,7 @@ function mrg32k3a(opened: Opened): Sequence {
     const difference = p1.to(f64).sub(p2.to(f64));
     return p1.le(p2).select(difference.add(m1), difference);
   };
-  return { integer: () => whole().mul(1.000000048662007).to(u32), whole, close };
+  return { integer: () => whole().mul(1.000000048662).to(u32), whole, close };
 }
 
 /** Ten rounds of Philox over a counter. Source: J. Salmon and others, "Parallel random numbers: as easy as 1, 2, 3", 2011. */

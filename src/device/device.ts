@@ -115,6 +115,10 @@ export interface DeviceBuffer {
    * copied. Throws where `read` does.
    */
   copyFrom?(from: DeviceBuffer, fromOffset: number, bytes: number, offset: number): boolean;
+  /**
+   * Sets bytes behind the launches that are queued, without waiting for them; false if that is not there. Throws where `write` does.
+   */
+  fill?(value: number, offset: number, bytes: number): boolean;
   /** The address of the buffer for kernels that read it from memory. From then on, every launch may access the buffer. */
   deviceAddress(): bigint;
   /** Frees the memory; the buffer must not be used afterwards. */
@@ -278,6 +282,13 @@ export interface DeviceModule {
   launch(request: LaunchRequest, diagnostics: Diagnostics): LaunchResult | undefined;
   /** Runs one kernel while the caller continues. Running launches may overlap; memory that they use must stay allocated until they are done. */
   start?(request: LaunchRequest, diagnostics: Diagnostics): PendingLaunch;
+  /** Whether launches of a kernel can be queued, by name. */
+  canQueue?(kernel: string): boolean;
+  /**
+   * Queues a launch of such a kernel behind those of the device that are queued, and returns what waits for its end: the result of `launch`, with its
+   * diagnostics. Ends are asked for in the order of the launches. Memory that it uses must stay allocated until then.
+   */
+  queue?(request: LaunchRequest, diagnostics: Diagnostics): () => LaunchResult | undefined;
   /** Blocks of a kernel that a core runs at the same time, by a driver that knows it: the registers of a kernel limit them too. */
   blocksPerCore?(kernel: string, threads: number, dynamicSharedBytes: number): number | undefined;
   /**

@@ -4,7 +4,7 @@
  * common interface); `cuda/open.ts` and `cuda/binding.ts` are for CUDA's driver, `opencl/` for libOpenCL.
  */
 
-export type { CudaBinding, CudaFunctionFacts, CudaModule } from './cuda/binding.ts';
+export type { CudaBinding, CudaFunctionFacts, CudaMark, CudaModule } from './cuda/binding.ts';
 export { type Capture, captureOutput } from './cuda/capture.ts';
 export { type RetainedContext, retainContext } from './cuda/contexts.ts';
 export type { CudaFault, CudaHandle, CudaLaunch, PackedArguments } from './cuda/driver.ts';

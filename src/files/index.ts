@@ -3,4 +3,4 @@
  * leaves the old file or the new one, and never a part. The command line, the cache and the shim of the Metal device write with it.
  */
 export { makeFolderOf, readSettings, type SettingsHost, tuningFile, tuningVariable } from './settings.ts';
-export { isTemporary, type WriteOptions, whyNotWritable, writeFile } from './write-file.ts';
+export { isTemporary, replaceBy, type WriteOptions, whyNotWritable, writeFile } from './write-file.ts';

@@ -40,6 +40,22 @@ export function writeFile(path: string, bytes: Uint8Array, { mode = 0o666 }: Wri
   }
 }
 
+/**
+ * As `writeFile`, through an empty file that another process has made in the folder of `path`, and thereby shown that it may write there. No link is
+ * followed, and a file that cannot be replaced is not overwritten. Throws the error of the file system, or says why it is not done.
+ */
+export function replaceBy(partial: string, path: string, bytes: Uint8Array): void {
+  const { accessSync, constants, lstatSync, renameSync, writeFileSync } = fs();
+  const [made, old] = [lstatSync(partial), lstatSync(path, { throwIfNoEntry: false })];
+  const isNew = made.isFile() && made.size === 0 && made.nlink === 1 && made.uid === process.geteuid?.();
+  if (!isNew || paths().dirname(partial) !== paths().dirname(path)) throw new Error(`${partial} is no new file beside ${path}`);
+  if (old && !old.isFile()) throw new Error(`${path} is no file`);
+  if (old) accessSync(path, constants.W_OK);
+  writeFileSync(partial, bytes, { flag: 'r+' });
+  if (old) keepOwner(partial, old);
+  renameSync(partial, path);
+}
+
 /** Gives a file the permissions and, if this user may, the owner of the file that it replaces. */
 function keepOwner(path: string, { mode, uid, gid }: import('node:fs').Stats): void {
   const { chmodSync, chownSync, statSync } = fs();

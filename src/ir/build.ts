@@ -35,20 +35,47 @@ export interface Builder extends Emitters {
   typeOf(value: Value): Type;
 }
 
-/** A builder that appends to `block` of `kernel`. */
+/** A builder that appends to `block` of `kernel`. Passes make one for each block, so that a method is made when it is asked for. */
 export function builder(kernel: Kernel, block: Block): Builder {
-  const self = {
+  const self = Object.create(methods) as Builder & { self: Builder };
+  Object.assign(self, {
+    self,
     kernel,
     block,
     loc: undefined as Span | undefined,
     typeOf: (value: Value): Type => kernel.insts[value]!.type,
     const: (type: Type, bits: bigint | number) =>
       append(self, { op: 'const', type, bits: BigInt.asUintN(Math.max(1, bitsOf(type)), BigInt(bits)) } as Inst),
-  } as Builder;
-  const methods = self as unknown as Record<string, unknown>;
-  for (const op of opNames) if (op !== 'arg' && op !== 'const') methods[op] = (...x: unknown[]) => emit(self, op, x);
+  });
   return self;
 }
+
+const own = (of: object, name: string, value: unknown): void =>
+  void Object.defineProperty(of, name, { value, writable: true, enumerable: true, configurable: true });
+
+/** The ops that have methods of their name alone. */
+const given = opNames.filter((op) => op !== 'arg' && op !== 'const');
+
+/** By op: the method of a builder, which stays in it and works without it as `this`. */
+const methods: object = Object.defineProperties(
+  {},
+  Object.fromEntries(
+    given.map((op) => [
+      op,
+      {
+        get(this: { readonly self: Builder }): unknown {
+          const { self } = this;
+          const method = (...x: unknown[]): Value => emit(self, op, x);
+          own(self, op, method);
+          return method;
+        },
+        set(this: object, method: unknown): void {
+          own(this, op, method);
+        },
+      },
+    ]),
+  ),
+);
 
 /** Each op's operands, attributes and type rule, looked up once in the table. */
 const shapes = Object.fromEntries(

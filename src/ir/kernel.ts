@@ -151,7 +151,10 @@ export interface Variable {
   isOfModule?: true;
 }
 
-/** Straight code without effects that a kernel calls by `call1` to `call3`, or that computes a form of `mma`: one block, whose parameters are the operands. */
+/**
+ * Code without effects that a kernel calls: straight code by `call1` to `call3`, or for a form of `mma`, and code that reads global memory by `fetch`. The
+ * parameters of the first block are the operands, and the block that returns follows the definition of the result.
+ */
 export interface PureFunction {
   readonly body: Kernel;
   readonly result: Value;

@@ -45,6 +45,8 @@ export type IcmpPredicate = (typeof icmpPredicates)[number];
 export type FcmpPredicate = (typeof fcmpPredicates)[number];
 
 const int2 = { a: 'int', b: '=a' } as const;
+/** The name of a function of the kernel. */
+const ofKernel = { fn: '' as string };
 const float1 = { a: 'float' } as const;
 const float2 = { a: 'float', b: '=a' } as const;
 
@@ -159,20 +161,21 @@ export const ops = {
   fptrunc: { args: float1, type: 'given', effect: 'pure', doc: 'To a narrower float, nearest even.' },
 
   // ── functions of the kernel ──
-  call1: { args: { a: 'scalar' }, attrs: { fn: '' as string }, type: 'given', effect: 'pure', doc: 'The kernel’s function `fn` of a.' },
-  call2: {
-    args: { a: 'scalar', b: 'scalar' },
-    attrs: { fn: '' as string },
-    type: 'given',
-    effect: 'pure',
-    doc: 'The function `fn` of two.',
-  },
+  call1: { args: { a: 'scalar' }, attrs: ofKernel, type: 'given', effect: 'pure', doc: 'The kernel’s function `fn` of a.' },
+  call2: { args: { a: 'scalar', b: 'scalar' }, attrs: ofKernel, type: 'given', effect: 'pure', doc: 'The function `fn` of two.' },
   call3: {
     args: { a: 'scalar', b: 'scalar', c: 'scalar' },
-    attrs: { fn: '' as string },
+    attrs: ofKernel,
     type: 'given',
     effect: 'pure',
     doc: 'The function `fn` of three.',
+  },
+  fetch: {
+    args: { a: 'scalar', b: 'any', c: 'any' },
+    attrs: ofKernel,
+    type: 'given',
+    effect: 'reads',
+    doc: 'The function `fn` of three, which reads global memory: a is an address (i64) in it.',
   },
 
   // ── choice ──

@@ -3,6 +3,7 @@ import { type Arrays, type Device, type KernelBuffer, type LaunchReport, partOf,
 import type { Parameters, TypedKernel, TypeName } from '../build/index.ts';
 import { refuse } from './refuse.ts';
 import type { Routine, RoutineLaunch } from './routine.ts';
+import { giveScratch, takeScratch } from './scratch.ts';
 
 /** The names of the API's elements, by the types of the builder. */
 export const elements = {
@@ -44,9 +45,9 @@ export class Steps {
     this.works.push(...procedure.launch(this.#device, given, this.#options));
   }
 
-  /** Memory of some elements, until the procedure has ended. */
+  /** Memory of some elements, until the procedure has ended. Its contents are not defined. */
   scratch<T extends keyof typeof elements>(type: T, length: number): KernelBuffer<(typeof elements)[T]> {
-    const buffer = this.#device.allocate(elements[type], Math.max(1, length)) as unknown as KernelBuffer<(typeof elements)[T]>;
+    const buffer = takeScratch(this.#device, this.#options.stream, elements[type], length);
     this.#buffers.push(buffer as KernelBuffer);
     return buffer;
   }
@@ -60,7 +61,7 @@ export class Steps {
 
   /** @internal */
   end(): void {
-    for (const buffer of this.#buffers) buffer.free();
+    for (const buffer of this.#buffers) giveScratch(this.#device, this.#options.stream, buffer);
   }
 }
 

@@ -36,7 +36,7 @@ const measured: TuningTable = {
 };
 
 /**
- * Speeds that order the kernels of types which nobody has measured on such a device: what the rate of their instructions and the share of their tiles in
+ * Speeds that order the kernels of types whose speeds were not measured: what the rate of their instructions and the share of their tiles in
  * shared memory let expect of an H200.
  */
 const expected: Speeds = {

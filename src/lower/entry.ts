@@ -26,6 +26,8 @@ import {
   type MatchedOperand,
   type ProductExpansion,
   type PtxFunction,
+  type ReadingCode,
+  type ReadingOperands,
   type Register,
   type RowBuilder,
 } from '../ptx/index.ts';
@@ -58,6 +60,7 @@ import { readDestination } from './operands.ts';
 import { lowerParams } from './params.ts';
 import { hiddenVariable, isAddressable, threadMemory } from './passes/hidden-variables.ts';
 import { noteProduct } from './product-functions.ts';
+import { callReading } from './reading-function.ts';
 import { registerFile } from './ssa/ssa.ts';
 import { allocateOnStack, restoreStack } from './stack.ts';
 import { stackTop } from './stack-memory.ts';
@@ -72,6 +75,8 @@ export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionN
   readonly hasMma: boolean;
   /** Whether functions compute products of matrices. */
   readonly hasProductFunctions: boolean;
+  /** Whether functions read memory. */
+  readonly hasReadingFunctions: boolean;
   readonly hasMarks: boolean;
   readonly isForCpu: boolean;
   /** Whether the code is for the sanitizer. */
@@ -174,7 +179,7 @@ function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings
   const frame = newFrame(entry, start);
   const rows = Object.assign(Object.create(ir) as typeof ir, {
     lanes: undefined as number | undefined,
-    ...formsOf(kernel, around),
+    ...formsOf(kernel, ir, around),
     ...ofClusters(around, () => c),
     part: (operand: string): string | undefined => rows.operands.find(({ slot }) => slot.name === operand)?.part,
     operands: [] as readonly MatchedOperand[],
@@ -257,8 +262,11 @@ const nativeState = ({ ptx }: Surroundings): Pick<Context, 'natives'> => ({
 });
 
 /** What the target has, and notes of what it has not. */
-const formsOf = (kernel: Kernel, { isMmaFast, isForCpu, hasMma, hasProductFunctions }: Surroundings) => ({
+const formsOf = (kernel: Kernel, ir: Builder, { isMmaFast, isForCpu, hasMma, hasProductFunctions, hasReadingFunctions }: Surroundings) => ({
   ...{ isMmaFast, isForCpu, hasMma },
+  readingFunction: hasReadingFunctions
+    ? (name: string, operands: ReadingOperands, code: ReadingCode): Value => callReading(kernel, ir, name, operands, code)
+    : undefined,
   productFunction: hasProductFunctions ? (form: string, expand: ProductExpansion): void => noteProduct(kernel, form, expand) : undefined,
   adapt(): void {
     kernel.isAdapted = true;

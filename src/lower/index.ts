@@ -41,6 +41,8 @@ export interface LowerChoices {
   readonly hasMma?: boolean;
   /** Whether functions of the kernel compute products of matrices, for a target without the instruction. */
   readonly hasProductFunctions?: boolean;
+  /** Whether long code that reads memory is functions; otherwise it is expanded in place. */
+  readonly hasReadingFunctions?: boolean;
   /** Whether each instruction starts with a mark. */
   readonly hasMarks?: boolean;
   /** Whether the code is for the CPU device, or for a target that takes its operations. */
@@ -99,6 +101,7 @@ function surroundingsOf(checked: Checked, choices: LowerChoices): Surroundings {
     isMmaFast: choices.isMmaFast ?? false,
     hasMma: choices.hasMma ?? false,
     hasProductFunctions: choices.hasProductFunctions ?? false,
+    hasReadingFunctions: choices.hasReadingFunctions ?? false,
     hasMarks: choices.hasMarks ?? false,
     isForCpu: choices.isForCpu ?? false,
     isSanitized: choices.isSanitized ?? false,

@@ -6,6 +6,7 @@ import {
   builder,
   emptyKernel,
   type Kernel,
+  optimize,
   type PureFunction,
   runPasses,
   specOf,
@@ -22,33 +23,48 @@ export type FunctionCode = (ir: Builder, rows: RowBuilder, operands: readonly Va
 /** Bodies by name; each is made once per process, and nothing changes it. */
 const bodies = new Map<string, PureFunction>();
 
+/** What a function does: it is straight code that computes, or reads global memory and may have branches. */
+type Doing = 'computes' | 'reads';
+
 /** Gives a kernel the function of a name, whose code is the same wherever the name is. */
-export function addFunction(kernel: Kernel, name: string, types: readonly Type[], code: FunctionCode): PureFunction {
+export function addFunction(
+  kernel: Kernel,
+  name: string,
+  types: readonly Type[],
+  code: FunctionCode,
+  doing: Doing = 'computes',
+): PureFunction {
   const known = kernel.functions?.get(name);
   if (known) return known;
-  const made = bodies.get(name) ?? bodyOf(name, types, code);
+  const made = bodies.get(name) ?? bodyOf(name, types, code, doing);
   bodies.set(name, made);
   kernel.functions = new Map([...(kernel.functions ?? []), [name, made]]);
   return made;
 }
 
 /** An optimized body. During the passes its operands are loads and its result is a store, which passes preserve. */
-function bodyOf(name: string, types: readonly Type[], code: FunctionCode): PureFunction {
+function bodyOf(name: string, types: readonly Type[], code: FunctionCode, doing: Doing): PureFunction {
   const body = emptyKernel(name);
   const ir = builder(body, addBlock(body));
   const outside = ir.const('ptr.global', 0);
   const operands = types.map((type) => ir.load(type, outside, { align: 1, volatile: true }));
   const rows = straightBuilder(ir, () => bug(`${name} is no straight code`));
   ir.store(outside, code(ir, rows, operands), { align: 1, volatile: true });
-  runPasses(body, standardPasses);
-  const [block, ...others] = body.blocks;
-  const end = block!.body.at(-1)!;
-  const last = body.insts[end]!;
-  if (last.op !== 'store' || others.length > 0) return bug(`${name} has no result`);
-  const scratch = new Set<Value>([outside, ...operands, end]);
-  block!.body = block!.body.filter((value) => !scratch.has(value));
-  block!.params = operands;
+  if (doing === 'reads') optimize(body);
+  else runPasses(body, standardPasses);
+  const ends = body.blocks.filter(({ end }) => end.op === 'ret');
+  const end = ends[0]?.body.at(-1);
+  const last = end === undefined ? undefined : body.insts[end]!;
+  if (last?.op !== 'store' || ends.length > 1) return bug(`${name} has no result`);
+  const scratch = new Set<Value>([outside, ...operands, end!]);
+  for (const block of body.blocks) block.body = block.body.filter((value) => !scratch.has(value));
+  body.blocks[0]!.params = operands;
   for (const operand of operands) body.insts[operand] = { op: 'arg', type: body.insts[operand]!.type };
-  if (block!.body.some((value) => specOf(body.insts[value]!.op).effect !== 'pure')) return bug(`${name} is not pure`);
+  const isAllowed = (value: Value): boolean => {
+    const { effect } = specOf(body.insts[value]!.op);
+    return effect === 'pure' || (doing === 'reads' && effect === 'reads');
+  };
+  if (doing === 'computes' && body.blocks.length > 1) return bug(`${name} is no straight code`);
+  if (!body.blocks.every((block) => block.body.every(isAllowed))) return bug(`${name} has an effect`);
   return { body, result: last.value };
 }

@@ -15,6 +15,7 @@ export function straightBuilder(ir: Builder, none: () => Value): RowBuilder {
     isMmaFast: false,
     hasMma: false,
     productFunction: undefined,
+    readingFunction: undefined,
     needsCpu: () => {},
     either: (cond: Value, yes: () => Value, no: () => Value): Value => ir.select(cond, yes(), no()),
     choose: (cond: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => {

@@ -59,6 +59,8 @@ export type {
   MatchedOperand,
   ProductExpansion,
   PtxType,
+  ReadingCode,
+  ReadingOperands,
   Row,
   RowBuilder,
 } from './model/row.ts';

@@ -95,7 +95,7 @@ extern "C" const char *cublasGetStatusName(cublasStatus_t status) {
 }
 extern "C" const char *cublasGetStatusString(cublasStatus_t status) {
   switch (status) { CUMETAL_STATUSES(CUMETAL_TEXT) }
-  return "unknown status";
+  return "unrecognized status";
 }
 
 static cublasStatus_t copied(cudaError_t error) {

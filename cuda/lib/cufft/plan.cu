@@ -62,7 +62,8 @@ static cufftResult make(cufftHandle handle, int rank, const Size *n, const Size 
   Plan *plan = planOf(handle);
   if (!plan || plan->isMade) return CUFFT_INVALID_PLAN;
   if (!isType(type)) return CUFFT_INVALID_TYPE;
-  if (rank < 1 || rank > maxRank || batches < 1 || !n) return CUFFT_INVALID_SIZE;
+  if (rank < 1 || rank > maxRank) return CUFFT_INVALID_VALUE;
+  if (batches < 1 || !n) return CUFFT_INVALID_SIZE;
   for (int d = 0; d < rank; d++)
     if (n[d] < 1 || n[d] > (1 << 27)) return CUFFT_INVALID_SIZE;
   plan->type = type;
@@ -170,7 +171,8 @@ extern "C" cufftResult cufftPlanMany(cufftHandle *plan, int rank, int *n, int *i
 static cufftResult estimate(int rank, const int *n, cufftType type, int batch, size_t *workSize) {
   if (!workSize) return CUFFT_INVALID_VALUE;
   if (!isType(type)) return CUFFT_INVALID_TYPE;
-  if (rank < 1 || rank > maxRank || batch < 1) return CUFFT_INVALID_SIZE;
+  if (rank < 1 || rank > maxRank) return CUFFT_INVALID_VALUE;
+  if (batch < 1) return CUFFT_INVALID_SIZE;
   long long count = batch, most = 0;
   for (int d = 0; d < rank; d++) {
     if (n[d] < 1) return CUFFT_INVALID_SIZE;

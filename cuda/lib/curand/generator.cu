@@ -163,7 +163,9 @@ static bool runOnDevice(curandGenerator_st &generator, const Request &request) {
 
 static curandStatus_t generate(curandGenerator_t generator, Kind kind, void *out, size_t count, double first, double second) {
   CUMETAL_NEED_GENERATOR(generator);
-  if (isPaired(kind) && !generator->isQuasi && count % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
+  // Threads of these make numbers in pairs; Philox makes four at a time, of which the last ones may be left out.
+  const bool isOfPairs = generator->type == CURAND_RNG_PSEUDO_XORWOW || generator->type == CURAND_RNG_PSEUDO_MRG32K3A;
+  if (isPaired(kind) && isOfPairs && count % 2 != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
   if (generator->isQuasi && count % generator->dimensions != 0) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
   if (count == 0) return CURAND_STATUS_SUCCESS;
   const curandStatus_t started = start(*generator);

@@ -16,16 +16,18 @@ enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_INITIALIZED = 3, N
 
 /* What the spec sets. */
 static struct {
-  int devices, initResult, launchResult, runResult, hangs, attributeResult, maxThreads, stays, queryResult;
+  int devices, initResult, launchResult, runResult, hangs, attributeResult, maxThreads, stays, queryResult, failsAt, hasMarks;
   long long memory;
   char refusal[512], remark[512], out[512], err[512];
-} plan = {.devices = 1, .maxThreads = 1024, .memory = 1 << 20};
+} plan = {.devices = 1, .maxThreads = 1024, .hasMarks = 1, .memory = 1 << 20};
 
 static char record[1 << 16], violations[1 << 12];
 static size_t recorded, violated;
 enum { DEVICES = 8, NONE = -1 };
 /* How often each device's context is retained, and the device whose context is current. */
 static int isReady, retained[DEVICES], sticky, current = NONE;
+/* What a launch on its way came to, which the host has not noticed. */
+static int unnoticed;
 
 enum kind { CONTEXT = 1, MODULE, FUNCTION, STREAM, EVENT, ARRAY, MIPMAP, TEXTURE, SURFACE };
 struct object { enum kind kind; int device; int isDead, isRecorded; char *text; char name[64]; struct object *module; int allowed; char *texels; size_t width, height, depth; };
@@ -58,7 +60,9 @@ void fake_reset(void) {
   memset(&plan, 0, sizeof plan);
   plan.devices = 1;
   plan.maxThreads = 1024;
+  plan.hasMarks = 1;
   plan.memory = 1 << 20;
+  unnoticed = 0;
   recorded = violated = 0;
   record[0] = violations[0] = 0;
   isReady = sticky = 0;
@@ -79,7 +83,7 @@ int fake_live(void) {
 }
 void fake_set(const char *name, long long value) {
   struct { const char *name; int *to; } rows[] = {{"devices", &plan.devices}, {"init", &plan.initResult}, {"launch", &plan.launchResult},
-    {"run", &plan.runResult}, {"hangs", &plan.hangs}, {"attribute", &plan.attributeResult}, {"maxThreads", &plan.maxThreads}, {"stays", &plan.stays}, {"query", &plan.queryResult}};
+    {"run", &plan.runResult}, {"hangs", &plan.hangs}, {"attribute", &plan.attributeResult}, {"maxThreads", &plan.maxThreads}, {"stays", &plan.stays}, {"query", &plan.queryResult}, {"failsAt", &plan.failsAt}, {"marks", &plan.hasMarks}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) if (!strcmp(name, rows[i].name)) *rows[i].to = (int)value;
   if (!strcmp(name, "memory")) plan.memory = value;
 }
@@ -289,9 +293,17 @@ int cuMemFree_v2(address at) {
   found->isFree = 1;
   return SUCCESS;
 }
+int cuMemHostAlloc(address *out, size_t size, unsigned flags) {
+  READY("cuMemHostAlloc");
+  if (size == 0 || flags != 3) return INVALID_VALUE;
+  note("host %zu\n", size);
+  return takeBlock(out, size);
+}
+int cuMemFreeHost(void *at) { return cuMemFree_v2((address)(uintptr_t)at); }
 int cuMemsetD8_v2(address at, unsigned char value, size_t size) {
   READY("cuMemsetD8");
   if (!blockAt(at, size, "cuMemsetD8")) return INVALID_VALUE;
+  note("set %02x %zu\n", value, size);
   memset((void *)(uintptr_t)at, value, size);
   return SUCCESS;
 }
@@ -340,10 +352,19 @@ int cuStreamSynchronize(void *stream) {
   fputs(plan.out, stdout);
   fputs(plan.err, stderr);
   plan.out[0] = plan.err[0] = 0;
-  int result = plan.runResult;
+  int result = unnoticed ? unnoticed : plan.runResult;
   plan.runResult = 0;
   if (result >= 700 && result != 701) sticky = result;
   return result;
+}
+/* A stream that has failed, or whose kernel runs, writes nothing. */
+int cuStreamWriteValue32_v2(void *stream, address to, unsigned value, unsigned flags) {
+  READY("cuStreamWriteValue32");
+  if (!plan.hasMarks) return 801;
+  if (flags || !live(stream, STREAM, "cuStreamWriteValue32") || !blockAt(to, 4, "cuStreamWriteValue32")) return INVALID_VALUE;
+  note("mark %u\n", value);
+  if (!unnoticed && !plan.hangs) memcpy((void *)(uintptr_t)to, &value, sizeof value);
+  return SUCCESS;
 }
 int cuStreamWaitEvent(void *stream, void *event, unsigned flags) {
   READY("cuStreamWaitEvent");
@@ -363,6 +384,7 @@ int cuEventRecord(void *event, void *stream) {
 int cuEventQuery(void *event) {
   READY("cuEventQuery");
   if (!live(event, EVENT, "cuEventQuery")) return INVALID_HANDLE;
+  if (unnoticed) return sticky = unnoticed;
   if (plan.queryResult) { plan.runResult = plan.queryResult; plan.queryResult = 0; return plan.runResult; }
   return plan.hangs ? NOT_READY : SUCCESS;
 }
@@ -390,6 +412,7 @@ static int launch(const char *how, void *function, const unsigned *grid, unsigne
     p = next;
   }
   note("\n");
+  if (plan.failsAt && --plan.failsAt == 0) unnoticed = ILLEGAL_ADDRESS;
   if (shown) for (size_t b = 0; b < shown->width * shown->height * shown->depth; b++) shown->texels[b]++;
   return plan.launchResult;
 }

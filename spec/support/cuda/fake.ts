@@ -24,7 +24,8 @@ export interface FakeCuda {
   live(): number;
   /**
    * Settings by name: `devices`, `init`, `launch`, `run`, `hangs`, `attribute`, `maxThreads`, `memory`, `query` (the next state of an
-   * event), and `stays`, whether a reset does not help after an error.
+   * event), `failsAt` (the launch that reads outside of memory, by how many are until then, which the host finds out later), `marks` (whether streams
+   * write words), and `stays`, whether a reset does not help after an error.
    */
   set(name: string, value: number): void;
   /** Texts by name: `refusal` and `remark` of the compiler, `out` and `err` of the next kernel. */

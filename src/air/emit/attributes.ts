@@ -85,16 +85,25 @@ export const callAttributes = (of: Intrinsic, dialect: Dialect): AttributeList =
 /** A call of a pure helper function of the kernel. */
 export const pureCall = (dialect: Dialect): AttributeList => restrictedTo({ function: calls.pure, result: [], params: [] }, dialect);
 
+/** A call of a helper function that reads memory. */
+export const readingCall = (dialect: Dialect): AttributeList =>
+  restrictedTo({ function: enums('nounwind', 'readonly', 'willreturn'), result: [], params: [] }, dialect);
+
 /** A call of a helper function with simdgroup operations. */
 export const collectiveCall = (dialect: Dialect): AttributeList =>
   restrictedTo({ function: calls.convergent, result: [], params: [] }, dialect);
 
 /** The attribute of operations whose result depends on which threads reach them together. */
-export const { convergent } = kinds;
+export const { convergent, readonly: reading } = kinds;
 
 /** The definition of a pure helper function. */
 export function pureDefinition(params: readonly Type[], dialect: Dialect): AttributeList {
   return definition(['mustprogress', 'nofree', 'norecurse', 'nosync', 'nounwind', 'readnone', 'willreturn'], params, dialect);
+}
+
+/** The definition of a helper function that reads memory. */
+export function readingDefinition(params: readonly Type[], dialect: Dialect): AttributeList {
+  return definition(['mustprogress', 'nofree', 'norecurse', 'nosync', 'nounwind', 'readonly', 'willreturn'], params, dialect);
 }
 
 /** The definition of a helper function with simdgroup operations. */
@@ -141,6 +150,7 @@ function widestMatrix({ insts, functions }: Kernel, { body }: Block): number {
   for (const value of body) {
     const inst = insts[value]!;
     if (inst.op === 'matmul') widest = Math.max(widest, ...[value, ...operandsOf(inst)].map(bits));
+    if (inst.op === 'fetch') widest = Math.max(widest, ...operandsOf(inst).map((operand) => bitsOf(insts[operand]!.type)));
     if (inst.op === 'mma' && functions?.has(productFunctionName(inst.form))) widest = Math.max(widest, 32 * gatheredLanes);
   }
   return widest;

@@ -40,7 +40,7 @@ export type Dominates = (a: number, b: number) => boolean;
 
 /** A builder; with `dominates` it gives an instruction of a dominating block in the place of an equal one. */
 export function functionBuilder(block: Block, dominates?: Dominates): FunctionBuilder {
-  const earlier = dominates && { dominates, known: new Map<string, Made[]>() };
+  const earlier = dominates && { dominates, keys: new Keys(), known: new Map<number, Made[]>() };
   // Instructions are numbered as they are made, which keys use; a writer numbers them again.
   let count = 0;
   const self: FunctionBuilder = {
@@ -77,48 +77,54 @@ interface Made {
 
 interface Earlier {
   readonly dominates: Dominates;
-  readonly known: Map<string, Made[]>;
+  readonly keys: Keys;
+  /** By key. */
+  readonly known: Map<number, Made[]>;
 }
 
 /** The equal instruction of a dominating block; notes this one if there is none. */
-function reused(inst: Instruction, home: number, { dominates, known }: Earlier): Instruction | undefined {
-  const key = keyOf(inst);
+function reused(inst: Instruction, home: number, { dominates, keys, known }: Earlier): Instruction | undefined {
+  const key = keyOf(inst, keys);
   if (key === undefined) return undefined;
   const all = known.get(key);
-  const found = all?.find((each) => dominates(each.home, home));
-  if (found) return found.inst;
-  if (all) all.push({ inst, home });
-  else known.set(key, [{ inst, home }]);
-  return undefined;
-}
-
-/** Equal keys, equal results; nothing for an instruction that is more than its result. */
-function keyOf(inst: Instruction): string | undefined {
-  const type = typeKey(inst.type);
-  switch (inst.op) {
-    case 'binary':
-      return `${inst.opcode} ${inst.flags} ${type} ${keysOfOperands(inst)}`;
-    case 'cast':
-      return `${inst.opcode} ${type} ${keyOfValue(inst.value)}`;
-    case 'icmp':
-    case 'fcmp':
-      return `${inst.op} ${inst.predicate} ${inst.flags} ${keyOfValue(inst.a)} ${keyOfValue(inst.b)}`;
-    case 'select':
-      return `select ${inst.flags} ${keyOfValue(inst.condition)} ${keyOfValue(inst.a)} ${keyOfValue(inst.b)}`;
-    case 'gep':
-      return `gep ${typeKey(inst.sourceType)} ${inst.inbounds} ${type} ${keyOfValue(inst.base)} ${inst.indices.map(keyOfValue).join(' ')}`;
-    case 'extractelement':
-      return `element ${keyOfValue(inst.vector)} ${keyOfValue(inst.index)}`;
-    default:
-      return undefined;
+  if (!all) {
+    known.set(key, [{ inst, home }]);
+    return undefined;
   }
+  for (const made of all) if (dominates(made.home, home)) return made.inst;
+  all.push({ inst, home });
+  return undefined;
 }
 
 const commutative: ReadonlySet<BinaryOpcode> = new Set(['add', 'mul', 'and', 'or', 'xor'] as const);
 
-function keysOfOperands({ opcode, a, b }: InstructionOf<'binary'>): string {
-  const [x, y] = [keyOfValue(a), keyOfValue(b)];
-  return commutative.has(opcode) && x > y ? `${y} ${x}` : `${x} ${y}`;
+/** Equal keys, equal results; nothing for an instruction that is more than its result. */
+function keyOf(inst: Instruction, keys: Keys): number | undefined {
+  switch (inst.op) {
+    case 'binary': {
+      const [x, y] = [keys.ofValue(inst.a), keys.ofValue(inst.b)];
+      const isTurned = x > y && commutative.has(inst.opcode);
+      const form = keys.form('binary', inst.opcode, inst.flags, inst.type);
+      return isTurned ? keys.with(keys.with(form, y), x) : keys.with(keys.with(form, x), y);
+    }
+    case 'cast':
+      return keys.with(keys.form('cast', inst.opcode, 0, inst.type), keys.ofValue(inst.value));
+    case 'icmp':
+    case 'fcmp':
+      return keys.with(keys.with(keys.form(inst.op, inst.predicate, inst.flags, inst.type), keys.ofValue(inst.a)), keys.ofValue(inst.b));
+    case 'select': {
+      const chosen = keys.with(keys.form('select', '', inst.flags, inst.type), keys.ofValue(inst.condition));
+      return keys.with(keys.with(chosen, keys.ofValue(inst.a)), keys.ofValue(inst.b));
+    }
+    case 'gep': {
+      const form = keys.with(keys.form('gep', '', inst.inbounds ? 1 : 0, inst.type), typeKey(inst.sourceType));
+      return keys.ofValues(keys.with(form, keys.ofValue(inst.base)), inst.indices);
+    }
+    case 'extractelement':
+      return keys.with(keys.with(keys.form('extractelement', '', 0, inst.type), keys.ofValue(inst.vector)), keys.ofValue(inst.index));
+    default:
+      return undefined;
+  }
 }
 
 const typeNumbers = new WeakMap<Type, number>();
@@ -134,21 +140,81 @@ function typeKey(type: Type): number {
   return number;
 }
 
-const constantNumbers = new WeakMap<object, number>();
-let constantCount = 0;
+/** Keys are below this number, so that two of them are one exact number. */
+const manyKeys = 2 ** 26;
 
-function keyOfValue(value: Value): string {
-  if (value.kind === 'instruction') return `%${value.number}`;
-  if (value.kind === 'argument') return `$${value.index}`;
-  if (value.kind === 'constant' && value.form === 'int') return `${value.value}:${value.type.bits}`;
-  if (value.kind === 'constant' && value.form === 'float') return `${value.bits}:${typeKey(value.type)}`;
-  if (value.kind === 'constant' && value.form === 'cast') return `(${value.opcode} ${typeKey(value.type)} ${keyOfValue(value.value)})`;
-  if (value.kind === 'constant' && value.form === 'gep')
-    return `(gep ${value.inbounds} ${typeKey(value.type)} ${keyOfValue(value.base)} ${value.indices.map(keyOfValue).join(' ')})`;
-  let number = constantNumbers.get(value);
-  if (number === undefined) {
-    number = ++constantCount;
-    constantNumbers.set(value, number);
+/** Numbers of forms, of values, and of either with values behind it: equal ones have one number, so that no instruction is made a text. */
+class Keys {
+  #count = 0;
+  readonly #forms = new Map<string, Map<string, Map<number, number>>>();
+  readonly #steps = new Map<number, number>();
+  /** By number of an instruction, and by index of an argument. */
+  readonly #instructions: number[] = [];
+  readonly #args: number[] = [];
+  /** By type: those of the integers. */
+  readonly #integers = new Map<number, Map<bigint, number>>();
+  readonly #others = new Map<object, number>();
+
+  /** The number of an op with what it is and its type. */
+  form(op: string, what: string | Predicate, flags: number, type: Type): number {
+    const byWhat = inner(this.#forms, op, newMap<string, Map<number, number>>);
+    const numbers = inner(byWhat, what as string, newMap<number, number>);
+    return this.#numberIn(numbers, typeKey(type) * 256 + flags);
   }
-  return `@${number}`;
+
+  /** The number of a key with another one behind it. */
+  with(key: number, next: number): number {
+    return this.#numberIn(this.#steps, key * manyKeys + next);
+  }
+
+  ofValues(key: number, values: readonly Value[]): number {
+    let all = key;
+    for (const value of values) all = this.with(all, this.ofValue(value));
+    return all;
+  }
+
+  ofValue(value: Value): number {
+    if (value.kind === 'instruction') return this.#numberAt(this.#instructions, value.number!);
+    if (value.kind === 'argument') return this.#numberAt(this.#args, value.index);
+    if (value.kind !== 'constant') return this.#numberIn(this.#others, value);
+    switch (value.form) {
+      case 'int':
+        return this.#numberIn(inner(this.#integers, typeKey(value.type), newMap<bigint, number>), value.value);
+      case 'float':
+        return this.#numberIn(inner(this.#integers, typeKey(value.type), newMap<bigint, number>), value.bits);
+      case 'cast':
+        return this.with(this.form('constant cast', value.opcode, 0, value.type), this.ofValue(value.value));
+      case 'gep': {
+        const form = this.form('constant gep', '', value.inbounds ? 1 : 0, value.type);
+        return this.ofValues(this.with(form, this.ofValue(value.base)), value.indices);
+      }
+      default:
+        return this.#numberIn(this.#others, value);
+    }
+  }
+
+  #numberAt(numbers: number[], index: number): number {
+    numbers[index] ??= ++this.#count;
+    return numbers[index];
+  }
+
+  #numberIn<K>(numbers: Map<K, number>, key: K): number {
+    let number = numbers.get(key);
+    if (number === undefined) {
+      number = ++this.#count;
+      numbers.set(key, number);
+    }
+    return number;
+  }
+}
+
+const newMap = <K, V>(): Map<K, V> => new Map();
+
+function inner<K, V>(maps: Map<K, V>, key: K, make: () => V): V {
+  let found = maps.get(key);
+  if (found === undefined) {
+    found = make();
+    maps.set(key, found);
+  }
+  return found;
 }

@@ -14,6 +14,7 @@ import {
   cfgOf,
   dominatorsOf,
   type Edge,
+  type Effect,
   edgesOf,
   isPointer,
   type Kernel,
@@ -28,7 +29,17 @@ import { type LineWriter, lineWriter, type Reach } from '../lines.ts';
 import type { Target } from '../targets.ts';
 import { windowOf } from '../windows.ts';
 import { asInteger, llvmType } from './address.ts';
-import { collectiveCall, collectiveDefinition, convergent, kernelAttributes, pureCall, pureDefinition } from './attributes.ts';
+import {
+  collectiveCall,
+  collectiveDefinition,
+  convergent,
+  kernelAttributes,
+  pureCall,
+  pureDefinition,
+  reading,
+  readingCall,
+  readingDefinition,
+} from './attributes.ts';
 import type { KernelEmitter, Signature } from './emitter.ts';
 import { type Dominates, type FunctionBuilder, functionBuilder } from './function-builder.ts';
 import { legalize } from './legalize.ts';
@@ -89,15 +100,30 @@ function emitBody(
   const made = kernelEmitter(kernel, module, signature, target, diagnostics, b);
   const ends: LlvmBlock[] = [];
   const e = { ...made, lines, reach: lines && reaches(kernel), ends, ...(lines ? {} : { behind: behindIn(kernel, b, ends) }) };
+  emitBlocks(e, kernel, fn);
+}
+
+/** Emits the blocks of a kernel, or of a function with a result, whose parameters are defined. */
+function emitBlocks(e: Emitter, kernel: Kernel, fn: LlvmFunction, result?: Value): void {
+  const blocks = [...fn.blocks];
   const phis = new Map<Block, LlvmValue[]>();
   kernel.blocks.forEach((block, id) => {
     e.b.block = blocks[id]!;
     e.b.home = id;
+    if (id === 0 && result !== undefined) return;
     const joined = block.params.map((p) => e.b.emit('phi', llvmType(kernel.insts[p]!.type), { incoming: [], flags: 0 }));
     block.params.forEach((p, i) => void e.define(p, joined[i]!));
     phis.set(block, joined);
   });
-  for (const block of reversePostorder(kernel)) emitBlock(e, block, blocks, fn, phis);
+  for (const block of reversePostorder(kernel)) emitBlock(e, block, { blocks, fn, phis, result });
+}
+
+/** What blocks are emitted into, the phis of each, and what is returned. */
+interface Emission {
+  readonly blocks: LlvmBlock[];
+  readonly fn: LlvmFunction;
+  readonly phis: ReadonlyMap<Block, LlvmValue[]>;
+  readonly result: Value | undefined;
 }
 
 /** Adds instructions to the end of the block of a value, which was emitted before, or is being emitted. */
@@ -152,12 +178,12 @@ function emitInst(e: Emitter, value: Value): void {
   e.lines?.mark(block.body.slice(from), e.kernel.locs[value], e.reach?.(value));
 }
 
-function emitBlock(e: Emitter, block: Block, blocks: LlvmBlock[], fn: LlvmFunction, phis: Map<Block, LlvmValue[]>): void {
+function emitBlock(e: Emitter, block: Block, { blocks, fn, phis, result }: Emission): void {
   e.b.block = blocks[block.id]!;
   e.b.home = block.id;
   for (const value of block.body) emitInst(e, value);
   const end = block.end;
-  if (end.op === 'ret') return void e.b.emit('ret', types.void, { value: undefined });
+  if (end.op === 'ret') return void e.b.emit('ret', types.void, { value: result === undefined ? undefined : e.value(result) });
   const condition = end.op === 'condbr' ? e.value(end.cond) : undefined;
   const incoming = edgesOf(end).map((edge) => edge.args.map((arg) => e.value(arg)));
   const from = e.b.block;
@@ -247,7 +273,7 @@ function kernelEmitter(
         functionType: callee.functionType,
         callee,
         args: [...args],
-        attributes: isConvergent(callee) ? collectiveCall(target.dialect) : pureCall(target.dialect),
+        attributes: attributesOfCall(callee)(target.dialect),
         tail: 'tail',
         flags: 0,
       });
@@ -270,9 +296,19 @@ const noSignature: Signature = {
   widestVector: 0,
 };
 
-/** Whether a function has simdgroup operations. */
-const isConvergent = ({ attributes }: LlvmFunction): boolean =>
-  attributes.function.some((each) => each.form === 'enum' && each.kind === convergent);
+/** The attributes of calls of a function, by those of its definition. */
+function attributesOfCall({ attributes }: LlvmFunction): typeof pureCall {
+  const has = (kind: number): boolean => attributes.function.some((each) => each.form === 'enum' && each.kind === kind);
+  if (has(convergent)) return collectiveCall;
+  return has(reading) ? readingCall : pureCall;
+}
+
+/** The attributes of the definition of a function, by what it does. */
+function attributesOfDefinition({ blocks, insts }: Kernel): typeof pureDefinition {
+  const has = (effect: Effect): boolean => blocks.some(({ body }) => body.some((value) => specOf(insts[value]!.op).effect === effect));
+  if (has('warp')) return collectiveDefinition;
+  return has('reads') ? readingDefinition : pureDefinition;
+}
 
 /** A helper function of the kernel, or one that emission itself makes; added to the module on first use. */
 function helperFunction({ kernel, target, diagnostics }: KernelEmitter, module: Module, name: string, made?: PureFunction): LlvmFunction {
@@ -282,21 +318,12 @@ function helperFunction({ kernel, target, diagnostics }: KernelEmitter, module: 
   const block = body.blocks[0]!;
   const typeOf = (value: Value): Type => llvmType(body.insts[value]!.type);
   const functionType = types.function(typeOf(result), block.params.map(typeOf));
-  const meets = block.body.some((value) => specOf(body.insts[value]!.op).effect === 'warp');
-  const attributes = (meets ? collectiveDefinition : pureDefinition)(functionType.params, target.dialect);
+  const attributes = attributesOfDefinition(body)(functionType.params, target.dialect);
   const fn = newFunction(name, functionType, { attributes, linkage: 'internal', unnamedAddr: 'unnamed_addr' });
-  fn.blocks.push({ kind: 'block', name: undefined, body: [] });
+  fn.blocks.push(...body.blocks.map((): LlvmBlock => ({ kind: 'block', name: undefined, body: [] })));
   module.functions.push(fn);
-  const e = kernelEmitter(
-    body,
-    module,
-    noSignature,
-    target,
-    diagnostics,
-    functionBuilder(fn.blocks[0]!, () => true),
-  );
+  const e = kernelEmitter(body, module, noSignature, target, diagnostics, functionBuilder(fn.blocks[0]!, dominatesIn(body)));
   block.params.forEach((param, i) => void e.define(param, fn.args[i]!));
-  for (const value of block.body) emitInst(e, value);
-  e.b.emit('ret', types.void, { value: e.value(result) });
+  emitBlocks(e, body, fn, result);
   return fn;
 }

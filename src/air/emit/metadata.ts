@@ -74,7 +74,7 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
   const entry = node({ kind: 'value', value: fn }, outputs, parameters.length > 0 ? node(...parameters) : outputs, ...attributes);
   module.namedMetadata.push({ name: 'air.kernel', nodes: [entry] });
   const memory = kernel.params.find((param) => param.memory)?.memory;
-  if (memory) module.namedMetadata.push({ name: moduleMemoryName, nodes: memoryNodes(memory) });
+  if (memory) module.namedMetadata.push({ name: moduleMemoryName, nodes: [...memoryNodes(memory)] });
   const packed = kernel.params.find((param) => param.packed)?.packed;
   if (packed) module.namedMetadata.push({ name: packedValuesName, nodes: packed.map(packedNode) });
   const faults = kernel.params.find((param) => param.faults)?.faults;
@@ -87,14 +87,21 @@ export function addKernelMetadata(module: Module, fn: LlvmFunction, kernel: Kern
  * Module memory as named metadata of our own, which AIR compilers ignore. Size and alignment, then a node per symbol: name, offset, size,
  * optional initial bytes, and pairs of an offset that holds an address and the symbol it refers to.
  */
-function memoryNodes({ size, align, symbols }: ModuleMemory): MetadataNode[] {
-  return [
-    node(size, align),
-    ...symbols.map(({ name, offset, size: bytes, init, addresses = [] }) =>
+function memoryNodes(memory: ModuleMemory): readonly MetadataNode[] {
+  const known = nodesOfMemory.get(memory);
+  if (known) return known;
+  const made = [
+    node(memory.size, memory.align),
+    ...memory.symbols.map(({ name, offset, size: bytes, init, addresses = [] }) =>
       node(name, offset, bytes, ...(init ? [hexOf(init)] : []), ...addresses.flatMap(({ at, to }) => [at, to])),
     ),
   ];
+  nodesOfMemory.set(memory, made);
+  return made;
 }
+
+/** The kernels of a module share its memory, whose initial bytes may be many. */
+const nodesOfMemory = new WeakMap<ModuleMemory, readonly MetadataNode[]>();
 
 /** Position, offset, size, alignment, type (empty for a struct) and name. */
 const packedNode = ({ name, position, offset, size, align, element, signed }: PackedValue): MetadataNode =>

@@ -1,5 +1,5 @@
 /** Removes unused instructions: address arithmetic folded into an index, and register reads folded into an input. */
-import { operandsOf } from '../../bitcode/index.ts';
+import { eachOperand } from '../../bitcode/index.ts';
 import type { Instruction, Function as LlvmFunction, Value } from '../../bitcode/model.ts';
 
 const removable = new Set<Instruction['op']>([
@@ -25,7 +25,7 @@ export function pruneUnused(fn: LlvmFunction): void {
     pending.push(value);
   };
   for (const block of fn.blocks) for (const inst of block.body) if (!removable.has(inst.op) && !isPureCall(inst)) keep(inst);
-  while (pending.length > 0) for (const operand of operandsOf(pending.pop()!)) keep(operand);
+  while (pending.length > 0) eachOperand(pending.pop()!, keep);
   for (const block of fn.blocks) block.body = block.body.filter((inst) => used.has(inst));
 }
 

@@ -4,7 +4,7 @@
  * quotient can have count.
  */
 import type { Value as LlvmValue } from '../../bitcode/model.ts';
-import { bitsOf, isInt, type Value } from '../../ir/index.ts';
+import { isInt, type Value } from '../../ir/index.ts';
 import { i32Constant } from '../constants.ts';
 import type { KernelEmitter } from './emitter.ts';
 import { constantValue } from './function-builder.ts';
@@ -67,7 +67,7 @@ const constantOf = (e: KernelEmitter, value: Value): bigint | undefined => const
 /** The most that an integer is. */
 function maxIn(e: KernelEmitter, value: Value): bigint {
   const { type } = e.kernel.insts[value]!;
-  return isInt(type) ? ((1n << BigInt(bitsOf(type))) - 1n) & ~e.bits(value).zeros : all;
+  return isInt(type) ? e.bits(value).open : all;
 }
 
 function ofShifted(e: KernelEmitter, a: Value, by: bigint | undefined, shift: bigint): Part | undefined {

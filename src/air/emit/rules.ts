@@ -282,6 +282,7 @@ export const rules: AirRules = {
   call1: (e, { fn, a }) => e.callFunction(fn, [e.value(a)]),
   call2: (e, { fn, a, b }) => e.callFunction(fn, [e.value(a), e.value(b)]),
   call3: (e, { fn, a, b, c }) => e.callFunction(fn, [e.value(a), e.value(b), e.value(c)]),
+  fetch: (e, { fn, a, b, c }) => e.callFunction(fn, [e.value(a), e.value(b), e.value(c)]),
   select: (e, { cond, a, b }) => e.b.select(e.value(cond), e.value(a), e.value(b)),
   vec2: (e, inst) => vector(e, inst, [inst.a, inst.b]),
   vec4: (e, inst) => vector(e, inst, [inst.a, inst.b, inst.c, inst.d]),

@@ -5,7 +5,7 @@
  */
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { Span } from '../../base/source.ts';
-import { builder, type Inst, type Kernel, operandsOf, type PureFunction, type Type, type Value } from '../../ir/index.ts';
+import { builder, eachOperand, type Inst, type Kernel, operandsOf, type PureFunction, type Type, type Value } from '../../ir/index.ts';
 import { computes, type Expansion, treatmentOf } from './f64/expansions.ts';
 import { functionOf } from './f64/functions.ts';
 import { type IntegerOps, integerOps } from './f64/integer-ops.ts';
@@ -20,8 +20,14 @@ export const hasDoubles = (kernel: Kernel): boolean =>
   kernel.variables.some((variable) => variable.element === 'f64');
 
 /** Whether an instruction has an f64 result or operand. */
-export const touchesDoubles = (kernel: Kernel, inst: Inst): boolean =>
-  isDouble(inst.type) || operandsOf(inst).some((operand) => isDouble(kernel.insts[operand]!.type));
+export function touchesDoubles(kernel: Kernel, inst: Inst): boolean {
+  let touches = isDouble(inst.type);
+  if (!touches)
+    eachOperand(inst, (operand) => {
+      touches ||= isDouble(kernel.insts[operand]!.type);
+    });
+  return touches;
+}
 
 /** Rewrites a kernel in place. Returns whether there were f64 values. Reports CM2091 for each instruction without a replacement. */
 export function legalizeF64(kernel: Kernel, target: string, diagnostics: Diagnostics): boolean {
@@ -34,6 +40,7 @@ export function legalizeF64(kernel: Kernel, target: string, diagnostics: Diagnos
   const functions = new Map(kernel.functions);
   kernel.functions = functions;
   for (const block of kernel.blocks) {
+    if (!block.body.some((value) => f64Insts.has(value))) continue;
     const b = builder(kernel, { ...block, body: [] });
     const w = integerOps(b);
     for (const value of block.body) {

@@ -5,7 +5,7 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { sizeOf } from '../../bitcode/layout.ts';
 import type { Constant, Function as LlvmFunction, Module, Value } from '../../bitcode/model.ts';
-import { operandsOf, partsOf } from '../../bitcode/operands.ts';
+import { partsOf, someOperand } from '../../bitcode/operands.ts';
 import { spell, type Type } from '../../bitcode/types.ts';
 import { hasSignature, intrinsicOf } from '../intrinsics.ts';
 import { type KernelDescription, readKernels } from '../raise/read-metadata.ts';
@@ -48,7 +48,7 @@ function levelFaults(fn: LlvmFunction, { lastAttribute, hasFneg, hasBfloat }: Re
     of.form !== 'string' && of.kind > lastAttribute ? [`the attribute ${of.kind} in \`${fn.name}\``] : [],
   );
   const ops = hasFneg ? [] : insts.flatMap(({ op }) => (op === 'fneg' || op === 'freeze' ? [`\`${op}\` in \`${fn.name}\``] : []));
-  const poison = hasFneg || !insts.some((inst) => operandsOf(inst).some(isPoison)) ? [] : [`poison in \`${fn.name}\``];
+  const poison = hasFneg || !insts.some((inst) => someOperand(inst, isPoison)) ? [] : [`poison in \`${fn.name}\``];
   const types = [...fn.args, ...insts].map(({ type }) => type);
   return [
     ...kinds,
@@ -139,7 +139,7 @@ export const airRules: readonly AirRule[] = [
     source: 'GPUCompiler.jl',
     each: (inst, fn) => {
       const isCast = inst.op === 'cast' && inst.opcode === 'addrspacecast';
-      return isCast || operandsOf(inst).some(changesSpace) ? `an addrspacecast in \`${fn.name}\`` : undefined;
+      return isCast || someOperand(inst, changesSpace) ? `an addrspacecast in \`${fn.name}\`` : undefined;
     },
   },
   {

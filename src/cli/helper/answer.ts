@@ -7,19 +7,13 @@ import { modeNames } from '../command/options.ts';
 import { commands } from '../commands.ts';
 import { main } from '../main.ts';
 import type { Terminal } from '../terminal/index.ts';
-import type { Act, Answer, Task } from './wire.ts';
+import type { Act, Answered, Task } from './wire.ts';
 
 /** By command, the options that are served: all that depend on nothing but the words and the files. Others are declined. */
 const served: Readonly<Record<string, ReadonlySet<string>>> = {
   build: new Set(['output', 'emit', 'entry', 'no-cache', 'target', ...modeNames, 'json', 'quiet']),
   check: new Set(['format', 'target', ...modeNames, 'warnings', 'json', 'quiet']),
 };
-
-/** An answer and the bytes that belong to it. */
-export interface Answered {
-  readonly head: Answer;
-  readonly parts: readonly Uint8Array[];
-}
 
 const declined: Answered = { head: { declined: true }, parts: [] };
 

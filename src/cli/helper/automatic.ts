@@ -6,7 +6,17 @@ export const helpedCommands: ReadonlySet<string> = new Set(['build', 'check']);
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables of which services of continuous integration set one. Each job is a machine of its own there, or is meant to leave nothing behind. */
-const serviceVariables = ['CI', 'CONTINUOUS_INTEGRATION', 'BUILD_ID', 'BUILD_NUMBER', 'RUN_ID', 'TF_BUILD', 'TEAMCITY_VERSION'];
+export const serviceVariables = ['CI', 'CONTINUOUS_INTEGRATION', 'BUILD_ID', 'BUILD_NUMBER', 'RUN_ID', 'TF_BUILD', 'TEAMCITY_VERSION'];
+
+/** Variables of this program that change nothing about a command that the helper runs. `bin/ask-helper.sh` lists the others. */
+export const knownVariables: ReadonlySet<string> = new Set([
+  'CUMETAL_HELPER',
+  'CUMETAL_CACHE_PATH',
+  'CUMETAL_CACHE_MAXSIZE',
+  'CUMETAL_CACHE_DISABLE',
+  'CUMETAL_BYTECODE',
+  'CUMETAL_RUNTIME',
+]);
 
 /** `asked`: the user wants a helper at once. `automatic`: one is used if it is there, and started by those who compile often. */
 export function helperUse(env: Environment): 'asked' | 'automatic' | 'never' {

@@ -5,24 +5,14 @@
 import { buildId } from '../command/build-id.ts';
 import { readFile } from '../terminal/files.ts';
 import { processTerminal, type Terminal } from '../terminal/index.ts';
-import { helpedCommands, helperUse } from './automatic.ts';
+import { helpedCommands, helperUse, knownVariables } from './automatic.ts';
 import { exchange } from './exchange.ts';
-import { type HelperPlace, helperPlace, isOwnSocket } from './place.ts';
+import { type HelperPlace, helperPlace, isOwnSocket, pipesFolder } from './place.ts';
 import { startHelper } from './start.ts';
 import { type Answer, type Done, divided, packed, type Task } from './wire.ts';
 
 /** As of which a file takes long enough that the start of a process does not matter. */
 const largeBytes = 512 * 1024;
-
-/** Variables that change nothing about a command that the helper runs. */
-const knownVariables: ReadonlySet<string> = new Set([
-  'CUMETAL_HELPER',
-  'CUMETAL_CACHE_PATH',
-  'CUMETAL_CACHE_MAXSIZE',
-  'CUMETAL_CACHE_DISABLE',
-  'CUMETAL_BYTECODE',
-  'CUMETAL_RUNTIME',
-]);
 
 /** Milliseconds until the helper must have begun: one that is busy costs no more. */
 const beginMs = 50;
@@ -87,7 +77,10 @@ async function askAt(
 /** Starts a helper for who wants one. Otherwise a socket that a killed helper left is removed: those who compile often have one started. */
 function whenAbsent(place: HelperPlace): void {
   if (helperUse(process.env) === 'asked') startHelper(place);
-  else process.getBuiltinModule('node:fs').rmSync(place.socket, { force: true });
+  else {
+    const { rmSync } = process.getBuiltinModule('node:fs');
+    for (const left of [pipesFolder(place.socket), place.socket]) rmSync(left, { recursive: true, force: true });
+  }
 }
 
 /** Does what the helper says; undefined, and nothing on a stream, where a file cannot be written. */

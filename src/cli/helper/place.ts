@@ -37,6 +37,9 @@ export function helperPlace({ platform, env }: HelperHost): HelperPlace | { read
   return why === undefined ? { folder, socket } : { why: `the folder \`${folder}\` is not trusted: ${why}` };
 }
 
+/** The folder of the pipes by which `bin/cumetal` asks, beside the socket. */
+export const pipesFolder = (socket: string): string => `${socket}.pipes`;
+
 /** Whether a path is a socket of this user that others cannot connect to; the folder keeps them away as well. */
 export function isOwnSocket(path: string): boolean {
   const stats = process.getBuiltinModule('node:fs').lstatSync(path, { throwIfNoEntry: false });

@@ -6,11 +6,13 @@ import { chmodSync, lstatSync, rmSync } from 'node:fs';
 import { distrust } from '../../cache/trust.ts';
 import { buildId } from '../command/build-id.ts';
 import { type ExitCode, exit } from '../terminal/exit.ts';
-import { type Answered, answerTo } from './answer.ts';
+import { answerTo } from './answer.ts';
 import { exchange } from './exchange.ts';
+import { type PipedAnswer, type PipedTask, pipedAnswer } from './pipe-message.ts';
+import { Pipes } from './pipes.ts';
 import { isOwnSocket } from './place.ts';
 import { startingFile } from './start.ts';
-import { begun, divided, type HelperState, maxMessageBytes, packed, type Request, type Task, unpacked } from './wire.ts';
+import { type Answered, begun, divided, type HelperState, maxMessageBytes, packed, type Request, type Task, unpacked } from './wire.ts';
 
 /** Milliseconds without a task after which it ends, and between two looks at that. */
 const [idleMs, lookMs] = [300_000, 15_000];
@@ -33,7 +35,11 @@ interface Peer {
 interface Asked {
   readonly request: Request;
   readonly bytes: Uint8Array;
-  readonly socket: Bun.Socket<Peer>;
+  /** Whether the process that asked has gone. */
+  readonly isClosed: () => boolean;
+  /** Says that the work begins. */
+  readonly begin: () => void;
+  readonly answer: (answered: Answered) => void;
 }
 
 /** Listens until it ends. The arguments are the folder and the socket. */
@@ -51,6 +57,7 @@ export async function serveHelper([folder = '', socket = '']: readonly string[])
 
 class Helper {
   readonly #socket: string;
+  readonly #pipes: Pipes;
   readonly #startedAt = Date.now();
   #inode = 0;
   #served = 0;
@@ -64,6 +71,7 @@ class Helper {
 
   constructor(socket: string) {
     this.#socket = socket;
+    this.#pipes = new Pipes(socket, (task) => this.#receivePiped(task));
   }
 
   listen(): void {
@@ -86,6 +94,7 @@ class Helper {
     chmodSync(this.#socket, 0o600);
     this.#inode = lstatSync(this.#socket).ino;
     setInterval(() => this.#look(), lookMs);
+    void this.#pipes.serve();
   }
 
   #receive(socket: Bun.Socket<Peer>, chunk: Buffer): void {
@@ -94,8 +103,35 @@ class Helper {
     const found = unpacked<Request>(data.received);
     if (found === 'more' && data.received.length <= maxMessageBytes) return;
     if (typeof found === 'string') return void socket.terminate();
-    this.#waiting.push({ request: found.head, bytes: found.rest, socket });
+    this.#waiting.push({
+      request: found.head,
+      bytes: found.rest,
+      isClosed: () => data.isClosed,
+      begin: () => {
+        data.unsent = Uint8Array.of(begun);
+        send(socket);
+      },
+      answer: ({ head, parts }) => {
+        data.unsent = joined(data.unsent, packed(head, parts));
+        data.isAnswered = true;
+        send(socket);
+      },
+    });
     void this.#work();
+  }
+
+  /** A command that came through a pipe, and its lines. */
+  #receivePiped({ task, bytes, output }: PipedTask): Promise<PipedAnswer | undefined> {
+    const { promise, resolve } = Promise.withResolvers<PipedAnswer | undefined>();
+    this.#waiting.push({
+      request: { ...task, build: buildId! },
+      bytes,
+      isClosed: () => false,
+      begin: () => {},
+      answer: (answered) => resolve(pipedAnswer(answered, output)),
+    });
+    void this.#work();
+    return promise;
   }
 
   /** Answers what waits, one message after the other. */
@@ -103,25 +139,23 @@ class Helper {
     if (this.#isBusy) return;
     this.#isBusy = true;
     for (let asked = this.#waiting.shift(); asked; asked = this.#waiting.shift()) {
-      const { socket } = asked;
       // Who waited too long does the work itself, and has closed the connection: that is noticed between two tasks.
       await new Promise<void>((resolve) => void setImmediate(resolve));
-      if (socket.data.isClosed) continue;
-      const { head, parts } = await this.#answer(asked);
-      socket.data.unsent = joined(socket.data.unsent, packed(head, parts));
-      socket.data.isAnswered = true;
-      send(socket);
-      if (asked.request.ask === 'stop' || process.memoryUsage.rss() > maxMemoryBytes) this.#end();
+      if (asked.isClosed()) continue;
+      const answered = await this.#answer(asked);
+      // Who says that it is to end finds nothing of it behind the answer.
+      if (asked.request.ask === 'stop') this.#end();
+      asked.answer(answered);
+      if (process.memoryUsage.rss() > maxMemoryBytes) this.#end();
     }
     this.#isBusy = false;
   }
 
-  async #answer({ request, bytes, socket }: Asked): Promise<Answered> {
+  async #answer({ request, bytes, begin }: Asked): Promise<Answered> {
     if (request.ask !== 'run') return { head: { state: this.#state() }, parts: [] };
     const parts = divided(bytes, request.files);
     if (request.build !== buildId || !parts) return { head: { declined: true }, parts: [] };
-    socket.data.unsent = Uint8Array.of(begun);
-    send(socket);
+    begin();
     this.#served++;
     this.#lastAsked = Date.now();
     const answered = await answerTo(request, parts);
@@ -152,6 +186,7 @@ class Helper {
   /** Ends if it was not asked, and if it cannot be: another helper has the socket, or it was removed. Releases memory when there is nothing to do. */
   #look(): void {
     const isOwn = lstatSync(this.#socket, { throwIfNoEntry: false })?.ino === this.#inode;
+    this.#pipes.look();
     const idle = this.#isBusy ? 0 : Date.now() - this.#lastAsked;
     if (!isOwn || idle > idleMs) this.#end(isOwn);
     else if (idle > lookMs && this.#collectedFor !== this.#served) {
@@ -162,7 +197,10 @@ class Helper {
 
   /** Ends behind what is being sent. */
   #end(isOwn = true): void {
-    if (isOwn) rmSync(this.#socket, { force: true });
+    if (isOwn) {
+      rmSync(this.#socket, { force: true });
+      this.#pipes.end();
+    }
     setTimeout(() => process.exit(exit.ok), 100);
   }
 }

@@ -13,7 +13,8 @@ const startMs = 10_000;
 
 /**
  * The settings of the engine: code runs often, and garbage is collected when there is more than some files make. Memory that is freed between two
- * files is kept for some seconds: to touch new pages each time takes a quarter of the time. `Helper` collects garbage when it is idle for longer.
+ * files is kept for some seconds: to touch new pages each time takes a quarter of the time, and so do those between pieces that are in use. `Helper`
+ * collects garbage when it is idle for longer.
  */
 const engine = {
   BUN_JSC_useFTLJIT: '0',
@@ -21,6 +22,7 @@ const engine = {
   BUN_JSC_largeHeapSize: '67108864',
   BUN_GC_TIMER_DISABLE: '1',
   MIMALLOC_PURGE_DELAY: '10000',
+  MIMALLOC_PURGE_HOLES: '0',
   MIMALLOC_ALLOW_THP: '1',
 };
 

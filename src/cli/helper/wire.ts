@@ -48,6 +48,12 @@ export interface HelperState {
 /** `declined`: the process that asked is to do the work itself. */
 export type Answer = { readonly done: Done } | { readonly declined: true } | { readonly state: HelperState };
 
+/** An answer and the bytes that belong to it. */
+export interface Answered {
+  readonly head: Answer;
+  readonly parts: readonly Uint8Array[];
+}
+
 /** The first byte of an answer to a command line. */
 export const begun = 0x06;
 

@@ -124,6 +124,15 @@ function bufferOver(context: Context, { address, view }: Taken, size: number, gi
       copyBetween(context, to, source.context, at, bytes);
       return true;
     },
+    fill(value, offset, bytes) {
+      // Memory that the host sees is filled when it is called: kernels may still use it.
+      if (view || !context.queue || isGone()) return false;
+      if (context.lost !== undefined) throw new Error(`the CUDA device is lost: ${context.lost}`);
+      const { binding } = context;
+      if (!binding.fill(address + BigInt(offset), value, bytes))
+        throw new Error(`the CUDA driver does not fill memory: ${faultText(binding.lastFault())}`);
+      return true;
+    },
     deviceAddress: () => address,
     free() {
       if (isFree) return;

@@ -1,8 +1,8 @@
 /** The state of the CUDA device. */
 
 import type { KernelReflection } from '../../air/abi.ts';
-import type { CudaBinding, CudaFunctionFacts, CudaHandle, PackedArguments } from '../../ffi/index.ts';
-import type { DeviceBuffer, DeviceInfo } from '../device.ts';
+import type { CudaBinding, CudaFunctionFacts, CudaHandle, CudaMark, PackedArguments } from '../../ffi/index.ts';
+import type { DeviceBuffer, DeviceInfo, LaunchRequest } from '../device.ts';
 import type { Images } from './images.ts';
 
 export interface Context {
@@ -17,6 +17,8 @@ export interface Context {
   readonly stream: CudaHandle;
   /** Events around a launch, which measure its time. */
   readonly events: { readonly start: CudaHandle; readonly end: CudaHandle };
+  /** Launches that are not waited for; undefined where the driver cannot tell which one failed. */
+  readonly queue: Queue | undefined;
   /** Addresses that are freed when the device is closed. */
   readonly memory: Set<bigint>;
   readonly modules: Set<CudaHandle>;
@@ -44,4 +46,27 @@ export interface CudaKernel {
   allowedShared: number;
   /** Whether the driver has allowed clusters of more than eight blocks. */
   hasLargeClusters: boolean;
+}
+
+/** Events around a launch. */
+export interface Span {
+  readonly start: CudaHandle;
+  readonly end: CudaHandle;
+}
+
+/** A launch on its way. */
+export interface Queued {
+  readonly number: number;
+  readonly span: Span;
+  readonly request: LaunchRequest;
+  readonly kernel: CudaKernel;
+}
+
+/** The launches of a device that have not been waited for. */
+export interface Queue {
+  readonly mark: CudaMark;
+  /** The number of the last launch. */
+  last: number;
+  readonly pending: Set<Queued>;
+  readonly spare: Span[];
 }

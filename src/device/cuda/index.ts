@@ -2,7 +2,7 @@
  * The CUDA device: it runs PTX unchanged on an NVIDIA GPU, as the reference for the other devices. It loads no metallibs; the layout of
  * parameters comes from our own front end. Start at `library.ts`, then `launch.ts`.
  */
-import type { Diagnostics } from '../../base/diagnostic.ts';
+import { Diagnostics } from '../../base/diagnostic.ts';
 import { type CudaBinding, retainContext } from '../../ffi/index.ts';
 import type { Device } from '../device.ts';
 import { allocate, reserve } from './buffer.ts';
@@ -11,6 +11,7 @@ import { faultText, isSticky } from './faults.ts';
 import { imagesOf } from './images.ts';
 import { cudaInfo } from './info.ts';
 import { loadModule } from './library.ts';
+import { closeQueue, drainQueue, openQueue } from './queue.ts';
 
 export { systemCuda } from './info.ts';
 
@@ -40,6 +41,7 @@ export function openCudaDevice(driver: CudaBinding, ordinal = 0): Device | strin
     info: cudaInfo(binding, ordinal),
     stream,
     events: { start, end },
+    queue: openQueue(binding, stream),
     memory: new Set(),
     modules: new Set(),
     images,
@@ -62,8 +64,9 @@ export function openCudaDevice(driver: CudaBinding, ordinal = 0): Device | strin
 }
 
 function close(context: Context): void {
-  const { binding, ordinal, stream, events, memory, modules, images } = context;
+  const { binding, ordinal, stream, events, memory, modules, images, queue } = context;
   if (context.isClosed) return;
+  if (queue) drainQueue(context, queue, new Diagnostics());
   context.isClosed = true;
   // Closing would wait for a kernel that never ends; the end of the process ends it.
   if (context.isRunning) return;
@@ -73,6 +76,7 @@ function close(context: Context): void {
     return;
   }
   images.close();
+  if (queue) closeQueue(binding, queue);
   for (const address of memory) binding.free(address);
   for (const module of modules) binding.unload(module);
   for (const event of [events.start, events.end]) binding.endEvent(event);

@@ -8,6 +8,7 @@ import { validateLaunch, validatorOf } from '../validate-launch.ts';
 import { cudaBuffer } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
 import { faultText, reportFault, reportLost } from './faults.ts';
+import { enqueueLaunch, faultOfQueue, reportOverdue } from './queue.ts';
 import { waitFor } from './wait.ts';
 
 /** Runs a kernel to its end; undefined after reporting CM50xx or CM60xx. */
@@ -17,6 +18,33 @@ export function launchKernel(
   request: LaunchRequest,
   diagnostics: Diagnostics,
 ): LaunchResult | undefined {
+  const prepared = prepare(context, kernel, request, diagnostics);
+  return prepared === 'ready' ? run(context, kernel, request, diagnostics) : prepared;
+}
+
+/** Whether launches of a kernel can be queued: what a kernel writes to the standard output is of one launch at a time. */
+export const canQueue = ({ queue }: Context, { reflection }: CudaKernel): boolean =>
+  queue !== undefined && !reflection.printf && !reflection.faults;
+
+/** Queues a launch, and returns what waits for its end: undefined after reporting CM50xx or CM60xx. */
+export function queueKernel(
+  context: Context,
+  kernel: CudaKernel,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): () => LaunchResult | undefined {
+  const prepared = prepare(context, kernel, request, diagnostics);
+  if (prepared !== 'ready') return () => prepared;
+  return enqueueLaunch(context, context.queue!, kernel, request, diagnostics) ?? (() => undefined);
+}
+
+/** Checks a launch and fills its arguments in; its result if nothing is to be run. */
+function prepare(
+  context: Context,
+  kernel: CudaKernel,
+  request: LaunchRequest,
+  diagnostics: Diagnostics,
+): 'ready' | LaunchResult | undefined {
   const validator = validatorOf(context.info, (buffer) => cudaBuffer(context, buffer));
   if (!validateLaunch(validator, kernel.reflection, request, diagnostics)) return undefined;
   if (product(request.grid) === 0 || product(request.block) === 0) return { durationMs: 0 };
@@ -26,7 +54,7 @@ export function launchKernel(
   }
   if (!fitsKernel(context, kernel, request, diagnostics) || !allow(context, kernel, request, diagnostics)) return undefined;
   fillArguments(context, kernel, request);
-  return run(context, kernel, request, diagnostics);
+  return 'ready';
 }
 
 /** Checks the limits of the driver: registers may allow fewer threads, and each dimension of grids and blocks has a limit. */
@@ -89,14 +117,16 @@ function run(context: Context, kernel: CudaKernel, request: LaunchRequest, diagn
   const output = capture?.end();
   if (output && output.out.length > 0) request.print?.(output.out);
   if (outcome === 'overdue') {
-    const seconds = request.timeoutMs / 1000;
-    context.lost = `\`${request.kernel}\` has not ended after ${seconds} s`;
-    context.isRunning = true;
-    diagnostics.report('CM6020', { kernel: request.kernel, seconds });
+    reportOverdue(context, request, diagnostics);
     return undefined;
   }
   if (outcome === 'done') return { durationMs: context.binding.elapsed(context.events.start, context.events.end) ?? 0 };
   const fault = context.binding.lastFault();
+  const other = faultOfQueue(context, fault);
+  if (other !== undefined) {
+    reportLost(request.kernel, other, diagnostics);
+    return undefined;
+  }
   const failed = { kernel: request.kernel, output: output ? new TextDecoder().decode(output.err).trim() : '', stops: faults?.texts ?? [] };
   if (reportFault(failed, fault, diagnostics)) context.lost = faultText(fault);
   return undefined;

@@ -7,7 +7,7 @@ import { reportClosed } from '../module-memory.ts';
 import { copies } from './buffer.ts';
 import type { Context, CudaKernel } from './context.ts';
 import { faultText, reportLost } from './faults.ts';
-import { launchKernel } from './launch.ts';
+import { canQueue, launchKernel, queueKernel } from './launch.ts';
 
 /** Loads PTX; undefined after reporting CM6041 or CM6043. */
 export function loadModule(context: Context, { source, kernels }: PtxModule, diagnostics: Diagnostics): DeviceModule | undefined {
@@ -47,6 +47,17 @@ export function loadModule(context: Context, { source, kernels }: PtxModule, dia
       if (kernel) return launchKernel(context, kernel, request, to);
       to.report('CM5001', { name: request.kernel });
       return undefined;
+    },
+    canQueue(name) {
+      const kernel = made.get(name);
+      return !isClosed && kernel !== undefined && canQueue(context, kernel);
+    },
+    queue(request, to) {
+      const kernel = made.get(request.kernel);
+      if (!isClosed && kernel) return queueKernel(context, kernel, request, to);
+      if (isClosed) reportClosed(to);
+      else to.report('CM5001', { name: request.kernel });
+      return () => undefined;
     },
     blocksPerCore(name, threads, sharedBytes) {
       const handle = made.get(name)?.handle;

@@ -100,6 +100,7 @@ const rules = {
   call1: noCall,
   call2: noCall,
   call3: noCall,
+  fetch: noCall,
   select,
   vec2: (e, inst) => pushAll(e, [inst.a, inst.b]),
   vec4: (e, inst) => pushAll(e, [inst.a, inst.b, inst.c, inst.d]),

@@ -67,13 +67,19 @@ export const cudaTypes = {
 /** Functions that drivers have since CUDA 11.8 only. */
 export const newerCudaTypes = { cuLaunchKernelEx: call(p, p, p, p) } as const;
 
-export type CudaApi = Functions<typeof cudaTypes> & Partial<Functions<typeof newerCudaTypes>>;
+/** Words in memory of the host that a stream writes: drivers since CUDA 11.7, without an option of the module. */
+export const markCudaTypes = { cuMemHostAlloc: call(p, w, u), cuMemFreeHost: call(p), cuStreamWriteValue32_v2: call(p, w, u, u) } as const;
+
+export type CudaApi = Functions<typeof cudaTypes> & Partial<Functions<typeof newerCudaTypes> & Functions<typeof markCudaTypes>>;
 
 /** `CUresult`: the values that are handled separately. */
 export const cudaResults = { success: 0, outOfMemory: 2, noDevice: 100, notFound: 500, notReady: 600, notSupported: 801 } as const;
 
 /** `CUjit_option`. */
 export const jitOptions = { infoLog: 3, infoLogBytes: 4, errorLog: 5, errorLogBytes: 6, optimization: 7 } as const;
+
+/** `CU_MEMHOSTALLOC_…`: memory of the host that every context has, and the device at the same address. */
+export const hostMemory = 1 | 2;
 
 /** `CUmemAttach_flags`: every stream can access the memory. */
 export const attachGlobal = 1;

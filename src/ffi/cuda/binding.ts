@@ -4,7 +4,7 @@
  */
 import type { Ffi } from '../bun.ts';
 import { cText } from '../types.ts';
-import { attachGlobal, type CudaApi, cudaResults, functionAttributes, jitOptions } from './api.ts';
+import { attachGlobal, type CudaApi, cudaResults, functionAttributes, hostMemory, jitOptions } from './api.ts';
 import { type CudaFault, type CudaHandle, type CudaLaunch, type Driver, driverOf, type PackedArguments } from './driver.ts';
 import { type ImageFunctions, imageFunctions } from './images.ts';
 import { launchFunction } from './launch.ts';
@@ -24,6 +24,12 @@ export interface CudaFunctionFacts {
   readonly staticShared: number;
   /** Per thread. */
   readonly registers: number;
+}
+
+/** A word that streams write. */
+export interface CudaMark {
+  readonly address: bigint;
+  readonly words: Uint32Array;
 }
 
 export interface CudaBinding extends ImageFunctions {
@@ -67,6 +73,11 @@ export interface CudaBinding extends ImageFunctions {
   copy(to: bigint, from: bigint, bytes: number): boolean;
   /** Copies between memory of two contexts. */
   copyPeer(to: bigint, toContext: CudaHandle, from: bigint, fromContext: CudaHandle, bytes: number): boolean;
+  /** A word of the host that streams write; undefined where the driver has none. It keeps its value when a context fails, until `endMark`. */
+  mark(): CudaMark | undefined;
+  endMark(mark: CudaMark): boolean;
+  /** Has a stream write a word when its work so far has ended without a fault. */
+  writeMark(stream: CudaHandle, mark: CudaMark, value: number): boolean;
   stream(): CudaHandle | undefined;
   endStream(stream: CudaHandle): boolean;
   /** Waits for all work of the stream. */
@@ -100,6 +111,7 @@ export function bindingOver(api: CudaApi, ffi: Ffi): CudaBinding | CudaFault {
     ...moduleFunctions(driver),
     ...memoryFunctions(driver),
     ...streamFunctions(driver),
+    ...markFunctions(driver),
     pack: (sizes) => packOf(ffi, sizes),
     ...imageFunctions(driver),
     launch: launchFunction(driver),
@@ -196,6 +208,19 @@ const streamFunctions = ({ api, handles, floats, succeeds, handle }: Driver) =>
       return succeeds('cuEventQuery', result) ? 'done' : 'failed';
     },
     elapsed: (from, to) => (succeeds('cuEventElapsedTime', api.cuEventElapsedTime(floats, from, to)) ? floats[0] : undefined),
+  }) satisfies Partial<CudaBinding>;
+
+const markFunctions = ({ api, ffi, handles, succeeds }: Driver) =>
+  ({
+    mark() {
+      if (!api.cuStreamWriteValue32_v2 || !api.cuMemHostAlloc || !succeeds('cuMemHostAlloc', api.cuMemHostAlloc(handles, 8, hostMemory)))
+        return undefined;
+      const [address] = handles;
+      return { address: address!, words: new Uint32Array(ffi.toArrayBuffer(Number(address) as never, 0, 8)).fill(0) };
+    },
+    endMark: ({ address }) => succeeds('cuMemFreeHost', api.cuMemFreeHost?.(Number(address) as never) ?? cudaResults.notSupported),
+    writeMark: (stream, { address }, value) =>
+      succeeds('cuStreamWriteValue32', api.cuStreamWriteValue32_v2?.(stream, address, value, 0) ?? cudaResults.notSupported),
   }) satisfies Partial<CudaBinding>;
 
 const addressOf = (ffi: Ffi, bytes: Uint8Array | BigUint64Array): bigint => BigInt(ffi.ptr(bytes));

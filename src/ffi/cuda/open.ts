@@ -1,6 +1,6 @@
 /** Opens the library of the CUDA driver. */
 import { bunFfi, type Ffi } from '../bun.ts';
-import { type CudaApi, cudaTypes, newerCudaTypes } from './api.ts';
+import { type CudaApi, cudaTypes, markCudaTypes, newerCudaTypes } from './api.ts';
 import { bindingOver, type CudaBinding } from './binding.ts';
 
 export interface OpenedCuda {
@@ -32,7 +32,7 @@ export function openCudaAt(path: string): OpenedCuda {
   if (!ffi) return { binding: undefined, failures: ['the CUDA driver needs Bun, and this is another runtime'] };
   try {
     const { symbols } = ffi.dlopen(path, cudaTypes as never) as { symbols: unknown };
-    const binding = bindingOver({ ...(symbols as CudaApi), ...newerFunctions(ffi, path) }, ffi);
+    const binding = bindingOver({ ...(symbols as CudaApi), ...found(ffi, path, newerCudaTypes), ...found(ffi, path, markCudaTypes) }, ffi);
     return 'call' in binding
       ? { binding: undefined, failures: [`${binding.call}: ${binding.text} (${binding.name})`] }
       : { binding, failures: [] };
@@ -44,10 +44,10 @@ export function openCudaAt(path: string): OpenedCuda {
   }
 }
 
-/** What an older driver lacks. */
-function newerFunctions(ffi: Ffi, path: string): Partial<CudaApi> {
+/** Functions that an older driver lacks; none if it lacks one. */
+function found(ffi: Ffi, path: string, types: typeof newerCudaTypes | typeof markCudaTypes): Partial<CudaApi> {
   try {
-    return (ffi.dlopen(path, newerCudaTypes as never) as { symbols: unknown }).symbols as Partial<CudaApi>;
+    return (ffi.dlopen(path, types as never) as { symbols: unknown }).symbols as Partial<CudaApi>;
   } catch {
     return {};
   }

@@ -4,153 +4,201 @@
  */
 import { constantOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { bitsOf, isInt } from '../types.ts';
-import { bitLength, valueRanges } from './value-range.ts';
+import { claimsTo } from './claims.ts';
+import { valueRanges } from './value-range.ts';
 
-export interface KnownBits {
+/** 64 bits as two words, so that computing them allocates no large integers. */
+class Words {
+  readonly low: number;
+  readonly high: number;
+  constructor(low: number, high: number) {
+    this.low = low;
+    this.high = high;
+  }
+}
+
+/** What is known of the bits of an integer. */
+export class KnownBits {
+  readonly zeroWords: Words;
+  readonly oneWords: Words;
+  readonly #width: number;
+  #zeros: bigint | undefined;
+  #ones: bigint | undefined;
+  #open: bigint | undefined;
+  constructor(zeros: Words, ones: Words, width: number) {
+    this.zeroWords = zeros;
+    this.oneWords = ones;
+    this.#width = width;
+  }
+
   /** The bits that are 0. */
-  readonly zeros: bigint;
+  get zeros(): bigint {
+    this.#zeros ??= numberOf(this.zeroWords);
+    return this.#zeros;
+  }
+
   /** The bits that are 1. */
-  readonly ones: bigint;
+  get ones(): bigint {
+    this.#ones ??= numberOf(this.oneWords);
+    return this.#ones;
+  }
+
+  /** The bits that may be 1. */
+  get open(): bigint {
+    this.#open ??= numberOf(without(onesOf(this.#width), this.zeroWords));
+    return this.#open;
+  }
 }
 
 /** The known bits of a kernel's values as they are now; a rewrite that keeps the value of an instruction keeps its claims. */
 export type KnownBitsOf = (value: Value) => KnownBits;
 
-const deepest = 5;
-const nothing: KnownBits = { zeros: 0n, ones: 0n };
-/** So many ones, by number: every query asks for them. */
-const onesOfWidths: readonly bigint[] = Array.from({ length: 129 }, (_, bits) => (1n << BigInt(bits)) - 1n);
-const onesOf = (bits: number): bigint => onesOfWidths[bits]!;
+const numberOf = ({ low, high }: Words): bigint => (high === 0 ? BigInt(low >>> 0) : (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0));
+const wordsOf = (bits: bigint): Words => new Words(Number(BigInt.asIntN(32, bits)), Number(BigInt.asIntN(32, bits >> 32n)));
 
-/** Known bits that no depth has cut, and how many operands deep they were looked for. */
-interface WholeClaim {
-  readonly bits: KnownBits;
-  readonly height: number;
+const either = (a: Words, b: Words): Words => new Words(a.low | b.low, a.high | b.high);
+const both = (a: Words, b: Words): Words => new Words(a.low & b.low, a.high & b.high);
+const without = (a: Words, b: Words): Words => new Words(a.low & ~b.low, a.high & ~b.high);
+const isZero = ({ low, high }: Words): boolean => low === 0 && high === 0;
+const has = ({ low, high }: Words, bit: number): boolean => ((bit < 32 ? low >>> bit : high >>> (bit - 32)) & 1) !== 0;
+
+/** So many ones, by number. */
+const onesByWidth: readonly Words[] = Array.from({ length: 65 }, (_, bits) => wordsOf((1n << BigInt(bits)) - 1n));
+const onesOf = (bits: number): Words => onesByWidth[Math.min(bits, 64)]!;
+const none = onesOf(0);
+
+/** Shifts by less than 64 to the left and to the right, with zeros behind. */
+function up({ low, high }: Words, by: number): Words {
+  if (by === 0) return new Words(low, high);
+  return by < 32 ? new Words(low << by, (high << by) | (low >>> (32 - by))) : new Words(0, low << (by - 32));
+}
+function down({ low, high }: Words, by: number): Words {
+  if (by === 0) return new Words(low, high);
+  return by < 32 ? new Words((low >>> by) | (high << (32 - by)), high >>> by) : new Words(high >>> (by - 32), 0);
 }
 
-/** A claim that the depth has cut is one of its depth alone, so that none depends on earlier queries; any other holds wherever its operands are within the depth. */
+const deepest = 5;
+const nothings: readonly KnownBits[] = Array.from({ length: 65 }, (_, width) => new KnownBits(none, none, width));
+const nothingOf = (width: number): KnownBits => nothings[Math.min(width, 64)]!;
+
 export function knownBits(kernel: Kernel): KnownBitsOf {
   const ranges = valueRanges(kernel);
-  const whole: (WholeClaim | undefined)[] = [];
-  /** By value and depth. */
-  const partial = new Map<number, KnownBits>();
-  /** The depth that the query at hand has reached. */
-  let reached = 0;
+  const ofOperands = claimsTo(
+    deepest,
+    (value) => nothingOf(bitsOf(kernel.insts[value]!.type)),
+    (value, depth): KnownBits => {
+      const inst = kernel.insts[value]!;
+      const structure = structureOf(kernel, inst, (operand) => at(operand, depth + 1));
+      return bounded(structure, ranges.maxLength(value), bitsOf(inst.type));
+    },
+  );
+  const constants = new Map<Value, KnownBits>();
 
+  /** A constant is known at any depth. */
   function at(value: Value, depth: number): KnownBits {
     const inst = kernel.insts[value]!;
-    if (!isInt(inst.type)) return nothing;
-    const claim = whole[value];
-    if (claim !== undefined && depth + claim.height <= deepest) {
-      reached = Math.max(reached, depth + claim.height);
-      return claim.bits;
+    const width = bitsOf(inst.type);
+    if (!isInt(inst.type)) return nothingOf(width);
+    if (inst.op !== 'const') return ofOperands(value, depth);
+    let known = constants.get(value);
+    if (known === undefined) {
+      const ones = wordsOf(inst.bits);
+      known = new KnownBits(without(onesOf(width), ones), ones, width);
+      constants.set(value, known);
     }
-    if (inst.op === 'const') {
-      const bits = { zeros: onesOf(bitsOf(inst.type)) & ~inst.bits, ones: inst.bits };
-      // A constant is known beyond the depth, too.
-      whole[value] = { bits, height: -1 };
-      return bits;
-    }
-    if (depth > deepest) {
-      reached = depth;
-      return nothing;
-    }
-    const key = value * (deepest + 1) + depth;
-    const cut = partial.get(key);
-    if (cut !== undefined) {
-      reached = deepest + 1;
-      return cut;
-    }
-    const before = reached;
-    reached = depth;
-    const structure = structureOf(kernel, inst, (operand) => at(operand, depth + 1));
-    const bits = bounded(value, inst, structure);
-    if (reached > deepest) partial.set(key, bits);
-    else whole[value] = { bits, height: reached - depth };
-    reached = Math.max(before, reached);
-    return bits;
+    return known;
   }
 
-  function bounded(value: Value, inst: Inst, known: KnownBits): KnownBits {
-    const bits = bitsOf(inst.type);
-    const max = ranges.unsignedMax(value);
-    if (max === undefined || max > onesOf(bits - 1)) return known;
-    const high = max === 0n ? onesOf(bits) : onesOf(bits) & ~onesOf(bitLength(max));
-    return { zeros: known.zeros | high, ones: known.ones };
-  }
-  return (value) => {
-    reached = 0;
-    return at(value, 0);
-  };
+  return (value) => at(value, 0);
+}
+
+/** Known bits of a number with at most so many bits; where it may have the highest one of its type, that says nothing. */
+function bounded(known: KnownBits, length: number, width: number): KnownBits {
+  if (length >= width) return known;
+  return new KnownBits(either(known.zeroWords, without(onesOf(width), onesOf(length))), known.oneWords, width);
 }
 
 /** The known bits of a result, by those of its operands. */
 function structureOf(kernel: Kernel, inst: Inst, of: (operand: Value) => KnownBits): KnownBits {
   const bits = bitsOf(inst.type);
-  const mask = onesOf(bits);
   switch (inst.op) {
     case 'and': {
       const [a, b] = [of(inst.a), of(inst.b)];
-      return { zeros: a.zeros | b.zeros, ones: a.ones & b.ones };
+      return new KnownBits(either(a.zeroWords, b.zeroWords), both(a.oneWords, b.oneWords), bits);
     }
     case 'or': {
       const [a, b] = [of(inst.a), of(inst.b)];
-      return { zeros: a.zeros & b.zeros, ones: a.ones | b.ones };
+      return new KnownBits(both(a.zeroWords, b.zeroWords), either(a.oneWords, b.oneWords), bits);
     }
     case 'xor': {
       const [a, b] = [of(inst.a), of(inst.b)];
-      return { zeros: (a.zeros & b.zeros) | (a.ones & b.ones), ones: (a.zeros & b.ones) | (a.ones & b.zeros) };
+      const zeros = either(both(a.zeroWords, b.zeroWords), both(a.oneWords, b.oneWords));
+      return new KnownBits(zeros, either(both(a.zeroWords, b.oneWords), both(a.oneWords, b.zeroWords)), bits);
     }
     case 'select': {
       const [a, b] = [of(inst.a), of(inst.b)];
-      return { zeros: a.zeros & b.zeros, ones: a.ones & b.ones };
+      return new KnownBits(both(a.zeroWords, b.zeroWords), both(a.oneWords, b.oneWords), bits);
     }
-    case 'zext': {
-      const a = of(inst.a);
-      return { zeros: (a.zeros & onesOf(widthOf(kernel, inst.a))) | (mask & ~onesOf(widthOf(kernel, inst.a))), ones: a.ones };
-    }
-    case 'sext': {
-      const a = of(inst.a);
-      const width = widthOf(kernel, inst.a);
-      const sign = 1n << BigInt(width - 1);
-      const high = mask & ~onesOf(width);
-      return { zeros: a.zeros & sign ? a.zeros | high : a.zeros, ones: a.ones & sign ? a.ones | high : a.ones };
-    }
+    case 'zext':
+      return zeroExtended(of(inst.a), widthOf(kernel, inst.a), bits);
+    case 'sext':
+      return signExtended(of(inst.a), widthOf(kernel, inst.a), bits);
     case 'trunc': {
       const a = of(inst.a);
-      return { zeros: a.zeros & mask, ones: a.ones & mask };
+      return new KnownBits(both(a.zeroWords, onesOf(bits)), both(a.oneWords, onesOf(bits)), bits);
     }
     case 'add':
     case 'sub':
     case 'mul':
-      return { zeros: lowZeros(inst.op, of(inst.a).zeros, of(inst.b).zeros) & mask, ones: 0n };
+      return new KnownBits(both(onesOf(lowZeros(inst.op, of(inst.a), of(inst.b))), onesOf(bits)), none, bits);
     case 'shl':
     case 'lshr':
     case 'ashr':
       return shifted(kernel, inst, of(inst.a), bits);
     default:
-      return nothing;
+      return nothingOf(bits);
   }
 }
 
 const widthOf = (kernel: Kernel, value: Value): number => bitsOf(kernel.insts[value]!.type);
 
-/** The lowest bits that are 0 in sums of numbers whose lowest bits are. */
-function lowZeros(op: 'add' | 'sub' | 'mul', a: bigint, b: bigint): bigint {
-  if (op === 'mul') return onesOf(trailingOnes(a) + trailingOnes(b));
-  return onesOf(Math.min(trailingOnes(a), trailingOnes(b)));
+function zeroExtended(a: KnownBits, from: number, to: number): KnownBits {
+  const high = without(onesOf(to), onesOf(from));
+  return new KnownBits(either(both(a.zeroWords, onesOf(from)), high), a.oneWords, to);
 }
 
-const trailingOnes = (bits: bigint): number => ((bits & 1n) === 0n ? 0 : bitLength(~bits & (bits + 1n)) - 1);
+function signExtended(a: KnownBits, from: number, to: number): KnownBits {
+  const high = without(onesOf(to), onesOf(from));
+  const zeros = has(a.zeroWords, from - 1) ? either(a.zeroWords, high) : a.zeroWords;
+  return new KnownBits(zeros, has(a.oneWords, from - 1) ? either(a.oneWords, high) : a.oneWords, to);
+}
+
+/** The lowest bits that are 0 in sums of numbers whose lowest bits are. */
+function lowZeros(op: 'add' | 'sub' | 'mul', a: KnownBits, b: KnownBits): number {
+  const [x, y] = [trailingOnes(a.zeroWords), trailingOnes(b.zeroWords)];
+  return op === 'mul' ? x + y : Math.min(x, y);
+}
+
+function trailingOnes({ low, high }: Words): number {
+  const inLow = lowestOf(~low);
+  return inLow < 32 ? inLow : 32 + lowestOf(~high);
+}
+
+/** The place of the lowest 1; 32 for none. */
+const lowestOf = (word: number): number => (word === 0 ? 32 : 31 - Math.clz32(word & -word));
 
 function shifted(kernel: Kernel, inst: Extract<Inst, { op: 'shl' | 'lshr' | 'ashr' }>, a: KnownBits, bits: number): KnownBits {
-  const by = constantOf(kernel, inst.b);
+  const count = constantOf(kernel, inst.b);
+  if (count === undefined || count >= bits) return nothingOf(bits);
+  const by = Number(count);
   const mask = onesOf(bits);
-  if (by === undefined || by >= BigInt(bits)) return nothing;
-  if (inst.op === 'shl') return { zeros: ((a.zeros << by) | onesOf(Number(by))) & mask, ones: (a.ones << by) & mask };
-  const high = mask & ~(mask >> by);
-  const sign = 1n << BigInt(bits - 1);
-  const isZero = inst.op === 'lshr' || (a.zeros & sign) !== 0n;
-  const isOne = inst.op === 'ashr' && (a.ones & sign) !== 0n;
-  return { zeros: (a.zeros >> by) | (isZero ? high : 0n), ones: (a.ones >> by) | (isOne ? high : 0n) };
+  if (inst.op === 'shl') return new KnownBits(both(either(up(a.zeroWords, by), onesOf(by)), mask), both(up(a.oneWords, by), mask), bits);
+  const high = without(mask, down(mask, by));
+  const getsZeros = inst.op === 'lshr' || has(a.zeroWords, bits - 1);
+  const getsOnes = inst.op === 'ashr' && has(a.oneWords, bits - 1);
+  const [zeros, ones] = [down(a.zeroWords, by), down(a.oneWords, by)];
+  return new KnownBits(getsZeros ? either(zeros, high) : zeros, getsOnes ? either(ones, high) : ones, bits);
 }
+
+/** Whether nothing is known of a value. */
+export const isUnknown = ({ zeroWords, oneWords }: KnownBits): boolean => isZero(zeroWords) && isZero(oneWords);

@@ -3,7 +3,7 @@
  * forever.
  */
 import { edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
-import { operandsOf } from '../operands.ts';
+import { eachOperand, operandsOf } from '../operands.ts';
 import { cfgOf } from './cfg.ts';
 import { dominatorsOf } from './dominators.ts';
 import { type Loop, loopsOf } from './loops.ts';
@@ -27,7 +27,11 @@ export function isSpinLoop(kernel: Kernel, loop: Loop, isSource = isShared): boo
       const { body, end } = kernel.blocks[id]!;
       for (const value of body) {
         const inst = kernel.insts[value]!;
-        if (isSource(inst, value) || operandsOf(inst).some((operand) => tainted.has(operand))) tainted.add(value);
+        if (isSource(inst, value)) tainted.add(value);
+        else
+          eachOperand(inst, (operand) => {
+            if (tainted.has(operand)) tainted.add(value);
+          });
       }
       for (const edge of edgesOf(end))
         edge.args.forEach((arg, i) => {

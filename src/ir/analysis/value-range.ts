@@ -6,6 +6,8 @@ import { constantOf, edgesOf, type Inst, type InstOf, type Kernel, type Value } 
 import type { Op } from '../ops.ts';
 import { maxBlockThreads, type Sreg } from '../sregs.ts';
 import { bitsOf, isInt } from '../types.ts';
+import { type Bound, bitLength, boundOf, dividedBy, isNatural, numberOf, onesOf, plus, shiftedDown, shiftedUp, times } from './bound.ts';
+import { claimsTo } from './claims.ts';
 
 const lastThread = BigInt(maxBlockThreads - 1);
 const warps = BigInt(maxBlockThreads / 32);
@@ -48,34 +50,26 @@ export interface ValueRanges {
   unsignedMax(value: Value): bigint | undefined;
   /** The most that an integer is away from 0 as a signed number; nothing where no bound is known. */
   signedMagnitude(value: Value): bigint | undefined;
+  /** How many bits the most has that an integer is, where types count as bounds. */
+  maxLength(value: Value): number;
 }
 
 /** The depth to which operands are followed. */
 const usualDepth = 6;
 
-/** So many ones, by number: types have few widths, and every query asks for them. */
-const onesOfWidths: readonly bigint[] = Array.from({ length: 65 }, (_, bits) => (1n << BigInt(bits)) - 1n);
-const signsOfWidths: readonly bigint[] = Array.from({ length: 65 }, (_, bits) => (bits === 0 ? 0n : 1n << BigInt(bits - 1)));
-const ones = (bits: number): bigint => onesOfWidths[bits]!;
-const maxWord = 0xffff_ffffn;
-/** How many bits a number has up to its highest 1. */
-export const bitLength = (bits: bigint): number => {
-  if (bits <= maxWord) return 32 - Math.clz32(Number(bits));
-  return bits < 1n << 64n ? 64 - Math.clz32(Number(bits >> 32n)) : bits.toString(2).length;
-};
-const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-const greater = (a: bigint, b: bigint): bigint => (a > b ? a : b);
+const lesser = (a: Bound, b: Bound): Bound => (a < b ? a : b);
+const greater = (a: Bound, b: Bound): Bound => (a > b ? a : b);
 
 /** The lesser of two bounds, of which one may not be known. */
-const either = (a: bigint | undefined, b: bigint | undefined): bigint | undefined =>
+const either = (a: Bound | undefined, b: Bound | undefined): Bound | undefined =>
   a === undefined || b === undefined ? (a ?? b) : lesser(a, b);
-const both = (a: bigint | undefined, b: bigint | undefined, join: (a: bigint, b: bigint) => bigint | undefined): bigint | undefined =>
+const both = (a: Bound | undefined, b: Bound | undefined, join: (a: Bound, b: Bound) => Bound | undefined): Bound | undefined =>
   a === undefined || b === undefined ? undefined : join(a, b);
 
 interface Bounds {
   /** The bound of an operand. */
-  readonly max: (operand: Value) => bigint | undefined;
-  readonly constant: (operand: Value) => bigint | undefined;
+  readonly max: (operand: Value) => Bound | undefined;
+  readonly constant: (operand: Value) => Bound | undefined;
   /** The bits of the result's type. */
   readonly bits: number;
   /** The bits of an operand's type. */
@@ -83,41 +77,40 @@ interface Bounds {
 }
 
 type Binary = InstOf<'add'>;
-type MaxRule<K extends Op> = (inst: InstOf<K>, bounds: Bounds) => bigint | undefined;
+type MaxRule<K extends Op> = (inst: InstOf<K>, bounds: Bounds) => Bound | undefined;
 
 /** A bound, where the result cannot wrap. */
-const unwrapped = (bound: bigint, bits: number): bigint | undefined => (bound <= ones(bits) ? bound : undefined);
-const isNatural = (bound: bigint, bits: number): boolean => bound < signsOfWidths[bits]!;
+const unwrapped = (bound: Bound, bits: number): Bound | undefined => (bound <= onesOf(bits) ? bound : undefined);
 
-const sum: MaxRule<'add'> = ({ a, b }, { max, bits }) => both(max(a), max(b), (x, y) => unwrapped(x + y, bits));
-const lesserOperand = ({ a, b }: Pick<Binary, 'a' | 'b'>, { max }: Bounds): bigint | undefined => either(max(a), max(b));
-const greaterOperand = ({ a, b }: Pick<Binary, 'a' | 'b'>, { max }: Bounds): bigint | undefined => both(max(a), max(b), greater);
+const sum: MaxRule<'add'> = ({ a, b }, { max, bits }) => both(max(a), max(b), (x, y) => unwrapped(plus(x, y), bits));
+const lesserOperand = ({ a, b }: Pick<Binary, 'a' | 'b'>, { max }: Bounds): Bound | undefined => either(max(a), max(b));
+const greaterOperand = ({ a, b }: Pick<Binary, 'a' | 'b'>, { max }: Bounds): Bound | undefined => both(max(a), max(b), greater);
 /** No bit above the highest of both. */
-const anyBits = ({ a, b }: Pick<Binary, 'a' | 'b'>, { max }: Bounds): bigint | undefined =>
-  both(max(a), max(b), (x, y) => ones(Math.max(bitLength(x), bitLength(y))));
+const anyBits = ({ a, b }: Pick<Binary, 'a' | 'b'>, { max }: Bounds): Bound | undefined =>
+  both(max(a), max(b), (x, y) => onesOf(Math.max(bitLength(x), bitLength(y))));
 const signedChoice =
-  (choose: (a: bigint, b: bigint) => bigint) =>
-  ({ a, b }: Pick<Binary, 'a' | 'b'>, { max, bits }: Bounds): bigint | undefined =>
+  (choose: (a: Bound, b: Bound) => Bound) =>
+  ({ a, b }: Pick<Binary, 'a' | 'b'>, { max, bits }: Bounds): Bound | undefined =>
     both(max(a), max(b), (x, y) => (isNatural(x, bits) && isNatural(y, bits) ? choose(x, y) : undefined));
-const count = ({ a }: { readonly a: Value }, bounds: Bounds): bigint => BigInt(bounds.bitsOf(a));
+const count = ({ a }: { readonly a: Value }, bounds: Bounds): Bound => bounds.bitsOf(a);
 
-function shiftedRight({ a, b }: Pick<Binary, 'a' | 'b'>, { max, constant }: Bounds): bigint | undefined {
+function shiftedRight({ a, b }: Pick<Binary, 'a' | 'b'>, { max, constant }: Bounds): Bound | undefined {
   const [bound, by] = [max(a), constant(b)];
-  return bound === undefined || by === undefined ? undefined : bound >> by;
+  return bound === undefined || by === undefined ? undefined : shiftedDown(bound, by);
 }
 
 /** How the bound of a result follows from those of its operands. */
 const maxRules: { readonly [K in Op]?: MaxRule<K> } = {
   add: sum,
-  mul: ({ a, b }, { max, bits }) => both(max(a), max(b), (x, y) => unwrapped(x * y, bits)),
+  mul: ({ a, b }, { max, bits }) => both(max(a), max(b), (x, y) => unwrapped(times(x, y), bits)),
   udiv: ({ a, b }, { max, constant }) => {
     const [bound, by] = [max(a), constant(b)];
-    return bound === undefined || by === undefined || by === 0n ? undefined : bound / by;
+    return bound === undefined || by === undefined || by === 0 ? undefined : dividedBy(bound, by);
   },
   // x rem 0 is x.
   urem: ({ a, b }, { max, constant }) => {
     const by = constant(b);
-    return by === undefined || by === 0n ? max(a) : either(max(a), by - 1n);
+    return by === undefined || by === 0 ? max(a) : either(max(a), boundOf(numberOf(by) - 1n));
   },
   and: lesserOperand,
   umin: lesserOperand,
@@ -129,7 +122,7 @@ const maxRules: { readonly [K in Op]?: MaxRule<K> } = {
   xor: anyBits,
   shl: ({ a, b }, { max, constant, bits }) => {
     const [bound, by] = [max(a), constant(b)];
-    return bound === undefined || by === undefined ? undefined : by >= BigInt(bits) ? 0n : unwrapped(bound << by, bits);
+    return bound === undefined || by === undefined ? undefined : by >= bits ? 0 : unwrapped(shiftedUp(bound, by), bits);
   },
   lshr: shiftedRight,
   ashr: (inst, bounds) => {
@@ -143,36 +136,28 @@ const maxRules: { readonly [K in Op]?: MaxRule<K> } = {
   },
   trunc: ({ a }, { max, bits }) => {
     const bound = max(a);
-    return bound === undefined ? undefined : lesser(bound, ones(bits));
+    return bound === undefined ? undefined : lesser(bound, onesOf(bits));
   },
   clz: count,
   popcount: count,
 };
-
-/** A bound that no depth has cut, and how many operands deep it was looked for. */
-interface WholeClaim {
-  readonly bound: bigint | undefined;
-  readonly height: number;
-}
 
 /** The ranges of a kernel's values as they are now; a rewrite that keeps the value of an instruction keeps its claims. */
 export function valueRanges(kernel: Kernel, options: RangeOptions = {}): ValueRanges {
   const { depth: deepest = usualDepth, through, usesWidths = true, ceiling } = options;
   const sregs: NonNullable<RangeOptions['sregs']> = options.sregs ?? sregMax;
   const widthOf = (value: Value): number => bitsOf(kernel.insts[value]!.type);
-  const constant = (value: Value): bigint | undefined => constantOf(kernel, value);
-  const whole = new Map<Value, WholeClaim>();
-  /** By value and depth: claims of which a part is beyond the depth. */
-  const partial = new Map<number, bigint | undefined>();
-  /** The depth that the query at hand has reached. */
-  let reached = 0;
+  const constant = (value: Value): Bound | undefined => {
+    const bits = constantOf(kernel, value);
+    return bits === undefined ? undefined : boundOf(bits);
+  };
   // One object for all rules, which hold the place of the instruction at hand while its operands are looked at.
   let place = 0;
   const bounds = {
     bits: 0,
     constant,
     bitsOf: widthOf,
-    max(operand: Value): bigint | undefined {
+    max(operand: Value): Bound | undefined {
       const [here, { bits }] = [place, bounds];
       const found = maxOf(operand, here + 1);
       place = here;
@@ -181,12 +166,13 @@ export function valueRanges(kernel: Kernel, options: RangeOptions = {}): ValueRa
     },
   };
 
-  function leafMax(inst: Inst): bigint | undefined {
-    if (inst.op === 'const') return inst.bits;
-    return inst.op === 'sreg' ? sregs[inst.name] : undefined;
+  function leafMax(inst: Inst): Bound | undefined {
+    if (inst.op === 'const') return boundOf(inst.bits);
+    const max = inst.op === 'sreg' ? sregs[inst.name] : undefined;
+    return max === undefined ? undefined : boundOf(max);
   }
 
-  function boundOf(value: Value, depth: number): bigint | undefined {
+  function madeOf(value: Value, depth: number): Bound | undefined {
     const inst = kernel.insts[value]!;
     if (!isInt(inst.type)) return undefined;
     const bits = bitsOf(inst.type);
@@ -194,38 +180,16 @@ export function valueRanges(kernel: Kernel, options: RangeOptions = {}): ValueRa
     place = depth;
     bounds.bits = bits;
     const found = leafMax(inst) ?? rule?.(inst as never, bounds);
-    const bound = found ?? (usesWidths ? ones(bits) : undefined);
+    const bound = found ?? (usesWidths ? onesOf(bits) : undefined);
     return bound !== undefined && ceiling !== undefined && bound > ceiling ? undefined : bound;
   }
 
-  /**
-   * Beyond the depth the type alone is a bound. A claim that the depth has cut is one of its depth alone, so that none depends on earlier queries; any
-   * other holds wherever what it is made of is within the depth.
-   */
-  function maxOf(value: Value, depth: number): bigint | undefined {
-    if (depth > deepest) {
-      reached = depth;
-      const { type } = kernel.insts[value]!;
-      return usesWidths && isInt(type) ? ones(bitsOf(type)) : undefined;
-    }
-    const claim = whole.get(value);
-    if (claim !== undefined && depth + claim.height <= deepest) {
-      reached = Math.max(reached, depth + claim.height);
-      return claim.bound;
-    }
-    const key = value * (deepest + 1) + depth;
-    if (partial.has(key)) {
-      reached = deepest + 1;
-      return partial.get(key);
-    }
-    const before = reached;
-    reached = depth;
-    const bound = boundOf(value, depth);
-    if (reached > deepest) partial.set(key, bound);
-    else whole.set(value, { bound, height: reached - depth });
-    reached = Math.max(before, reached);
-    return bound;
-  }
+  /** Beyond the depth the type alone is a bound. */
+  const ofType = (value: Value): Bound | undefined => {
+    const { type } = kernel.insts[value]!;
+    return usesWidths && isInt(type) ? onesOf(bitsOf(type)) : undefined;
+  };
+  const maxOf = claimsTo(deepest, ofType, madeOf);
 
   function magnitudeOf(value: Value, depth: number): bigint | undefined {
     const inst = kernel.insts[value]!;
@@ -233,12 +197,19 @@ export function valueRanges(kernel: Kernel, options: RangeOptions = {}): ValueRa
     const bits = bitsOf(inst.type);
     if (inst.op === 'const') return magnitude(inst.bits, bits);
     const bound = maxOf(value, depth);
-    if (bound !== undefined && isNatural(bound, bits)) return bound;
+    if (bound !== undefined && isNatural(bound, bits)) return numberOf(bound);
     const extended = inst.op === 'sext' && (through?.has('sext') ?? true) && depth < deepest ? magnitudeOf(inst.a, depth + 1) : undefined;
     return extended ?? (usesWidths ? 1n << BigInt(bits - 1) : undefined);
   }
 
-  return { unsignedMax: (value) => maxOf(value, 0), signedMagnitude: (value) => magnitudeOf(value, 0) };
+  return {
+    unsignedMax: (value) => {
+      const max = maxOf(value, 0);
+      return max === undefined ? undefined : numberOf(max);
+    },
+    signedMagnitude: (value) => magnitudeOf(value, 0),
+    maxLength: (value) => bitLength(maxOf(value, 0) ?? onesOf(64)),
+  };
 }
 
 /** How far bits are from 0 as a signed number of a width. */
@@ -282,7 +253,7 @@ export function zerosOf(
     case 'mul':
       return Math.min(allZeros, zeros(inst.a) + zeros(inst.b));
     case 'shl':
-      return Math.min(allZeros, zeros(inst.a) + Number(lesser(constantOf(kernel, inst.b) ?? 0n, BigInt(allZeros))));
+      return Math.min(allZeros, zeros(inst.a) + Number(lesser(constantOf(kernel, inst.b) ?? 0n, allZeros)));
     case 'zext':
     case 'sext':
       // A narrower 0 extends to 0.

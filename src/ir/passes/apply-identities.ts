@@ -58,7 +58,7 @@ class Match implements Facts {
   }
 
   // Conditions take them from the object.
-  readonly zeros = (name: string): bigint => this.#bits!(this.value(name)!).zeros;
+  readonly open = (name: string): bigint => this.#bits!(this.value(name)!).open;
   readonly width = (name: string): bigint => widths[bitsOf(this.#insts[this.value(name)!]!.type)]!;
 }
 

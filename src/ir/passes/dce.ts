@@ -43,7 +43,7 @@ function liveValues(kernel: Kernel): Uint8Array {
 function hasEffect(inst: Inst): boolean {
   if (inst.op === 'load') return inst.volatile;
   // An exchange between threads has no effect where its result is unused.
-  return inst.op !== 'shuffle' && inst.op !== 'matmul' && inst.op !== 'mma' && specOf(inst.op).effect !== 'pure';
+  return inst.op !== 'fetch' && inst.op !== 'shuffle' && inst.op !== 'matmul' && inst.op !== 'mma' && specOf(inst.op).effect !== 'pure';
 }
 
 /** The arguments that edges pass for each block parameter, in linked lists: the first by parameter, and the one after each; 0 is none. */

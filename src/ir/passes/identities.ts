@@ -1,7 +1,7 @@
 /**
  * Identities of integers, one a line: what an instruction is, and what it is with fewer. A small letter or a word is any value, a capital letter a constant,
  * a number itself, modulo the width. The third part says when the identity holds, and gives the constants that only the second part has. Facts are of the bits
- * of a value (`zeros`, those that are 0), its `width`, and of the result: `w`, its width, and `all`, its bits.
+ * of a value (`open`, those that may be 1), its `width`, and of the result: `w`, its width, and `all`, its bits.
  * `spec/ir/identities.spec.ts` and `scripts/prove-identities.ts` compute both sides of each line.
  */
 
@@ -12,8 +12,8 @@ export interface Facts {
   /** The width of the result, and a number of so many ones. */
   readonly w: bigint;
   readonly all: bigint;
-  /** The bits of a value that are 0. */
-  zeros(name: string): bigint;
+  /** The bits that a value may have. */
+  open(name: string): bigint;
   width(name: string): bigint;
 }
 
@@ -21,18 +21,17 @@ export interface Facts {
 type When = (facts: Facts) => boolean | Readonly<Record<string, bigint>>;
 export type Identity = readonly [from: string, to: string, when?: When];
 
-const ones = (bits: bigint): bigint => (1n << bits) - 1n;
+const onesOfWidths = Array.from({ length: 129 }, (_, bits) => (1n << BigInt(bits)) - 1n);
+const ones = (bits: bigint): bigint => onesOfWidths[Number(bits)] ?? (1n << bits) - 1n;
 const isPower = (bits: bigint): boolean => bits !== 0n && (bits & (bits - 1n)) === 0n;
 const bitsOf = (bits: bigint): bigint => BigInt(bits.toString(2).length);
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
-/** The bits that a value may have. */
-const mayHave = ({ zeros, width }: Facts, name: string): bigint => ones(width(name)) & ~zeros(name);
 /** The bits that a value may have once it is shifted to the left by C. */
-const movedFrom = (f: Facts, name: string): bigint => (f.of.C! < f.w ? (mayHave(f, name) << f.of.C!) & f.all : 0n);
+const movedFrom = (f: Facts, name: string): bigint => (f.of.C! < f.w ? (f.open(name) << f.of.C!) & f.all : 0n);
 /** Whether a mask has none of so many low bits. */
 const isAbove = (mask: bigint, bits: bigint): boolean => (mask & ones(bits)) === 0n;
 /** Whether a value is no negative number. */
-const isNatural = (f: Facts, name: string): boolean => mayHave(f, name) >> (f.width(name) - 1n) === 0n;
+const isNatural = (f: Facts, name: string): boolean => f.open(name) >> (f.width(name) - 1n) === 0n;
 const isAsWide: When = (f) => f.width('x') === f.w;
 const areAsWide: When = (f) => f.width('x') === f.w && f.width('y') === f.w;
 
@@ -60,11 +59,11 @@ const bits: readonly Identity[] = [
   ['xor (xor x y) y', 'x'],
   ['and (or x C) D', 'D', ({ of }) => (of.C! & of.D!) === of.D],
   ['and (or x C) D', 'and x D', ({ of }) => (of.C! & of.D!) === 0n],
-  ['and (or x y) D', 'and x D', (f) => (mayHave(f, 'y') & f.of.D!) === 0n],
+  ['and (or x y) D', 'and x D', (f) => (f.open('y') & f.of.D!) === 0n],
   ['or (and x C) (and x D)', 'and x M', ({ of }) => ({ M: of.C! | of.D! })],
-  ['and x C', 'x', (f) => (mayHave(f, 'x') & ~f.of.C!) === 0n],
-  ['and x C', '0', (f) => (mayHave(f, 'x') & f.of.C!) === 0n],
-  ['or x C', 'C', (f) => (mayHave(f, 'x') & ~f.of.C!) === 0n],
+  ['and x C', 'x', (f) => (f.open('x') & ~f.of.C!) === 0n],
+  ['and x C', '0', (f) => (f.open('x') & f.of.C!) === 0n],
+  ['or x C', 'C', (f) => (f.open('x') & ~f.of.C!) === 0n],
 ];
 
 const shifts: readonly Identity[] = [
@@ -76,12 +75,12 @@ const shifts: readonly Identity[] = [
   ['shl (ashr x C) C', 'and x M', ({ of, w, all }) => of.C! < w && { M: (all << of.C!) & all }],
   ['lshr (and x C) D', 'lshr x D', ({ of, w, all }) => of.D! < w && (of.C! | ones(of.D!)) === all],
   ['shl (and x C) D', 'shl x D', ({ of, w, all }) => of.D! < w && ((of.C! << of.D!) & all) === ((all << of.D!) & all)],
-  ['lshr (or x y) C', 'lshr x C', (f) => f.of.C! < f.w && mayHave(f, 'y') >> f.of.C! === 0n],
-  ['ashr (or x y) C', 'ashr x C', (f) => f.of.C! < f.w && mayHave(f, 'y') >> f.of.C! === 0n],
-  ['shl (or x y) C', 'shl x C', (f) => f.of.C! < f.w && ((mayHave(f, 'y') << f.of.C!) & f.all) === 0n],
+  ['lshr (or x y) C', 'lshr x C', (f) => f.of.C! < f.w && f.open('y') >> f.of.C! === 0n],
+  ['ashr (or x y) C', 'ashr x C', (f) => f.of.C! < f.w && f.open('y') >> f.of.C! === 0n],
+  ['shl (or x y) C', 'shl x C', (f) => f.of.C! < f.w && ((f.open('y') << f.of.C!) & f.all) === 0n],
   ['ashr (shl (or x y) C) D', 'ashr (shl x C) D', (f) => f.of.D! < f.w && movedFrom(f, 'y') >> f.of.D! === 0n],
   ['lshr (shl (or x y) C) D', 'lshr (shl x C) D', (f) => f.of.D! < f.w && movedFrom(f, 'y') >> f.of.D! === 0n],
-  ['and (lshr (or x y) C) M', 'and (lshr x C) M', (f) => f.of.C! < f.w && ((mayHave(f, 'y') >> f.of.C!) & f.of.M!) === 0n],
+  ['and (lshr (or x y) C) M', 'and (lshr x C) M', (f) => f.of.C! < f.w && ((f.open('y') >> f.of.C!) & f.of.M!) === 0n],
   [
     'and (shl (lshr x C) D) M',
     'and (lshr x S) M',
@@ -97,7 +96,7 @@ const shifts: readonly Identity[] = [
 
 const widths: readonly Identity[] = [
   ['trunc (and x C)', 'trunc x', ({ of, all }) => (of.C! & all) === all],
-  ['trunc (or x y)', 'trunc x', (f) => (mayHave(f, 'y') & f.all) === 0n],
+  ['trunc (or x y)', 'trunc x', (f) => (f.open('y') & f.all) === 0n],
   ['trunc (shl x C)', '0', ({ of, w }) => of.C! >= w],
   ['trunc (shl (zext x) C)', 'shl x C', (f) => f.of.C! < f.w && f.width('x') === f.w],
   ['trunc (shl (sext x) C)', 'shl x C', (f) => f.of.C! < f.w && f.width('x') === f.w],
@@ -112,8 +111,8 @@ const widths: readonly Identity[] = [
   ['zext t=(trunc x)', 'and x M', (f) => f.width('x') === f.w && { M: ones(f.width('t')) }],
   ['sext x', 'zext x', (f) => isNatural(f, 'x')],
   // What an address is a sum of: the terms of a sum of 32 bits that does not wrap are terms of 64 bits.
-  ['zext (shl x C)', 'shl (zext x) C', (f) => f.of.C! < f.width('x') && mayHave(f, 'x') << f.of.C! <= ones(f.width('x'))],
-  ['zext (add x C)', 'add (zext x) C', (f) => mayHave(f, 'x') + f.of.C! <= ones(f.width('x'))],
+  ['zext (shl x C)', 'shl (zext x) C', (f) => f.of.C! < f.width('x') && f.open('x') << f.of.C! <= ones(f.width('x'))],
+  ['zext (add x C)', 'add (zext x) C', (f) => f.open('x') + f.of.C! <= ones(f.width('x'))],
 ];
 
 /** Comparisons that a zero extension does not change; those of signs become those without. */

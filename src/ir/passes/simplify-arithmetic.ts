@@ -45,8 +45,9 @@ const binaries = {
   umax: { same: 'a', zero: 'a', ones: 'ones' },
 } as const satisfies Partial<Record<Op, Identity>>;
 
-const isWide = (bits: bigint, type: Type): boolean => bits >= BigInt(bitsOf(type));
-const onesOf = (type: Type): bigint => (1n << BigInt(bitsOf(type))) - 1n;
+const isWide = (bits: bigint, type: Type): boolean => bits >= bitsOf(type);
+const onesOfWidths: readonly bigint[] = Array.from({ length: 65 }, (_, bits) => (1n << BigInt(bits)) - 1n);
+const onesOf = (type: Type): bigint => onesOfWidths[bitsOf(type)]!;
 
 /** Where a constant fits two descriptions, as 1 does for i1, both answers are true; the first is taken. */
 function answerOf(identity: Identity, { a, b, type }: Binary, c: RewriteContext): Answer {

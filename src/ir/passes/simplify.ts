@@ -3,7 +3,7 @@
  * The result equals the original bit for bit; float identities that fail for a NaN or a zero's sign are left out.
  */
 import { cfgOf } from '../analysis/cfg.ts';
-import { type KnownBitsOf, knownBits } from '../analysis/known-bits.ts';
+import { isUnknown, type KnownBitsOf, knownBits } from '../analysis/known-bits.ts';
 import { evalOp, isEvaluableInst } from '../eval.ts';
 import type { Block, Inst, InstOf, Kernel, Value } from '../kernel.ts';
 import { argsOf, mapOperands, mapTerminator, operandsOf } from '../operands.ts';
@@ -96,8 +96,9 @@ function decided(inst: Inst, c: Simplifying): Inst | undefined {
   if (inst.op !== 'icmp') return undefined;
   const to = bitsIn(c, inst.b);
   if (to === undefined) return undefined;
-  const { zeros, ones } = c.bits(inst.a);
-  if (zeros === 0n && ones === 0n) return undefined;
+  const known = c.bits(inst.a);
+  if (isUnknown(known)) return undefined;
+  const { zeros, ones } = known;
   const type = typeIn(c, inst.a);
   const width = bitsOf(type);
   const all = (1n << BigInt(width)) - 1n;

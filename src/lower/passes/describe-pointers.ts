@@ -6,6 +6,7 @@ import {
   accessOf,
   addressOf,
   bytesOf,
+  eachOperand,
   elementOf,
   type Inst,
   instOf,
@@ -43,12 +44,13 @@ export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMa
     const inst = instOf(kernel, value);
     const addr = addressOf(inst);
     if (addr !== undefined) note(addr, (each) => addAccess(each, kernel, graph, value, signed));
-    for (const operand of operandsOf(inst))
+    eachOperand(inst, (operand) => {
       if (masks.has(operand) && escapes(inst, operand, graph, value))
         note(operand, (each) => {
           each.reads = true;
           each.writes = true;
         });
+    });
   }
   for (const index of new Set(bases.values())) describe(kernel, index, seen[index]!);
 }

@@ -37,14 +37,14 @@ function isDisjoint({ ranges, zeros }: Search, address: Value, offset: Value): b
 }
 
 /** Notes a value that is the address of a variable, or a constant offset from one. */
-function noteAddress({ kernel, alignments, zeros }: Search, value: Value): void {
-  if (!isAddress(kernel, value, zeros)) return;
+function noteAddress(search: Search, value: Value): void {
+  if (isAddress(search.kernel, value, search.zeros)) search.zeros.set(value, zerosOfAddress(search, value));
+}
+
+function zerosOfAddress({ kernel, alignments, zeros }: Search, value: Value): number {
   const constantZeros = (operand: Value): number => zerosOf(kernel, kernel.insts[operand]!, () => 0);
   const of = (operand: Value): number => zeros.get(operand) ?? constantZeros(operand);
-  zeros.set(
-    value,
-    zerosOf(kernel, kernel.insts[value]!, of, (name) => alignments.get(name) ?? 1),
-  );
+  return zerosOf(kernel, kernel.insts[value]!, of, (name) => alignments.get(name) ?? 1);
 }
 
 function isAddress(kernel: Kernel, value: Value, zeros: ReadonlyMap<Value, number>): boolean {

@@ -1,11 +1,11 @@
 /** Where the values of parameters flow as addresses: through sums, differences, selections, casts and block parameters. */
-import { edgesOf, type Inst, instOf, type Kernel, operandsOf, type Value } from '../../ir/index.ts';
+import { eachOperand, edgesOf, type Inst, instOf, type Kernel, type Op, type Value } from '../../ir/index.ts';
 
 /** The uses of a kernel's values, made once. */
 export interface Graph {
   /** All values of all blocks, parameters of a block before its body. */
   readonly order: readonly Value[];
-  /** Instructions that use a value. */
+  /** Instructions that use a value which is of memory: a parameter, what is loaded, and elements of that. */
   readonly users: Lists;
   /** Values that a jump hands to a block parameter. */
   readonly onEdges: ReadonlySet<Value>;
@@ -46,13 +46,19 @@ export function useGraph(kernel: Kernel): Graph {
   const incoming = new ListsByValue(kernel.insts.length);
   const targets = new ListsByValue(kernel.insts.length);
   const onEdges = new Set<Value>();
+  let user = 0 as Value;
+  const use = (operand: Value): void => {
+    const { op } = kernel.insts[operand]!;
+    if ((op === 'load' || op === 'param' || op === 'extract') && users.get(operand)?.at(-1) !== user) users.add(operand, user);
+  };
   for (const block of kernel.blocks) {
     for (const param of block.params) order.push(param);
     for (const value of block.body) {
       order.push(value);
       const inst = instOf(kernel, value);
-      for (const operand of operandsOf(inst)) if (users.get(operand)?.at(-1) !== value) users.add(operand, value);
-      for (const operand of addressOperands(inst)) targets.add(operand, value);
+      user = value;
+      eachOperand(inst, use);
+      if (addressOps.has(inst.op)) for (const operand of addressOperands(inst)) targets.add(operand, value);
     }
     for (const edge of edgesOf(block.end))
       edge.args.forEach((arg, i) => {
@@ -64,6 +70,8 @@ export function useGraph(kernel: Kernel): Graph {
   const sourcesOf = (value: Value): readonly Value[] => incoming.get(value) ?? addressOperands(instOf(kernel, value));
   return { order, users, onEdges, sourcesOf, targets };
 }
+
+const addressOps: ReadonlySet<Op> = new Set(['add', 'ptradd', 'and', 'or', 'select', 'sub', 'ptrtoint', 'inttoptr'] as const);
 
 /** The operands that the result may point into. */
 function addressOperands(inst: Inst): readonly Value[] {

@@ -88,7 +88,7 @@ interface Rectangle {
 
 function copyRectangle(state: CudaState, { to, toPitch, from, fromPitch, width, height }: Rectangle, kind: number): void {
   const [wantedTo, wantedFrom] = wantedOf(kind);
-  if (width > toPitch || width > fromPitch) fail('cudaErrorInvalidValue');
+  if (width > toPitch || width > fromPitch) fail('cudaErrorInvalidPitchValue');
   if (width === 0 || height === 0) return;
   const target = side(state, to, toPitch * (height - 1) + width, wantedTo);
   const source = side(state, from, fromPitch * (height - 1) + width, wantedFrom);

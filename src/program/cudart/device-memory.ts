@@ -4,7 +4,7 @@ import type { DeviceBuffer } from '../../device/index.ts';
 import type { Allocation } from './allocations.ts';
 import type { GraphBlock } from './graph-types.ts';
 import { must, type Row, row } from './row.ts';
-import { type CudaState, fail } from './state.ts';
+import { type CudaErrorName, type CudaState, fail } from './state.ts';
 
 /** Memory for the host's side is aligned as CUDA aligns allocations. */
 const hostAlignment = 256n;
@@ -163,7 +163,11 @@ function release(state: CudaState, allocation: Allocation): void {
 /** Pointers that `cudaFreeHost` gives to `free`. */
 const pinnedStarts = new WeakMap<CudaState, Map<bigint, bigint>>();
 
+/** Portable, mapped, write-combined. Source: `cudaHostAlloc`. */
+const knownPinnedFlags = 7;
+
 export function allocatePinned(state: CudaState, to: bigint, bytes: number, flags: number): void {
+  if ((flags & ~knownPinnedFlags) !== 0) fail('cudaErrorInvalidValue');
   const { pointer, start } = allocateHost(state, Math.max(1, bytes));
   state.memory.put(pointer, new Uint8Array(bytes));
   state.pinned.set(pointer, { bytes, flags });
@@ -172,8 +176,9 @@ export function allocatePinned(state: CudaState, to: bigint, bytes: number, flag
   must(state.memory.putU64(to, pointer));
 }
 
-function unpin(state: CudaState, pointer: bigint): void {
-  if (!state.pinned.delete(pointer)) fail('cudaErrorInvalidValue');
+/** Memory of the host that begins at a pointer is that of the host alone again; `error` is that of a pointer at which none begins. */
+function unpin(state: CudaState, pointer: bigint, error: CudaErrorName): void {
+  if (!state.pinned.delete(pointer)) fail(error);
   const mapped = state.allocations.mapping(pointer);
   if (mapped) release(state, mapped);
 }
@@ -214,15 +219,18 @@ export const deviceMemory: Readonly<Record<string, Row>> = {
   cudaFreeHost: row(['pointer'], (state, pointer) => {
     if (pointer === 0n) return;
     const start = pinnedStarts.get(state)?.get(pointer);
-    unpin(state, pointer);
+    unpin(state, pointer, 'cudaErrorInvalidValue');
     if (start === undefined) fail('cudaErrorInvalidValue');
     state.exports.free(start!);
   }),
   cudaHostRegister: row(['pointer', 'size', 'uint'], (state, pointer, bytes, flags) => {
     if (!state.memory.has(pointer, bytes)) fail('cudaErrorInvalidValue');
+    const end = pointer + BigInt(bytes);
+    for (const [start, known] of state.pinned)
+      if (pointer < start + BigInt(known.bytes) && start < end) fail('cudaErrorHostMemoryAlreadyRegistered');
     state.pinned.set(pointer, { bytes, flags });
   }),
-  cudaHostUnregister: row(['pointer'], unpin),
+  cudaHostUnregister: row(['pointer'], (state, pointer) => unpin(state, pointer, 'cudaErrorHostMemoryNotRegistered')),
   cudaHostGetDevicePointer: row(['pointer', 'pointer', 'uint'], (state, to, pointer) => {
     const { allocation, offset } = mapHostMemory(state, pointer);
     must(state.memory.putU64(to, allocation.address + BigInt(offset)));

@@ -313,14 +313,14 @@ export const devices: Readonly<Record<string, Row>> = {
   cudaDeviceGetSharedMemConfig: row(['pointer'], (state, to) => must(state.memory.putU32(to, 1))),
   cudaCtxResetPersistingL2Cache: done,
   cudaDeviceSetLimit: row(['int', 'size'], (state, limit, value) => {
-    if (limits[limit] === undefined) fail('cudaErrorUnsupportedLimit');
+    if (limits[limit] === undefined) fail('cudaErrorInvalidValue');
     if (limit === heapLimit && state.hasHeap) fail('cudaErrorInvalidValue');
     if (limit === stackLimit && BigInt(value) > maxStackBytes) fail('cudaErrorInvalidValue');
     // A GPU has the stack in units of 16 bytes. Source: recorded on an NVIDIA H200.
     state.limits.set(limit, limit === stackLimit ? Math.ceil(value / 16) * 16 : value);
   }),
   cudaDeviceGetLimit: row(['pointer', 'int'], (state, to, limit) => {
-    must(state.memory.putU64(to, state.limits.get(limit) ?? limits[limit] ?? fail('cudaErrorUnsupportedLimit')));
+    must(state.memory.putU64(to, state.limits.get(limit) ?? limits[limit] ?? fail('cudaErrorInvalidValue')));
   }),
   cudaChooseDevice: row(['pointer', 'pointer'], (state, to) => must(state.memory.putU32(to, 0))),
   cudaSetValidDevices: row(['pointer', 'int'], (state, list, count) => {

@@ -37,7 +37,8 @@ function assertContext({ ownContexts }: CudaState, context: bigint): void {
 // ── modules ──
 
 function loadModule(state: CudaState, to: bigint, text: string | undefined): void {
-  if (text === undefined) fail('cudaErrorInvalidKernelImage');
+  // A text that never was PTX is no image; one with errors is invalid PTX.
+  if (!text?.includes('.version')) fail('cudaErrorInvalidKernelImage');
   const image: CodeImage = { text: text!, module: undefined };
   // Errors of code are those of this call.
   state.moduleOf(image);

@@ -11,10 +11,13 @@ function createStream(state: CudaState, to: bigint, flags: number, priority: num
 }
 
 const disableTiming = 2;
+/** Waiting without spinning, no times, other processes. Source: `cudaEventCreateWithFlags`. */
+const knownEventFlags = 7;
 /** Bytes of a `cudaLaunchAttributeValue`. */
 const attributeBytes = 64;
 
 function createEvent(state: CudaState, to: bigint, flags: number): void {
+  if ((flags & ~knownEventFlags) !== 0) fail('cudaErrorInvalidValue');
   const event = state.newHandle();
   state.events.set(event, { at: undefined, isTimed: (flags & disableTiming) === 0, captured: undefined });
   must(state.memory.putU64(to, event));

@@ -32,6 +32,12 @@ export type ProductExpansion = (
   c: readonly Value[],
 ) => readonly Value[];
 
+/** An address (i64) in global memory, and two values. */
+export type ReadingOperands = readonly [Value, Value, Value];
+
+/** Code that computes and reads global memory, of operands. */
+export type ReadingCode = (ir: RowBuilder, operands: ReadingOperands) => Value;
+
 /** The builder that rows emit into: the IR's builder, and operations of `src/lower`. */
 export interface RowBuilder extends Builder {
   /** The number of elements of the destination's brace vector; undefined if the destination is not a vector. */
@@ -55,6 +61,8 @@ export interface RowBuilder extends Builder {
    * from gathered factors (`src/ptx/table/matrix/gathered-product.ts`). Undefined for other targets.
    */
   readonly productFunction: ((form: string, expand: ProductExpansion) => void) | undefined;
+  /** The value of long code that reads global memory, as a call of a function with a name of its own. Undefined where code is in place. */
+  readonly readingFunction: ((name: string, operands: ReadingOperands, code: ReadingCode) => Value) | undefined;
   /** The values that the registers of the destination have before the instruction. */
   accumulators(): readonly Value[];
   /** Memory of the thread of at least so many bytes. All instructions share it. */

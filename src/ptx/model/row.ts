@@ -16,7 +16,15 @@ import type { PtxType } from './type-names.ts';
 import type { Register } from './types.ts';
 
 export type { Refusal, Since, Withdrawn } from './refusal.ts';
-export type { AccessSpace, AddressOperand, BarrierWord, ProductExpansion, RowBuilder } from './row-builder.ts';
+export type {
+  AccessSpace,
+  AddressOperand,
+  BarrierWord,
+  ProductExpansion,
+  ReadingCode,
+  ReadingOperands,
+  RowBuilder,
+} from './row-builder.ts';
 export { type PtxType, ptxTypes } from './type-names.ts';
 
 // ── types derived from the syntax line ──

@@ -168,6 +168,7 @@ export const rules: Rules = {
   ptradd: (p, _, value) => addPointer(p, value),
   ptrtoint: sameBits,
   inttoptr: sameBits,
+  fetch: absent('a function that reads memory'),
   isspace: absent('an address-space test that lowering did not resolve'),
   ...accessRules,
   ...asmRules,

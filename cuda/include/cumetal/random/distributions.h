@@ -15,7 +15,7 @@ template <class State> __cumetal_device double curand_uniform_double(State *stat
   return __cumetal_uniform_double(x, y);
 }
 // MRG32k3a's own scale: one number is enough for both precisions.
-__cumetal_device float curand_uniform(curandStateMRG32k3a_t *state) { return (float)(__cumetal_mrg_next(state) * 2.328306549295727688e-10); }
+__cumetal_device float curand_uniform(curandStateMRG32k3a_t *state) { return (float)(__cumetal_mrg_next(state) * 2.3283065498378288e-10); }
 __cumetal_device double curand_uniform_double(curandStateMRG32k3a_t *state) { return __cumetal_mrg_next(state) * 2.3283065498378288e-10; }
 // Philox gives doubles of 32 bits, above zero.
 __cumetal_device double curand_uniform_double(curandStatePhilox4_32_10_t *state) { return __fma_rn((double)curand(state), 0x1p-32, 0x1p-32); }

@@ -79,7 +79,7 @@ __cumetal_library void curand_init(unsigned long long seed, unsigned long long s
   if (offset) skipahead(offset, state);
 }
 __cumetal_device unsigned int curand(curandStateMRG32k3a_t *state) {
-  return (unsigned int)(__cumetal_mrg_next(state) * 1.000000048662007);
+  return (unsigned int)(__cumetal_mrg_next(state) * 1.000000048662);
 }
 #endif
 

@@ -89,6 +89,7 @@ const treatments: Treatments = {
   call1: 'never',
   call2: 'never',
   call3: 'never',
+  fetch: 'never',
   select: 'moves',
   vec2: 'moves',
   vec4: 'moves',

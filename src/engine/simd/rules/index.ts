@@ -78,6 +78,7 @@ const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' }
   call1: 'scalar-path',
   call2: 'scalar-path',
   call3: 'scalar-path',
+  fetch: 'scalar-path',
   select,
   vec2: vectorOf,
   vec4: vectorOf,

@@ -50,8 +50,11 @@ export function descriptorOf(ir: RowBuilder, handle: AddressOperand, kind: keyof
   const pointer = ir.pointer(handle, 'global');
   const isNone = ir.icmp(wordAt(ir, pointer, textureHead.magic), int(ir, textureMagic[kind]), { pred: 'ne' });
   ir.when(isNone, () => ir.stop(`a handle that is of no ${kind}`));
-  return { pointer, word: (offset) => wordAt(ir, pointer, offset) };
+  return descriptorAt(ir, pointer);
 }
+
+/** The descriptor at an address. */
+export const descriptorAt = (ir: RowBuilder, pointer: Value): Descriptor => ({ pointer, word: (offset) => wordAt(ir, pointer, offset) });
 
 /** An image of a texture: its extent by axis, and where its texels are. */
 export interface Image {

@@ -6,7 +6,20 @@ import { type AddressOperand, type Row, type RowBuilder, row } from '../../model
 import { orNan } from '../compose.ts';
 import { joined } from '../halves.ts';
 import { alongFace, onFace } from './cube.ts';
-import { axesOf, coordinatesOf, descriptorOf, type Geometry, imageOf, int, isCube, type List, listOf } from './descriptor.ts';
+import {
+  axesOf,
+  coordinatesOf,
+  type Descriptor,
+  descriptorAt,
+  descriptorOf,
+  type Geometry,
+  imageOf,
+  int,
+  isCube,
+  type List,
+  listOf,
+  single,
+} from './descriptor.ts';
 import { gradientDetail, levelsAt } from './levels.ts';
 import { type Fetch, fetchTexel, gather, layerOf, sample, sampleLevels } from './sample.ts';
 import { type Query, queried } from './surface.ts';
@@ -34,14 +47,11 @@ interface Form {
 }
 
 /** The fetch of an instruction: coordinates behind the layer, and a cube as its faces. */
-function fetchOf(ir: RowBuilder, { a, c, e }: Operands, geometry: Geometry): Fetch {
-  const descriptor = descriptorOf(ir, a, 'texture');
-  const list = coordinatesOf(ir, c, geometry, isCube(geometry) ? 3 : axesOf[geometry]);
+function fetchOf(ir: RowBuilder, { descriptor, geometry, list, offsets }: Given): Fetch {
   const isLayered = geometry.startsWith('a');
   const first = list[0]!;
   const number = isLayered ? (ir.typeOf(first) === 'f32' ? ir.bitcast('i32', first) : first) : undefined;
   const given = isLayered ? list.slice(1) : list;
-  const offsets = e === undefined ? [] : listOf(e).slice(0, axesOf[geometry]);
   if (!isCube(geometry)) {
     const layer = number && layerOf(ir, descriptor, number);
     return { descriptor, geometry, coordinates: given, layer, number, offsets };
@@ -50,6 +60,54 @@ function fetchOf(ir: RowBuilder, { a, c, e }: Operands, geometry: Geometry): Fet
   const layer = number ? ir.add(ir.mul(layerOf(ir, descriptor, number, 6), int(ir, 6)), face) : face;
   return { descriptor, geometry, coordinates, layer, offsets };
 }
+
+/** The operands of a fetch: the layer and the coordinates, and texels to add. */
+interface Given {
+  readonly descriptor: Descriptor;
+  readonly geometry: Geometry;
+  readonly list: readonly Value[];
+  readonly offsets: readonly Value[];
+}
+
+function givenOf(ir: RowBuilder, { a, c, e }: Operands, geometry: Geometry): Given {
+  const descriptor = descriptorOf(ir, a, 'texture');
+  const axes = isCube(geometry) ? 3 : axesOf[geometry];
+  const list = coordinatesOf(ir, c, geometry, axes).slice(0, axes + (geometry.startsWith('a') ? 1 : 0));
+  return { descriptor, geometry, list, offsets: e === undefined ? [] : listOf(e).slice(0, axesOf[geometry]) };
+}
+
+/** The four words of a fetch, of which `detail` is a level of detail. */
+type Reading = (ir: RowBuilder, fetch: Fetch, detail: Value) => readonly Value[];
+
+/** The four words that a fetch reads, by a function of its kind where the target has such: of the words of its place, and of the level and what is added. */
+function read(ir: RowBuilder, kind: string, given: Given, reading: Reading, detail?: Value): readonly Value[] {
+  const { descriptor, geometry, list, offsets } = given;
+  if (!ir.readingFunction) return reading(ir, fetchOf(ir, given), detail ?? single(ir, 0));
+  const asWords = (values: readonly Value[]): Value => {
+    const words = values.map((value) => (ir.typeOf(value) === 'f32' ? ir.bitcast('i32', value) : value));
+    return ir.vec4('v4.i32', ...([0, 1, 2, 3].map((i) => words[i] ?? int(ir, 0)) as [Value, Value, Value, Value]));
+  };
+  const types = list.map((value, i) => (i === 0 && geometry.startsWith('a') ? 'i32' : ir.typeOf(value)));
+  const name = ['cumetal.tex', kind, geometry, types.at(-1), offsets.length > 0 ? 'offset' : 'plain'].join('.');
+  const operands = [ir.ptrtoint('i64', descriptor.pointer), asWords(list), asWords([detail ?? int(ir, 0), ...offsets])] as const;
+  const whole = ir.readingFunction(name, operands, (own, [address, place, more]) => {
+    const wordsOf = (vector: Value): Value[] => [0, 1, 2, 3].map((lane) => own.extract('i32', vector, { lane }));
+    const [level, ...added] = wordsOf(more) as [Value, ...Value[]];
+    const inside = fetchOf(own, {
+      descriptor: descriptorAt(own, own.inttoptr('ptr.global', address)),
+      geometry,
+      list: wordsOf(place).flatMap((word, i) => (i >= list.length ? [] : types[i] === 'f32' ? [own.bitcast('f32', word)] : [word])),
+      offsets: added.slice(0, offsets.length),
+    });
+    const words = reading(own, inside, own.bitcast('f32', level)) as [Value, Value, Value, Value];
+    return own.vec4('v4.i32', ...words);
+  });
+  return [0, 1, 2, 3].map((lane) => ir.extract('i32', whole, { lane }));
+}
+
+const sampleOfFirst: Reading = (ir, fetch) => sample(ir, fetch);
+const texelOf: Reading = (ir, fetch) => fetchTexel(ir, fetch);
+const ofLevel: Reading = (ir, fetch, detail) => sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, detail));
 
 /** The four words of a fetch as results: floats may be rounded to halves, two of which fill a register of `f16x2`. */
 function resultsOf(ir: RowBuilder, words: readonly Value[], { dtype }: Form): { readonly d: readonly Value[]; readonly p: Value } {
@@ -90,7 +148,7 @@ const sampleRows = (): readonly Row[] =>
       doc: doc(`Samples a texture.${words}`),
       source: '9.7.10.3',
       status: status.sampled,
-      lower: (given, form, ir) => resultsOf(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
+      lower: (given, form, ir) => resultsOf(ir, read(ir, 'sample', givenOf(ir, given, form.geom), sampleOfFirst), form),
       cases: () => [],
     }),
     row({
@@ -104,7 +162,7 @@ const sampleRows = (): readonly Row[] =>
       doc: doc(`Loads a texel at integer coordinates.${words}`),
       source: '9.7.10.3',
       status: status.loaded,
-      lower: (given, form, ir) => resultsOf(ir, fetchTexel(ir, fetchOf(ir, given, form.geom)), form),
+      lower: (given, form, ir) => resultsOf(ir, read(ir, 'texel', givenOf(ir, given, form.geom), texelOf), form),
       cases: () => [],
     }),
     row({
@@ -118,7 +176,7 @@ const sampleRows = (): readonly Row[] =>
       doc: doc(`Samples the finest level of a texture.${words}`),
       source: '9.7.10.3',
       status: status.sampled,
-      lower: (given, form, ir) => resultsOf(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
+      lower: (given, form, ir) => resultsOf(ir, read(ir, 'sample', givenOf(ir, given, form.geom), sampleOfFirst), form),
       cases: () => [],
     }),
     row({
@@ -132,10 +190,7 @@ const sampleRows = (): readonly Row[] =>
       doc: doc(`Samples the given level of a texture.${words}`),
       source: '9.7.10.3',
       status: status.sampled,
-      lower(given, form, ir) {
-        const fetch = fetchOf(ir, given, form.geom);
-        return resultsOf(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, given.lod)), form);
-      },
+      lower: (given, form, ir) => resultsOf(ir, read(ir, 'level', givenOf(ir, given, form.geom), ofLevel, given.lod), form),
       cases: () => [],
     }),
     row({
@@ -152,9 +207,9 @@ const sampleRows = (): readonly Row[] =>
         approximate: `the level is the logarithm of the longer gradient in texels, without anisotropy, where an H200 has up to a half more; ${status.sampled.approximate}`,
       },
       lower(given, form, ir) {
-        const fetch = fetchOf(ir, given, form.geom);
-        const detail = gradientDetail(ir, fetch.descriptor, axesOf[form.geom], [listOf(given.x), listOf(given.y)]);
-        return resultsOf(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, detail)), form);
+        const own = givenOf(ir, given, form.geom);
+        const detail = gradientDetail(ir, own.descriptor, axesOf[form.geom], [listOf(given.x), listOf(given.y)]);
+        return resultsOf(ir, read(ir, 'level', own, ofLevel, detail), form);
       },
       cases: () => [],
     }),
@@ -176,11 +231,10 @@ const cubeRows = (): readonly Row[] =>
         approximate: `the level is the logarithm of the longer gradient on the face, in texels, from which that of an H200 differs by up to two thirds; ${status.sampled.approximate}`,
       },
       lower({ a, c, x, y }, form, ir) {
-        const fetch = fetchOf(ir, { a, c }, form.geom);
-        const list = coordinatesOf(ir, c, form.geom, 3);
-        const gradients = alongFace(ir, form.geom === 'acube' ? list.slice(1) : list, [listOf(x), listOf(y)]);
-        const detail = gradientDetail(ir, fetch.descriptor, 2, gradients);
-        return resultsOf(ir, sampleLevels(ir, fetch, levelsAt(ir, fetch.descriptor, detail)), form);
+        const own = givenOf(ir, { a, c }, form.geom);
+        const gradients = alongFace(ir, form.geom === 'acube' ? own.list.slice(1) : own.list, [listOf(x), listOf(y)]);
+        const detail = gradientDetail(ir, own.descriptor, 2, gradients);
+        return resultsOf(ir, read(ir, 'level', own, ofLevel, detail), form);
       },
       cases: () => [],
     }),
@@ -192,7 +246,7 @@ function sampleOf(ir: RowBuilder, { a, c, e }: Operands, geometry: 'a2d' | '2d')
   const isLayered = geometry === 'a2d';
   const [number, ...others] = (isLayered ? [list[1], list[0], ...list.slice(2)] : list) as [Value, ...Value[]];
   const zeros = (): Value[] => Array.from({ length: 4 }, () => int(ir, 0));
-  const fetch = fetchOf(ir, { a, c: others, ...(e === undefined ? {} : { e }) }, geometry);
+  const fetch = fetchOf(ir, givenOf(ir, { a, c: others, ...(e === undefined ? {} : { e }) }, geometry));
   return ir.choose(ir.icmp(number, int(ir, 0), { pred: 'eq' }), () => fetchTexel(ir, fetch), zeros);
 }
 
@@ -228,7 +282,7 @@ export const textureRows = (): readonly Row[] => [
     doc: doc('Samples a texture. Samplers of CUDA compare nothing with the depth `f`.'),
     source: '9.7.10.3',
     status: filtered,
-    lower: (given, form, ir) => resultsOf(ir, sample(ir, fetchOf(ir, given, form.geom)), form),
+    lower: (given, form, ir) => resultsOf(ir, read(ir, 'sample', givenOf(ir, given, form.geom), sampleOfFirst), form),
     cases: () => [],
   }),
   row({
@@ -241,7 +295,14 @@ export const textureRows = (): readonly Row[] => [
     doc: doc('Gathers one component of the four texels that filtering would mix.'),
     source: '9.7.10.4',
     status: 'exact',
-    lower: (given, form, ir) => resultsOf(ir, gather(ir, fetchOf(ir, given, form.geom), 'rgba'.indexOf(form.comp)), form),
+    lower(given, form, ir) {
+      const channel = 'rgba'.indexOf(form.comp);
+      return resultsOf(
+        ir,
+        read(ir, `gather.${form.comp}`, givenOf(ir, given, form.geom), (own, fetch) => gather(own, fetch, channel)),
+        form,
+      );
+    },
     cases: () => [],
   }),
   row({

@@ -85,6 +85,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   call1: 'other',
   call2: 'other',
   call3: 'other',
+  fetch: 'memory',
   clock: 'other',
   load: 'memory',
   store: 'memory',
