@@ -4,9 +4,9 @@
  *   bun scripts/fuzz.ts [KIND…] [--count N] [--seconds N] [--seed N] [--from N] [--findings FOLDER]
  *       damaged inputs of each kind of `spec/support/hostile/kinds.ts`: N of each kind, or as many as fit into so many seconds. The seed is a
  *       fresh one that is printed, or that of `--seed`. Exits 1 if there are findings, whose inputs are written to the folder.
- *   bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM]     random programs and their input, for `scripts/record/digests.py`
+ *   bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM [KIND]]     random programs and their input, for `scripts/record/digests.py`
  *   bun scripts/fuzz.ts check RECORDED.json                compares the CPU device's results with those of an NVIDIA GPU
- *   bun scripts/fuzz.ts show NUMBER                        one program
+ *   bun scripts/fuzz.ts show NUMBER [KIND]                 one program
  *
  * A recording has a digest of the results of each program. `check` names the programs that differ, and exits 1 if any does; programs are
  * compiled alternately for macOS 15, and for `cpu` with native doubles.
@@ -17,7 +17,7 @@ import { gpuCommands } from './fuzz/gpu-programs.ts';
 import { type Plan, runHere, superviseAll } from './fuzz/mutants.ts';
 
 const usage = `usage: bun scripts/fuzz.ts [${Object.keys(inputKinds).join('|')}…] [--count N] [--seconds N] [--seed N] [--from N] [--findings FOLDER]
-       bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM] | check RECORDED.json | show NUMBER`;
+       bun scripts/fuzz.ts write OUT.json.gz COUNT [FROM [KIND]] | check RECORDED.json | show NUMBER [KIND]`;
 
 const number = { type: 'string' } as const;
 const options = { count: number, seconds: number, seed: number, from: number } as const;

@@ -40,10 +40,10 @@ export function isExactForm({ ptx, form }: ScalarForm): boolean {
  * Whether the GPU leaves the register unchanged if the guard of an instruction is false, as the manual says (9.3). The driver's compiler,
  * version 13.0, splits other instructions into several and omits the guard of the last one.
  */
-const isGuardable = ({ ptx }: ScalarForm): boolean => !/^(set\.|testp|v(add|sub)4)/.test(ptx);
+export const isGuardable = ({ ptx }: ScalarForm): boolean => !/^(set\.|testp|v(add|sub)4)/.test(ptx);
 
 /** The float type of a result that may be a NaN. */
-function floatOf({ ptx, result }: ScalarForm): 'f16' | 'bf16' | 'f32' | 'f64' | undefined {
+export function floatOf({ ptx, result }: ScalarForm): 'f16' | 'bf16' | 'f32' | 'f64' | undefined {
   if (result === 'pred' || /^(setp|set|testp|slct|sad|selp)\b/.test(ptx)) return undefined;
   const words = ptx.split('.').slice(1);
   const type = ptx.startsWith('cvt') ? words.at(-2) : words.at(-1);
@@ -51,8 +51,8 @@ function floatOf({ ptx, result }: ScalarForm): 'f16' | 'bf16' | 'f32' | 'f64' | 
   return type === 'f16' || type === 'bf16' || type === 'f32' || type === 'f64' ? type : undefined;
 }
 
-const nans = { f16: '0x7fff', bf16: '0x7fff', f32: '0x7fffffff', f64: '0x7fffffffffffffff' } as const;
-const registerOf = { f16: 'b16', bf16: 'b16', f32: 'b32', f64: 'b64' } as const;
+export const nans = { f16: '0x7fff', bf16: '0x7fff', f32: '0x7fffffff', f64: '0x7fffffffffffffff' } as const;
+export const registerOf = { f16: 'b16', bf16: 'b16', f32: 'b32', f64: 'b64' } as const;
 
 /** The input of all programs: small numbers, powers of two and their neighbors, floats at borders, and random bits. */
 export function randomInput(): Uint32Array {
