@@ -284,6 +284,7 @@ function matrices(): Row[] {
     ...products,
     ...groups,
     ['storeHalves', () => b.storeHalves(b.accumulator('f16'), b.sharedTile(b.bf16, 16, 8), 0, 0)],
+    ['toTf32', ({ d }) => d.at(0).set(b.toTf32(b.constant(f32, 0.1)).to(f64))],
     [
       'asFactor',
       () =>

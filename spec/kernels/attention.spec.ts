@@ -95,6 +95,23 @@ test('pages of keys and values in any order', async () => {
   close(await y.read(), reference(shape, given, false).y, 4e-6);
 });
 
+test('an index that is no page stops the launch', async () => {
+  for (const [index, pageCount] of [
+    [2, undefined],
+    [-1, undefined],
+    [1, 1],
+  ] as const) {
+    const own = Device.open('cpu', { print: false });
+    const tensor = (count: number) => own.bufferOf('f32', new Float32Array(count));
+    const [q, k, v, y] = [tensor(16), tensor(2 * 4 * 16), tensor(2 * 4 * 16), tensor(16)];
+    const [pages, shape] = [own.bufferOf('i32', [0, index]), { queries: 1, keys: 7, heads: 1, pageSize: 4 }];
+    const work = attention({ size: 16, paged: true }).launch(own, { q, k, v, y, pages, ...shape, ...(pageCount ? { pageCount } : {}) });
+    const reason = await work!.ended().catch((error: unknown) => error);
+    assert.ok(reason instanceof CumetalError && reason.code === 'CM6014', `page ${index}: ${reason}`);
+    own.close();
+  }
+});
+
 test('halves in memory, and heads of 40 elements', async () => {
   const shape = { batch: 1, queries: 9, keys: 11, heads: 1, keyHeads: 1, size: 40 };
   const given = tensorsOf(shape);

@@ -48,13 +48,13 @@ type Backward<T extends Floating> = ReturnType<typeof parametersOf<T>>;
 const parametersOf = <T extends Floating>(type: Type<T>, stored = type) => ({
   ...{ q: ptr(type), k: ptr(type), v: ptr(type), y: ptr(type), dy: ptr(type), logSum: ptr(f32), delta: ptr(f32) },
   ...{ dq: ptr(type), dk: ptr(stored), dv: ptr(stored), pages: ptr(s32) },
-  ...{ queries: u32, keys: u32, heads: u32, keyHeads: u32, pageSize: u32, scale: f32, causal: u32 },
+  ...{ queries: u32, keys: u32, heads: u32, keyHeads: u32, pageSize: u32, pageCount: u32, scale: f32, causal: u32 },
 });
 
 /** What a launch of `attentionBackward` is given: the arguments and results of `attention`, the gradient of `y`, and where the others go. */
 export type AttentionBackwardArguments<T extends Floating> = Omit<
   Arguments<Backward<T>>,
-  'delta' | 'keyHeads' | 'scale' | 'causal' | 'pages' | 'pageSize'
+  'delta' | 'keyHeads' | 'scale' | 'causal' | 'pages' | 'pageSize' | 'pageCount'
 > &
   Partial<Pick<Arguments<Backward<T>>, 'keyHeads' | 'scale' | 'pages' | 'pageSize'>> & {
     /** The number of sequences; 1 by default. */
@@ -73,6 +73,7 @@ interface Inside<T extends Floating> extends Record<'q' | 'k' | 'v' | 'y' | 'dy'
   readonly delta: Pointer<'f32', 'global'>;
   readonly pages: Pointer<'s32', 'global'>;
   readonly pageSize: Word;
+  readonly pageCount: Word;
   readonly queries: Word;
   readonly keys: Word;
   readonly heads: Word;
@@ -153,7 +154,7 @@ function sideOf<T extends Floating>(name: string, form: Form<T>, side: 'queries'
     const places = paged ? rows * Number(pageSize) : keys;
     const keyHeads = (given.keyHeads as number | undefined) ?? heads;
     if (heads > 0 && heads % keyHeads !== 0) refuse(name, `${heads} heads are no multiple of ${keyHeads}`);
-    const args = { ...others, keyHeads, scale, pages, pageSize, causal: Number(causal) } as unknown as Arguments<Backward<T>>;
+    const args = { ...others, keyHeads, scale, pages, pageSize, pageCount, causal: Number(causal) } as unknown as Arguments<Backward<T>>;
     const [results, stored] = [batch * queries * heads, batch * places * keyHeads * size];
     const pool = paged ? pageCount * Number(pageSize) * keyHeads * size : stored;
     const small = (count: number, most: number): number => (count > most ? Number.NaN : count);

@@ -66,7 +66,7 @@ function partsOf(key: string, size: number): number {
  * Attention: `y = softmax(scale * q kᵀ) v` for each sequence and head. `q` and `y` have `batch` by `queries` by `heads` by `size` elements, `k` and `v` have
  * `batch` by `keys` by `keyHeads` by `size`; `heads` is a multiple of `keyHeads`, which is the same by default, and neighboring heads share keys. `scale` is
  * 1 / sqrt(size) by default. With `paged`, `k` and `v` are pages of `pageSize` by `keyHeads` by `size`, and `pages` has the indices of those of each sequence,
- * `ceil(keys / pageSize)` of them. `logSum` may be null; it has the logarithm of the sum of each query and head. A query without keys gives 0 and -Infinity.
+ * `ceil(keys / pageSize)` of them. An index that is none of `pageCount` pages, by default as many as `k` and `v` have, stops the launch (CM6014). `logSum` may be null; it has the logarithm of the sum of each query and head. A query without keys gives 0 and -Infinity.
  * Sums are of f32, without tensor cores, and deterministic.
  */
 export function attention<T extends Floating = 'f32'>(options: AttentionOptions<T>): Routine<Attention<T>, AttentionArguments<T>> {

@@ -138,7 +138,7 @@ int cuDeviceGetName(char *out, int room, int device) { snprintf(out, (size_t)roo
 int cuDeviceTotalMem_v2(size_t *out, int device) { (void)device; *out = (size_t)1 << 33; return SUCCESS; }
 int cuDeviceGetAttribute(int *out, int attribute, int device) {
   (void)device;
-  static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, 49152}, {10, 32}, {16, 132}, {83, 1}, {95, 1}, {120, 1},
+  static const int known[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535}, {8, 49152}, {10, 32}, {16, 132}, {83, 1}, {89, 1}, {95, 1}, {120, 1},
                                  {75, 9}, {76, 0}, {97, 232448}};
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
     if (known[i][0] == attribute) { *out = known[i][1]; return SUCCESS; }

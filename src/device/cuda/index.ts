@@ -41,7 +41,7 @@ export function openCudaDevice(driver: CudaBinding, ordinal = 0): Device | strin
     info: cudaInfo(binding, ordinal),
     stream,
     events: { start, end },
-    queue: openQueue(binding, stream),
+    queue: openQueue(binding, ordinal, stream),
     memory: new Set(),
     modules: new Set(),
     images,

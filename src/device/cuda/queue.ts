@@ -9,8 +9,15 @@ import type { Context, CudaKernel, Queue, Queued, Span } from './context.ts';
 import { faultText, isSticky, reportFault, reportLost } from './faults.ts';
 import { waitFor } from './wait.ts';
 
-/** A queue for a stream, if the driver can write marks: it is tried. */
-export function openQueue(binding: CudaBinding, stream: CudaHandle): Queue | undefined {
+/** `CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS`. */
+const concurrentAccess = 89;
+
+/**
+ * A queue for a stream, if the host may see managed memory while a kernel runs, because it goes on then, and if the driver can write marks, which is
+ * tried.
+ */
+export function openQueue(binding: CudaBinding, ordinal: number, stream: CudaHandle): Queue | undefined {
+  if (binding.deviceAttribute(ordinal, concurrentAccess) !== 1) return undefined;
   const mark = binding.mark();
   if (!mark) return undefined;
   if (binding.writeMark(stream, mark, 1) && binding.synchronize(stream) && mark.words[0] === 1)
