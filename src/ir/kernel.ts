@@ -245,6 +245,8 @@ export interface Kernel {
    * instructions that stay what they are.
    */
   functions?: ReadonlyMap<string, PureFunction>;
+  /** Of a kernel that was read from AIR: whether it has bodies with branches in the place of calls, where no pass saw them before. */
+  hasInlined?: true;
   /** Of a kernel that becomes PTX again: the functions that it and they call, by name. */
   callees?: ReadonlyMap<string, Kernel>;
   /** Of such a function: its declaration in PTX. It ends with `ret` where it returns. */

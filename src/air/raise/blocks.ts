@@ -31,6 +31,7 @@ export function inlineCall(state: RaiseState, call: InstructionOf<'call'>, calle
     inner.define(arg, given);
   });
   raiseBlocks(inner, callee);
+  if (callee.blocks.length > 1) kernel.hasInlined = true;
   b.block = returned;
   return lanes;
 }

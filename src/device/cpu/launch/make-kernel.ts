@@ -21,6 +21,7 @@ import {
   hasMasks,
   hasSpinLoop,
   type Kernel,
+  optimize,
   type Pass,
   replaceMasks,
   runPass,
@@ -87,10 +88,11 @@ export function unknownConstants(functions: readonly LibraryFunction[], given: r
 
 const matmulPass: Pass = { name: 'expand-matmul', run: expandMatmul };
 
-/** Runs the passes that precede both compilers. */
+/** Runs the passes that precede both compilers. Bodies in the place of calls get those that AIR went through, because code around them is new to them. */
 export function prepareKernel(kernel: Kernel, passes: readonly Pass[]): void {
   const afterPass = devicePassObserver();
-  runPasses(kernel, passes, afterPass);
+  if (kernel.hasInlined && passes === standardPasses) optimize(kernel, false, afterPass);
+  else runPasses(kernel, passes, afterPass);
   runPass(kernel, matmulPass, afterPass);
 }
 
