@@ -4,7 +4,7 @@
  */
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
-import { accessesFirst, type Inst, type Kernel, type Packing, packingOf, pressureOf } from '../ir/index.ts';
+import { accessesFirst, type Inst, type Kernel, type LiveWords, liveWordsOf, type Packing, packingOf, pressureOf } from '../ir/index.ts';
 import { toPtxIr } from './pipeline.ts';
 import { residencies } from './residency.ts';
 
@@ -77,36 +77,48 @@ export function registersOfKernels(source: SourceFile, sm: number, diagnostics: 
 }
 
 function registersOf(kernel: Kernel, directives: readonly string[], sm: number): KernelRegisters {
-  const { maxLive, maxPredicates, liveAt } = pressureOf(kernel);
-  const wanted = estimateFor(kernel, maxLive, sm);
+  const live = liveWordsOf(kernel);
+  const { maxLive, maxPredicates, liveAt } = pressureOf(kernel, live);
+  const wanted = estimateFor(kernel, { maxLive, live }, sm);
   const allowed = allowedBy(directives);
   const estimate = Math.min(wanted, allowed);
   return { name: kernel.name, maxLive, maxPredicates, estimate, spilled: wanted - estimate, places: placesOf(kernel, liveAt) };
+}
+
+/** The live registers of a kernel, in the order of its instructions. */
+interface Counted {
+  readonly maxLive: number;
+  readonly live: LiveWords;
 }
 
 /**
  * What the assembler allots: halfway between what live values need and what their packing takes, whose errors are of different kinds. ptxas's numbers
  * are even with few exceptions, for the highest register is mostly the upper half of a pair.
  */
-function estimateFor(kernel: Kernel, maxLive: number, sm: number): number {
+function estimateFor(kernel: Kernel, counted: Counted, sm: number): number {
   if (kernel.blocks.every(({ body }) => body.length === 0)) return minOfAll;
   const ofAll = registersOfAll(sm);
   const isCaller = kernel.params.some(({ formats, faults }) => formats !== undefined || faults !== undefined);
   const ofCalls = isCaller ? besides.ofCalls : 0;
-  const packing = packingOf(kernel, { loadsBases: sm >= firstToLoadBases, scratchOf: (inst) => sequenceOf(inst)?.packed ?? 0 });
+  const model = { loadsBases: sm >= firstToLoadBases, scratchOf: (inst: Inst) => sequenceOf(inst)?.packed ?? 0 };
+  const packing = packingOf(kernel, model, counted.live);
   const least = isCaller ? besides.minOfCalls : 0;
-  const live = Math.max(least, ofLive(kernel, maxLive, ofAll, ofCalls));
+  const alive = Math.max(least, ofLive(kernel, counted, { ofAll, ofCalls }));
   const packed = Math.max(
     least,
     ofPacking((budget, order) => packing(budget - besides.reserved - 1, order) + besides.reserved + ofCalls, ofAll),
   );
-  return even((even(live) + packed) / 2);
+  return even((even(alive) + packed) / 2);
 }
 
 const even = (count: number): number => 2 * Math.round(count / 2);
 
 /** What live values need: accesses are moved ahead as far as all threads still have their registers. */
-function ofLive(kernel: Kernel, maxLive: number, ofAll: number, ofCalls: number): number {
+function ofLive(
+  kernel: Kernel,
+  { maxLive, live }: Counted,
+  { ofAll, ofCalls }: { readonly ofAll: number; readonly ofCalls: number },
+): number {
   let [scratch, min] = [0, 0];
   for (const { body } of kernel.blocks)
     for (const value of body) {
@@ -115,8 +127,8 @@ function ofLive(kernel: Kernel, maxLive: number, ofAll: number, ofCalls: number)
       min = Math.max(min, sequence?.min ?? 0);
     }
   const others = besides.stackPointer + besides.reserved + besides.free + ofCalls;
-  const need = (live: number): number => Math.max(live + scratch, min) + others;
-  const early = pressureOf(kernel, (body) => accessesFirst(kernel, body)).maxLive;
+  const need = (count: number): number => Math.max(count + scratch, min) + others;
+  const early = pressureOf(kernel, live, (body) => accessesFirst(kernel, body)).maxLive;
   return Math.max(need(maxLive), Math.min(ofAll, need(early)));
 }
 

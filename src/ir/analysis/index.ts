@@ -16,7 +16,7 @@ export { anyLaunch, givenValue, type LaunchFacts, type LaunchRanges, launchRange
 export * from './liveness.ts';
 export * from './loops.ts';
 export { type Packing, packingOf } from './packing.ts';
-export { accessesFirst, type Pressure, pressureOf } from './pressure.ts';
+export { accessesFirst, type LiveWords, liveWordsOf, type Pressure, pressureOf } from './pressure.ts';
 export { type Roots, rootsOf } from './roots.ts';
 export * from './shape.ts';
 export { hasSpinLoop, isSpinLoop } from './spin-loops.ts';

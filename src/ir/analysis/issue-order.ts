@@ -55,6 +55,9 @@ class Order {
   readonly #readers = new Map<Word, number>();
   readonly #live = new Set<Word>();
   readonly #ready: number[] = [];
+  /** By instruction: how many registers it makes, and the words that it reads and that are no predicates. */
+  readonly #made: readonly number[];
+  readonly #reads: readonly (readonly Word[])[];
   #cycle = 0;
 
   constructor(block: readonly Issued[], behind: ReadonlySet<Word>, issuer: Issuer, budget: number) {
@@ -74,6 +77,9 @@ class Order {
     for (const word of behind) this.#readers.set(word, Number.POSITIVE_INFINITY);
     const made = new Set(block.flatMap(({ results }) => results));
     for (const word of this.#readers.keys()) if (!made.has(word) && !issuer.isPredicate(word)) this.#live.add(word);
+    const isRegister = (word: Word): boolean => !issuer.isPredicate(word);
+    this.#made = block.map(({ results }) => results.filter(isRegister).length);
+    this.#reads = block.map(({ uses }) => uses.filter(isRegister));
     this.#waitsFor.forEach((count, at) => void (count === 0 && this.#ready.push(at)));
   }
 
@@ -89,32 +95,42 @@ class Order {
 
   /** The place in the list of what is ready of the instruction to issue. */
   #best(): number {
-    let best = 0;
-    const isBefore = this.#live.size >= this.#budget ? this.#frees : this.#isOnLongerPath;
-    for (let i = 1; i < Math.min(this.#ready.length, maxCompared); i++) if (isBefore(this.#ready[i]!, this.#ready[best]!)) best = i;
+    return this.#live.size >= this.#budget ? this.#freeing() : this.#onLongestPath();
+  }
+
+  /** That of the instruction that leaves the fewest registers; the order of the source decides among those that take none. */
+  #freeing(): number {
+    const count = Math.min(this.#ready.length, maxCompared);
+    let [best, least] = [0, this.#change(this.#ready[0]!)];
+    for (let i = 1; i < count; i++) {
+      const at = this.#ready[i]!;
+      const change = this.#change(at);
+      const isOther = change !== least && (change > 0 || least > 0);
+      if (isOther ? change < least : at < this.#ready[best]!) [best, least] = [i, change];
+    }
     return best;
   }
 
-  /** Whether one instruction leaves fewer registers than another. */
-  readonly #frees = (a: number, b: number): boolean => {
-    const [moreA, moreB] = [this.#change(a), this.#change(b)];
-    return moreA !== moreB && (moreA > 0 || moreB > 0) ? moreA < moreB : a < b;
-  };
+  /** That of the instruction that is ready first, and of those that are ready now has the longest path behind it. */
+  #onLongestPath(): number {
+    const count = Math.min(this.#ready.length, maxCompared);
+    let best = 0;
+    for (let i = 1; i < count; i++) if (this.#isBefore(this.#ready[i]!, this.#ready[best]!)) best = i;
+    return best;
+  }
 
-  /** Whether one instruction is to be issued ahead of another if there are registers for all. */
-  readonly #isOnLongerPath = (a: number, b: number): boolean => {
+  #isBefore(a: number, b: number): boolean {
     const [readyA, readyB] = [Math.max(this.#cycle, this.#readyAt[a]!), Math.max(this.#cycle, this.#readyAt[b]!)];
     if (readyA !== readyB) return readyA < readyB;
     if (readyA === this.#cycle && this.#path[a] !== this.#path[b]) return this.#path[a]! > this.#path[b]!;
     return a < b;
-  };
+  }
 
   /** How many more registers are live behind an instruction. */
   #change(at: number): number {
-    const { uses, results } = this.#block[at]!;
-    const count = (words: readonly Word[], has: (word: Word) => boolean): number =>
-      words.filter((word) => !this.#issuer.isPredicate(word) && has(word)).length;
-    return count(results, () => true) - count(uses, (word) => this.#readers.get(word) === 1);
+    let change = this.#made[at]!;
+    for (const word of this.#reads[at]!) if (this.#readers.get(word) === 1) change--;
+    return change;
   }
 
   #issue(at: number): void {

@@ -7,7 +7,7 @@ import { terminatorOperands } from '../operands.ts';
 import { cfgOf } from './cfg.ts';
 import { issueOrder } from './issue-order.ts';
 import { type Issued, type IssueModel, Issuer } from './issued.ts';
-import { heldBy, liveBehind, type Word, Words } from './pressure.ts';
+import { heldBy, type LiveWords, liveWordsOf, type Word, type Words } from './pressure.ts';
 
 /** How many registers a kernel takes, as long as there are `budget`. */
 export type Packing = (budget: number, order: 'issue' | 'source') => number;
@@ -16,12 +16,11 @@ export type Packing = (budget: number, order: 'issue' | 'source') => number;
 const stackPointer = 1;
 
 /** The packing of a kernel's values. The result counts all registers up to the highest that is taken. */
-export function packingOf(kernel: Kernel, model: IssueModel): Packing {
-  const words = new Words(kernel);
+export function packingOf(kernel: Kernel, model: IssueModel, { words, behind: live }: LiveWords = liveWordsOf(kernel)): Packing {
   const issuer = new Issuer(kernel, words, model);
-  const behind = liveBehind(kernel, words);
-  for (const { id, end } of kernel.blocks)
-    for (const operand of terminatorOperands(end)) for (const word of words.of(operand)) behind[id]!.add(word);
+  const behind = kernel.blocks.map(
+    ({ id, end }) => new Set([...live[id]!, ...terminatorOperands(end).flatMap((operand) => words.of(operand))]),
+  );
   const blocks = kernel.blocks.map((block) => issuer.of(block));
   const order = cfgOf(kernel).order;
   return (budget, kind) => {

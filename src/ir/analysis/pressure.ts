@@ -205,8 +205,20 @@ class Live {
   }
 }
 
+/** The words of a kernel's values, and by block those that are live behind it. */
+export interface LiveWords {
+  readonly words: Words;
+  readonly behind: readonly ReadonlySet<Word>[];
+}
+
+/** What several analyses of registers share. */
+export function liveWordsOf(kernel: Kernel): LiveWords {
+  const words = new Words(kernel);
+  return { words, behind: liveBehind(kernel, words) };
+}
+
 /** The words that are live behind each block. */
-export function liveBehind(kernel: Kernel, words: Words): Set<Word>[] {
+function liveBehind(kernel: Kernel, words: Words): Set<Word>[] {
   const { predecessors } = cfgOf(kernel);
   const home = new Int32Array(kernel.insts.length).fill(-1);
   for (const { id, params, body } of kernel.blocks) {
@@ -301,9 +313,11 @@ function loadsFirst({ insts }: Kernel, body: readonly Value[], without: Readonly
 }
 
 /** The register pressure of a kernel, in the order of its instructions or in another one. */
-export function pressureOf(kernel: Kernel, orderOf: (body: readonly Value[]) => readonly Value[] = (body) => body): Pressure {
-  const words = new Words(kernel);
-  const behind = liveBehind(kernel, words);
+export function pressureOf(
+  kernel: Kernel,
+  { words, behind }: LiveWords = liveWordsOf(kernel),
+  orderOf: (body: readonly Value[]) => readonly Value[] = (body) => body,
+): Pressure {
   const liveAt = new Int32Array(kernel.insts.length);
   let [maxLive, maxPredicates] = [0, 0];
   const note = ({ registers, predicates }: Live): void => {
