@@ -4,7 +4,7 @@
  */
 import { Diagnostics } from '../base/diagnostic.ts';
 import type { SourceFile, Span } from '../base/source.ts';
-import { accessesFirst, type Inst, type Kernel, pressureOf } from '../ir/index.ts';
+import { accessesFirst, type Inst, type Kernel, type LiveWords, liveWordsOf, type Packing, packingOf, pressureOf } from '../ir/index.ts';
 import { toPtxIr } from './pipeline.ts';
 import { residencies } from './residency.ts';
 
@@ -46,14 +46,20 @@ const besides = { stackPointer: 1, reserved: 2, free: 2.5, ofCalls: 4, minOfCall
 /** The registers of a kernel without instructions. */
 const minOfAll = 4;
 
-/** The registers of a sequence besides its operands and its result, by its operation; `min` counts all live registers where a function is called. */
-const sequences: Readonly<Record<string, { readonly scratch: number; readonly min?: number }>> = {
-  'fdiv f32': { scratch: 2 },
-  'fsqrt f32': { scratch: 2 },
-  'fdiv f64': { scratch: 8, min: 18 },
-  'fsqrt f64': { scratch: 8 },
-  'division i32': { scratch: 2 },
-  'division i64': { scratch: 2, min: 24 },
+/** The first architecture whose instructions take parameters of 64 bits from registers alone. */
+const firstToLoadBases = 90;
+
+/**
+ * The registers of a sequence besides its operands and its result, by its operation. `packed` is what ptxas 13.0 adds for one among few values;
+ * `scratch` is what is above the registers that are free beside live values, and `min` counts all live registers where a function is called.
+ */
+const sequences: Readonly<Record<string, { readonly packed: number; readonly scratch: number; readonly min?: number }>> = {
+  'fdiv f32': { packed: 9, scratch: 2 },
+  'fsqrt f32': { packed: 4, scratch: 2 },
+  'fdiv f64': { packed: 14, scratch: 8, min: 18 },
+  'fsqrt f64': { packed: 12, scratch: 8 },
+  'division i32': { packed: 5, scratch: 2 },
+  'division i64': { packed: 12, scratch: 2, min: 24 },
 };
 
 /** The sequence of an instruction, if it is one. */
@@ -67,34 +73,72 @@ export function registersOfKernels(source: SourceFile, sm: number, diagnostics: 
   const own = new Diagnostics(source);
   const made = toPtxIr(source, `sm_${sm}`, {}, own);
   diagnostics.addAll(own.list);
-  return made?.ir.kernels.map((kernel) => registersOf(kernel, made.declared.get(kernel.name)?.directives ?? [], registersOfAll(sm)));
+  return made?.ir.kernels.map((kernel) => registersOf(kernel, made.declared.get(kernel.name)?.directives ?? [], sm));
 }
 
-function registersOf(kernel: Kernel, directives: readonly string[], ofAll: number): KernelRegisters {
-  const { maxLive, maxPredicates, liveAt } = pressureOf(kernel);
-  const wanted = estimateFor(kernel, maxLive, ofAll);
+function registersOf(kernel: Kernel, directives: readonly string[], sm: number): KernelRegisters {
+  const live = liveWordsOf(kernel);
+  const { maxLive, maxPredicates, liveAt } = pressureOf(kernel, live);
+  const wanted = estimateFor(kernel, { maxLive, live }, sm);
   const allowed = allowedBy(directives);
   const estimate = Math.min(wanted, allowed);
   return { name: kernel.name, maxLive, maxPredicates, estimate, spilled: wanted - estimate, places: placesOf(kernel, liveAt) };
 }
 
-/** What the assembler allots: accesses are moved ahead as far as all threads still have their registers. */
-function estimateFor(kernel: Kernel, maxLive: number, ofAll: number): number {
-  let [count, scratch, min] = [0, 0, 0];
+/** The live registers of a kernel, in the order of its instructions. */
+interface Counted {
+  readonly maxLive: number;
+  readonly live: LiveWords;
+}
+
+/**
+ * What the assembler allots: halfway between what live values need and what their packing takes, whose errors are of different kinds. ptxas's numbers
+ * are even with few exceptions, for the highest register is mostly the upper half of a pair.
+ */
+function estimateFor(kernel: Kernel, counted: Counted, sm: number): number {
+  if (kernel.blocks.every(({ body }) => body.length === 0)) return minOfAll;
+  const ofAll = registersOfAll(sm);
+  const isCaller = kernel.params.some(({ formats, faults }) => formats !== undefined || faults !== undefined);
+  const ofCalls = isCaller ? besides.ofCalls : 0;
+  const model = { loadsBases: sm >= firstToLoadBases, scratchOf: (inst: Inst) => sequenceOf(inst)?.packed ?? 0 };
+  const packing = packingOf(kernel, model, counted.live);
+  const least = isCaller ? besides.minOfCalls : 0;
+  const alive = Math.max(least, ofLive(kernel, counted, { ofAll, ofCalls }));
+  const packed = Math.max(
+    least,
+    ofPacking((budget, order) => packing(budget - besides.reserved - 1, order) + besides.reserved + ofCalls, ofAll),
+  );
+  return even((even(alive) + packed) / 2);
+}
+
+const even = (count: number): number => 2 * Math.round(count / 2);
+
+/** What live values need: accesses are moved ahead as far as all threads still have their registers. */
+function ofLive(
+  kernel: Kernel,
+  { maxLive, live }: Counted,
+  { ofAll, ofCalls }: { readonly ofAll: number; readonly ofCalls: number },
+): number {
+  let [scratch, min] = [0, 0];
   for (const { body } of kernel.blocks)
     for (const value of body) {
       const sequence = sequenceOf(kernel.insts[value]!);
-      count++;
       scratch = Math.max(scratch, sequence?.scratch ?? 0);
       min = Math.max(min, sequence?.min ?? 0);
     }
-  if (count === 0) return minOfAll;
-  const isCaller = kernel.params.some(({ formats, faults }) => formats !== undefined || faults !== undefined);
-  const others = besides.stackPointer + besides.reserved + besides.free + (isCaller ? besides.ofCalls : 0);
-  const need = (live: number): number => Math.max(live + scratch, min) + others;
-  const early = pressureOf(kernel, (body) => accessesFirst(kernel, body)).maxLive;
-  const sum = Math.max(need(maxLive), Math.min(ofAll, need(early)), isCaller ? besides.minOfCalls : 0);
-  return 2 * Math.round(sum / 2);
+  const others = besides.stackPointer + besides.reserved + besides.free + ofCalls;
+  const need = (count: number): number => Math.max(count + scratch, min) + others;
+  const early = pressureOf(kernel, live, (body) => accessesFirst(kernel, body)).maxLive;
+  return Math.max(need(maxLive), Math.min(ofAll, need(early)));
+}
+
+/** What a packing takes where all threads have their registers, or else with as many as the next step leaves, which cost nothing more. */
+function ofPacking(packing: Packing, ofAll: number): number {
+  const count = packing(ofAll, 'issue');
+  if (count <= ofAll) return count;
+  const least = Math.min(count, packing(ofAll, 'source'));
+  const allotted = Math.max(ofAll, Math.ceil(least / file.step) * file.step);
+  return Math.min(Math.max(packing(allotted, 'issue'), least), allotted);
 }
 
 /** The most registers of a thread that let a block, or as many as a directive wants, run at a time. */

@@ -29,13 +29,13 @@ export function registersOf(type: Type): number {
  * A register of 32 bits that holds a part of a value: the value that was computed or loaded, times 16, plus the number of the part. -1 is a part that
  * no register holds, because it is known.
  */
-type Word = number;
-const partsOfValue = 16;
+export type Word = number;
+export const partsOfValue = 16;
 const known: Word = -1;
-const heldBy = (word: Word): Value => Math.floor(word / partsOfValue) as Value;
+export const heldBy = (word: Word): Value => Math.floor(word / partsOfValue) as Value;
 
 /** By value: the words that hold it. What is a part of the instructions that use it has the words of its operands. */
-class Words {
+export class Words {
   readonly #kernel: Kernel;
   readonly #all: (readonly Word[] | undefined)[] = [];
   readonly #held: (readonly Word[] | undefined)[] = [];
@@ -205,6 +205,18 @@ class Live {
   }
 }
 
+/** The words of a kernel's values, and by block those that are live behind it. */
+export interface LiveWords {
+  readonly words: Words;
+  readonly behind: readonly ReadonlySet<Word>[];
+}
+
+/** What several analyses of registers share. */
+export function liveWordsOf(kernel: Kernel): LiveWords {
+  const words = new Words(kernel);
+  return { words, behind: liveBehind(kernel, words) };
+}
+
 /** The words that are live behind each block. */
 function liveBehind(kernel: Kernel, words: Words): Set<Word>[] {
   const { predecessors } = cfgOf(kernel);
@@ -237,7 +249,7 @@ function liveBehind(kernel: Kernel, words: Words): Set<Word>[] {
 }
 
 /** Whether an instruction keeps its place among the others: it writes memory, or threads wait at it. */
-const isFixed = (inst: Inst): boolean => ops[inst.op].effect !== 'pure' && ops[inst.op].effect !== 'reads';
+export const isFixed = (inst: Inst): boolean => ops[inst.op].effect !== 'pure' && ops[inst.op].effect !== 'reads';
 
 /**
  * The body of a block as assemblers schedule it to wait for several accesses at a time: addresses that need no access first, then each load, and what
@@ -272,7 +284,7 @@ function addOperands(insts: readonly Inst[], body: readonly Value[], found: Set<
 }
 
 /** The address of an access. */
-function addressIn(inst: Inst): Value | undefined {
+export function addressIn(inst: Inst): Value | undefined {
   if (inst.op === 'load' || inst.op === 'store') return inst.addr;
   return inst.op === 'atomic' || inst.op === 'cas' ? inst.a : undefined;
 }
@@ -301,9 +313,11 @@ function loadsFirst({ insts }: Kernel, body: readonly Value[], without: Readonly
 }
 
 /** The register pressure of a kernel, in the order of its instructions or in another one. */
-export function pressureOf(kernel: Kernel, orderOf: (body: readonly Value[]) => readonly Value[] = (body) => body): Pressure {
-  const words = new Words(kernel);
-  const behind = liveBehind(kernel, words);
+export function pressureOf(
+  kernel: Kernel,
+  { words, behind }: LiveWords = liveWordsOf(kernel),
+  orderOf: (body: readonly Value[]) => readonly Value[] = (body) => body,
+): Pressure {
   const liveAt = new Int32Array(kernel.insts.length);
   let [maxLive, maxPredicates] = [0, 0];
   const note = ({ registers, predicates }: Live): void => {
