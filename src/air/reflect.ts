@@ -45,9 +45,12 @@ function unusedWords(kernel: Kernel): ReadonlySet<KernelParam> {
   );
   if (words.length === 0) return new Set();
   const used = new Set<Value>();
+  const use = (value: Value): void => {
+    if (instOf(kernel, value).op === 'param') used.add(value);
+  };
   for (const block of kernel.blocks) {
-    for (const value of block.body) eachOperand(instOf(kernel, value), (operand) => void used.add(operand));
-    for (const edge of edgesOf(block.end)) for (const arg of edge.args) used.add(arg);
+    for (const value of block.body) eachOperand(instOf(kernel, value), use);
+    for (const edge of edgesOf(block.end)) edge.args.forEach(use);
   }
   const read = new Set<number>();
   for (const block of kernel.blocks)

@@ -79,8 +79,17 @@ const params = (of: Intrinsic): Attribute[][] =>
 
 export const declarationAttributes = (of: Intrinsic, dialect: Dialect): AttributeList =>
   restrictedTo({ function: declarations[of.class], result: [], params: params(of) }, dialect);
-export const callAttributes = (of: Intrinsic, dialect: Dialect): AttributeList =>
-  restrictedTo({ function: calls[of.class], result: [], params: params(of) }, dialect);
+
+const listsOfCalls = new WeakMap<Dialect, WeakMap<Intrinsic, AttributeList>>();
+
+/** One list for all calls of an intrinsic. */
+export function callAttributes(of: Intrinsic, dialect: Dialect): AttributeList {
+  const lists = listsOfCalls.get(dialect) ?? new WeakMap<Intrinsic, AttributeList>();
+  listsOfCalls.set(dialect, lists);
+  const list = lists.get(of) ?? restrictedTo({ function: calls[of.class], result: [], params: params(of) }, dialect);
+  lists.set(of, list);
+  return list;
+}
 
 /** A call of a pure helper function of the kernel. */
 export const pureCall = (dialect: Dialect): AttributeList => restrictedTo({ function: calls.pure, result: [], params: [] }, dialect);

@@ -237,7 +237,7 @@ function kernelEmitter(
   diagnostics: Diagnostics,
   b: FunctionBuilder,
 ): Emitter {
-  const values = new Map<Value, LlvmValue>();
+  const values: (LlvmValue | undefined)[] = Array.from({ length: kernel.insts.length });
   const sregs = new Map<Sreg, LlvmValue>();
   const windows = windowMaker(kernel, module, signature, b);
   const e: Emitter = {
@@ -245,9 +245,11 @@ function kernelEmitter(
     target,
     diagnostics,
     b,
-    define: (value, as) => void values.set(value, as),
+    define: (value, as) => {
+      values[value] = as;
+    },
     value: (value) => {
-      const known = values.get(value);
+      const known = values[value];
       if (known) return known;
       const inst = kernel.insts[value]!;
       if (isPointer(inst.type)) return asInteger(e, value);

@@ -42,8 +42,10 @@ const isPoison = contains((value) => value.kind === 'constant' && value.form ===
 /** The constructs of a function that readers of its AIR version reject. */
 function levelFaults(fn: LlvmFunction, { lastAttribute, hasFneg, hasBfloat }: ReturnType<typeof dialectOf>): string[] {
   const insts = fn.blocks.flatMap(({ body }) => body);
-  const lists = [fn.attributes, ...insts.flatMap((inst) => (inst.op === 'call' ? [inst.attributes] : []))];
-  const given = lists.flatMap((list) => [list.function, list.result, ...list.params].flat());
+  // Calls have few lists between them.
+  const lists = new Set([fn.attributes]);
+  for (const inst of insts) if (inst.op === 'call') lists.add(inst.attributes);
+  const given = [...lists].flatMap((list) => [list.function, list.result, ...list.params].flat());
   const kinds = given.flatMap((of) =>
     of.form !== 'string' && of.kind > lastAttribute ? [`the attribute ${of.kind} in \`${fn.name}\``] : [],
   );

@@ -107,9 +107,8 @@ function emptyState(kernel: Kernel, cfg: Cfg, post: DominatorTree, known: Pick<S
 
 function visitBlock(state: State, id: number): void {
   const block = state.kernel.blocks[id]!;
-  for (const value of block.body) {
-    raise(state, value, levelOf(state, value, id));
-  }
+  // What differs from lane to lane stays so.
+  for (const value of block.body) if (state.variance[value]! < 2) raise(state, value, levelOf(state, value, id));
   visitEdges(state, id, block.end);
   if (block.end.op === 'condbr') visitBranch(state, id, seenFrom(state, block.end.cond, id));
 }
@@ -180,7 +179,7 @@ function areFixed(inst: Inst, fixed: ReadonlySet<Value>): boolean {
 
 function seenFrom(state: State, value: Value, block: number): number {
   let level = state.variance[value]!;
-  if (state.home[value] === block || state.fixed.has(value)) return level;
+  if (level === 2 || state.cycles.length === 0 || state.home[value] === block || state.fixed.has(value)) return level;
   for (const cycle of state.cycles)
     if (cycle.level > level && cycle.blocks.has(state.home[value]!) && !cycle.blocks.has(block)) level = cycle.level;
   return level;

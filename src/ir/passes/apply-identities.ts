@@ -172,8 +172,9 @@ function valueIn(args: readonly Pattern[]): string | undefined {
 /** How often each value is used. */
 export function usesOf(kernel: Kernel): Int32Array {
   const counts = new Int32Array(kernel.insts.length);
+  const use = (operand: Value): void => void counts[operand]!++;
   for (const { body, end } of kernel.blocks) {
-    for (const value of body) eachOperand(kernel.insts[value]!, (operand) => void counts[operand]!++);
+    for (const value of body) eachOperand(kernel.insts[value]!, use);
     for (const operand of terminatorOperands(end)) counts[operand]!++;
   }
   return counts;

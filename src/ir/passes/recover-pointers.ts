@@ -4,6 +4,7 @@
  */
 import { addTo } from '../../base/group.ts';
 import { type Base, basesOf } from '../analysis/bases.ts';
+import { definingBlocks } from '../analysis/liveness.ts';
 import { addBlockParam, addInst } from '../build.ts';
 import { type Block, type Edge, edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { isPointer, type PointerType, spaceOf } from '../types.ts';
@@ -14,8 +15,8 @@ interface State {
   readonly bases: readonly (Base | undefined)[];
   /** By integer: the pointer that has its address. */
   readonly pointers: Map<Value, Value>;
-  /** By integer: the block that defines it. */
-  readonly home: Map<Value, Block>;
+  /** By value: the id of the block that defines it. */
+  readonly home: Int32Array;
   /** By block: the pointer instructions to be placed after the integer that each mirrors. */
   readonly placed: Map<Block, Map<Value, Value[]>>;
   /** Block parameters whose arguments are still to be handed over. */
@@ -28,12 +29,12 @@ export function recoverPointers(kernel: Kernel): boolean {
     kernel,
     bases: basesOf(kernel),
     pointers: new Map(),
-    home: new Map(),
+    home: definingBlocks(kernel),
     placed: new Map(),
     pending: [],
   };
-  for (const block of kernel.blocks) for (const value of [...block.params, ...block.body]) state.home.set(value, block);
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isRecoverable(state, value)));
+  if (casts.length === 0) return false;
   const replaced = substitution();
   for (const cast of casts) replaced.replace(cast, recoverCast(state, cast));
   const edges = state.pending.length > 0 ? edgesByTarget(kernel) : new Map<Block, Edge[]>();
@@ -104,7 +105,7 @@ function makePointer(state: State, value: Value, type: PointerType): Value {
 
 /** A block parameter of its own, whose arguments follow when all pointers before it are known. */
 function pointerParam(state: State, param: Value, type: PointerType): Value {
-  const block = state.home.get(param)!;
+  const block = state.kernel.blocks[state.home[param]!]!;
   const index = block.params.indexOf(param);
   const pointer = addBlockParam(state.kernel, block, type);
   state.pending.push({ param, block, index, type });
@@ -125,7 +126,7 @@ function edgesByTarget({ blocks }: Kernel): Map<Block, Edge[]> {
 /** Adds an instruction to be placed after a value. */
 function behind(state: State, value: Value, inst: Inst): Value {
   const made = addInst(state.kernel, inst, state.kernel.locs[value]);
-  const block = state.home.get(value)!;
+  const block = state.kernel.blocks[state.home[value]!]!;
   const places = state.placed.get(block) ?? new Map<Value, Value[]>();
   state.placed.set(block, places);
   addTo(places, value, made);

@@ -44,6 +44,7 @@ export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMa
     const inst = instOf(kernel, value);
     const addr = addressOf(inst);
     if (addr !== undefined) note(addr, (each) => addAccess(each, kernel, graph, value, signed));
+    if (masks.size === 0) continue;
     eachOperand(inst, (operand) => {
       if (masks.has(operand) && escapes(inst, operand, graph, value))
         note(operand, (each) => {
