@@ -40,17 +40,19 @@ function schedulesOn(register: Register, candidate: Candidate, wait: boolean): v
 const tellPlan = ({ streams, operations }: Plan): string =>
   [streams.join(', '), ...operations.map((op, i) => `#${i} ${JSON.stringify(op)}`)].join('\n');
 
-test(`cpu, launches by its workers: ${schedules / 4} random schedules keep CUDA’s order`, async () => {
-  const { low, buffers } = watched(openCpuDevice());
-  const device = Device.over(low);
-  const course = courseOn(device, buffers);
-  for (let seed = 0; seed < schedules / 4; seed++) {
-    const plan = randomPlan(randomFrom(seed));
-    const fault = faultOf(plan, await course.run(plan));
-    if (fault) assert.unreachable(`schedule ${seed}: ${fault}\n${tellPlan(plan)}`);
-  }
-  device.close();
-});
+function ownSchedulesOn(register: Register, { name, open }: Candidate, how: string): void {
+  register(`${name}, ${how}: ${schedules / 4} random schedules keep CUDA’s order`, async () => {
+    const { low, buffers } = watched(open());
+    const device = Device.over(low);
+    const course = courseOn(device, buffers);
+    for (let seed = 0; seed < schedules / 4; seed++) {
+      const plan = randomPlan(randomFrom(seed));
+      const fault = faultOf(plan, await course.run(plan));
+      if (fault) assert.unreachable(`schedule ${seed}: ${fault}\n${tellPlan(plan)}`);
+    }
+    device.close();
+  });
+}
 
 test(`cpu, launches that are queued: ${schedules} random schedules keep CUDA’s order`, async () => {
   const { low, buffers } = watched(openCpuDevice());
@@ -67,12 +69,16 @@ test(`cpu, launches that are queued: ${schedules} random schedules keep CUDA’s
 });
 
 const cpu: Candidate = { name: 'cpu', open: openCpuDevice };
+ownSchedulesOn(test, cpu, 'launches by its workers');
 for (const wait of [true, false]) schedulesOn(test, cpu, wait);
 
 const { test: onFake, folder } = openFake(test);
 for (const candidate of folder ? fakeCandidates(folder) : []) schedulesOn(onFake, candidate, true);
 if (process.platform === 'darwin') for (const candidate of macCandidates()) schedulesOn(test, candidate, true);
-onGpu(test, import.meta.filename, [], (register) => schedulesOn(register, gpu, true));
+onGpu(test, import.meta.filename, [], (register) => {
+  schedulesOn(register, gpu, true);
+  ownSchedulesOn(register, gpu, 'launches that its driver queues');
+});
 
 // ── the model itself, by hand ──
 

@@ -32,7 +32,13 @@ export function delayed(inner: Device, turns: () => number): Delayed {
     close: () => inner.close(),
   };
   const withStart = (module: DeviceModule | undefined): DeviceModule | undefined =>
-    module && { ...module, launch: module.launch, start: (request, to) => start(module, request, to) };
+    module && {
+      kernels: module.kernels,
+      symbols: module.symbols,
+      launch: module.launch,
+      close: () => module.close(),
+      start: (request, to) => start(module, request, to),
+    };
   const start = (module: DeviceModule, ...[request, to]: Parameters<DeviceModule['launch']>): PendingLaunch => {
     let [isCancelled, isDone] = [false, false];
     const run = async () => {

@@ -88,7 +88,9 @@ async function runPlan(ready: { tick: unknown } & Omit<Ready, 'tick'>, plan: Pla
     };
     works.push(enqueue());
     if (op.kind === 'wait') stream.wait(marks[op.event]!);
-    else await hostPart(op, device, stream, marks);
+    // What follows without a wait of the host is enqueued before the device has its turn.
+    const waits = hostPart(op, device, stream, marks);
+    if (waits) await waits;
     if (op.kind.startsWith('wait for')) seen.push({ at: i, done: works.map((work) => work?.isDone ?? true) });
   }
   await device.synchronize();
@@ -106,9 +108,17 @@ async function runPlan(ready: { tick: unknown } & Omit<Ready, 'tick'>, plan: Pla
 }
 
 /** What the host itself does: waits, or lets time pass. */
-async function hostPart(op: Operation, device: Device, stream: Stream, marks: readonly Event[]): Promise<void> {
-  if (op.kind === 'wait for stream') await stream.synchronize();
-  else if (op.kind === 'wait for device') await device.synchronize();
-  else if (op.kind === 'wait for event') await marks[op.event]!.synchronize();
-  else if (op.kind === 'pass time') await new Promise((resolve) => setImmediate(resolve));
+function hostPart(op: Operation, device: Device, stream: Stream, marks: readonly Event[]): Promise<unknown> | undefined {
+  switch (op.kind) {
+    case 'wait for stream':
+      return stream.synchronize();
+    case 'wait for device':
+      return device.synchronize();
+    case 'wait for event':
+      return marks[op.event]!.synchronize();
+    case 'pass time':
+      return new Promise((resolve) => void setImmediate(resolve));
+    default:
+      return undefined;
+  }
 }

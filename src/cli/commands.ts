@@ -1,5 +1,6 @@
 /** Every command as a value. Help, `docs/cli.md` and usage errors derive from this list. */
 import { bug } from '../base/bug.ts';
+import { tunedTypes } from '../kernels/tuned-types.ts';
 import { cc } from './cc/command.ts';
 import type { Command, Option } from './command/command.ts';
 import { arch, compiling, emitChoices, fp, inputOptions, json, modes, target } from './command/options.ts';
@@ -322,7 +323,7 @@ const tune: Command = {
       name: 'type',
       value: 'TYPE',
       many: true,
-      choices: ['f32', 'f16', 'bf16'],
+      choices: tunedTypes,
       doc: 'Measure kernels for this type of elements; can be repeated. The default is all of them.',
     },
     {

@@ -64,4 +64,5 @@ export {
   type SortValue,
 } from './sort.ts';
 export { parseTables, type Speeds, type TuningTable, tablesText, useTable } from './tables.ts';
-export { type Measured, type TunedType, type TuneOptions, tune, tunedTypes } from './tune.ts';
+export { type Measured, type TuneOptions, tune } from './tune.ts';
+export { type TunedType, tunedTypes } from './tuned-types.ts';

@@ -6,6 +6,7 @@ import { gemm } from './gemm.ts';
 import type { GemmType } from './gemm-plan.ts';
 import { refuse } from './refuse.ts';
 import type { TuningTable } from './tables.ts';
+import { type TunedType, tunedTypes } from './tuned-types.ts';
 
 /** The speed of a kernel. */
 export interface Measured {
@@ -16,11 +17,7 @@ export interface Measured {
   readonly speed: number;
 }
 
-const elements = { f32, f16, bf16, tf32: f32, f64 } as const;
-/** The types of elements for which there are several kernels. */
-export type TunedType = keyof typeof elements;
-/** The types of elements for which there are several kernels. */
-export const tunedTypes = Object.keys(elements) as readonly TunedType[];
+const elements = { f32, f16, bf16, tf32: f32, f64 } as const satisfies Readonly<Record<TunedType, unknown>>;
 
 /** Options of `tune`. */
 export interface TuneOptions {
