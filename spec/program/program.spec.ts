@@ -284,7 +284,7 @@ test('rectangles are copied row by row', () => {
     [...memory.slice(at(1100), 30)!],
     [0, 12, 24].flatMap((start) => Array.from({ length: 10 }, (_, i) => start + i)),
   );
-  assert.is(call.cudaMemcpy2D!(data, 5n, at(1000), 12n, 10n, 3n, 1), 1);
+  assert.is(call.cudaMemcpy2D!(data, 5n, at(1000), 12n, 10n, 3n, 1), 12);
 });
 
 test('managed memory has one pointer on both sides; pinned memory is seen by kernels', () => {

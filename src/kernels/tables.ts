@@ -32,19 +32,12 @@ const measured: TuningTable = {
     f16: halfSpeeds,
     bf16: halfSpeeds,
     f32: { 'single 128x256': 50.3, 'single 64x128': 49.6, 'single 64x128 of 4 warps': 46.4, 'single 64x64': 46.4 },
+    tf32: {
+      ...{ 'tf32 wgmma 128x256': 193, 'tf32 wgmma 256x128': 225, 'tf32 wgmma 128x128': 184 },
+      ...{ 'tf32 mma 128x128': 114, 'tf32 mma 64x64': 101 },
+    },
+    f64: { 'f64x16 128x128': 47, 'f64x8 64x64': 51, 'f64 128x128': 28.1, 'f64 64x64': 30.1 },
   },
-};
-
-/**
- * Speeds that order the kernels of types whose speeds were not measured: what the rate of their instructions and the share of their tiles in
- * shared memory let expect of an H200.
- */
-const expected: Speeds = {
-  tf32: {
-    ...{ 'tf32 wgmma 128x256': 280, 'tf32 wgmma 256x128': 250, 'tf32 wgmma 128x128': 240 },
-    ...{ 'tf32 mma 128x128': 180, 'tf32 mma 64x64': 130 },
-  },
-  f64: { 'f64x16 128x128': 50, 'f64x8 64x64': 40, 'f64 128x128': 30, 'f64 64x64': 25 },
 };
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -111,6 +104,6 @@ const tableFor = (name: string): TuningTable | undefined => own.get(name) ?? sto
 const ownTableOf = ({ info: { kind, name } }: Device): TuningTable | undefined =>
   tableFor(name) ?? (kind === 'cuda' ? measured : undefined);
 
-/** The speeds of the kernels for products of a type on a device: measured ones, or those that are to be expected. */
+/** The speeds of the kernels for products of a type on a device; those of the H200 for a type that its own table lacks, on one of NVIDIA. */
 export const speedsOf = (device: Device, type: string): Speeds[string] | undefined =>
-  ownTableOf(device)?.gemm[type] ?? (device.info.kind === 'cuda' ? expected[type] : undefined);
+  ownTableOf(device)?.gemm[type] ?? (device.info.kind === 'cuda' ? measured.gemm[type] : undefined);
