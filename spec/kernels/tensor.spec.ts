@@ -107,8 +107,8 @@ test('what a launch runs: by the architecture and the sizes, and by a table', ()
   const nameOf = (routine: { name: string }): string => routine.name;
   assert.is(nameOf(half.variant(device, sizes(4096))), 'gemm_f16_cpu');
   assert.is(nameOf(gemm({ type: f64 }).variant(device, sizes(4096))), 'gemm_f64_cpu');
-  assert.match(nameOf(gemm({ type: f64 }).variant(on(90), sizes(4096))), /^gemm_mma_f64x\d+_128x128/);
-  assert.match(nameOf(gemm({ type: f64 }).variant(on(80), sizes(4096))), /^gemm_mma_f64_128x128/);
+  assert.match(nameOf(gemm({ type: f64 }).variant(on(90), sizes(4096))), /^gemm_mma_f64x\d+_64x64/);
+  assert.match(nameOf(gemm({ type: f64 }).variant(on(80), sizes(4096))), /^gemm_mma_f64_64x64/);
   assert.is(nameOf(gemm({ type: f64 }).variant(on(75), sizes(4096))), 'gemm_f64_64_any');
   assert.match(nameOf(gemm({ tf32: true }).variant(on(90), sizes(4096))), /^gemm_tf32_wgmma/);
   assert.match(nameOf(gemm({ tf32: true }).variant(on(86), sizes(4096))), /^gemm_tf32_mma_128x128/);
