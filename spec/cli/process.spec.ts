@@ -1,6 +1,6 @@
 /** The command line as a process: exit codes, which stream says what, and no stack trace for any input. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -352,6 +352,21 @@ test('a file may be a pipe, as `<(…)` of a shell is', () => {
   assert.is(stderr, '');
   assert.is(stdout, '1 file checked: no problems\n');
   assert.is(status, 0);
+});
+
+test('a stream that takes no more is an error, not a bug', () => {
+  if (!existsSync('/dev/full')) return;
+  const shell = (redirections: string): Ran => {
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', `"$@" ${redirections}`, 'sh', ...program, 'check', 'affine.ptx'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return { code: status!, out: stdout, err: stderr };
+  };
+  const { code, err } = shell('>/dev/full');
+  assert.is(err, 'error[CM5031]: cannot write `standard output`: the disk is full\n');
+  assert.is(code, 1);
+  assert.is(shell('>/dev/full 2>/dev/full').code, 1);
 });
 
 test.run();

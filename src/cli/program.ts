@@ -5,7 +5,7 @@ import { helperWord } from './helper/start.ts';
 import { shareWord } from './jobs/protocol.ts';
 import { main } from './main.ts';
 import { exit } from './terminal/exit.ts';
-import { processTerminal, type Terminal } from './terminal/index.ts';
+import { OutputFailure, processTerminal, type Terminal } from './terminal/index.ts';
 
 /** Reports an internal error in one paragraph; `CUMETAL_TRACE=1` adds the stack. */
 function ourBug(error: unknown, terminal: Terminal): number {
@@ -16,6 +16,26 @@ function ourBug(error: unknown, terminal: Terminal): number {
   );
   if (terminal.env.CUMETAL_TRACE && error instanceof Error) terminal.err(`${error.stack}\n`);
   return exit.ourBug;
+}
+
+/** Reports that results are lost. */
+async function outputLost({ message }: OutputFailure, terminal: Terminal): Promise<number> {
+  const [{ Diagnostics }, { writeDiagnostics }] = await Promise.all([import('../base/diagnostic.ts'), import('./terminal/render.ts')]);
+  const diagnostics = new Diagnostics();
+  diagnostics.report('CM5031', { path: 'standard output', why: message });
+  writeDiagnostics(diagnostics.list, terminal);
+  return exit.failed;
+}
+
+/** What an error that nothing expected comes to: a stream that takes no more, or a bug. */
+async function codeOf(error: unknown, terminal: Terminal): Promise<number> {
+  if (!(error instanceof OutputFailure)) return ourBug(error, terminal);
+  try {
+    return await outputLost(error, terminal);
+  } catch {
+    // Messages are not taken either.
+    return exit.failed;
+  }
 }
 
 /** Input size in bytes above which JavaScriptCore's DFG compiler pays; its FTL compiler does not. */
@@ -71,6 +91,6 @@ export async function run(): Promise<void> {
     process.exitCode = (await asPart(args)) ?? (await restarted(args)) ?? (await main(args, terminal));
     await terminal.settled?.();
   } catch (error) {
-    process.exitCode = ourBug(error, terminal);
+    process.exitCode = await codeOf(error, terminal);
   }
 }

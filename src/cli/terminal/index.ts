@@ -134,10 +134,15 @@ function isTerminal(descriptor: number): boolean {
   }
 }
 
-/** Exits quietly when the reader, such as `head`, has closed the pipe. */
+/** A standard stream that takes no more, such as a file on a full disk: what was to be written is lost, and the program ends. */
+export class OutputFailure extends Error {
+  override readonly name = 'OutputFailure';
+}
+
+/** Exits quietly when the reader, such as `head`, has closed the pipe. Throws OutputFailure for any other reason not to write. */
 function stopAtBrokenPipe(error: unknown): void {
-  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
-  process.exit();
+  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
+  throw new OutputFailure(failureOf('', error).why);
 }
 
 /** Writes every byte, and waits for a slow reader. */
