@@ -18,24 +18,10 @@ function ourBug(error: unknown, terminal: Terminal): number {
   return exit.ourBug;
 }
 
-/** Reports that results are lost. */
-async function outputLost({ message }: OutputFailure, terminal: Terminal): Promise<number> {
-  const [{ Diagnostics }, { writeDiagnostics }] = await Promise.all([import('../base/diagnostic.ts'), import('./terminal/render.ts')]);
-  const diagnostics = new Diagnostics();
-  diagnostics.report('CM5031', { path: 'standard output', why: message });
-  writeDiagnostics(diagnostics.list, terminal);
-  return exit.failed;
-}
-
 /** What an error that nothing expected comes to: a stream that takes no more, or a bug. */
 async function codeOf(error: unknown, terminal: Terminal): Promise<number> {
   if (!(error instanceof OutputFailure)) return ourBug(error, terminal);
-  try {
-    return await outputLost(error, terminal);
-  } catch {
-    // Messages are not taken either.
-    return exit.failed;
-  }
+  return (await import('./terminal/output-lost.ts')).reportOutputLost(error.message, terminal);
 }
 
 /** Input size in bytes above which JavaScriptCore's DFG compiler pays; its FTL compiler does not. */
