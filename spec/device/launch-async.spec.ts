@@ -170,7 +170,7 @@ test('short launches do not wait for the end of a long one, which gets its worke
   const rig = rigOf(text, { threads: 2 });
   const [long, short] = [rig.words(1), rig.words(1)];
   let isOver = false;
-  const pending = rig.start('slow', { blocks: 2000, threads: 64 }, long, 4000);
+  const pending = rig.start('slow', { blocks: 2000, threads: 64 }, long, 12_000);
   const end = pending.done.then((result) => {
     isOver = true;
     return result;
