@@ -5,7 +5,7 @@ import { helperWord } from './helper/start.ts';
 import { shareWord } from './jobs/protocol.ts';
 import { main } from './main.ts';
 import { exit } from './terminal/exit.ts';
-import { OutputFailure, processTerminal, type Terminal } from './terminal/index.ts';
+import { isOutputFailure, processTerminal, type Terminal } from './terminal/index.ts';
 
 /** Reports an internal error in one paragraph; `CUMETAL_TRACE=1` adds the stack. */
 function ourBug(error: unknown, terminal: Terminal): number {
@@ -20,7 +20,7 @@ function ourBug(error: unknown, terminal: Terminal): number {
 
 /** What an error that nothing expected comes to: a stream that takes no more, or a bug. */
 async function codeOf(error: unknown, terminal: Terminal): Promise<number> {
-  if (!(error instanceof OutputFailure)) return ourBug(error, terminal);
+  if (!isOutputFailure(error)) return ourBug(error, terminal);
   return (await import('./terminal/output-lost.ts')).reportOutputLost(error.message, terminal);
 }
 

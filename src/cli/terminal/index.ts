@@ -139,6 +139,9 @@ export class OutputFailure extends Error {
   override readonly name = 'OutputFailure';
 }
 
+/** Whether a thrown value is one: by its name, since a process may have two of the class. */
+export const isOutputFailure = (thrown: unknown): thrown is OutputFailure => thrown instanceof Error && thrown.name === 'OutputFailure';
+
 /** Exits quietly when the reader, such as `head`, has closed the pipe. Throws OutputFailure for any other reason not to write. */
 function stopAtBrokenPipe(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit();
