@@ -19,12 +19,10 @@ export interface DoubleTileForm {
 export const doublePitch = ({ lines, depth, isAlong }: DoubleTileForm): number => (isAlong ? depth : lines) + 4;
 
 /** The copies of a tile from an index of k on: 16 bytes at a time where memory is aligned and the tile whole, else 8. What is beyond the factor is 0. */
-export function doubleCopies(
-  { lines, depth, isAlong, threads }: DoubleTileForm,
-  from: FactorFrom,
-): (to: Pointer<'f64', 'shared'>, k: Word) => void {
+export function doubleCopies(form: DoubleTileForm, from: FactorFrom): (to: Pointer<'f64', 'shared'>, k: Word) => void {
+  const { lines, depth, isAlong, threads } = form;
   const [rows, across] = isAlong ? [lines, depth] : [depth, lines];
-  const tilePitch = across + 4;
+  const tilePitch = doublePitch(form);
   const pitch = from.pitch.mul(8);
   const isInside = from.start.and(15).eq(0).and(from.pitch.and(1).eq(0)).and(from.line.add(lines).le(from.lines));
   /** The place of a thread in rows of so many elements, and how many copies it makes. */

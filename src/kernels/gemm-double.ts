@@ -25,16 +25,17 @@ import {
   u32,
   u64,
   type Value,
-  type Variable,
   waitCopies,
   warpIndex,
   when,
 } from '../build/index.ts';
 import { type DoubleTileForm, doubleCopies, doublePitch } from './gemm-double-copies.ts';
 import { type GemmArguments, type GemmInside, type GemmOptions, gemmParameters, gemmPlan } from './gemm-plan.ts';
-import { storeWide, type TakeWide } from './gemm-store-wide.ts';
+import { storeWide } from './gemm-store-wide.ts';
 import { refuse } from './refuse.ts';
 import { named, portable, routine } from './routine.ts';
+import { advance } from './stages.ts';
+import { eachPair } from './sum-pairs.ts';
 
 type Word = Value<'u32'>;
 type Shared = Pointer<'f64', 'shared'>;
@@ -152,17 +153,13 @@ function body(p: GemmInside, form: Form): void {
       });
     }
   });
-  const finish = (visit: (take: TakeWide) => void): void =>
-    storeWide(p, { kind: 'f64', activation: 'identity', tile }, { row, column, batch }, visit);
-  finish((take) =>
+  storeWide(p, { kind: 'f64', activation: 'identity', tile }, { row, column, batch }, (take) =>
     sums.forEach((line, i) => {
       line.forEach((sum, j) => {
-        const found: { value: Variable<'f64'>; row: Word; column: Word }[] = [];
-        eachElement(sum, (value, r, c) => found.push({ value, row: r, column: c }));
-        for (let e = 0; e < found.length; e += 2) {
-          const pair = [found[e]!.value, found[e + 1]!.value] as unknown as Parameters<TakeWide>[0];
-          take(pair, top.add(found[e]!.row).add(m * i), side.add(found[e]!.column).add(n * j));
-        }
+        eachPair(
+          (visit) => eachElement(sum, visit as never),
+          (values, r, c) => take(values, top.add(r).add(m * i), side.add(c).add(n * j)),
+        );
       });
     }),
   );
@@ -176,10 +173,6 @@ function staged(rounds: Word, stages: number, load: (stage: Word, round: Word) =
     commitCopies();
   });
   const [reading, writing] = [local(u32, 0), local(u32, ahead)];
-  const advance = (stage: Variable<'u32'>): void => {
-    const after = stage.add(1);
-    stage.set(after.eq(stages).select(constant(u32, 0), after));
-  };
   loop(constant(u32, 0), rounds, 1, (round) => {
     waitCopies(ahead - 1);
     // The copies of all threads are there, and the stage that is loaded next is not read any more.
@@ -188,8 +181,8 @@ function staged(rounds: Word, stages: number, load: (stage: Word, round: Word) =
     when(later.lt(rounds), () => load(writing.get(), later));
     commitCopies();
     use(reading.get());
-    advance(reading);
-    advance(writing);
+    advance(reading, stages);
+    advance(writing, stages);
   });
   waitCopies(0);
 }

@@ -30,6 +30,7 @@ import { type CopiedTile, type TileCopies, tileCopies, tilePitch } from './gemm-
 import { type GemmArguments, type GemmInside, type GemmOptions, gemmParameters, gemmPlan } from './gemm-plan.ts';
 import { refuse } from './refuse.ts';
 import { named, portable, routine } from './routine.ts';
+import { advance } from './stages.ts';
 
 type Word = Value<'u32'>;
 type Real = Value<'f32'>;
@@ -150,7 +151,7 @@ function copierOf(p: GemmInside, { tile, transposeA, transposeB, threads }: Form
   };
   const end = (): void => {
     for (const of of copies) of.step();
-    stage.set(nextStage(stage, stages));
+    advance(stage, stages);
     commitCopies();
   };
   return {
@@ -172,8 +173,6 @@ function copierOf(p: GemmInside, { tile, transposeA, transposeB, threads }: Form
     },
   };
 }
-
-const nextStage = (stage: Variable<'u32'>, stages: number): Word => stage.add(1).eq(stages).select(constant(u32, 0), stage.add(1));
 
 function body(p: GemmInside, form: Form): void {
   const { stages, depth, own, rows: tileRows, columns: tileColumns } = form.tile;
@@ -211,7 +210,7 @@ function body(p: GemmInside, form: Form): void {
     for (let k = 0; k < depth; k++) {
       if (k + 1 === depth) {
         arrive();
-        stage.set(nextStage(stage, stages));
+        advance(stage, stages);
       }
       read(k + 1);
       multiply(totals, ...fragments[k % 2]!);

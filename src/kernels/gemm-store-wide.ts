@@ -1,7 +1,8 @@
 /** Stores of sums that are elements of the result as they are: two next to each other at a time. */
-import { local, pointerAt, type Type, u64, type Value, type Variable, v2, vector, when } from '../build/index.ts';
+import { local, pointerAt, type Type, u64, type Value, v2, vector, when } from '../build/index.ts';
 import { type Activation, activations } from './functions.ts';
 import { type GemmInside, sums } from './gemm-plan.ts';
+import type { TakePair } from './sum-pairs.ts';
 
 type Word = Value<'u32'>;
 /** A sum as the body sees it: f32 or f64. */
@@ -20,11 +21,8 @@ interface Corner {
   readonly batch: Value<'u64'>;
 }
 
-/** Stores two sums next to each other, at a row and an even column of the block. */
-export type TakeWide = (values: readonly [Variable<'f32'>, Variable<'f32'>], row: Word, column: Word) => void;
-
 /** Stores sums with the scale, what was there before, the bias and the function. */
-export function storeWide(p: GemmInside, form: Stored, { row, column, batch }: Corner, visit: (take: TakeWide) => void): void {
+export function storeWide(p: GemmInside, form: Stored, { row, column, batch }: Corner, visit: (take: TakePair) => void): void {
   const { kind, activation, tile } = form;
   const sum = sums[kind] as unknown as Type<'f32'>;
   const size = kind === 'f64' ? 8 : 4;
@@ -37,12 +35,12 @@ export function storeWide(p: GemmInside, form: Stored, { row, column, batch }: C
   const isInside = row.add(tile.rows).le(p.m).and(column.add(tile.columns).le(p.n));
   const placeOf = (at: Word, side: Word) => pointerAt(sum, 'global', start.add(at.to(u64).mul(p.ldc).add(side.to(u64)).mul(size)));
   const end = (value: Real): Real => activations[activation](value);
-  const whole: TakeWide = ([first, second], r, c) =>
+  const whole: TakePair = ([first, second], r, c) =>
     placeOf(row.add(r), column.add(c))
       .as(v2(sum))
       .at(0)
       .set(vector(sum, [end(p.alpha.mul(first)), end(p.alpha.mul(second))]));
-  const edge: TakeWide = (values, r, c) => {
+  const edge: TakePair = (values, r, c) => {
     const [at, side] = [row.add(r), column.add(c)];
     when(at.lt(p.m), () => {
       const line = placeOf(at, side);

@@ -1,7 +1,8 @@
 /** Stores of products of halves and bfloats, two elements at a time. */
-import { bf16, f16, f32, local, pack, pointerAt, type Type, u32, u64, type Value, type Variable, when } from '../build/index.ts';
+import { bf16, f16, f32, local, pack, pointerAt, type Type, u32, u64, type Value, when } from '../build/index.ts';
 import { type Activation, activations } from './functions.ts';
 import type { GemmInside, HalfType } from './gemm-plan.ts';
+import type { TakePair } from './sum-pairs.ts';
 
 type Word = Value<'u32'>;
 type Real = Value<'f32'>;
@@ -15,11 +16,8 @@ interface Stored {
   readonly tile: { readonly rows: number; readonly columns: number };
 }
 
-/** Stores two sums next to each other, at a row and a column of the block. */
-export type Take = (values: readonly [Variable<'f32'>, Variable<'f32'>], row: Word, column: Word) => void;
-
 /** Stores sums with the scale, what was there before, the bias and the function. */
-export function storeHalf(p: GemmInside, form: Stored, { row, column, batch }: Corner, visit: (take: Take) => void): void {
+export function storeHalf(p: GemmInside, form: Stored, { row, column, batch }: Corner, visit: (take: TakePair) => void): void {
   const { type, activation, tile } = form;
   const element = elements[type] as unknown as Type<'f16'>;
   const start = (p.c.address() as Value<'u64'>).add(batch.mul(p.strideC).mul(2));
@@ -32,11 +30,11 @@ export function storeHalf(p: GemmInside, form: Stored, { row, column, batch }: C
     const [first, second] = values.map((value) => activations[activation](value).to(element)) as [Value<'f16'>, Value<'f16'>];
     return pack(first, second).as(u32);
   };
-  const whole: Take = (values, r, c) =>
+  const whole: TakePair = (values, r, c) =>
     pointerAt(u32, 'global', placeOf(row.add(r), column.add(c)))
       .at(0)
       .set(word(values.map((value) => p.alpha.mul(value))));
-  const edge: Take = (values, r, c) => {
+  const edge: TakePair = (values, r, c) => {
     const [at, side] = [row.add(r), column.add(c)];
     when(at.lt(p.m).and(side.lt(p.n)), () => {
       const line = pointerAt(element, 'global', placeOf(at, side));

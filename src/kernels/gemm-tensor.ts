@@ -28,7 +28,6 @@ import {
   u32,
   u64,
   type Value,
-  type Variable,
   waitCopies,
   waitGroup,
   warpIndex,
@@ -36,10 +35,12 @@ import {
 } from '../build/index.ts';
 import type { activations } from './functions.ts';
 import { type GemmArguments, type GemmInside, type GemmOptions, gemmParameters, gemmPlan, type HalfType } from './gemm-plan.ts';
-import { storeHalf, type Take } from './gemm-store.ts';
+import { storeHalf } from './gemm-store.ts';
 import { bytesOfTile, factorA, factorsB, fragments, tileDepth, tileLoader } from './gemm-tiles.ts';
 import { refuse } from './refuse.ts';
 import { named, portable, routine } from './routine.ts';
+import { advance } from './stages.ts';
+import { eachPair, type TakePair } from './sum-pairs.ts';
 
 type Word = Value<'u32'>;
 
@@ -128,7 +129,7 @@ function body(p: GemmInside, form: Form): void {
     };
   };
   const rounds = p.k.add(tileDepth - 1).div(tileDepth);
-  const finish = (visit: (take: Take) => void): void => storeHalf(p, form, { row, column, batch }, visit);
+  const finish = (visit: (take: TakePair) => void): void => storeHalf(p, form, { row, column, batch }, visit);
   const load = loader();
   if (form.by === 'mma') byWarps(form, { rounds, at, load, finish });
   else byGroups(form, { rounds, at, load, finish });
@@ -138,7 +139,7 @@ interface Rounds {
   readonly rounds: Word;
   readonly at: (stage: Word) => Word;
   readonly load: (stage: Word, round: Word) => void;
-  readonly finish: (visit: (take: Take) => void) => void;
+  readonly finish: (visit: (take: TakePair) => void) => void;
 }
 
 /** Rounds with copies `ahead` rounds before their use, in as many stages as there are. */
@@ -148,10 +149,6 @@ function staged({ rounds, load }: Rounds, stages: number, ahead: number, use: (s
     commitCopies();
   });
   const [reading, writing] = [local(u32, 0), local(u32, ahead % stages)];
-  const next = (stage: Variable<'u32'>): void => {
-    const after = stage.add(1);
-    stage.set(after.eq(stages).select(constant(u32, 0), after));
-  };
   loop(constant(u32, 0), rounds, 1, (round) => {
     waitCopies(ahead - 1);
     use(reading.get(), () => {
@@ -159,8 +156,8 @@ function staged({ rounds, load }: Rounds, stages: number, ahead: number, use: (s
       when(later.lt(rounds), () => load(writing.get(), later));
       commitCopies();
     });
-    next(reading);
-    next(writing);
+    advance(reading, stages);
+    advance(writing, stages);
   });
 }
 
@@ -192,10 +189,10 @@ function byWarps(form: Form, rounds: Rounds): void {
   rounds.finish((take) =>
     sums.forEach((line, i) => {
       line.forEach((sum, j) => {
-        const found: { value: Variable<'f32'>; row: Word; column: Word }[] = [];
-        eachElement(sum, (value, r, c) => found.push({ value: value as Variable<'f32'>, row: r, column: c }));
-        for (const e of [0, 2])
-          take([found[e]!.value, found[e + 1]!.value], top.add(found[e]!.row).add(16 * i), side.add(found[e]!.column).add(8 * j));
+        eachPair(
+          (visit) => eachElement(sum, visit as never),
+          (values, r, c) => take(values, top.add(r).add(16 * i), side.add(c).add(8 * j)),
+        );
       });
     }),
   );
@@ -221,11 +218,12 @@ function groupProducts({ tile, type, transposeA, transposeB }: Form, top: Word, 
     },
     finish: (): void => {
       waitGroup(0);
-      finish((take) => {
-        const found: { value: Variable<'f32'>; row: Word; column: Word }[] = [];
-        eachGroupElement(sum, (value, r, c) => found.push({ value: value as Variable<'f32'>, row: r, column: c }));
-        for (let e = 0; e < found.length; e += 2) take([found[e]!.value, found[e + 1]!.value], top.add(found[e]!.row), found[e]!.column);
-      });
+      finish((take) =>
+        eachPair(
+          (visit) => eachGroupElement(sum, visit as never),
+          (values, r, c) => take(values, top.add(r), c),
+        ),
+      );
     },
   };
 }

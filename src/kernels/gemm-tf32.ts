@@ -29,7 +29,6 @@ import {
   u32,
   u64,
   type Value,
-  type Variable,
   waitGroup,
   warpIndex,
   when,
@@ -37,10 +36,12 @@ import {
 import type { Activation } from './functions.ts';
 import { type GemmArguments, type GemmInside, type GemmOptions, gemmParameters, gemmPlan } from './gemm-plan.ts';
 import { roundedLoads } from './gemm-rounded.ts';
-import { storeWide, type TakeWide } from './gemm-store-wide.ts';
+import { storeWide } from './gemm-store-wide.ts';
 import { bytesOfTile, fragments, type Quad } from './gemm-tiles.ts';
 import { refuse } from './refuse.ts';
 import { named, portable, routine } from './routine.ts';
+import { advance } from './stages.ts';
+import { eachPair, type TakePair } from './sum-pairs.ts';
 
 type Word = Value<'u32'>;
 
@@ -147,7 +148,7 @@ function body(p: GemmInside, form: Form): void {
       right.store(at(stage).add(bytesOfTile(rows)));
     },
   };
-  const finish = (visit: (take: TakeWide) => void): void =>
+  const finish = (visit: (take: TakePair) => void): void =>
     storeWide(p, { kind: 'tf32', activation: form.activation, tile: form.tile }, { row, column, batch }, visit);
   if (by === 'mma') byWarps(form, rounds, finish);
   else byGroups(form, rounds, finish);
@@ -156,10 +157,6 @@ function body(p: GemmInside, form: Form): void {
 /** Runs all rounds: `use` multiplies the tiles of a stage, and calls `next` where the stage behind is free. */
 function staged({ rounds, load, store }: Rounds, stages: number, use: (stage: Word, next: () => void) => void): void {
   const [reading, writing] = [local(u32, 0), local(u32, 1 % stages)];
-  const advance = (stage: Variable<'u32'>): void => {
-    const after = stage.add(1);
-    stage.set(after.eq(stages).select(constant(u32, 0), after));
-  };
   when(rounds.gt(0), () => {
     load(constant(u32, 0));
     store(constant(u32, 0));
@@ -170,8 +167,8 @@ function staged({ rounds, load, store }: Rounds, stages: number, use: (stage: Wo
       when(round.add(1).lt(rounds), () => store(writing.get()));
       when(round.add(2).lt(rounds), () => load(round.add(2)));
     });
-    advance(reading);
-    advance(writing);
+    advance(reading, stages);
+    advance(writing, stages);
   });
 }
 
@@ -182,7 +179,7 @@ const factor = <W extends 'a' | 'b'>(which: W, registers: readonly Value<'b32'>[
 });
 const factorsB = ([a, b, c, d]: Quad): readonly [Factor<'tf32', 'b'>, Factor<'tf32', 'b'>] => [factor('b', [a, b]), factor('b', [c, d])];
 
-function byWarps({ tile }: Form, rounds: Rounds, finish: (visit: (take: TakeWide) => void) => void): void {
+function byWarps({ tile }: Form, rounds: Rounds, finish: (visit: (take: TakePair) => void) => void): void {
   const [warpRows, warpColumns] = tile.warp ?? usual.mma.warp;
   const across = tile.columns / warpColumns;
   const warp = warpIndex();
@@ -211,16 +208,16 @@ function byWarps({ tile }: Form, rounds: Rounds, finish: (visit: (take: TakeWide
   finish((take) =>
     sums.forEach((line, i) => {
       line.forEach((sum, j) => {
-        const found: { value: Variable<'f32'>; row: Word; column: Word }[] = [];
-        eachElement(sum, (value, r, c) => found.push({ value, row: r, column: c }));
-        for (const e of [0, 2])
-          take([found[e]!.value, found[e + 1]!.value], top.add(found[e]!.row).add(16 * i), side.add(found[e]!.column).add(8 * j));
+        eachPair(
+          (visit) => eachElement(sum, visit),
+          (values, r, c) => take(values, top.add(r).add(16 * i), side.add(c).add(8 * j)),
+        );
       });
     }),
   );
 }
 
-function byGroups({ tile }: Form, rounds: Rounds, finish: (visit: (take: TakeWide) => void) => void): void {
+function byGroups({ tile }: Form, rounds: Rounds, finish: (visit: (take: TakePair) => void) => void): void {
   const top = threadIndex().shr(7).mul(64);
   const sum = groupAccumulator('tf32', tile.columns);
   const describe = (from: Word, step: number): Value<'u64'> =>
@@ -238,9 +235,10 @@ function byGroups({ tile }: Form, rounds: Rounds, finish: (visit: (take: TakeWid
     waitGroup(1);
   });
   waitGroup(0);
-  finish((take) => {
-    const found: { value: Variable<'f32'>; row: Word; column: Word }[] = [];
-    eachGroupElement(sum, (value, r, c) => found.push({ value, row: r, column: c }));
-    for (let e = 0; e < found.length; e += 2) take([found[e]!.value, found[e + 1]!.value], top.add(found[e]!.row), found[e]!.column);
-  });
+  finish((take) =>
+    eachPair(
+      (visit) => eachGroupElement(sum, visit),
+      (values, r, c) => take(values, top.add(r), c),
+    ),
+  );
 }

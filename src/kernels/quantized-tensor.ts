@@ -51,6 +51,7 @@ import {
 } from './quantized-multiply.ts';
 import { refuse } from './refuse.ts';
 import { blocksFor, named, type Plan, portable, type Routine, routine } from './routine.ts';
+import { advance } from './stages.ts';
 
 type Real = Value<'f32'>;
 type Word = Value<'u32'>;
@@ -244,12 +245,11 @@ function body(p: Inside, form: Form): void {
   const slots = stages - 1;
   const own = dynamicShared(u8).add(warpIndex().mul(stages * tileRows * form.pitch));
   const [writing, reading] = [local(u32, 0), local(u32, 0)];
-  const next = (slot: Variable<'u32'>): void => slot.set(slot.add(1).eq(stages).select(constant(u32, 0), slot.add(1)));
   const fetch = (): void => {
     when(ahead.group.lt(groups).and(ahead.unit.lt(units)), () => copies.copy(own.add(writing.mul(tileRows * form.pitch)), ahead.unit));
     commitCopies();
     forward(ahead, copies);
-    next(writing);
+    advance(writing, stages);
   };
   loop(0, slots, 1, fetch);
   const whole = form.codes.integers ? spreadDigits(p, form) : undefined;
@@ -277,7 +277,7 @@ function body(p: Inside, form: Form): void {
       syncWarp();
       fetch();
       when(now.unit.lt(units), () => use(own.add(reading.mul(tileRows * form.pitch))));
-      next(reading);
+      advance(reading, stages);
       forward(now);
     });
     finish();
