@@ -5,7 +5,7 @@ newline='
 '
 
 # The helper's folder of pipes, and the words of a command that reads one PTX file. Prints what the command prints, and ends the shell with its code.
-# Returns where anything is unusual: then nothing was printed, and the program does the work itself.
+# Returns where anything is unusual, before it prints, or where the output takes no more: the program does the work itself.
 ask_helper() {
   pipes=$1
   shift
@@ -41,7 +41,8 @@ ask_helper() {
   [ -z "$part" ] || [ ! -e "$part" ] || rm -f "$part"
   [ -n "$code" ] || return 0
   printf '%s' "$err" >&2
-  printf '%s' "$out"
+  # Where the output takes no more, the program meets the same problem, and reports it.
+  { printf '%s' "$out"; } 2>/dev/null || return 0
   exit "$code"
 }
 
@@ -66,7 +67,7 @@ find_files() {
     /*) path=$to ;;
     *) path=$PWD/$to ;;
   esac
-  # The program has this number too, and names of its own with it.
+  # The program has the same process number, and makes names `.cumetal-$$-…` with it.
   part=${path%/*}/.cumetal-0-$$.new
   [ ! -L "$path" ] || return 1
   [ ! -e "$path" ] || { [ -f "$path" ] && [ -w "$path" ]; }

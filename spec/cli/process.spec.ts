@@ -1,12 +1,13 @@
 /** The command line as a process: exit codes, which stream says what, and no stack trace for any input. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readNpy } from '../../src/runtime/index.ts';
 import { cliProcess, type ProcessOptions, program, type Ran } from '../support/cli.ts';
+import { need } from '../support/need.ts';
 
 const test = suite('cli/process');
 
@@ -354,8 +355,7 @@ test('a file may be a pipe, as `<(…)` of a shell is', () => {
   assert.is(status, 0);
 });
 
-test('a stream that takes no more is an error, not a bug', () => {
-  if (!existsSync('/dev/full')) return;
+need(test, ['full-device'], 'a stream that takes no more is an error, not a bug', () => {
   const shell = (redirections: string): Ran => {
     const { status, stdout, stderr } = spawnSync('sh', ['-c', `"$@" ${redirections}`, 'sh', ...program, 'check', 'affine.ptx'], {
       cwd: folder,

@@ -20,6 +20,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { exampleNames, examplesFolder } from '../support/examples.ts';
 import { programOf, singleFileProgram } from '../support/installed.ts';
+import { need } from '../support/need.ts';
 
 const test = suite('dist/helper');
 const folder = mkdtempSync(join(tmpdir(), 'cumetal-spec-'));
@@ -197,6 +198,17 @@ test('a shell asks by itself: the same files, permissions, messages and codes', 
     for (const [i, line] of lines.entries()) assert.equal(seen(line, ''), expected[i], line.join(' '));
   });
   assert.is(count, 2 * lines.length);
+});
+
+need(test, ['full-device'], 'a shell whose output takes no more leaves the report of that to the program', () => {
+  const text = join(examplesFolder, 'vector_add.ptx');
+  const line = ['-c', '"$@" >/dev/full', 'sh', ...program, 'check', text];
+  const count = servedTo(() => {
+    const { status, stderr } = spawnSync('sh', line, { cwd: folder, encoding: 'utf8', env: { ...own, ...byShell, CUMETAL_HELPER: '' } });
+    assert.is(stderr, 'error[CM5031]: cannot write `standard output`: the disk is full\n');
+    assert.is(status, 1);
+  });
+  assert.ok(count >= 1);
 });
 
 test('a shell leaves to the program what is unusual', () => {

@@ -10,13 +10,13 @@ import { findPackage } from '../../src/toolchain/index.ts';
 
 /**
  * What a test needs: a program on the PATH, `oracle`, the folder with the independent AIR oracle, `arm64-bun`, `fake-metal`, `linux-cc`,
- * `sysroot`, the libraries of host code, `cuda-libraries`, those of CUDA, `wasm-clang`, the compiler of CUDA programs, or `cccl`, the headers of NVIDIA's CUB and Thrust.
+ * `full-device`, a file that takes nothing, `sysroot`, the libraries of host code, `cuda-libraries`, those of CUDA, `wasm-clang`, the compiler of CUDA programs, or `cccl`, the headers of NVIDIA's CUB and Thrust.
  */
 export type Need = string;
 
 /** What CI may lack: NVIDIA's tools, a second browser, an emulator with an arm64 Bun to run in it, and a fake Metal on a Mac, which has a real one. */
 const optional = new Set(['nvcc', 'ptxas', 'firefox-esr', 'qemu-aarch64-static', 'aarch64-linux-gnu-gcc', 'arm64-bun']);
-if (process.platform !== 'linux') for (const name of ['fake-metal', 'linux-cc']) optional.add(name);
+if (process.platform !== 'linux') for (const name of ['fake-metal', 'full-device', 'linux-cc']) optional.add(name);
 
 /** The folder of the AIR oracle; `CUMETAL_ORACLE` names another. */
 export const oracleFolder = process.env.CUMETAL_ORACLE || join(import.meta.dirname, '../oracle/air');
@@ -42,9 +42,10 @@ export function has(need: Need): boolean {
   if (need === 'cuda-libraries') return existsSync(join(sysroot, '../libraries/libcublas.a'));
   // `real.ts` reads them.
   if (need === 'real-metallibs') return Boolean(process.env.CUMETAL_REAL_METALLIBS);
-  // Its messages are written in the assembler of Linux.
+  if (need === 'full-device') return existsSync('/dev/full');
   // Programs of the machine, with libraries that are loaded before them.
   if (need === 'linux-cc') return process.platform === 'linux' && process.arch === 'x64' && Bun.which('cc') !== null;
+  // Its messages are written in the assembler of Linux.
   if (need === 'fake-metal') return process.platform === 'linux' && Bun.which('cc') !== null;
   return need === 'arm64-bun' ? arm64Bun() !== undefined : Bun.which(need) !== null;
 }
