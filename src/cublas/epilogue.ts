@@ -76,9 +76,18 @@ export const ends: Readonly<Record<Epilogue, End>> = {
   BGRADB: { bias: 'ofB' },
 };
 
+/** Whether `aux` is a mask of bits, and not of the type of D. */
+const isMask = (how: NonNullable<End['aux']>): boolean => how === 'relu' || how === 'reluBack';
+
 const types = { f32, f64, f16, bf16 } as const;
 /** The types of D for which these epilogues are there. */
 export type EndType = keyof typeof types;
+/** The elements of D, and the sums, as the body of a kernel sees them. */
+const typesOf = (type: EndType): { readonly element: Type<'f32'>; readonly sum: Type<'f32'> } => ({
+  element: types[type] as unknown as Type<'f32'>,
+  sum: (type === 'f64' ? f64 : f32) as unknown as Type<'f32'>,
+});
+
 const threads = 256;
 /** The bits of a word of a mask. */
 const wordBits = 32;
@@ -96,23 +105,22 @@ interface Inside {
 
 /** A kernel over the elements of D in columns, or with a mask over parts of 32 rows; batches are along z. */
 function auxKernel(type: EndType, how: NonNullable<End['aux']>) {
-  const element = types[type] as unknown as Type<'f32'>;
-  const sum = (type === 'f64' ? f64 : f32) as unknown as Type<'f32'>;
-  const isMask = how === 'relu' || how === 'reluBack';
+  const { element, sum } = typesOf(type);
+  const hasBits = isMask(how);
   const words = { m: s64, n: s64, ld: s64, auxLd: s64, strideD: s64, auxStride: s64 };
   return kernelOf(
     `cublas_lt_${how}_${type}`,
-    { d: ptr(element), aux: ptr((isMask ? u32 : element) as Type<'f32'>), ...words },
+    { d: ptr(element), aux: ptr((hasBits ? u32 : element) as Type<'f32'>), ...words },
     (p: Inside) => {
       const batch = blockIndex('z').to(s64);
-      const [d, aux] = [p.d.add(batch.mul(p.strideD)), p.aux.add(batch.mul(isMask ? p.auxStride.shr(5) : p.auxStride))];
-      const per = isMask ? wordBits : 1;
+      const [d, aux] = [p.d.add(batch.mul(p.strideD)), p.aux.add(batch.mul(hasBits ? p.auxStride.shr(5) : p.auxStride))];
+      const per = hasBits ? wordBits : 1;
       const parts = p.m.add(per - 1).div(per);
       loop(blockIndex().mad(threads, threadIndex()).to(s64), parts.mul(p.n), gridSize('x').mul(threads).to(s64), (i) => {
         const column = i.div(parts);
         const part = i.sub(column.mul(parts));
         const line = d.add(column.mul(p.ld));
-        if (!isMask) return byArgument(how, { place: line.at(part), aux: aux.at(column.mul(p.auxLd).add(part)), element });
+        if (!hasBits) return byArgument(how, { place: line.at(part), aux: aux.at(column.mul(p.auxLd).add(part)), element });
         const word = (aux as unknown as Pointer<'u32', 'global'>).at(column.mul(p.auxLd.shr(5)).add(part));
         const bits = local(u32, how === 'relu' ? 0 : word.get());
         loop(0, wordBits, 1, (bit) => {
@@ -167,8 +175,7 @@ interface Summed {
 
 /** Sums of `length` elements that are `along` apart, for each of `count` that are `step` apart: 32 of them by a block, each by eight threads. */
 function sumsKernel(type: EndType) {
-  const element = types[type] as unknown as Type<'f32'>;
-  const sum = (type === 'f64' ? f64 : f32) as unknown as Type<'f32'>;
+  const { element, sum } = typesOf(type);
   const [side, parts] = [32, threads / 32];
   return kernelOf(
     `cublas_lt_sums_${type}`,
@@ -227,15 +234,15 @@ export function assertAuxiliary(name: string, epilogue: Epilogue, given: Auxilia
   const { aux, auxLd = 0, auxBatchStride = 0 } = given;
   if ((how !== undefined) !== (aux !== undefined)) refuse(name, `the epilogue ${epilogue} ${how ? 'needs' : 'has no'} \`aux\``);
   if (how === undefined) return;
-  const isMask = how === 'relu' || how === 'reluBack';
-  const multiple = isMask ? 128 : 8;
+  const hasBits = isMask(how);
+  const multiple = hasBits ? 128 : 8;
   assertWhole(name, { auxLd }, Math.max(1, m));
   assertStrides(name, { auxBatchStride });
   if (auxLd % multiple !== 0 || auxBatchStride % multiple !== 0)
     refuse(name, `\`auxLd\` and \`auxBatchStride\` are no multiples of ${multiple}`);
   const part = partOf(aux);
   const end = m === 0 || n === 0 || batch === 0 ? 0 : (batch - 1) * auxBatchStride + (n - 1) * auxLd + m;
-  const needed = isMask ? Math.ceil(end / wordBits) * 4 : undefined;
+  const needed = hasBits ? Math.ceil(end / wordBits) * 4 : undefined;
   if (part && (needed === undefined ? part.length < end : part.byteLength < needed))
     refuse(name, `\`aux\` has ${part.byteLength} bytes, and ${needed ?? `${end} elements`} are needed`);
 }
@@ -245,9 +252,9 @@ export function runAuxiliary(handle: CublasHandle, how: NonNullable<End['aux']>,
   const { m, n, d, ld, stride, batch } = of;
   if (m === 0 || n === 0 || batch === 0) return;
   const { aux, auxLd = 0, auxBatchStride = 0 } = given;
-  const isMask = how === 'relu' || how === 'reluBack';
-  const memory = isMask ? partOf(aux)!.part(0, partOf(aux)!.length).as('u32') : aux;
-  const items = (isMask ? Math.ceil(m / wordBits) : m) * n;
+  const hasBits = isMask(how);
+  const memory = hasBits ? partOf(aux)!.part(0, partOf(aux)!.length).as('u32') : aux;
+  const items = (hasBits ? Math.ceil(m / wordBits) : m) * n;
   const args = { d, aux: memory, m, n, ld, auxLd, strideD: stride, auxStride: auxBatchStride };
   launch(handle, auxKernel(type, how), [Math.min(4096, Math.ceil(items / threads)), 1, batch], threads, args);
 }

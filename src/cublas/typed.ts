@@ -12,7 +12,6 @@ import {
   refuse,
   type Scalar,
 } from './handle.ts';
-
 import { gemmStridedBatched, tileOfProduct } from './product.ts';
 
 /** The type of the elements of a matrix: `c32` and `c64` are pairs of f32 and of f64. */
