@@ -4,15 +4,27 @@
  * `random-ptx.ts` are loaded and nothing is known of them. Each program has a twin that loads its constants, which has to give the same.
  */
 import { splitMix64 } from '../../src/runtime/rand.ts';
-import { floatOf, inputWords, isGuardable, nans, registerOf, type ScalarForm } from './random-ptx.ts';
+import {
+  bytesLeft,
+  bytesOf,
+  type Counts,
+  type DataKind,
+  declared,
+  floatOf,
+  inputWords,
+  isGuardable,
+  type Kind,
+  letters,
+  nans,
+  registerOf,
+  type ScalarForm,
+  statementsOf,
+  tailOf,
+} from './random-ptx.ts';
 
-const counts = { b16: 8, b32: 12, b64: 6, pred: 4 } as const;
-type Kind = keyof typeof counts;
-type Data = Exclude<Kind, 'pred'>;
-const letters: Record<Kind, string> = { b16: 'h', b32: 'r', b64: 'w', pred: 'p' };
-const bytesOf = (kind: Data): number => Number(kind.slice(1)) / 8;
-/** Bytes that a thread leaves: its registers, of predicates as words. */
-export const narrowBytes = 2 * counts.b16 + 4 * counts.b32 + 8 * counts.b64 + 4 * counts.pred;
+const counts: Counts = { b16: 8, b32: 12, b64: 6, pred: 4 };
+/** Bytes that a thread leaves. */
+export const narrowBytes = bytesLeft(counts);
 
 /** A program, and what its twin loads. */
 export interface NarrowProgram {
@@ -69,7 +81,7 @@ class Maker {
     this.#head();
     const steps = 10 + this.#pick(24);
     for (let i = 0; i < steps; i++) this.#step();
-    this.#tail();
+    for (const line of tailOf(counts)) this.#emit(line);
     const lines = this.#lines.map((line) => {
       if (typeof line === 'string') return line;
       const { bits, index } = line;
@@ -78,11 +90,10 @@ class Maker {
         ? `mov.b${bits} ${name}, 0x${this.#constants[index]!.value.toString(16)};`
         : `ld.global.b${bits} ${name}, [%kb+${8 * index}];`;
     });
-    const registers = (Object.keys(counts) as Kind[]).map((kind) => `.reg .${kind} %${letters[kind]}<${counts[kind]}>;`);
     const text = [
       '.version 9.0\n.target sm_90\n.address_size 64',
       '.visible .entry fuzz(.param .u64 pin, .param .u64 pout, .param .u64 pk)\n{',
-      registers.join(' '),
+      declared(counts),
       this.#constants.map(({ bits }, i) => `.reg .b${bits} %k${bits}_${i};`).join(' '),
       '.reg .pred %done; .reg .b32 %n, %m, %me, %s, %t; .reg .b64 %in, %out, %at, %kb; .reg .b32 %c<8>; .reg .b16 %t16;',
       '.local .align 16 .b8 lo[64]; .shared .align 16 .b8 sh[2048];',
@@ -156,22 +167,6 @@ class Maker {
     for (let i = 0; i < counts.pred; i++) this.#emit(`setp.lt.s32 %p${i}, %r${i}, %r${i + 4};`);
   }
 
-  #tail(): void {
-    this.#emit(`mul.lo.u32 %m, %me, ${narrowBytes}; cvt.u64.u32 %at, %m; add.u64 %at, %at, %out;`);
-    let at = 0;
-    const store = (kind: Data, register: string): void => {
-      this.#emit(`st.global.${kind} [%at+${at}], ${register};`);
-      at += bytesOf(kind);
-    };
-    for (const kind of ['b64', 'b32'] as const) for (let i = 0; i < counts[kind]; i++) store(kind, `%${letters[kind]}${i}`);
-    for (let i = 0; i < counts.pred; i++) {
-      this.#emit(`selp.u32 %m, 1, 0, %p${i};`);
-      store('b32', '%m');
-    }
-    for (let i = 0; i < counts.b16; i++) store('b16', `%h${i}`);
-    this.#emit('ret;');
-  }
-
   #step(): void {
     const kind = this.#pick(24);
     if (kind < 8) this.#scalar();
@@ -200,10 +195,7 @@ class Maker {
       names['abcefg'[i]!] = this.#operand(kind as Kind);
     });
     if (this.#pick(12) === 0 && form.operands.length > 1 && form.operands[0] === form.operands[1]) names.b = names.a!;
-    const statements = form.form.split(';').map((statement) => {
-      const [, opcode, operands] = /^\s*(\S+)\s+(.*)$/.exec(statement)!;
-      return `${opcode} ${operands!.replace(/(?<![.\w%])(done|[a-g])(?!\w)/g, (name) => names[name] ?? name)};`;
-    });
+    const statements = statementsOf(form, names);
     const float = floatOf(form);
     const guard = statements.length === 1 && isGuardable(form) ? this.#guard() : '';
     if (float) statements.push(this.#withoutNan(d, float));
@@ -344,7 +336,7 @@ class Maker {
       ...(['u64', 's64'] as const).map((type) => [type, 'b64'] as const),
       ...(['u16', 's16'] as const).map((type) => [type, 'b16'] as const),
     ];
-    const [type, kind] = this.#of<readonly [string, Data]>(...wide, ['f32', 'b32'], ['f64', 'b64']);
+    const [type, kind] = this.#of<readonly [string, DataKind]>(...wide, ['f32', 'b32'], ['f64', 'b64']);
     const ofFloats = ['lt', 'le', 'gt', 'ge', 'eq', 'ne', 'ltu', 'leu', 'gtu', 'geu', 'equ', 'neu', 'num', 'nan'];
     const ops = type.startsWith('f') ? ofFloats : ofFloats.slice(0, 6);
     const other = this.#constant((8 * bytesOf(kind)) as 16 | 32 | 64);
@@ -413,7 +405,7 @@ class Maker {
   #access(space: 'shared' | 'local', size: number): void {
     const type = this.#of('u8', 's8', 'u16', 's16', 'b32', 'b64');
     const bytes = Number(type.slice(1)) / 8;
-    const kind: Data = bytes === 8 ? 'b64' : bytes === 4 ? 'b32' : this.#of('b16', 'b32');
+    const kind: DataKind = bytes === 8 ? 'b64' : bytes === 4 ? 'b32' : this.#of('b16', 'b32');
     const known = this.#pick(2) ? `[%s+${bytes * this.#pick(size / bytes)}]` : undefined;
     if (known === undefined) this.#emit(`and.b32 %m, ${this.#any('b32')}, ${size - bytes}; add.u32 %m, %m, %s;`);
     const place = known ?? '[%m]';

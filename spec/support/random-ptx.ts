@@ -19,11 +19,45 @@ export const threads = 64;
 /** Words of the input, which all programs share. */
 export const inputWords = 1024;
 
-const counts = { b16: 8, b32: 10, b64: 6, pred: 4 } as const;
-type Kind = keyof typeof counts;
-const letters: Record<Kind, string> = { b16: 'h', b32: 'r', b64: 'w', pred: 'p' };
+/** How many registers of each kind a program has. */
+export type Counts = Readonly<Record<Kind, number>>;
+export type Kind = 'b16' | 'b32' | 'b64' | 'pred';
+export type DataKind = Exclude<Kind, 'pred'>;
+export const letters: Readonly<Record<Kind, string>> = { b16: 'h', b32: 'r', b64: 'w', pred: 'p' };
+export const bytesOf = (kind: DataKind): number => Number(kind.slice(1)) / 8;
 /** Bytes that a thread leaves: its registers, of predicates as words. */
-export const bytesOfThread = 2 * counts.b16 + 4 * counts.b32 + 8 * counts.b64 + 4 * counts.pred;
+export const bytesLeft = ({ b16, b32, b64, pred }: Counts): number => 2 * b16 + 4 * b32 + 8 * b64 + 4 * pred;
+
+const counts: Counts = { b16: 8, b32: 10, b64: 6, pred: 4 };
+export const bytesOfThread = bytesLeft(counts);
+
+/** The declarations of the registers of a program. */
+export const declared = (of: Counts): string =>
+  (Object.keys(of) as Kind[]).map((kind) => `.reg .${kind} %${letters[kind]}<${of[kind]}>;`).join(' ');
+
+/** The end of a program: each thread leaves its registers. */
+export function tailOf(of: Counts): string[] {
+  const lines = [`mul.lo.u32 %m, %me, ${bytesLeft(of)}; cvt.u64.u32 %at, %m; add.u64 %at, %at, %out;`];
+  let at = 0;
+  const store = (kind: DataKind, register: string): void => {
+    lines.push(`st.global.${kind} [%at+${at}], ${register};`);
+    at += bytesOf(kind);
+  };
+  for (const kind of ['b64', 'b32'] as const) for (let i = 0; i < of[kind]; i++) store(kind, `%${letters[kind]}${i}`);
+  for (let i = 0; i < of.pred; i++) {
+    lines.push(`selp.u32 %m, 1, 0, %p${i};`);
+    store('b32', '%m');
+  }
+  for (let i = 0; i < of.b16; i++) store('b16', `%h${i}`);
+  return [...lines, 'ret;'];
+}
+
+/** The statements of a form with registers in the place of its letters. */
+export const statementsOf = ({ form }: ScalarForm, names: Readonly<Record<string, string>>): string[] =>
+  form.split(';').map((statement) => {
+    const [, opcode, operands] = /^\s*(\S+)\s+(.*)$/.exec(statement)!;
+    return `${opcode} ${operands!.replace(/(?<![.\w%])(done|[a-g])(?!\w)/g, (name) => names[name] ?? name)};`;
+  });
 
 /** Whether devices agree on all bits of a form's result, NaNs aside. */
 export function isExactForm({ ptx, form }: ScalarForm): boolean {
@@ -92,7 +126,7 @@ class Maker {
     this.#head();
     const steps = Math.min(most, 8 + this.#pick(16));
     for (let i = 0; i < steps; i++) this.#step();
-    this.#tail();
+    this.#emit(...tailOf(counts));
     return [
       '.version 9.0\n.target sm_90\n.address_size 64',
       ...this.#functions,
@@ -105,8 +139,7 @@ class Maker {
   }
 
   #registers(): string {
-    const kinds = (Object.keys(counts) as Kind[]).map((kind) => `.reg .${kind} %${letters[kind]}<${counts[kind]}>;`);
-    return `${kinds.join(' ')}\n.reg .pred %done; .reg .b32 %n, %m, %me, %s; .reg .b64 %in, %out, %at, %ad, %gl; .reg .b32 %c<8>;`;
+    return `${declared(counts)}\n.reg .pred %done; .reg .b32 %n, %m, %me, %s; .reg .b64 %in, %out, %at, %ad, %gl; .reg .b32 %c<8>;`;
   }
 
   #pick(count: number): number {
@@ -126,30 +159,13 @@ class Maker {
     this.#emit('ld.param.u64 %in, [pin]; ld.param.u64 %out, [pout];', 'mov.u32 %me, %tid.x;');
     this.#emit(`mad.lo.u32 %n, %me, ${2 * this.#pick(16) + 4}, ${4 * this.#pick(200)};`);
     let at = 0;
-    const load = (kind: Exclude<Kind, 'pred'>, i: number): void => {
-      const size = Number(kind.slice(1)) / 8;
+    const load = (kind: DataKind, i: number): void => {
       this.#emit(`add.u32 %m, %n, ${at}; and.b32 %m, %m, ${4 * inputWords - 8}; cvt.u64.u32 %at, %m; add.u64 %at, %at, %in;`);
       this.#emit(`ld.global.${kind} %${letters[kind]}${i}, [%at];`);
-      at += Math.max(4, size);
+      at += Math.max(4, bytesOf(kind));
     };
     for (const kind of ['b16', 'b32', 'b64'] as const) for (let i = 0; i < counts[kind]; i++) load(kind, i);
     for (let i = 0; i < counts.pred; i++) this.#emit(`setp.lt.s32 %p${i}, %r${i}, %r${i + 4};`);
-  }
-
-  #tail(): void {
-    this.#emit(`mul.lo.u32 %m, %me, ${bytesOfThread}; cvt.u64.u32 %at, %m; add.u64 %at, %at, %out;`);
-    let at = 0;
-    const store = (kind: Exclude<Kind, 'pred'>, register: string): void => {
-      this.#emit(`st.global.${kind} [%at+${at}], ${register};`);
-      at += Number(kind.slice(1)) / 8;
-    };
-    for (const kind of ['b64', 'b32'] as const) for (let i = 0; i < counts[kind]; i++) store(kind, `%${letters[kind]}${i}`);
-    for (let i = 0; i < counts.pred; i++) {
-      this.#emit(`selp.u32 %m, 1, 0, %p${i};`);
-      store('b32', '%m');
-    }
-    for (let i = 0; i < counts.b16; i++) store('b16', `%h${i}`);
-    this.#emit('ret;');
   }
 
   #step(): void {
@@ -174,10 +190,7 @@ class Maker {
     form.operands.forEach((kind, i) => {
       names['abcefg'[i]!] = this.#any(kind as Kind);
     });
-    const statements = form.form.split(';').map((statement) => {
-      const [, opcode, operands] = /^\s*(\S+)\s+(.*)$/.exec(statement)!;
-      return `${opcode} ${operands!.replace(/(?<![.\w%])(done|[a-g])(?!\w)/g, (name) => names[name] ?? name)};`;
-    });
+    const statements = statementsOf(form, names);
     const float = floatOf(form);
     if (float) statements.push(...this.#withoutNan(d, float));
     // Of several statements those behind the first may count on it.
