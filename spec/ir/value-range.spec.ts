@@ -15,6 +15,7 @@ import {
   isEvaluableInst,
   isInt,
   type Kernel,
+  knownBits,
   magnitude,
   type Op,
   operandsOf,
@@ -123,6 +124,14 @@ const optionSets: readonly RangeOptions[] = [
 
 function assertClaims(kernel: Kernel, bits: readonly bigint[]): void {
   const zeros = trailingZeros(kernel);
+  const known = knownBits(kernel);
+  for (const value of kernel.blocks[0]!.body) {
+    const { type, op } = kernel.insts[value]!;
+    if (!isInt(type)) continue;
+    const claim = known(value);
+    const wrong = (bits[value]! & claim.zeros) | (~bits[value]! & claim.ones) | (bits[value]! & ~claim.open);
+    assert.is(wrong, 0n, `${op} ${type} = ${bits[value]}: zeros ${claim.zeros}, ones ${claim.ones}, open ${claim.open}`);
+  }
   for (const options of optionSets) {
     const ranges = valueRanges(kernel, options);
     for (const value of kernel.blocks[0]!.body) {
@@ -157,19 +166,27 @@ test('what is claimed of random expressions holds for random inputs', () => {
 });
 
 test('random expressions are worth the test: bounds are found for many values of each op', () => {
-  const found = new Map<string, number>();
+  const [found, known] = [new Map<string, number>(), new Map<string, number>()];
   for (let seed = 0; seed < 60; seed++) {
     const draw = splitMix64(BigInt(seed));
     const kernel = randomDag(Array.from({ length: 200 }, () => Number(draw() % 65536n)));
     const ranges = valueRanges(kernel, { usesWidths: false });
+    const bitsOfValue = knownBits(kernel);
     for (const value of kernel.blocks[0]!.body) {
-      const { op } = kernel.insts[value]!;
+      const { op, type } = kernel.insts[value]!;
+      const claim = bitsOfValue(value);
+      if (isInt(type) && (claim.zeros | claim.ones) !== 0n) known.set(op, (known.get(op) ?? 0) + 1);
       if (ranges.unsignedMax(value) !== undefined) found.set(op, (found.get(op) ?? 0) + 1);
     }
   }
   const bounded = 'add mul udiv urem and or xor shl lshr ashr umin umax smin smax select zext sext trunc clz popcount'.split(' ');
   assert.equal(
     bounded.filter((op) => (found.get(op) ?? 0) < 3),
+    [],
+  );
+  const ofBits = 'add sub mul and or xor shl lshr ashr select zext sext trunc'.split(' ');
+  assert.equal(
+    ofBits.filter((op) => (known.get(op) ?? 0) < 3),
     [],
   );
 });
