@@ -64,6 +64,7 @@ function keyOf(
   values: readonly (Uint8Array | undefined)[],
 ): string {
   let key = `${grid[0]},${grid[1]},${grid[2]};${block[0]},${block[1]},${block[2]};${memoryBytes};`;
+  // Each is one digit.
   for (const each of zeros) key += each;
   for (const bytes of values) {
     key += ';';
