@@ -42,6 +42,8 @@ const engine = {
   BUN_JSC_gcMaxHeapSize: '67108864',
   // All garbage is collected as soon as what is young is less than this part: a large kernel leaves much behind.
   BUN_JSC_minEdenToOldGenerationRatio: '0.6',
+  // Pages between pieces of memory in use are kept: a collection of garbage releases them, and the next kernel touches them again.
+  MIMALLOC_PURGE_HOLES: '0',
 };
 
 /** The size of the largest file that an argument names. A pipe has no known size and a restart would lose its contents, so its presence gives 0. */
