@@ -66,4 +66,36 @@ test('each kernel is what it is alone, and a source may be compiled again', () =
   for (let turn = 0; turn < 2; turn++) assert.equal(compile(source, { target: 'macos15' }, new Diagnostics(source))!.metallib, together);
 });
 
+/** A text whose entries are parsed and checked one by one, and one that says the same and is checked as a whole. */
+const padding = `// ${'-'.repeat(2 ** 19)}\n`;
+const saidOf = (text: string, options: CompileOptions): { metallib: Uint8Array | undefined; said: string[] } => {
+  const source = new SourceFile('k.ptx', head + text);
+  const diagnostics = new Diagnostics(source);
+  const metallib = compile(source, options, diagnostics)?.metallib;
+  const placed = ({ code, message, labels: [at] }: (typeof diagnostics.list)[number]): string =>
+    `${code} ${message} ${at === undefined ? '' : source.text.slice(at.span.start, at.span.end)}`;
+  return { metallib, said: diagnostics.list.map(placed) };
+};
+
+test('a large text is compiled as a small one', () => {
+  const shared = '.global .align 4 .u32 counter = 5;\n';
+  const counting = 'ld.global.u32 %r1, [counter]; st.global.u32 [%rd1], %r1;';
+  const entries = [entry('a', plain(7)), entry('b', doubles), entry('c', counting), entry('d', plain(9))];
+  const newer = entry('f', 'min.NaN.f16 %h1, %h1, %h1;').replace('.reg .b64', '.reg .b16 %h<2>; .reg .b64');
+  const missing = entry('g', 'add.u32 %r1, %r2, %nothing;');
+  const texts = [
+    entries.join(''),
+    entries.slice(0, 2).join('') + entry('e', refused) + entries[3]! + entry('h', refused),
+    entries[0]! + newer + entries[1]! + newer.replace(' f(', ' i('),
+    entries[0]! + missing + entry('e', refused),
+    `${entries[0]!}${entry('j', 'add.u32 %r1 %r2;')}${missing}`,
+    entries[0]! + entry('k', large) + entries[1]!,
+    entries[0]! + entries[0]!,
+    entries[0]! + entry('l', '.shared .align 3 .b8 odd[4];'),
+  ];
+  for (const options of [{ target: 'macos15' }, { target: 'macos13', fp64: 'warn' }, { target: 'cpu' }] as const)
+    for (const text of texts) assert.equal(saidOf(padding + shared + text, options), saidOf(shared + text, options));
+  assert.ok(saidOf(padding + shared + texts[0]!, {}).metallib);
+});
+
 test.run();

@@ -40,13 +40,14 @@ import {
   promoteLocals,
   staticSharedBytes,
 } from '../lower/index.ts';
-import { type Checked, forgetBody, type PtxFunction, parse, printAst, printVariable } from '../ptx/index.ts';
-import { checkSource } from './check-source.ts';
+import { type Checked, type CheckedFunction, forgetBody, type PtxFunction, parse, printAst, printVariable } from '../ptx/index.ts';
+import { checkPieces, checkSource } from './check-source.ts';
 import { type KernelBitcode, libraryOf } from './library.ts';
 import { lintBarriers } from './lint.ts';
 import { type Compiled, type CompileOptions, type Emit, targetNameOf } from './options.ts';
 import { expandAtomics, optimizeLowered, type PassChoices } from './passes.ts';
 import { refuseForeign } from './refuse-foreign.ts';
+import { refuseTooMuchShared } from './refuse-shared.ts';
 import { noteEmulation, warnOfDoubles } from './warn-doubles.ts';
 
 /** PTX text to a metallib with its reflection; returns nothing after reporting errors. */
@@ -243,6 +244,15 @@ function toAir<T>(
   diagnostics: Diagnostics,
   finish: (module: LlvmModule) => T,
 ): AirModules<T> | undefined {
+  const pieces = checkPieces(source, options);
+  if (pieces) {
+    const own = new Diagnostics(source);
+    const modules = checkedToAir({ source, ...pieces }, options, own, finish);
+    if (!pieces.hasFindings()) {
+      diagnostics.addAll(own.list);
+      return modules;
+    }
+  }
   const checked = checkSource(source, options, diagnostics);
   return checked && checkedToAir({ source, checked }, options, diagnostics, finish);
 }
@@ -250,11 +260,13 @@ function toAir<T>(
 export interface CheckedText {
   readonly source: SourceFile;
   readonly checked: Checked;
+  /** The entries, if they are not those of `checked`. */
+  readonly entries?: Iterable<CheckedFunction>;
 }
 
 /** As `toAir`, of a module that was checked. */
 export function checkedToAir<T>(
-  { source, checked }: CheckedText,
+  { source, checked, entries }: CheckedText,
   options: CompileOptions,
   diagnostics: Diagnostics,
   finish: (module: LlvmModule) => T,
@@ -263,7 +275,7 @@ export function checkedToAir<T>(
   const work: Work = { source, options, target: targetOf(options), choices: passChoicesOf(source, options), stages, doubles: [] };
   const made: T[] = [];
   const kernels: KernelReflection[] = [];
-  for (const [kernel, entry] of lowerEntries(checked, diagnostics, lowerChoicesOf(options))) {
+  for (const [kernel, entry] of lowerEntries(checked, diagnostics, lowerChoicesOf(options), entries)) {
     if (diagnostics.hasErrors) continue;
     const finished = finishKernel(kernel, { span: entry.fn.nameSpan, declared: staticSharedBytes(checked, entry) }, work);
     forgetBody(entry);
@@ -354,33 +366,6 @@ interface Expansion {
 function expandKernelAtomics(kernel: Kernel, span: Span | undefined, { target, afterPass }: Expansion, diagnostics: Diagnostics): void {
   expandAtomics(kernel, target, diagnostics, afterPass);
   fitSlots(kernel, span, diagnostics);
-}
-
-/** What an entry declares, and where it is. */
-interface DeclaredShared {
-  readonly target: Target;
-  readonly declared: number;
-  readonly span: Span | undefined;
-}
-
-/** Reports CM2093 for more than NVIDIA GPUs take, used or not, and for more than the target has. */
-function refuseTooMuchShared(
-  { name, staticSharedBytes: used }: KernelReflection,
-  { target, declared, span }: DeclaredShared,
-  diagnostics: Diagnostics,
-): void {
-  const { declared: maxBytes } = targets.cpu.shared;
-  const { declared: limit } = target.shared;
-  const where = span ? { span } : {};
-  if (declared > maxBytes) diagnostics.report('CM2093', { kernel: name, bytes: declared, who: 'NVIDIA GPUs', limit: maxBytes }, where);
-  else if (used > limit) {
-    const help = used <= maxBytes ? { help: '`--target cpu` compiles it for the CPU device alone' } : {};
-    diagnostics.report(
-      'CM2093',
-      { kernel: name, bytes: used, who: limit === maxBytes ? 'NVIDIA GPUs' : 'Apple GPUs', limit },
-      { ...where, ...help },
-    );
-  }
 }
 
 /** The bitcode of a kernel's module for the target that options choose. */

@@ -64,9 +64,14 @@ export function lowerModule(checked: Checked, diagnostics: Diagnostics, choices:
 
 /**
  * The kernels of a checked module as `lowerModule` makes them, each when it is asked for, with its entry. Entries that were not checked lose their
- * bodies.
+ * bodies. The entries may be checked one by one.
  */
-export function* lowerEntries(checked: Checked, diagnostics: Diagnostics, choices: LowerChoices): Generator<[Kernel, CheckedFunction]> {
+export function* lowerEntries(
+  checked: Checked,
+  diagnostics: Diagnostics,
+  choices: LowerChoices,
+  entries: Iterable<CheckedFunction> = checked.entries,
+): Generator<[Kernel, CheckedFunction]> {
   if (checked.module.addressSize === 32) {
     const span = checked.module.version?.span ?? checked.entries[0]?.fn.nameSpan;
     diagnostics.report('CM2047', {}, span ? { span } : {});
@@ -75,7 +80,7 @@ export function* lowerEntries(checked: Checked, diagnostics: Diagnostics, choice
   const sizes = inlinedSizes(checked);
   const around = surroundingsOf(checked, choices);
   for (const fn of checked.unchecked) forgetBody({ fn, items: [] });
-  for (const entry of checked.entries) {
+  for (const entry of entries) {
     const own = new Diagnostics(diagnostics.file);
     const isRefused = reportTooLarge(entry, sizes, own);
     const kernel = isRefused ? emptyKernel(entry.fn.name) : lowerEntry(entry, around, own);

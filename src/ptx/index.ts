@@ -20,7 +20,7 @@ export { forgetBody } from './check/checked.ts';
 export { type ExplainedForm, explainForms, explainRow } from './check/explain.ts';
 export { functionNumbers } from './check/function-addresses.ts';
 export { immediateBits } from './check/immediate.ts';
-export { type CheckOptions, check } from './check/index.ts';
+export { type CheckOptions, check, type OpenedCheck, openCheck } from './check/index.ts';
 export { type FormMatch, isMatch, matchForm, tryForm } from './check/match.ts';
 export { laneOf, sink } from './check/operands.ts';
 export {
@@ -72,5 +72,6 @@ export { type Constant, constantValue, integerConstant } from './syntax/constant
 export { printAst } from './syntax/dump.ts';
 export { partsOf } from './syntax/operand-parts.ts';
 export { type ParseOptions, parse } from './syntax/parse.ts';
+export { type Pieces, parsePieces } from './syntax/pieces.ts';
 export { print, printFunctionHead, printInstruction, printOperand, printVariable } from './syntax/print.ts';
 export { allRows, rowsByName } from './table/index.ts';

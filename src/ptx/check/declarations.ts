@@ -17,12 +17,13 @@ export function checkDeclarations(module: Module, scope: Scope, diagnostics: Dia
   for (const item of module.items) {
     if (item.kind === 'variable') checkVariable(item, 'module', scope, diagnostics);
     else if (item.kind === 'function') checkHead(item, diagnostics);
-    if (item.kind === 'function') checkBody(item.body ?? [], diagnostics);
+    if (item.kind === 'function') checkBodyDeclarations(item.body ?? [], diagnostics);
     if (item.kind === 'section') checkSection(item, diagnostics);
   }
 }
 
-function checkBody(body: readonly Statement[], diagnostics: Diagnostics): void {
+/** As `checkDeclarations`, of a body. */
+export function checkBodyDeclarations(body: readonly Statement[], diagnostics: Diagnostics): void {
   const work: (readonly Statement[])[] = [body];
   for (let statements = work.pop(); statements; statements = work.pop())
     for (const statement of statements) {

@@ -15,7 +15,7 @@ import { checkAddressWidth } from './address.ts';
 import { reachedFunctions } from './call-graph.ts';
 import { checkCall, checkPrototypes, checkTargets, type Functions, functionsOf } from './calls.ts';
 import type { Checked, CheckedFunction, CheckedInstruction, CheckedItem } from './checked.ts';
-import { checkDeclarations } from './declarations.ts';
+import { checkBodyDeclarations, checkDeclarations } from './declarations.ts';
 import { refuseDirectives } from './directives.ts';
 import { addressedEntries } from './function-addresses.ts';
 import { checkHeader, type DeclaredTarget, strictSeverity } from './header.ts';
@@ -76,6 +76,28 @@ export function check(module: Module, options: CheckOptions, diagnostics: Diagno
     for (const fn of bodies) if (!fn.isEntry && !functions.has(fn)) checkDevice(fn, scope, c, options.functions === 'faults', diagnostics);
   const unchecked = mine ? all.filter((_, number) => !mine.has(number)) : [];
   return { module, entries: checked, unchecked, functions, recursions };
+}
+
+/** A module without its entries, and the check of an entry. */
+export interface OpenedCheck {
+  readonly checked: Checked;
+  readonly check: (entry: PtxFunction) => CheckedFunction;
+}
+
+/**
+ * As `check` without lints, of a module in which no function but the entries has a body, and whose entries have theirs only while they are checked and
+ * compiled.
+ */
+export function openCheck(module: Module, options: Pick<CheckOptions, 'isStrict'>, diagnostics: Diagnostics): OpenedCheck {
+  const scope = moduleScope(module, diagnostics);
+  const c = contextOf(module, options, diagnostics);
+  checkPrototypes(module, diagnostics);
+  checkDeclarations(module, scope, diagnostics);
+  const check = (entry: PtxFunction): CheckedFunction => {
+    checkBodyDeclarations(entry.body ?? [], diagnostics);
+    return checkEntry(entry, scope, c, undefined, diagnostics);
+  };
+  return { checked: { module, entries: [], unchecked: [], functions: new Map(), recursions: new Map() }, check };
 }
 
 const contextOf = (module: Module, { isStrict = false, keepsExternal = false }: CheckOptions, diagnostics: Diagnostics): Context => ({

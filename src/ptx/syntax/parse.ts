@@ -13,7 +13,7 @@ import { isLessIndented, resumesBody } from './layout.ts';
 import { areBeyondLimits, type Counts, limits } from './limits.ts';
 import { type BuildLine, type Header, headerWord, type Line, type LineRule } from './line.ts';
 import { buildByMatch, buildByShape } from './shape.ts';
-import { closing, type Level, lineEnd, listAt, opcodeOf, punctuation, startsFunction, tokenText } from './split.ts';
+import { closing, depths, type Level, lineEnd, listAt, opcodeOf, prefixes, punctuation, startsFunction, tokenText } from './split.ts';
 import { Kind, type Tokens, tokenize } from './tokens.ts';
 
 /** The options of `parse`. */
@@ -32,17 +32,15 @@ export function parse(file: SourceFile, diagnostics: Diagnostics, options: Parse
 
 /** `parse` with a given way to build lines. */
 export const parseBy = (build: BuildLine, file: SourceFile, diagnostics: Diagnostics): Module =>
-  new Parser(file, diagnostics, build).module();
+  new Parser(file, tokenize(file.text), diagnostics, build).module();
+
+/** `parse` of some of a text's tokens, whole items of a module. The counts are those of the tokens that were parsed before. */
+export const parseTokens = (file: SourceFile, tokens: Tokens, diagnostics: Diagnostics, counts: Counts): Module =>
+  new Parser(file, tokens, diagnostics, buildByShape, counts).module();
 
 const openBrace = punctuation('{');
 const closeBrace = punctuation('}');
 const comma = punctuation(',');
-/** The change in nesting depth by token kind. */
-const depths = new Int8Array(256);
-for (const c of '([{?') depths[punctuation(c)] = 1;
-for (const c of ')]}') depths[punctuation(c)] = -1;
-const prefixes = new Uint8Array(256);
-for (const c of '!~+-') prefixes[punctuation(c)] = 1;
 const openParenthesis = punctuation('(');
 const semicolon = punctuation(';');
 const question = punctuation('?');
@@ -67,13 +65,14 @@ class Parser {
   #suspect: { readonly open: number; readonly close: number } | undefined;
   #version: Version | undefined;
   #addressSize: number | undefined;
-  readonly #counts: Counts = { statements: 0, elements: 0, failures: 0 };
+  readonly #counts: Counts;
 
-  constructor(file: SourceFile, diagnostics: Diagnostics, build: BuildLine) {
+  constructor(file: SourceFile, tokens: Tokens, diagnostics: Diagnostics, build: BuildLine, counts?: Counts) {
     this.#file = file;
     this.#diagnostics = diagnostics;
     this.#build = build;
-    this.#tokens = tokenize(file.text);
+    this.#tokens = tokens;
+    this.#counts = counts ?? { statements: 0, elements: 0, failures: 0 };
     this.#cursor = this.#newCursor();
   }
 

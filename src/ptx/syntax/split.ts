@@ -21,6 +21,14 @@ const equals = punctuation('=');
 const openParenthesis = punctuation('(');
 const closeParenthesis = punctuation(')');
 
+/** The change in nesting depth by token kind. */
+export const depths = new Int8Array(256);
+for (const c of '([{?') depths[punctuation(c)] = 1;
+for (const c of ')]}') depths[punctuation(c)] = -1;
+/** Whether a token kind is a sign before an operand. */
+export const prefixes = new Uint8Array(256);
+for (const c of '!~+-') prefixes[punctuation(c)] = 1;
+
 const bareDirectives = new Set(['.version', '.target', '.address_size', '.file', '.loc']);
 
 /** The text of a token. */
