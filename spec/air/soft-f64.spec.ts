@@ -421,6 +421,22 @@ test('expansions stay short, and in one block', () => {
   }
 });
 
+test('arithmetic, comparisons and extremes are calls of one function each', () => {
+  const kernel = oneBlock('many', [pointerParam('p', 0, 'f64', 'read_write')], (b) => {
+    const at = (byte: number): Value => b.ptradd(b.param('ptr.global', { index: 0 }), b.const('i64', byte));
+    const how = { align: 8, volatile: false };
+    for (let i = 0; i < 16; i++) {
+      const [x, y] = [b.load('f64', at(16 * i), how), b.load('f64', at(16 * i + 8), how)];
+      b.store(at(16 * i), b.select(b.fcmp(x, y, { pred: i % 2 === 0 ? 'olt' : 'une' }), b.fadd(x, y), b.fmax(x, y)), how);
+    }
+  });
+  const before = sizeOf(kernel);
+  assert.is(legalizeF64(kernel, 'macos14', new Diagnostics()), false);
+  assert.is(sizeOf(kernel), before);
+  const names = ['fadd', 'fcmp.olt', 'fcmp.une', 'fmax'].map((name) => `cumetal.f64.${name}`);
+  assert.equal([...kernel.functions!.keys()].sort(), names);
+});
+
 test('a kernel without doubles is left alone', () => {
   const kernel = kernelOf({ op: 'fadd', types: ['f32', 'f32'], result: 'f32' });
   const before = structuredClone(kernel.insts);

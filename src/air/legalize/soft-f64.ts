@@ -29,7 +29,10 @@ export function touchesDoubles(kernel: Kernel, inst: Inst): boolean {
   return touches;
 }
 
-/** Rewrites a kernel in place. Returns whether there were f64 values. Reports CM2091 for each instruction without a replacement. */
+/**
+ * Rewrites a kernel in place. Returns whether that left something to simplify, which calls of functions do not. Reports CM2091 for each instruction without
+ * a replacement.
+ */
 export function legalizeF64(kernel: Kernel, target: string, diagnostics: Diagnostics): boolean {
   if (!hasDoubles(kernel)) return false;
   const refuse = refuser(kernel, target, diagnostics);
@@ -39,6 +42,7 @@ export function legalizeF64(kernel: Kernel, target: string, diagnostics: Diagnos
   retype(kernel);
   const functions = new Map(kernel.functions);
   kernel.functions = functions;
+  let leaves = false;
   for (const block of kernel.blocks) {
     if (!block.body.some((value) => f64Insts.has(value))) continue;
     const b = builder(kernel, { ...block, body: [] });
@@ -47,10 +51,15 @@ export function legalizeF64(kernel: Kernel, target: string, diagnostics: Diagnos
       if (f64Insts.has(value)) expand(w, value, functions, (what) => refuse(value, what));
       b.block.body.push(value);
     }
+    // What is expanded in place are more instructions.
+    leaves ||= b.block.body.length > block.body.length;
     block.body = b.block.body;
   }
-  return true;
+  return leaves || kernel.blocks.some(({ body }) => body.some((value) => isSame(kernel, kernel.insts[value]!)));
 }
+
+/** Whether an instruction turned bits into what they are now. */
+const isSame = ({ insts }: Kernel, inst: Inst): boolean => inst.op === 'bitcast' && inst.type === insts[inst.a]!.type;
 
 /** Reports CM2091 at an instruction. */
 export function refuser(kernel: Kernel, target: string, diagnostics: Diagnostics): (value: Value, what: string) => void {
@@ -76,7 +85,7 @@ export function expand(w: IntegerOps, value: Value, functions: Map<string, PureF
   if (typeof expansion !== 'object') return refuse(inst.op === 'atomic' ? `atomic ${inst.rmw}` : inst.op);
   b.loc = b.kernel.locs[value];
   const types = operandsOf(inst).map(b.typeOf);
-  if (expansion.place === 'function' && !types.includes('i1')) {
+  if (!expansion.isInline(inst as never) && !types.includes('i1')) {
     b.kernel.insts[value] = callHelper(inst, types, expansion, functions);
     return;
   }

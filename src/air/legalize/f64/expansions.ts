@@ -9,8 +9,8 @@ import { quotientOf, rootOf } from './quotient.ts';
 
 /** Produces the same result bits. Operands are i64 in place of f64, and an f64 result is an i64. */
 export interface Expansion<I = never> {
-  /** `here`: inline, because it is no longer than a call. `function`: in a helper function, once per kernel. */
-  readonly place: 'here' | 'function';
+  /** Whether it is inline, because it is no longer than a call; otherwise it is in a helper function, once per kernel. */
+  readonly isInline: (inst: I) => boolean;
   readonly expand: (w: IntegerOps, inst: I) => Value;
 }
 
@@ -19,8 +19,11 @@ export type Treatment = Expansion | 'moves' | 'refused' | 'never';
 
 type Treatments = { readonly [K in Op]: Expansion<InstOf<K>> | 'moves' | 'refused' | 'never' };
 
-const here = <I>(expand: (w: IntegerOps, inst: I) => Value): Expansion<I> => ({ place: 'here', expand });
-const inFunction = <I>(expand: (w: IntegerOps, inst: I) => Value): Expansion<I> => ({ place: 'function', expand });
+const here = <I>(expand: (w: IntegerOps, inst: I) => Value): Expansion<I> => ({ isInline: () => true, expand });
+const inFunction = <I>(expand: (w: IntegerOps, inst: I) => Value, isInline: (inst: I) => boolean = () => false): Expansion<I> => ({
+  isInline,
+  expand,
+});
 
 const one = (w: IntegerOps): Value => w.word(0x3ff0_0000_0000_0000n);
 
@@ -61,8 +64,8 @@ const treatments: Treatments = {
   fsqrt: inFunction((w, { a }) => rootOf(w, a)),
   fneg: here((w, { a }) => w.xor(a, signBit)),
   fabs: here((w, { a }) => w.and(a, magnitudeMask)),
-  fmin: here((w, { a, b }) => extremeOf(w, a, b, 'slt')),
-  fmax: here((w, { a, b }) => extremeOf(w, a, b, 'sgt')),
+  fmin: inFunction((w, { a, b }) => extremeOf(w, a, b, 'slt')),
+  fmax: inFunction((w, { a, b }) => extremeOf(w, a, b, 'sgt')),
   frint: inFunction((w, { a }) => integralOf(w, a, 'even')),
   ftrunc: inFunction((w, { a }) => integralOf(w, a, 'zero')),
   ffloor: inFunction((w, { a }) => integralOf(w, a, 'down')),
@@ -75,7 +78,10 @@ const treatments: Treatments = {
   // The exact quotient is as near as any approximation may be.
   frcp: inFunction((w, { a }) => quotientOf(w, one(w), a)),
   frsqrt: inFunction((w, { a }) => quotientOf(w, one(w), rootOf(w, a))),
-  fcmp: here((w, { a, b, pred }) => compared(w, a, b, pred)),
+  fcmp: inFunction(
+    (w, { a, b, pred }) => compared(w, a, b, pred),
+    ({ pred }) => pred === 'ord' || pred === 'uno',
+  ),
   trunc: 'never',
   zext: 'never',
   sext: 'never',

@@ -1,6 +1,6 @@
 /**
  * Expansions that are too long to inline, as helper functions of the kernel: `cumetal.f64.fadd`, with the other type where an op has one,
- * `cumetal.f64.sitofp.i32`. Each body is created once per process.
+ * `cumetal.f64.sitofp.i32`, or the predicate, `cumetal.f64.fcmp.olt`. Each body is created once per process.
  */
 import { bug } from '../../../base/bug.ts';
 import {
@@ -23,7 +23,8 @@ const operandNames = ['a', 'b', 'c'] as const;
 /** The helper function for an op. `types` are the operand types, with i64 in place of f64, as in its own result type. */
 export function functionOf(inst: Inst, types: readonly Type[], { expand }: Expansion): { name: string; fn: PureFunction } {
   const other = [...types, inst.type].find((type) => type !== 'i64') ?? (inst.op.includes('to') ? 'i64' : undefined);
-  const name = ['cumetal.f64', inst.op, ...(other ? [other] : [])].join('.');
+  const word = inst.op === 'fcmp' ? inst.pred : other;
+  const name = ['cumetal.f64', inst.op, ...(word ? [word] : [])].join('.');
   const fn = bodyCache.get(name) ?? createBody(name, inst, types, expand);
   bodyCache.set(name, fn);
   return { name, fn };
