@@ -12,6 +12,7 @@ import { bitsOf, isScalar } from '../types.ts';
 import { byIdentity, usesOf } from './apply-identities.ts';
 import { dropRedundantParams } from './redundant-params.ts';
 import { bitsIn, constant, placeConstant, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
+import { type Settled, settledOf } from './settled.ts';
 import { arithmeticRules } from './simplify-arithmetic.ts';
 import { conversionRules } from './simplify-conversions.ts';
 import { type Substitution, substitute, substitution } from './substitution.ts';
@@ -26,6 +27,9 @@ interface Simplifying extends RewriteContext {
   readonly bits: KnownBitsOf;
   /** How often each value was used before the pass. */
   readonly uses: () => Int32Array;
+  readonly settled: Settled;
+  /** Whether a rule has asked for uses, of which later passes leave fewer. */
+  isByUses: boolean;
 }
 
 /** Folds and simplifies in place; true where anything changed. */
@@ -39,9 +43,12 @@ export function simplify(kernel: Kernel): boolean {
     value: 0 as Value,
     bits: knownBits(kernel),
     uses: () => {
+      c.isByUses = true;
       counts ??= usesOf(kernel);
       return counts;
     },
+    settled: settledOf(kernel),
+    isByUses: false,
   };
   for (const id of cfgOf(kernel).order) changed = simplifyBlock(kernel.blocks[id]!, c, s) || changed;
   // Edge arguments of loops, and unreachable code, may use values that were replaced after they were visited.
@@ -55,10 +62,18 @@ function simplifyBlock(block: Block, c: Simplifying, s: Substitution): boolean {
   c.body = [];
   for (const value of before) {
     if (s.count() > 0) mapOperands(c.kernel.insts[value]!, s.of);
+    if (c.settled.has(value)) {
+      c.body.push(value);
+      continue;
+    }
     c.value = value;
+    c.isByUses = false;
     const result = simplifyInst(c);
     if (typeof result === 'number') s.replace(value, result);
-    else c.body.push(value);
+    else {
+      c.body.push(value);
+      c.settled.note(value, c.isByUses);
+    }
     changed ||= result !== false;
   }
   block.body = c.body;
