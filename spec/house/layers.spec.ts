@@ -135,6 +135,7 @@ const layers: Record<string, readonly string[]> = {
     'simd/emit',
     'index.ts',
   ],
+  wasm: ['.', 'read', 'read/index.ts', 'text-instruction.ts', 'text.ts', 'index.ts'],
   native: ['x64', 'machine', 'ssa', 'pack', 'select/types.ts', 'select/vector', 'select', '.', 'index.ts'],
   program: [
     'lower',
