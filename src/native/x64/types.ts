@@ -29,6 +29,8 @@ export interface MemoryOperand {
   readonly scale?: 1 | 2 | 4 | 8;
   readonly displacement: number;
   readonly label?: Label;
+  /** Bytes of the memory, where neither the mnemonic nor another operand says them: `mov [m], 1`, `movzx eax, [m]`, `vcvtpd2ps xmm0, [m]`. */
+  readonly bytes?: 1 | 2 | 4 | 8 | 16 | 32 | 64;
   /** Of AVX-512: the memory has one element, which every lane reads. */
   readonly isBroadcast?: boolean;
 }
@@ -54,6 +56,9 @@ export const memory = (base: number, displacement = 0, index?: number, scale: 1 
   displacement,
   ...(index === undefined ? {} : { index, scale }),
 });
+/** The same memory, with bytes that an instruction uses of it. */
+export const sized = (operand: MemoryOperand, bytes: 1 | 2 | 4 | 8 | 16 | 32 | 64): MemoryOperand => ({ ...operand, bytes });
+
 export const immediate = (value: number | bigint): ImmediateOperand => ({ kind: 'immediate', value: BigInt(value) });
 
 /** The conditions of jumps, `setcc` and `cmovcc`, by their encoding. */
