@@ -17,6 +17,7 @@ import { launchKernel } from './launch/launch-blocking.ts';
 import { type CompileChoice, type LoadedKernel, loadLibrary } from './launch/library.ts';
 import { ownMemory } from './launch/module-memory.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
+import { nativeMode } from './native/mode.ts';
 import { type Allocation, type Allocations, newAllocations } from './observe/allocations.ts';
 import { workerPool } from './workers/pool.ts';
 
@@ -148,7 +149,10 @@ function load(
   const { kernels, refused } = library;
   const variables = own.address > 0 ? allocations.add(own.address, own.size, 'the global variables of the module', 'all') : undefined;
   let isClosed = false;
-  const environment = { info: cpuInfo, ownMemory: own.address, allocations, kernels: library.all, threads: options.threads ?? 1 };
+  const environment = {
+    ...{ info: cpuInfo, ownMemory: own.address, allocations, kernels: library.all },
+    ...{ threads: options.threads ?? 1, native: nativeMode(options.native) },
+  };
   const kernelOf = ({ kernel: name }: LaunchRequest, to: Diagnostics): LoadedKernel | undefined => {
     const kernel = kernels.find((each) => each.reflection.name === name);
     if (isClosed) return reportClosed(to);

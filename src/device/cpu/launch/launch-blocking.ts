@@ -7,6 +7,7 @@ import { Stuck } from '../../../engine/codegen/host.ts';
 import { type MemoryWork, runWithChildren } from '../../children.ts';
 import type { LaunchRequest, LaunchResult } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
+import type { KernelCode } from '../native/module.ts';
 import { BlockTimeout, Deadlock, Overwritten, TooLong } from '../observe/endings.ts';
 import {
   type Control,
@@ -156,11 +157,11 @@ function runShare(state: RunningShare, at: number, diagnostics: Diagnostics): 's
 const newControlFor = ({ memory, work }: PreparedLaunch): Control => newControl(work.sharers, memory.isShared);
 
 /** Instances without observers, which later launches use again, by memory and module. */
-const instances = new WeakMap<DeviceMemory, WeakMap<WebAssembly.Module, KernelInstance>>();
+const instances = new WeakMap<DeviceMemory, WeakMap<KernelCode, KernelInstance>>();
 
 function instanceFor({ memory, wasm, observers }: PreparedLaunch): KernelInstance {
   if (observers.length > 0) return newInstance(wasm, memory.memory, Object.assign({}, ...observers.map((each) => each.imports)));
-  const ofMemory = instances.get(memory) ?? new WeakMap<WebAssembly.Module, KernelInstance>();
+  const ofMemory = instances.get(memory) ?? new WeakMap<KernelCode, KernelInstance>();
   instances.set(memory, ofMemory);
   const known = ofMemory.get(wasm);
   // A progress callback may launch the same kernel.

@@ -6,6 +6,7 @@ import { type GivenConstant, givenFor, type RaisedKernel, raiseModule, readFunct
 import { alignUp } from '../../../base/bytes.ts';
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
+import type { FmaMode } from '../../../engine/codegen/fma-mode.ts';
 import {
   type AlignmentFacts,
   checkAlignment,
@@ -13,6 +14,8 @@ import {
   compileSimd,
   expandMatmul,
   poolStart,
+  type SimdModule,
+  type Target,
   windowsOf,
 } from '../../../engine/index.ts';
 import {
@@ -32,8 +35,10 @@ import {
   withStack,
 } from '../../../ir/index.ts';
 import type { LibraryFunction } from '../../../metallib/index.ts';
-import type { CodeStore, Dim3, EngineOptions, SanitizeKind } from '../../device.ts';
+import type { CodeStore, Dim3, EngineOptions, Fma, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
+import { compileModule } from '../native/compile.ts';
+import type { KernelCode } from '../native/module.ts';
 import { type AccessChecks, insertChecks } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
 import { shiftMode } from '../shift-support.ts';
@@ -42,6 +47,7 @@ import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './loaded-kernel.ts';
+import { NativeTwin } from './native-twin.ts';
 import { rivalsOf } from './rivals.ts';
 
 /** Options of a compilation. */
@@ -237,10 +243,15 @@ function compileScalar(
   const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
   const isByTurns = !instruments?.sanitize || knowsOthers(kernel);
+  const twinOf = (): NativeTwin =>
+    new NativeTwin(bytes.length, () => {
+      const made = compileModule(bytes);
+      return 'why' in made ? undefined : { ...compiled, wasm: made };
+    });
   const hasParts = plan.regions.hasYields && isByTurns && !instruments?.isOrdered && instruments?.probe === undefined;
   const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
   const { windows, recordBytes, stagingBytes } = plan;
-  return {
+  const compiled: CompiledKernel = {
     wasm,
     ...(codes ? { stored: { bytes, fma: undefined } } : {}),
     excess,
@@ -252,6 +263,7 @@ function compileScalar(
     instrumented,
     parts,
   };
+  return instruments || !wasm ? compiled : { ...compiled, twin: twinOf() };
 }
 
 interface SimdChoice extends CompileChoice {
@@ -261,16 +273,22 @@ interface SimdChoice extends CompileChoice {
 /** Whether the code of a kernel depends on how this machine computes fused multiply-adds. */
 const isFusing = ({ insts }: Kernel): boolean => insts.some(({ op, type }) => op === 'fma' && (type === 'f32' || type === 'f64'));
 
+/** Native code has fused instructions. Where WebAssembly rounds twice, so does native code: blocks of one launch may run either. */
+const nativeFma = (fma: Fma): FmaMode => (fmaMode(fma) === 'fast' ? 'fast' : 'relaxed');
+
 /** The SIMD compiler's module for blocks of a shape, or the reason why there is none. */
 export function simdModule(
   kernel: Kernel,
   block: Dim3,
   { fma = 'exact', lanes, isShared = false, facts }: SimdChoice,
   checks?: AccessChecks,
+  target: Target = 'wasm',
 ): ReturnType<typeof compileSimd> {
+  const isNative = target === 'native';
   return compileSimd(kernel, block, {
-    fma: isFusing(kernel) ? fmaMode(fma) : 'exact',
-    shifts: shiftMode(),
+    target,
+    fma: !isFusing(kernel) ? 'exact' : isNative ? nativeFma(fma) : fmaMode(fma),
+    shifts: isNative ? 'immediate' : shiftMode(),
     lanes,
     facts,
     isShared,
@@ -288,21 +306,26 @@ function compileVectorized(
   const fma = choice.codes && isFusing(kernel) ? fmaMode(choice.fma ?? 'exact') : undefined;
   const made = simdModule(kernel, block, choice, checks);
   if ('why' in made) return made;
-  const { bytes, plan, recordBytes, pool } = made;
+  const { bytes, plan } = made;
   const { wasm, excess } = moduleOf(bytes);
   if (excess !== undefined) return { why: excess };
+  const stored = choice.codes ? { stored: { bytes, fma } } : {};
+  const twin = checks ? {} : { twin: new NativeTwin(bytes.length, () => nativeVectorized(kernel, block, choice)) };
+  return { ...compiledOf(made, wasm!), ...stored, ...twin, addressChecks: plan.addressChecks };
+}
+
+/** What launches need of vectorized code. */
+function compiledOf({ plan, recordBytes, pool }: SimdModule, wasm: KernelCode): CompiledKernel {
   const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
-  return {
-    wasm,
-    ...(choice.codes ? { stored: { bytes, fma } } : {}),
-    pool,
-    excess,
-    windows,
-    recordBytes,
-    lanes: plan.lanes,
-    scalarReason: undefined,
-    addressChecks: plan.addressChecks,
-  };
+  return { wasm, pool, excess: undefined, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined };
+}
+
+/** Native code for the blocks of vectorized code, with lane groups for wide vectors; undefined where there is none. */
+function nativeVectorized(kernel: Kernel, block: Dim3, choice: SimdChoice): CompiledKernel | undefined {
+  const made = simdModule(kernel, block, choice, undefined, 'native');
+  if ('why' in made) return undefined;
+  const native = compileModule(made.bytes, { global: 'constant', offset: poolStart(made.plan), bytes: made.pool });
+  return 'why' in native ? undefined : compiledOf(made, native);
 }
 
 /** The module, or the limit that it exceeds in the words of the engine: on the thread of a page that is some megabytes. */

@@ -45,7 +45,7 @@ export function instantiate(
   const exported: Record<string, unknown> = {};
   for (const each of globals) {
     const cell = cellOf(context, each);
-    cell.value = valueOf(each);
+    cell.value = firstValueOf(each);
     if (each.name !== undefined) exported[each.name] = cell;
   }
   for (const [name, entry] of Object.entries(entries))
@@ -94,7 +94,7 @@ function functionOf({ calls, context, own, useMemory }: Linked, entry: number, {
 }
 
 /** The first value of a global. */
-function valueOf({ type, initial }: NativeGlobal): number | bigint {
+function firstValueOf({ type, initial }: NativeGlobal): number | bigint {
   const view = new DataView(new ArrayBuffer(8));
   view.setBigUint64(0, initial, true);
   return readers[type](view);

@@ -17,6 +17,7 @@ import {
   wideFlags,
 } from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
+import type { Target } from '../../codegen/target.ts';
 import { countUses, isLeaf, stagingOfKernel, windowsOf } from '../../codegen/plan.ts';
 import { hasBarrierDivergence } from '../analysis/barrier-divergence.ts';
 import { queueBytes } from '../analysis/barrier-queue-layout.ts';
@@ -30,6 +31,7 @@ import { checkSeparator, narrowingTransforms, narrowTransforms } from './transfo
 
 export interface PlanOptions {
   readonly fma: FmaMode;
+  readonly target?: Target | undefined;
   /** The requested lanes of a group, if there is such a request. */
   readonly lanes?: number | undefined;
   /** What is known of all launches of the code. */

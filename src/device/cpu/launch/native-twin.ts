@@ -1,0 +1,88 @@
+/**
+ * Native code in the place of a kernel's WebAssembly, for the same blocks and with the same results. To compile it takes longer than most
+ * launches, so that it is made when launches of the code have taken as long. Later launches run it, unless it turns out to be slower.
+ */
+import type { NativeMode } from '../../device.ts';
+import { canRunNative } from '../native/mode.ts';
+import type { CompiledKernel } from './loaded-kernel.ts';
+
+/** Milliseconds that the compiler takes to load and to compile a module, and for each byte of the module. */
+const [compileMs, compileMsPerByte] = [60, 0.012];
+/** Launches of native code, and their milliseconds, after which it is known whether it is faster; and by how much WebAssembly has to be. */
+const [minLaunches, minMs, margin] = [4, 4, 1.1];
+
+/** How long launches of one code took. */
+interface Times {
+  launches: number;
+  ms: number;
+  /** The least milliseconds for a unit of blocks. */
+  each: number;
+}
+
+const noTimes = (): Times => ({ launches: 0, ms: 0, each: Number.POSITIVE_INFINITY });
+
+export class NativeTwin {
+  readonly #make: () => CompiledKernel | undefined;
+  readonly #bytes: number;
+  #code: CompiledKernel | undefined;
+  #state: 'unmade' | 'made' | 'none' = 'unmade';
+  readonly #own = noTimes();
+  readonly #native = noTimes();
+  #isCompared = false;
+
+  /** `bytes` is the length of the module of WebAssembly; `make` compiles the native code. */
+  constructor(bytes: number, make: () => CompiledKernel | undefined) {
+    this.#bytes = bytes;
+    this.#make = make;
+  }
+
+  /** Milliseconds that the code is expected to take to compile; 0 where it is made. */
+  get expectedMs(): number {
+    return this.#state === 'unmade' ? compileMs + compileMsPerByte * this.#bytes : 0;
+  }
+
+  /** Whether there may be native code which is not known to be slower. */
+  get isPossible(): boolean {
+    return this.#state !== 'none' && canRunNative();
+  }
+
+  /** Whether launches have taken so long that the code is worth compiling, or it is compiled. */
+  get isDue(): boolean {
+    return this.isPossible && this.#own.ms >= this.expectedMs;
+  }
+
+  /** The code, compiled at the first call; undefined where there is none. */
+  code(): CompiledKernel | undefined {
+    if (this.#state === 'unmade') {
+      this.#code = this.isPossible ? this.#make() : undefined;
+      this.#state = this.#code ? 'made' : 'none';
+    }
+    return this.#code;
+  }
+
+  /** Records a launch, by native code or by WebAssembly. */
+  note(isNative: boolean, ms: number, units: number): void {
+    const times = isNative ? this.#native : this.#own;
+    times.launches++;
+    times.ms += ms;
+    times.each = Math.min(times.each, ms / Math.max(1, units));
+    const { launches, ms: nativeMs, each } = this.#native;
+    if (this.#isCompared || launches < minLaunches || nativeMs < minMs) return;
+    this.#isCompared = true;
+    this.settle(each <= margin * this.#own.each);
+  }
+
+  /** Records whether native code was found to be faster. */
+  settle(isFaster: boolean): void {
+    if (isFaster) return;
+    this.#state = 'none';
+    this.#code = undefined;
+  }
+}
+
+/** The code that runs a launch: native code if that is wanted always, or has become worth it. */
+export function chosenCode(code: CompiledKernel, mode: NativeMode): CompiledKernel {
+  const { twin } = code;
+  if (!twin || mode === 'never' || (mode === 'auto' && !twin.isDue)) return code;
+  return twin.code() ?? code;
+}
