@@ -1,0 +1,234 @@
+/**
+ * Finds groups: from stores and loads at consecutive addresses through operands and users, as far as these are isomorphic. Whether a group can be
+ * scheduled, and whether it wins, is for later.
+ */
+import type { Inst, Value } from '../ssa/types.ts';
+import { halvesOf } from './halves.ts';
+import type { Node, Numbering, Use } from './numbering.ts';
+import { accessOf, packFormOf, shapeOf } from './ops.ts';
+import { addPack, argumentsOf, noPacks, operandsOf, type Pack, type Packs, swapsOf } from './packs.ts';
+
+interface Growth {
+  readonly packs: Packs;
+  /** Groups whose operands, and whose users, are still to be grown. */
+  readonly forOperands: Pack[];
+  readonly forUsers: Pack[];
+}
+
+/** Finds groups of `width` vectors of 128 bits. */
+export function discover(numbering: Numbering, width: 2 | 4): Packs {
+  const growth: Growth = { packs: noPacks(numbering, width), forOperands: [], forUsers: [] };
+  for (const op of ['v128.store', 'vector.join', 'v128.load'] as const)
+    for (let block = 0; block < numbering.firstInst.length; block++) {
+      seed(growth, block, op);
+      grow(growth);
+    }
+  for (let block = 0; block < numbering.firstInst.length; block++) seedRows(growth, block);
+  return growth.packs;
+}
+
+// ── seeds ──
+
+function seed(growth: Growth, block: number, op: 'v128.store' | 'v128.load' | 'vector.join'): void {
+  if (op === 'vector.join') seedJoins(growth, block);
+  else for (const members of consecutive(growth.packs, block, op)) tryPack(growth, members);
+}
+
+/** The operands of joins of four vectors, as two groups of two. */
+function seedJoins(growth: Growth, block: number): void {
+  const { firstInst, firstNode, insts } = growth.packs.numbering;
+  for (let node = firstInst[block]!; node < firstNode[block + 1]!; node++) {
+    const { op, args } = insts[node]!;
+    if (op !== 'vector.join' || args.length !== 4 || growth.packs.width !== 2) continue;
+    demand(growth, args.slice(0, 2));
+    demand(growth, args.slice(2));
+  }
+}
+
+/** Accesses of a block at addresses with a distance of 16 bytes, in groups. */
+function consecutive(packs: Packs, block: number, op: string): Node[][] {
+  const { firstInst, firstNode, insts, values, fn } = packs.numbering;
+  const byBase = new Map<string, Node[]>();
+  for (let node = firstInst[block]!; node < firstNode[block + 1]!; node++) {
+    const inst = insts[node]!;
+    if (inst.op !== op || packs.of[node]! >= 0 || fn.types[inst.args[1] ?? values[node]!] !== 'v128') continue;
+    const key = `${inst.args[0]} ${inst.offset! % 16}`;
+    const same = byBase.get(key);
+    if (same) same.push(node);
+    else byBase.set(key, [node]);
+  }
+  const groups: Node[][] = [];
+  for (const nodes of byBase.values()) {
+    const sorted = nodes.sort((a, b) => insts[a]!.offset! - insts[b]!.offset! || a - b);
+    for (const run of runsOf(sorted, insts))
+      for (let i = 0; i + packs.width <= run.length; i += packs.width) groups.push(run.slice(i, i + packs.width));
+  }
+  // The order of the block, so that an earlier group decides what its operands are grouped with.
+  return groups.sort((a, b) => a[0]! - b[0]!);
+}
+
+/** Splits accesses, sorted by their offset, into runs of consecutive ones. Of several with one offset, the n-th belong to one run. */
+function runsOf(sorted: readonly Node[], insts: Numbering['insts']): Node[][] {
+  const open: Node[][] = [];
+  const runs: Node[][] = [];
+  for (const node of sorted) {
+    const { offset } = insts[node]!;
+    const run = open.findIndex((nodes) => insts[nodes.at(-1)!]!.offset! === offset! - 16);
+    if (run >= 0) {
+      const extended = open.splice(run, 1)[0]!;
+      extended.push(node);
+      open.push(extended);
+    } else {
+      const started = [node];
+      runs.push(started);
+      open.push(started);
+    }
+    while (open.length > 0 && insts[open[0]!.at(-1)!]!.offset! < offset! - 16) open.shift();
+  }
+  return runs;
+}
+
+/** Isomorphic instructions in a row that no other seed leads to, such as those whose results are extracted lane after lane. */
+function seedRows(growth: Growth, block: number): void {
+  const { packs } = growth;
+  const { firstInst, firstNode, insts, values, fn } = packs.numbering;
+  const rows = new Map<string, Node[]>();
+  for (let node = firstInst[block]!; node < firstNode[block + 1]!; node++) {
+    const inst = insts[node]!;
+    if (packs.of[node]! >= 0 || packFormOf(inst.op) !== 'lanes' || fn.types[values[node]!] !== 'v128') continue;
+    const key = `${shapeOf(inst)} ${inst.args.map((arg) => originOf(packs, arg)).join()}`;
+    const row = rows.get(key) ?? [];
+    rows.set(key, row);
+    row.push(node);
+    if (row.length < packs.width) continue;
+    rows.delete(key);
+    tryPack(growth, row);
+    grow(growth);
+  }
+}
+
+/** What operands in one group have in common, as far as that is known. */
+function originOf(packs: Packs, value: Value): string {
+  const { nodeOf, insts, fn } = packs.numbering;
+  const node = nodeOf[value]!;
+  if (packs.of[node]! >= 0) return `p${packs.of[node]}`;
+  const inst = insts[node];
+  if (fn.types[value] !== 'v128' || (inst && packFormOf(inst.op) === 'uniform')) return `v${value}`;
+  return inst?.op ?? 'param';
+}
+
+// ── growth ──
+
+function grow(growth: Growth): void {
+  const { forOperands, forUsers } = growth;
+  for (;;) {
+    const pack = forOperands.pop();
+    if (pack) growOperands(growth, pack);
+    else {
+      const used = forUsers.shift();
+      if (!used) return;
+      growUsers(growth, used);
+    }
+  }
+}
+
+function growOperands(growth: Growth, pack: Pack): void {
+  const { packs } = growth;
+  for (const operand of operandsOf(packs, pack)) demand(growth, operand);
+  if (pack.kind === 'params') for (const flow of packs.numbering.into[pack.block]!) demand(growth, argumentsOf(packs, pack, flow));
+}
+
+/** Makes values one group if they can be. */
+function demand({ packs, forOperands, forUsers }: Growth, values: readonly Value[]): void {
+  if (values.length !== packs.width || values.every((value) => value === values[0])) return;
+  tryPack(
+    { packs, forOperands, forUsers },
+    values.map((value) => packs.numbering.nodeOf[value]!),
+  );
+}
+
+/** Makes nodes one group if they can be. */
+function tryPack({ packs, forOperands, forUsers }: Growth, members: readonly Node[]): void {
+  const { insts, blocks, values, fn } = packs.numbering;
+  const block = blocks[members[0]!]!;
+  for (const [i, node] of members.entries()) {
+    if (packs.of[node]! >= 0 || blocks[node] !== block || members.indexOf(node) !== i) return;
+    const value = values[node]!;
+    if (value >= 0 && fn.types[value] !== 'v128') return;
+  }
+  const added = (pack: Omit<Pack, 'id' | 'block' | 'members'>): void => {
+    const made = addPack(packs, { block, members, ...pack });
+    forOperands.push(made);
+    forUsers.push(made);
+  };
+  const plain = members.map(() => false);
+  if (members.every((node) => !insts[node])) {
+    // The parameters of the entry are those of the function.
+    if (block > 0) added({ kind: 'params', swapped: plain });
+    return;
+  }
+  if (members.some((node) => !insts[node])) return;
+  const halves = halvesOf(packs.numbering, members);
+  if (halves) return added({ kind: 'widen', swapped: plain, halves });
+  if (areIsomorphic(packs, members)) added({ kind: 'insts', swapped: swapsOf(packs, members) });
+}
+
+/** Whether instructions are one wide instruction, given that their vector operands are groups. */
+function areIsomorphic(packs: Packs, members: readonly Node[]): boolean {
+  const { insts, fn } = packs.numbering;
+  const [first, ...others] = members.map((node) => insts[node]!) as [Inst, ...Inst[]];
+  const form = packFormOf(first.op);
+  if (!form || (form === 'store' && fn.types[first.args[1]!] !== 'v128')) return false;
+  const shape = shapeOf(first);
+  return others.every((inst, i) => {
+    if (shapeOf(inst) !== shape) return false;
+    if (form === 'load' || form === 'store') {
+      const distance = (i + 1) * accessOf(inst.op).bytes;
+      return (
+        inst.args[0] === first.args[0] &&
+        inst.offset === first.offset! + distance &&
+        (form === 'load' || fn.types[inst.args[1]!] === 'v128')
+      );
+    }
+    return inst.args.every((arg, k) => (fn.types[arg] === 'v128' ? fn.types[first.args[k]!] === 'v128' : arg === first.args[k]));
+  });
+}
+
+// ── users ──
+
+function growUsers(growth: Growth, pack: Pack): void {
+  const { packs } = growth;
+  const { values, usesOf } = packs.numbering;
+  if (values[pack.members[0]!]! < 0) return;
+  const byMember = pack.members.map((node) => usersByKey(packs, values[node]!, usesOf(values[node]!)));
+  for (const [key, first] of byMember[0]!)
+    for (let i = 0; i < first.length; i++) {
+      const users = byMember.map((users) => users.get(key)?.[i]);
+      if (users.every((user) => user !== undefined)) tryPack(growth, users as Node[]);
+    }
+}
+
+/** Users of a value that are in no group, by what those of the other members have to have in common with them. */
+function usersByKey(packs: Packs, value: Value, uses: readonly Use[]): Map<string, Node[]> {
+  const { insts, blocks, flows, firstNode } = packs.numbering;
+  const users = new Map<string, Node[]>();
+  const add = (key: string, node: Node): void => {
+    if (packs.of[node]! >= 0) return;
+    const same = users.get(key);
+    if (!same) users.set(key, [node]);
+    else if (same.at(-1) !== node) same.push(node);
+  };
+  for (const { node, flow, operand } of uses) {
+    if (node < 0) {
+      const { edge } = flows[flow]!;
+      if (edge) add(`flow ${flow}`, firstNode[edge.block]! + operand);
+      continue;
+    }
+    const inst = insts[node]!;
+    const isAnyOrder = packFormOf(inst.op) === 'lanes';
+    if (!isAnyOrder && packFormOf(inst.op) !== 'store') continue;
+    const others = inst.args.filter((arg) => arg !== value).map((arg) => originOf(packs, arg));
+    add(`${blocks[node]} ${shapeOf(inst)} ${(isAnyOrder ? others.sort() : others).join()}`, node);
+  }
+  return users;
+}
