@@ -44,8 +44,8 @@ function highBits(rm: Operand | undefined): number {
 }
 
 function writeLegacy(code: Code, form: Form, operands: readonly Operand[], reg: number, rm: Operand | undefined): void {
-  if (form.isLocked) code.byte(0xf0);
   if (form.isWord) code.byte(0x66);
+  if (form.isLocked) code.byte(0xf0);
   if (form.prefix) code.byte(form.prefix);
   const low = form.low < 0 ? 0 : numberOf(operands[form.low]!);
   const rex = (form.w << 3) | ((reg & 8) >> 1) | highBits(rm) | (low >> 3);

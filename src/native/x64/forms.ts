@@ -56,6 +56,8 @@ export interface Form {
   readonly element: number;
   /** Whether the form is only for a second register above 7 where the first is not. */
   readonly isReverse: boolean;
+  /** Whether the instruction can be under a mask. */
+  readonly isMaskable: boolean;
   /** The index of the operand in memory, or -1. */
   readonly memory: number;
   /** The kinds of the operands. */
@@ -151,6 +153,7 @@ interface Line {
   readonly digit: number;
   readonly operands: readonly string[];
   readonly isReverse: boolean;
+  readonly isUnmasked: boolean;
 }
 
 /** Members that a size or a length decides. */
@@ -184,6 +187,7 @@ function legacyForms([, roles, place, sizes, operands]: readonly string[], isLoc
     digit: digit === undefined ? -1 : Number(digit),
     operands: operands === '-' ? [] : operands!.split(','),
     isReverse: false,
+    isUnmasked: true,
   };
   return [...sizes!].flatMap((letter) => {
     const size = letter === '-' ? 0 : Number(letter);
@@ -200,7 +204,7 @@ function legacyForms([, roles, place, sizes, operands]: readonly string[], isLoc
   });
 }
 
-function vectorForms([, roles, prefix, map, place, w, lengths, operands, memory, isReverse]: readonly string[]): Form[] {
+function vectorForms([, roles, prefix, map, place, w, lengths, operands, memory, note]: readonly string[]): Form[] {
   const [opcode, digit] = place!.split('/');
   const line: Line = {
     roles: roles!,
@@ -210,7 +214,8 @@ function vectorForms([, roles, prefix, map, place, w, lengths, operands, memory,
     suffix: -1,
     digit: digit === undefined ? -1 : Number(digit),
     operands: operands === '-' ? [] : operands!.split(','),
-    isReverse: isReverse !== undefined,
+    isReverse: note === 'reverse',
+    isUnmasked: note === 'unmasked',
   };
   const bits = w === 'r' ? ['r', '-'] : w!.split('/');
   return [vex, evex].flatMap((encoding, i) =>
@@ -230,9 +235,18 @@ function vectorForms([, roles, prefix, map, place, w, lengths, operands, memory,
 function memoryOf(memory: string, bytes: number, encoding: number): { memoryBytes: number; element: number; factor: number } {
   const part = { fm: 1, hm: 2, qm: 4, om: 8, f32: 1, f64: 1, h32: 2 }[memory];
   const memoryBytes =
-    part !== undefined ? bytes / part : memory === 'dup' ? (bytes === 16 ? 8 : bytes) : memory === '-' ? bytes : Number(memory.slice(1));
+    part !== undefined
+      ? bytes / part
+      : memory === 'dup'
+        ? bytes === 16
+          ? 8
+          : bytes
+        : memory.startsWith('n')
+          ? Number(memory.slice(1))
+          : bytes;
   const element = encoding === evex ? ({ f32: 4, h32: 4, f64: 8 }[memory] ?? 0) : 0;
-  return { memoryBytes, element, factor: encoding === evex ? memoryBytes : 1 };
+  const factor = memory.startsWith('e') ? Number(memory.slice(1)) : memoryBytes;
+  return { memoryBytes, element, factor: encoding === evex ? factor : 1 };
 }
 
 /** A form for every choice between a register and memory. */
@@ -307,6 +321,7 @@ function makeForm(line: Line, operands: readonly string[], size: Size): Form {
     factor: size.factor,
     element: size.element,
     isReverse: line.isReverse,
+    isMaskable: size.encoding === evex && !line.isUnmasked && !kinds[0]!.startsWith('r'),
     memory,
     kinds,
   };

@@ -15,7 +15,8 @@ export function formFor(mnemonic: string, operands: readonly Operand[], features
 }
 
 function fits(form: Form, operands: readonly Operand[], features: Features, isMasked: boolean): boolean {
-  if (form.encoding === evex ? !features.avx512 : isMasked) return false;
+  if (isMasked && !form.isMaskable) return false;
+  if (form.encoding === evex && !features.avx512) return false;
   if (form.encoding === vex && !hasLowVectors(operands)) return false;
   if (form.immediate >= 0 && !fitsImmediate(form, operands[form.immediate] as ImmediateOperand)) return false;
   if (form.implied >= 0 && (operands[form.implied] as GeneralOperand).number !== form.impliedNumber) return false;

@@ -91,10 +91,10 @@ vcmpps RVMI np 0f c2 -/0 xyz k,v,vm,i f32
 vcmppd RVMI 66 0f c2 -/1 xyz k,v,vm,i f64
 vcmpss RVMI f3 0f c2 -/0 x k,x,xm,i n4
 vcmpsd RVMI f2 0f c2 -/1 x k,x,xm,i n8
-vcomiss RM np 0f 2f 0/0 x x,xm n4
-vcomisd RM 66 0f 2f 0/1 x x,xm n8
-vucomiss RM np 0f 2e 0/0 x x,xm n4
-vucomisd RM 66 0f 2e 0/1 x x,xm n8
+vcomiss RM np 0f 2f 0/0 x x,xm n4 unmasked
+vcomisd RM 66 0f 2f 0/1 x x,xm n8 unmasked
+vucomiss RM np 0f 2e 0/0 x x,xm n4 unmasked
+vucomisd RM 66 0f 2e 0/1 x x,xm n8 unmasked
 vroundps RMI 66 0f3a 08 0/- xy v,vm,i fm
 vroundpd RMI 66 0f3a 09 0/- xy v,vm,i fm
 vroundss RVMI 66 0f3a 0a 0/- x x,x,xm,i n4
@@ -139,8 +139,8 @@ vpermt2pd RVM 66 0f38 7f -/1 xyz v,v,vm f64
 vpermi2ps RVM 66 0f38 77 -/0 xyz v,v,vm f32
 vpermi2pd RVM 66 0f38 77 -/1 xyz v,v,vm f64
 vperm2f128 RVMI 66 0f3a 06 0/- y v,v,vm,i fm
-vinsertps RVMI 66 0f3a 21 0/0 x x,x,xm,i n4
-vextractps MRI 66 0f3a 17 0/0 x rm32,x,i n4
+vinsertps RVMI 66 0f3a 21 0/0 x x,x,xm,i n4 unmasked
+vextractps MRI 66 0f3a 17 0/0 x rm32,x,i n4 unmasked
 vinsertf128 RVMI 66 0f3a 18 0/- y y,y,xm,i n16
 vextractf128 MRI 66 0f3a 19 0/- y xm,y,i n16
 vinsertf32x4 RVMI 66 0f3a 18 -/0 yz v,v,xm,i n16
@@ -159,10 +159,10 @@ vbroadcastf32x4 RM 66 0f38 1a -/0 yz v,m n16
 vbroadcastf64x2 RM 66 0f38 1a -/1 yz v,m n16
 vbroadcastf32x8 RM 66 0f38 1b -/0 z v,m n32
 vbroadcastf64x4 RM 66 0f38 1b -/1 z v,m n32
-vcompressps MR 66 0f38 8a -/0 xyz vm,v n4
-vcompresspd MR 66 0f38 8a -/1 xyz vm,v n8
-vexpandps RM 66 0f38 88 -/0 xyz v,vm n4
-vexpandpd RM 66 0f38 88 -/1 xyz v,vm n8
+vcompressps MR 66 0f38 8a -/0 xyz vm,v e4
+vcompresspd MR 66 0f38 8a -/1 xyz vm,v e8
+vexpandps RM 66 0f38 88 -/0 xyz v,vm e4
+vexpandpd RM 66 0f38 88 -/1 xyz v,vm e8
 vmovss MVR f3 0f 11 0/- x x,x,x n4 reverse
 vmovss RVM f3 0f 10 0/0 x x,x,x n4
 vmovss RM f3 0f 10 0/0 x x,m n4
@@ -171,21 +171,21 @@ vmovsd MVR f2 0f 11 0/- x x,x,x n8 reverse
 vmovsd RVM f2 0f 10 0/1 x x,x,x n8
 vmovsd RM f2 0f 10 0/1 x x,m n8
 vmovsd MR f2 0f 11 0/1 x m,x n8
-vmovlps RVM np 0f 12 0/0 x x,x,m n8
-vmovlps MR np 0f 13 0/0 x m,x n8
-vmovlpd RVM 66 0f 12 0/1 x x,x,m n8
-vmovlpd MR 66 0f 13 0/1 x m,x n8
-vmovhps RVM np 0f 16 0/0 x x,x,m n8
-vmovhps MR np 0f 17 0/0 x m,x n8
-vmovhpd RVM 66 0f 16 0/1 x x,x,m n8
-vmovhpd MR 66 0f 17 0/1 x m,x n8
-vmovlhps RVM np 0f 16 0/0 x x,x,x n8
-vmovhlps RVM np 0f 12 0/0 x x,x,x n8
+vmovlps RVM np 0f 12 0/0 x x,x,m n8 unmasked
+vmovlps MR np 0f 13 0/0 x m,x n8 unmasked
+vmovlpd RVM 66 0f 12 0/1 x x,x,m n8 unmasked
+vmovlpd MR 66 0f 13 0/1 x m,x n8 unmasked
+vmovhps RVM np 0f 16 0/0 x x,x,m n8 unmasked
+vmovhps MR np 0f 17 0/0 x m,x n8 unmasked
+vmovhpd RVM 66 0f 16 0/1 x x,x,m n8 unmasked
+vmovhpd MR 66 0f 17 0/1 x m,x n8 unmasked
+vmovlhps RVM np 0f 16 0/0 x x,x,x n8 unmasked
+vmovhlps RVM np 0f 12 0/0 x x,x,x n8 unmasked
 vmovddup RM f2 0f 12 0/1 xyz v,vm dup
 vmovshdup RM f3 0f 16 0/0 xyz v,vm fm
 vmovsldup RM f3 0f 12 0/0 xyz v,vm fm
-vmovntps MR np 0f 2b 0/0 xyz m,v fm
-vmovntpd MR 66 0f 2b 0/1 xyz m,v fm
+vmovntps MR np 0f 2b 0/0 xyz m,v fm unmasked
+vmovntpd MR 66 0f 2b 0/1 xyz m,v fm unmasked
 vmovmskps RM np 0f 50 0/- xy r32,v n4
 vmovmskpd RM 66 0f 50 0/- xy r32,v n4
 vmaskmovps RVM 66 0f38 2c 0/- xy v,v,m fm
@@ -204,10 +204,10 @@ vcvtps2pd RM np 0f 5a 0/0 xyz v,hm h32
 vcvtpd2ps RM 66 0f 5a 0/1 xyz h,vm f64
 vcvtss2sd RVM f3 0f 5a 0/0 x x,x,xm n4
 vcvtsd2ss RVM f2 0f 5a 0/1 x x,x,xm n8
-vcvtsi2ss RVM f3 0f 2a 0/0 x x,x,rm32 n4
-vcvtsi2ss RVM f3 0f 2a 1/1 x x,x,rm64 n8
-vcvtsi2sd RVM f2 0f 2a 0/0 x x,x,rm32 n4
-vcvtsi2sd RVM f2 0f 2a 1/1 x x,x,rm64 n8
+vcvtsi2ss RVM f3 0f 2a 0/0 x x,x,rm32 n4 unmasked
+vcvtsi2ss RVM f3 0f 2a 1/1 x x,x,rm64 n8 unmasked
+vcvtsi2sd RVM f2 0f 2a 0/0 x x,x,rm32 n4 unmasked
+vcvtsi2sd RVM f2 0f 2a 1/1 x x,x,rm64 n8 unmasked
 vcvtss2si RM f3 0f 2d 0/0 x r32,xm n4
 vcvtss2si RM f3 0f 2d 1/1 x r64,xm n4
 vcvtsd2si RM f2 0f 2d 0/0 x r32,xm n8
@@ -216,10 +216,10 @@ vcvttss2si RM f3 0f 2c 0/0 x r32,xm n4
 vcvttss2si RM f3 0f 2c 1/1 x r64,xm n4
 vcvttsd2si RM f2 0f 2c 0/0 x r32,xm n8
 vcvttsd2si RM f2 0f 2c 1/1 x r64,xm n8
-vcvtusi2ss RVM f3 0f 7b -/0 x x,x,rm32 n4
-vcvtusi2ss RVM f3 0f 7b -/1 x x,x,rm64 n8
-vcvtusi2sd RVM f2 0f 7b -/0 x x,x,rm32 n4
-vcvtusi2sd RVM f2 0f 7b -/1 x x,x,rm64 n8
+vcvtusi2ss RVM f3 0f 7b -/0 x x,x,rm32 n4 unmasked
+vcvtusi2ss RVM f3 0f 7b -/1 x x,x,rm64 n8 unmasked
+vcvtusi2sd RVM f2 0f 7b -/0 x x,x,rm32 n4 unmasked
+vcvtusi2sd RVM f2 0f 7b -/1 x x,x,rm64 n8 unmasked
 vcvtss2usi RM f3 0f 79 -/0 x r32,xm n4
 vcvtss2usi RM f3 0f 79 -/1 x r64,xm n4
 vcvtsd2usi RM f2 0f 79 -/0 x r32,xm n8

@@ -24,8 +24,8 @@ ${name} MI 80/${digit} 1 rm,iz
 ${name} MI 81/${digit} 248 rm,iz
 ${name} MR ${opcode(0)} 1 rm,r
 ${name} MR ${opcode(1)} 248 rm,r
-${name} RM ${opcode(2)} 1 r,rm
-${name} RM ${opcode(3)} 248 r,rm`;
+${name} RM ${opcode(2)} 1 r,m
+${name} RM ${opcode(3)} 248 r,m`;
   })
   .join('');
 
@@ -69,8 +69,8 @@ const conditional = Object.entries(conditions)
 export const generalTable = `${arithmetic}${shifts}${unary}${bitTests}${conditional}
 mov MR 88 1 rm,r
 mov MR 89 248 rm,r
-mov RM 8a 1 r,rm
-mov RM 8b 248 r,rm
+mov RM 8a 1 r,m
+mov RM 8b 248 r,m
 mov OI b0 1 r,iz
 mov OI b8 24 r,iz
 mov OI b8 - r64,u32
@@ -110,8 +110,10 @@ popcnt RM f3.0f.b8 248 r,rm
 bsf RM 0f.bc 248 r,rm
 bsr RM 0f.bd 248 r,rm
 bswap O 0f.c8 48 r
-xchg MR 86 1 rm,r
-xchg MR 87 248 rm,r
+xchg MR 86 1 m,r
+xchg MR 87 248 m,r
+xchg RM 86 1 r,rm
+xchg RM 87 248 r,rm
 xadd MR 0f.c0 1 rm,r
 xadd MR 0f.c1 248 rm,r
 cmpxchg MR 0f.b0 1 rm,r

@@ -9,8 +9,9 @@
  * - Operands: `v` a vector; `h`, `q`, `o` one of a half, a quarter, an eighth of its bytes (16 at least); `x`, `y` vectors of 16 and 32 bytes; `k` a mask;
  *   `r` a general register; `m` memory; an `m` behind a letter: that or memory; `i` an immediate byte.
  * - Memory: what it has for the length L, which is also the factor of a displacement of 8 bits in EVEX. `f32` and `f64`: L bytes, or one element for all
- *   lanes; `h32`: half of L, or one element; `fm`, `hm`, `qm`, `om`: L or a half, a quarter, an eighth of it; `nN`: N bytes; `dup`: L, but 8 for L = 16.
- * - `reverse`: the form of two registers that has a shorter prefix where only the second one is above 7.
+ *   lanes; `h32`: half of L, or one element; `fm`, `hm`, `qm`, `om`: L or a half, a quarter, an eighth of it; `nN`: N bytes; `dup`: L, but 8 for L = 16;
+ *   `eN`: up to L bytes in elements of N, which are the factor.
+ * - `reverse`: the form of two registers that has a shorter prefix where only the second one is above 7. `unmasked`: EVEX has no mask.
  *
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
  */
@@ -21,8 +22,8 @@ const binary = (map: string, rows: string) =>
     .trim()
     .split('\n')
     .map((row) => {
-      const [name, opcode, w, memory] = row.trim().split(' ');
-      return `\n${name} RVM 66 ${map} ${opcode} ${w} xyz v,v,vm ${memory}`;
+      const [name, opcode, w, ...rest] = row.split(' ');
+      return `\n${name} RVM 66 ${map} ${opcode} ${w} xyz v,v,vm ${rest.join(' ')}`;
     })
     .join('');
 
@@ -56,7 +57,7 @@ vpmulhw e5 0/0 fm
 vpmulhuw e4 0/0 fm
 vpmuludq f4 0/1 f64
 vpmaddwd f5 0/0 fm
-vpsadbw f6 0/0 fm
+vpsadbw f6 0/0 fm unmasked
 vpacksswb 63 0/0 fm
 vpackssdw 6b 0/0 f32
 vpackuswb 67 0/0 fm
@@ -232,14 +233,14 @@ vptestnmb RVM f3 0f38 26 -/0 xyz k,v,vm fm
 vptestnmw RVM f3 0f38 26 -/1 xyz k,v,vm fm
 vptestnmd RVM f3 0f38 27 -/0 xyz k,v,vm f32
 vptestnmq RVM f3 0f38 27 -/1 xyz k,v,vm f64
-vpmovm2b RM f3 0f38 28 -/0 xyz v,k n1
-vpmovm2w RM f3 0f38 28 -/1 xyz v,k n1
-vpmovm2d RM f3 0f38 38 -/0 xyz v,k n1
-vpmovm2q RM f3 0f38 38 -/1 xyz v,k n1
-vpmovb2m RM f3 0f38 29 -/0 xyz k,v n1
-vpmovw2m RM f3 0f38 29 -/1 xyz k,v n1
-vpmovd2m RM f3 0f38 39 -/0 xyz k,v n1
-vpmovq2m RM f3 0f38 39 -/1 xyz k,v n1
+vpmovm2b RM f3 0f38 28 -/0 xyz v,k n1 unmasked
+vpmovm2w RM f3 0f38 28 -/1 xyz v,k n1 unmasked
+vpmovm2d RM f3 0f38 38 -/0 xyz v,k n1 unmasked
+vpmovm2q RM f3 0f38 38 -/1 xyz v,k n1 unmasked
+vpmovb2m RM f3 0f38 29 -/0 xyz k,v n1 unmasked
+vpmovw2m RM f3 0f38 29 -/1 xyz k,v n1 unmasked
+vpmovd2m RM f3 0f38 39 -/0 xyz k,v n1 unmasked
+vpmovq2m RM f3 0f38 39 -/1 xyz k,v n1 unmasked
 vpsraq RVM 66 0f e2 -/1 xyz v,v,xm n16
 vpsraq VMI 66 0f 72/4 -/1 xyz v,vm,i f64
 vprold VMI 66 0f 72/1 -/0 xyz v,vm,i f32
@@ -247,9 +248,9 @@ vprolq VMI 66 0f 72/1 -/1 xyz v,vm,i f64
 vprord VMI 66 0f 72/0 -/0 xyz v,vm,i f32
 vprorq VMI 66 0f 72/0 -/1 xyz v,vm,i f64
 vpslldq VMI 66 0f 73/7 0/- xy v,v,i fm
-vpslldq VMI 66 0f 73/7 -/0 xyz v,vm,i fm
+vpslldq VMI 66 0f 73/7 -/0 xyz v,vm,i fm unmasked
 vpsrldq VMI 66 0f 73/3 0/- xy v,v,i fm
-vpsrldq VMI 66 0f 73/3 -/0 xyz v,vm,i fm
+vpsrldq VMI 66 0f 73/3 -/0 xyz v,vm,i fm unmasked
 vpabsb RM 66 0f38 1c 0/0 xyz v,vm fm
 vpabsw RM 66 0f38 1d 0/0 xyz v,vm fm
 vpabsd RM 66 0f38 1e 0/0 xyz v,vm f32
@@ -281,15 +282,15 @@ vextracti32x4 MRI 66 0f3a 39 -/0 yz xm,v,i n16
 vextracti64x2 MRI 66 0f3a 39 -/1 yz xm,v,i n16
 vextracti32x8 MRI 66 0f3a 3b -/0 z ym,v,i n32
 vextracti64x4 MRI 66 0f3a 3b -/1 z ym,v,i n32
-vpinsrb RVMI 66 0f3a 20 0/0 x x,x,rm32,i n1
-vpinsrw RVMI 66 0f c4 0/0 x x,x,rm32,i n2
-vpinsrd RVMI 66 0f3a 22 0/0 x x,x,rm32,i n4
-vpinsrq RVMI 66 0f3a 22 1/1 x x,x,rm64,i n8
-vpextrb MRI 66 0f3a 14 0/0 x rm32,x,i n1
+vpinsrb RVMI 66 0f3a 20 0/0 x x,x,rm32,i n1 unmasked
+vpinsrw RVMI 66 0f c4 0/0 x x,x,rm32,i n2 unmasked
+vpinsrd RVMI 66 0f3a 22 0/0 x x,x,rm32,i n4 unmasked
+vpinsrq RVMI 66 0f3a 22 1/1 x x,x,rm64,i n8 unmasked
+vpextrb MRI 66 0f3a 14 0/0 x rm32,x,i n1 unmasked
 vpextrw RMI 66 0f c5 0/0 x r32,x,i n2
-vpextrw MRI 66 0f3a 15 0/0 x m,x,i n2
-vpextrd MRI 66 0f3a 16 0/0 x rm32,x,i n4
-vpextrq MRI 66 0f3a 16 1/1 x rm64,x,i n8
+vpextrw MRI 66 0f3a 15 0/0 x m,x,i n2 unmasked
+vpextrd MRI 66 0f3a 16 0/0 x rm32,x,i n4 unmasked
+vpextrq MRI 66 0f3a 16 1/1 x rm64,x,i n8 unmasked
 vpbroadcastb RM 66 0f38 78 0/0 xyz v,xm n1
 vpbroadcastw RM 66 0f38 79 0/0 xyz v,xm n2
 vpbroadcastd RM 66 0f38 58 0/0 xyz v,xm n4
@@ -304,24 +305,25 @@ vbroadcasti32x4 RM 66 0f38 5a -/0 yz v,m n16
 vbroadcasti64x2 RM 66 0f38 5a -/1 yz v,m n16
 vbroadcasti32x8 RM 66 0f38 5b -/0 z v,m n32
 vbroadcasti64x4 RM 66 0f38 5b -/1 z v,m n32
-vpcompressd MR 66 0f38 8b -/0 xyz vm,v n4
-vpcompressq MR 66 0f38 8b -/1 xyz vm,v n8
-vpexpandd RM 66 0f38 89 -/0 xyz v,vm n4
-vpexpandq RM 66 0f38 89 -/1 xyz v,vm n8
+vpcompressd MR 66 0f38 8b -/0 xyz vm,v e4
+vpcompressq MR 66 0f38 8b -/1 xyz vm,v e8
+vpexpandd RM 66 0f38 89 -/0 xyz v,vm e4
+vpexpandq RM 66 0f38 89 -/1 xyz v,vm e8
 vpmaskmovd RVM 66 0f38 8c 0/- xy v,v,m fm
 vpmaskmovd MVR 66 0f38 8e 0/- xy m,v,v fm
 vpmaskmovq RVM 66 0f38 8c 1/- xy v,v,m fm
 vpmaskmovq MVR 66 0f38 8e 1/- xy m,v,v fm
 vpmovmskb RM 66 0f d7 0/- xy r32,v n4
 vptest RM 66 0f38 17 0/- xy v,vm fm
-vmovntdq MR 66 0f e7 0/0 xyz m,v fm
-vmovntdqa RM 66 0f38 2a 0/0 xyz v,m fm
-vmovd RM 66 0f 6e 0/0 x x,rm32 n4
-vmovd MR 66 0f 7e 0/0 x rm32,x n4
-vmovq RM f3 0f 7e 0/1 x x,xm n8
-vmovq MR 66 0f d6 0/1 x m,x n8
-vmovq RM 66 0f 6e 1/1 x x,r64 n8
-vmovq MR 66 0f 7e 1/1 x r64,x n8
+vmovntdq MR 66 0f e7 0/0 xyz m,v fm unmasked
+vmovntdqa RM 66 0f38 2a 0/0 xyz v,m fm unmasked
+vmovd RM 66 0f 6e 0/0 x x,rm32 n4 unmasked
+vmovd MR 66 0f 7e 0/0 x rm32,x n4 unmasked
+vmovq MR 66 0f d6 0/- x x,x n8 reverse
+vmovq RM f3 0f 7e 0/1 x x,xm n8 unmasked
+vmovq MR 66 0f d6 0/1 x m,x n8 unmasked
+vmovq RM 66 0f 6e 1/1 x x,r64 n8 unmasked
+vmovq MR 66 0f 7e 1/1 x r64,x n8 unmasked
 andn RVM np 0f38 f2 r 48 r,r,rm -
 bextr RMV np 0f38 f7 r 48 r,rm,r -
 bzhi RMV np 0f38 f5 r 48 r,rm,r -
