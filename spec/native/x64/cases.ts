@@ -72,12 +72,19 @@ function randomOperand(form: Form, i: number, below: Below): Operand {
   return general(number, (Number(digits) / 8) as 1);
 }
 
+/** What LLVM's assembler takes for another instruction: an exchange with the accumulator is shorter, a jump to a number has no register. */
+const isOddToLlvm = (mnemonic: string, operands: readonly Operand[]): boolean =>
+  mnemonic === 'xchg'
+    ? operands.some((operand) => operand.kind === 'general' && operand.number === 0)
+    : /^(call|jmp)$/.test(mnemonic) && operands.some((one) => one.kind === 'memory' && one.base === undefined && one.index === undefined);
+
 /** An instruction that the assembler encodes by this form; undefined if a few attempts find none. */
 export function randomCase(mnemonic: string, form: Form, below: Below): Case | undefined {
   for (let attempt = 0; attempt < 40; attempt++) {
     const operands = form.kinds.map((_, i) => randomOperand(form, i, below));
     const under = form.isMaskable && below(2) === 0 ? 1 + below(7) : 0;
     const isZeroing = under > 0 && operands[0]!.kind === 'vector' && below(2) === 0;
+    if (isOddToLlvm(mnemonic, operands)) continue;
     try {
       if (formFor(mnemonic, operands, { avx512: true }, under > 0) === form) return { mnemonic, operands, under, isZeroing };
     } catch {
@@ -86,6 +93,10 @@ export function randomCase(mnemonic: string, form: Form, below: Below): Case | u
   }
   return undefined;
 }
+
+/** Whether operands lead to a form: VEX is preferred, and these have nothing that only EVEX takes. */
+export const isReachable = (mnemonic: string, form: Form): boolean =>
+  /^vcvtt?s[sd]2si$/.test(mnemonic) ? form.encoding !== evex || form.memory < 0 : true;
 
 /** Every form, with its mnemonic. */
 export function* everyForm(): Generator<readonly [string, Form]> {
