@@ -1,0 +1,138 @@
+/**
+ * The state of a selection: registers of values, and the instructions of the rule that is at work. Blocks are selected from the last one to the first,
+ * and so are the instructions of a block: a value is selected after all of its uses, if one of them asked for its register.
+ */
+import type { MachineInst, Register, RegisterClass, RegisterInfo } from '../machine/types.ts';
+import { bytesOfType, type Inst, type SsaFunction, type SsaType, type Value } from '../ssa/types.ts';
+import type { Assembler, Features } from '../x64/types.ts';
+import type { BoundsPlan } from './bounds.ts';
+import type { ModuleLayout } from './layout.ts';
+import { addressOf } from './memory.ts';
+import { setConstant } from './operands.ts';
+import { type Selection, traps } from './types.ts';
+
+/** A selection with what only the scalar rules need. */
+export interface Scope extends Selection {
+  readonly layout: ModuleLayout;
+  readonly bounds: BoundsPlan;
+  readonly registers: readonly RegisterInfo[];
+  /** Says which block comes next. */
+  enter(block: number): void;
+  /** The instructions that were added since the last call, behind the integer constants that they use. */
+  take(): MachineInst[];
+  /** Whether something asked for the register of the value. */
+  isAsked(value: Value): boolean;
+  /** The most bytes that a call passes on the stack. */
+  outgoing(bytes: number): void;
+  readonly outgoingBytes: number;
+}
+
+/** The class of registers that hold values of a type. */
+export const classOf = (type: SsaType): RegisterClass => (type === 'i32' || type === 'i64' ? 'general' : 'vector');
+
+/** Facts about the values of a function. */
+interface Values {
+  readonly definitions: readonly (Inst | undefined)[];
+  readonly blocks: Int32Array;
+  readonly uses: Int32Array;
+}
+
+function valuesOf(fn: SsaFunction): Values {
+  const definitions: (Inst | undefined)[] = new Array(fn.types.length);
+  const blocks = new Int32Array(fn.types.length).fill(-1);
+  const uses = new Int32Array(fn.types.length);
+  const use = (values: readonly Value[]): void => {
+    for (const value of values) uses[value]!++;
+  };
+  fn.blocks.forEach((block, number) => {
+    for (const value of block.params) blocks[value] = number;
+    for (const inst of block.insts) {
+      use(inst.args);
+      if (inst.result === undefined) continue;
+      definitions[inst.result] = inst;
+      blocks[inst.result] = number;
+    }
+    const { end } = block;
+    if (end.op === 'jump') use(end.to.args);
+    else if (end.op === 'branch') use([end.cond, ...end.then.args, ...end.else.args]);
+    else if (end.op === 'switch') use([end.index, ...end.edges.flatMap((edge) => edge.args)]);
+    else if (end.op === 'return') use(end.values);
+  });
+  return { definitions, blocks, uses };
+}
+
+const isIntegerConstant = (inst: Inst | undefined): inst is Inst => inst?.op === 'i32.const' || inst?.op === 'i64.const';
+
+/** An empty selection for a function. */
+export function newSelection(
+  fn: SsaFunction,
+  layout: ModuleLayout,
+  features: Features,
+  plan: (constant: (value: Value) => bigint | undefined) => BoundsPlan,
+): Scope {
+  const { definitions, blocks, uses } = valuesOf(fn);
+  const registers: RegisterInfo[] = [];
+  const registerOf = new Int32Array(fn.types.length).fill(-1);
+  let constants: MachineInst[] = [];
+  let insts: MachineInst[] = [];
+  let current = -1;
+  let outgoingBytes = 0;
+  const newRegister = (info: RegisterInfo): Register => registers.push(info) - 1;
+  const constant = (value: Value): bigint | undefined => {
+    const inst = definitions[value];
+    return isIntegerConstant(inst) ? inst.bits! : undefined;
+  };
+  const integer = (inst: Inst): Register => {
+    const remake = (out: Assembler, to: number): void => setConstant(out, to, inst.bits!);
+    const def = newRegister({ class: 'general', bytes: inst.op === 'i32.const' ? 4 : 8, remake });
+    constants.push({ def, uses: [], emit: (out, places) => setConstant(out, places.def, inst.bits!) });
+    return def;
+  };
+  const scope: Scope = {
+    fn,
+    features,
+    layout,
+    bounds: plan(constant),
+    registers,
+    register(value) {
+      const inst = definitions[value];
+      // Constants are cheap: each instruction that needs one in a register has its own.
+      if (isIntegerConstant(inst)) return integer(inst);
+      if (registerOf[value]! < 0) {
+        const type = fn.types[value]!;
+        registerOf[value] = newRegister({ class: classOf(type), bytes: bytesOfType(type) });
+      }
+      return registerOf[value]!;
+    },
+    typeOf: (value) => fn.types[value]!,
+    fresh: (registerClass, bytes) => newRegister({ class: registerClass, bytes }),
+    add: (inst) => insts.push(inst),
+    definition: (value) => definitions[value],
+    useCount: (value) => uses[value]!,
+    constant,
+    isLast: (value) => registerOf[value]! < 0,
+    isInBlock: (value) => blocks[value] === current,
+    isAsked: (value) => registerOf[value]! >= 0,
+    remake(register, how) {
+      registers[register] = { ...registers[register]!, remake: how };
+    },
+    address: (inst) => addressOf(scope, inst),
+    trap: (trap) => layout.traps[traps[trap]]!,
+    enter(block) {
+      current = block;
+    },
+    take() {
+      const taken = [...constants, ...insts];
+      constants = [];
+      insts = [];
+      return taken;
+    },
+    outgoing(bytes) {
+      outgoingBytes = Math.max(outgoingBytes, bytes);
+    },
+    get outgoingBytes() {
+      return outgoingBytes;
+    },
+  };
+  return scope;
+}
