@@ -1,0 +1,117 @@
+/** Selection by masks: `bitselect`, and `and` with a comparison. */
+import type { Register } from '../../machine/types.ts';
+import type { Inst, Value } from '../../ssa/types.ts';
+import { mask, type Operand, vector } from '../../x64/types.ts';
+import type { Rule, Selection } from '../types.ts';
+import { binaryLogic, bitselect as bitselectOfBits } from './logic.ts';
+import { combinedMasks, comparisonOf, type Lane, type MaskPlan, planMask, suffixOf } from './masks.ts';
+import {
+  constantRegister,
+  custom,
+  isPattern,
+  isZeros,
+  ownedBy,
+  patternOperand,
+  repeated,
+  resultOf,
+  type Source,
+  sourceOf,
+  type Width,
+  widthOf,
+} from './steps.ts';
+
+const moves: Readonly<Record<Lane, string>> = { 1: 'vmovdqu8', 2: 'vmovdqu16', 4: 'vmovups', 8: 'vmovupd' };
+
+/** Emits a plan whose registers are the first ones of an instruction. */
+const placesOf =
+  (operand: (index: number, bytes: Width) => Operand, bytes: Width) =>
+  (index: number): Operand =>
+    operand(index, bytes);
+
+/** The lanes of a source where a mask is set, and zeros. */
+function masked(s: Selection, to: Register, plan: MaskPlan, source: Source, bytes: Width): void {
+  const uses = [...plan.uses, ...(isPattern(source) ? [] : [source])];
+  custom(s, { def: to, uses }, (out, places, operand) => {
+    plan.emit(out, 1, placesOf(operand, bytes));
+    const from = isPattern(source) ? out.constant(repeated(source, bytes)) : operand(uses.length - 1, bytes);
+    out.emitMasked(moves[plan.lane], mask(1), true, vector(places.def, bytes), from);
+  });
+}
+
+/** The lanes of `a` where a mask is set, else those of `b`. */
+function blended(s: Selection, to: Register, plan: MaskPlan, a: Source, b: Source, bytes: Width): void {
+  const other = isPattern(b) ? constantRegister(s, bytes, b) : b;
+  const uses = [...plan.uses, other, ...(isPattern(a) ? [] : [a])];
+  const first = plan.uses.length;
+  const mnemonic = `vpblendm${suffixOf(plan.lane)}`;
+  custom(
+    s,
+    { def: to, uses, ...(isPattern(a) || uses.indexOf(a) < uses.length - 1 ? {} : { inMemory: first + 1 }) },
+    (out, places, operand) => {
+      plan.emit(out, 1, placesOf(operand, bytes));
+      const last = isPattern(a) ? patternOperand(out, mnemonic, a, bytes) : operand(first + 1, bytes);
+      out.emitMasked(mnemonic, mask(1), false, vector(places.def, bytes), operand(first, bytes), last);
+    },
+  );
+}
+
+/** Whether all lanes of a value are ones or zeros, as far as its definition shows. */
+function isMask(s: Selection, value: Value, depth = 4): boolean {
+  const inst = s.definition(value);
+  if (!inst || depth === 0) return false;
+  if (comparisonOf(inst.op)) return true;
+  return /^v128\.(and|or|xor|not|andnot)$/.test(inst.op) && inst.args.every((arg) => isMask(s, arg, depth - 1));
+}
+
+/** The plan for a mask where mask registers are the better way: at 512 bits, and for comparisons that VEX does not have. */
+function planFor(s: Selection, inst: Inst, value: Value, isInverted: boolean): MaskPlan | undefined {
+  const comparison = comparisonOf(ownedBy(s, inst, value)?.op ?? '');
+  const isUnsigned = comparison?.kind === 'unsigned' && /[lg][te]/.test(comparison.relation);
+  return widthOf(s, inst.result!) === 64 || isUnsigned ? planMask(s, inst, value, isInverted) : undefined;
+}
+
+/** The bits of the first operand where the third one has a 1, else those of the second. */
+export const bitselect: Rule = (s, inst) => {
+  const [a, b, selector] = inst.args as [Value, Value, Value];
+  const bytes = widthOf(s, inst.result!);
+  if (!s.features.avx512) {
+    if (!isMask(s, selector)) return bitselectOfBits(s, inst);
+    const uses = [s.register(b), s.register(a), s.register(selector)];
+    const mayBeMemory = uses[1] !== uses[0] && uses[1] !== uses[2];
+    return custom(s, { def: resultOf(s, inst), uses, ...(mayBeMemory ? { inMemory: 1 } : {}) }, (out, { def }, operand) =>
+      out.emit('vpblendvb', vector(def, bytes), operand(0, bytes), operand(1, bytes), operand(2, bytes)),
+    );
+  }
+  const [first, second] = [sourceLazily(s, a), sourceLazily(s, b)];
+  const isSwapped = first === 'zeros' || (second === 'pattern' && first === 'register');
+  const plan = planFor(s, inst, selector, isSwapped);
+  if (!plan) return bitselectOfBits(s, inst);
+  const [taken, other] = isSwapped ? [b, a] : [a, b];
+  const rest = sourceOf(s, other);
+  if (isPattern(rest) && isZeros(rest)) return masked(s, resultOf(s, inst), plan, sourceOf(s, taken), bytes);
+  blended(s, resultOf(s, inst), plan, sourceOf(s, taken), rest, bytes);
+};
+
+/** What kind of source a value is, without asking for its register. */
+function sourceLazily(s: Selection, value: Value): 'zeros' | 'pattern' | 'register' {
+  const inst = s.definition(value);
+  if (inst?.op !== 'v128.const') return 'register';
+  return inst.bytes!.every((byte) => byte === 0) ? 'zeros' : 'pattern';
+}
+
+/** `and`, and `andnot`, whose second operand is complemented. */
+export const and: Rule = (s, inst) => {
+  if (combinedMasks(s, inst)) return;
+  const [a, b] = inst.args as [Value, Value];
+  const isComplement = inst.op === 'v128.andnot';
+  const plan = planFor(s, inst, b, isComplement);
+  const other = (plan ?? isComplement) ? undefined : planFor(s, inst, a, false);
+  if (plan) return masked(s, resultOf(s, inst), plan, sourceOf(s, a), widthOf(s, inst.result!));
+  if (other) return masked(s, resultOf(s, inst), other, sourceOf(s, b), widthOf(s, inst.result!));
+  binaryLogic(s, inst);
+};
+
+/** `or` and `xor`. */
+export const or: Rule = (s, inst) => {
+  if (!combinedMasks(s, inst)) binaryLogic(s, inst);
+};

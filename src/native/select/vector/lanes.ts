@@ -1,0 +1,81 @@
+/** Single lanes: splats, `extract_lane`, `replace_lane`. Integers are in general registers, floats in the low lane of vector registers. */
+import { bytesOfType, type Inst } from '../../ssa/types.ts';
+import { type GeneralOperand, general, immediate, type Operand, vector } from '../../x64/types.ts';
+import type { Rule, Selection } from '../types.ts';
+import { custom, defineConstant, lanesOf, resultOf, widthOf } from './steps.ts';
+
+type Lane = 1 | 2 | 4 | 8;
+const suffix = { 1: 'b', 2: 'w', 4: 'd', 8: 'q' } as const;
+
+/** Type and bytes of the lanes of an operation. */
+function laneOf({ op }: Inst): { isFloat: boolean; bytes: Lane } {
+  const [, type, bits] = /^([if])(\d+)x/.exec(op)!;
+  return { isFloat: type === 'f', bytes: (Number(bits) / 8) as Lane };
+}
+
+/** The general register of a lane: 32 bits at least. */
+const generalOf = (number: number, lane: Lane): GeneralOperand => general(number, lane === 8 ? 8 : 4);
+
+/** The bits of a constant scalar. */
+function constantBits(s: Selection, inst: Inst): bigint | undefined {
+  const definition = s.definition(inst.args[0]!);
+  return definition && /^[if](32|64)\.const$/.test(definition.op) ? definition.bits : undefined;
+}
+
+export const splat: Rule = (s, inst) => {
+  const { isFloat, bytes: lane } = laneOf(inst);
+  const bytes = widthOf(s, inst.result!);
+  const bits = constantBits(s, inst);
+  if (bits !== undefined) return defineConstant(s, resultOf(s, inst), bytes, lanesOf(BigInt.asUintN(8 * lane, bits), lane));
+  const mnemonic = isFloat ? (lane === 4 ? 'vbroadcastss' : bytes === 16 ? 'vmovddup' : 'vbroadcastsd') : `vpbroadcast${suffix[lane]}`;
+  const def = resultOf(s, inst);
+  const uses = [s.register(inst.args[0]!)];
+  if (isFloat)
+    return custom(s, { def, uses, inMemory: 0 }, (out, places, operand) => out.emit(mnemonic, vector(places.def, bytes), operand(0, 16)));
+  custom(s, { def, uses }, (out, places) => {
+    const from = generalOf(places.uses[0]!, lane);
+    if (s.features.avx512) return out.emit(mnemonic, vector(places.def, bytes), from);
+    out.emit(lane === 8 ? 'vmovq' : 'vmovd', vector(places.def), from);
+    out.emit(mnemonic, vector(places.def, bytes), vector(places.def));
+  });
+};
+
+/** Lanes of f32 and f64: the lowest one is in its place; a vector in a stack slot has each lane at its own address. */
+const extractFloat: Rule = (s, inst) => {
+  const lane = inst.lane!;
+  const bytes = bytesOfType(s.typeOf(inst.result!)) as 4 | 8;
+  custom(s, { def: resultOf(s, inst), uses: [s.register(inst.args[0]!)], inMemory: 0, isMove: lane === 0 }, (out, { def, uses, slot }) => {
+    const from = vector(uses[0]!);
+    if (slot) return out.emit(bytes === 4 ? 'vmovss' : 'vmovsd', vector(def), { ...slot, displacement: slot.displacement + lane * bytes });
+    if (lane === 0) return def === uses[0] ? undefined : out.emit('vmovaps', vector(def), from);
+    if (bytes === 8) return out.emit('vunpckhpd', vector(def), from, from);
+    if (lane === 1) return out.emit('vmovshdup', vector(def), from);
+    out.emit('vpermilps', vector(def), from, immediate(lane));
+  });
+};
+
+export const extract: Rule = (s, inst) => {
+  const { isFloat, bytes: lane } = laneOf(inst);
+  if (isFloat) return extractFloat(s, inst);
+  const isSigned = inst.op.endsWith('_s');
+  custom(s, { def: resultOf(s, inst), uses: [s.register(inst.args[0]!)] }, (out, { def, uses }) => {
+    const to = generalOf(def, lane);
+    if (inst.lane === 0 && lane >= 4) return out.emit(lane === 8 ? 'vmovq' : 'vmovd', to, vector(uses[0]!));
+    out.emit(`vpextr${suffix[lane]}`, to, vector(uses[0]!), immediate(inst.lane!));
+    if (isSigned) out.emit('movsx', to, general(def, lane as 1 | 2));
+  });
+};
+
+export const replace: Rule = (s, inst) => {
+  const { isFloat, bytes: lane } = laneOf(inst);
+  const uses = inst.args.map((arg) => s.register(arg));
+  custom(s, { def: resultOf(s, inst), uses }, (out, places) => {
+    const [to, from] = [vector(places.def), vector(places.uses[0]!)];
+    const number = places.uses[1]!;
+    const emit = (mnemonic: string, operand: Operand, bits?: number): void =>
+      out.emit(mnemonic, to, from, operand, ...(bits === undefined ? [] : [immediate(bits)]));
+    if (!isFloat) return emit(`vpinsr${suffix[lane]}`, generalOf(number, lane), inst.lane!);
+    if (lane === 4) return emit('vinsertps', vector(number), inst.lane! << 4);
+    emit(inst.lane === 0 ? 'vmovsd' : 'vunpcklpd', vector(number));
+  });
+};

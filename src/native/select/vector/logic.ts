@@ -1,0 +1,191 @@
+/**
+ * Operations on bits. AVX-512 computes any function of three vectors by one instruction (`vpternlogd`), so operations that nothing else uses are joined
+ * with their user, as long as these have at most three operands together. It also has rotates, which are two shifts and an `or` in WebAssembly.
+ */
+import type { Register } from '../../machine/types.ts';
+import type { Inst, Value } from '../../ssa/types.ts';
+import { immediate, vector } from '../../x64/types.ts';
+import type { Rule, Selection } from '../types.ts';
+import {
+  commuted,
+  constantRegister,
+  custom,
+  defineConstant,
+  isOnes,
+  isPattern,
+  isZeros,
+  ones,
+  ownedBy,
+  patternOfValue,
+  patternOperand,
+  resultOf,
+  type Source,
+  sourceOf,
+  step,
+  stepTo,
+  type Width,
+  widthOf,
+  zeros,
+} from './steps.ts';
+
+/** What operations do to truth tables: bit i is the result for the operands' values in i. */
+const operations: Readonly<Record<string, (...tables: number[]) => number>> = {
+  'v128.not': (a) => ~a!,
+  'v128.and': (a, b) => a! & b!,
+  'v128.or': (a, b) => a! | b!,
+  'v128.xor': (a, b) => a! ^ b!,
+  'v128.andnot': (a, b) => a! & ~b!,
+  'v128.bitselect': (a, b, mask) => (a! & mask!) | (b! & ~mask!),
+};
+
+/** The truth tables of the first, second and third operand of `vpternlogd`. */
+const inputs = [0xf0, 0xcc, 0xaa] as const;
+
+/** A tree of operations: its leaves are values. */
+type Tree = Value | { readonly op: string; readonly args: readonly Tree[] };
+
+const leavesOf = (tree: Tree): Value[] => (typeof tree === 'number' ? [tree] : tree.args.flatMap(leavesOf));
+
+/** A rotate by a constant: the value, and the count to the left. */
+export interface Rotate {
+  readonly value: Value;
+  readonly count: number;
+  readonly lane: 32 | 64;
+}
+
+const shiftName = /^i(32|64)x\d\.(shl|shr_u)$/;
+
+/** The rotate that an `or`, `xor` or `add` of two shifts is. */
+export function rotateOf(s: Selection, inst: Inst): Rotate | undefined {
+  if (!s.features.avx512 || !/^v128\.x?or$/.test(inst.op)) return undefined;
+  const shifts = inst.args.map((arg) => ownedBy(s, inst, arg));
+  const [a, b] = shifts.map((shift) => (shift ? shiftName.exec(shift.op) : null));
+  if (!a || !b || a[1] !== b[1] || a[2] === b[2]) return undefined;
+  const lane = Number(a[1]) as 32 | 64;
+  const counts = shifts.map((shift) => s.constant(shift!.args[1]!));
+  if (shifts[0]!.args[0] !== shifts[1]!.args[0] || counts[0] === undefined || counts[1] === undefined) return undefined;
+  const [first, second] = counts.map((count) => Number(count! & BigInt(lane - 1))) as [number, number];
+  if (first + second !== lane) return undefined;
+  return { value: shifts[0]!.args[0]!, count: a[2] === 'shl' ? first : second, lane };
+}
+
+/** Whether a value is all zeros or all ones. */
+function isConstantBit(s: Selection, value: Value): boolean {
+  const pattern = patternOfValue(s, value);
+  return pattern !== undefined && (isZeros(pattern) || isOnes(pattern));
+}
+
+/** The tree of an instruction with as many operations as three operands allow. */
+function treeOf(s: Selection, root: Inst): Tree {
+  const count = (trees: readonly Tree[]): number => new Set(trees.flatMap(leavesOf).filter((leaf) => !isConstantBit(s, leaf))).size;
+  /** `others` are the leaves beside this instruction. */
+  const grow = (inst: Inst, others: readonly Value[]): Tree => {
+    const args: Tree[] = [...inst.args];
+    inst.args.forEach((arg, i) => {
+      const inner = ownedBy(s, inst, arg);
+      if (!inner || !(inner.op in operations) || rotateOf(s, inner)) return;
+      const beside = [...others, ...args.flatMap((each, j) => (j === i ? [] : leavesOf(each)))];
+      if (count([...beside, ...inner.args]) <= 3) args[i] = grow(inner, beside);
+    });
+    return { op: inst.op, args };
+  };
+  return grow(root, []);
+}
+
+/** Adds `vpternlogd` for a tree. */
+function ternary(s: Selection, inst: Inst): void {
+  const tree = treeOf(s, inst);
+  const bytes = widthOf(s, inst.result!);
+  const tables = new Map<Value, number>();
+  const leaves: Value[] = [];
+  for (const leaf of new Set(leavesOf(tree))) {
+    const pattern = patternOfValue(s, leaf);
+    if (pattern && isConstantBit(s, leaf)) tables.set(leaf, isOnes(pattern) ? 0xff : 0);
+    else leaves.push(leaf);
+  }
+  // The operand that dies is the one to overwrite, and a constant is read from memory.
+  const rank = (leaf: Value): number => (patternOfValue(s, leaf) ? 2 : s.isLast(leaf) ? 0 : 1);
+  leaves.sort((a, b) => rank(a) - rank(b));
+  const positions = leaves.length === 3 ? [0, 1, 2] : leaves.length === 2 ? [1, 2] : [2];
+  for (const [i, leaf] of leaves.entries()) tables.set(leaf, inputs[positions[i]!]!);
+  const value = (each: Tree): number => (typeof each === 'number' ? tables.get(each)! : operations[each.op]!(...each.args.map(value)));
+  const table = value(tree) & 0xff;
+  if (leaves.length === 0) return defineConstant(s, resultOf(s, inst), bytes, table ? ones : zeros);
+  addTernary(
+    s,
+    resultOf(s, inst),
+    bytes,
+    leaves.map((leaf) => sourceOf(s, leaf)),
+    table,
+  );
+}
+
+/** Functions of two operands that have an instruction, which reads nothing else. */
+const twoOperand: ReadonlyMap<number, readonly [mnemonic: string, isSwapped?: true]> = new Map([
+  [0x88, ['vpandd']],
+  [0xee, ['vpord']],
+  [0x66, ['vpxord']],
+  [0x22, ['vpandnd']],
+  [0x44, ['vpandnd', true]],
+]);
+
+/** `vpternlogd` of one to three sources; fewer than three leave out the first operands, on which the table then does not depend. */
+export function addTernary(s: Selection, to: Register, bytes: Width, sources: readonly Source[], table: number): void {
+  if (sources.length === 3) return stepTo(s, to, 'vpternlogd', bytes, sources, { immediate: table, tied: 0 });
+  const plainForm = sources.length === 2 ? twoOperand.get(table) : undefined;
+  if (plainForm) return stepTo(s, to, plainForm[0], bytes, plainForm[1] ? [sources[1]!, sources[0]!] : sources);
+  const last = sources.at(-1)!;
+  const middle = sources.length === 2 && isPattern(sources[0]!) ? constantRegister(s, bytes, sources[0]) : sources[0]!;
+  const uses = [...new Set([middle, last])].filter((source): source is Register => !isPattern(source));
+  custom(s, { def: to, uses, ...(isPattern(last) || uses.length < 2 ? {} : { inMemory: 1 }) }, (out, { def, uses: at }, operand) => {
+    const read = isPattern(last) ? patternOperand(out, 'vpternlogd', last, bytes) : operand(uses.length - 1, bytes);
+    out.emit('vpternlogd', vector(def, bytes), vector(at[0] ?? def, bytes), read, immediate(table));
+  });
+}
+
+const plain: Readonly<Record<string, readonly [avx2: string, avx512: string]>> = {
+  'v128.and': ['vpand', 'vpandd'],
+  'v128.or': ['vpor', 'vpord'],
+  'v128.xor': ['vpxor', 'vpxord'],
+  // The instruction complements its first operand, WebAssembly's the second.
+  'v128.andnot': ['vpandn', 'vpandnd'],
+};
+
+/** The mnemonic of an operation for a target. */
+export const logic = (s: Selection, op: 'and' | 'or' | 'xor' | 'andnot'): string => plain[`v128.${op}`]![s.features.avx512 ? 1 : 0];
+
+function addPlain(s: Selection, inst: Inst): void {
+  const args = inst.op === 'v128.andnot' ? [inst.args[1]!, inst.args[0]!] : commuted(s, inst.args);
+  stepTo(
+    s,
+    resultOf(s, inst),
+    plain[inst.op]![s.features.avx512 ? 1 : 0],
+    widthOf(s, inst.result!),
+    args.map((arg) => sourceOf(s, arg)),
+  );
+}
+
+/** A binary operation, or all the operations that end in it. */
+export const binaryLogic: Rule = (s, inst) => {
+  const rotate = rotateOf(s, inst);
+  if (rotate)
+    return stepTo(s, resultOf(s, inst), rotate.lane === 32 ? 'vprold' : 'vprolq', widthOf(s, inst.result!), [s.register(rotate.value)], {
+      immediate: rotate.count,
+    });
+  const isGrown = (): boolean => leavesOf(treeOf(s, inst)).join() !== inst.args.join() || inst.args.some((arg) => isConstantBit(s, arg));
+  return s.features.avx512 && isGrown() ? ternary(s, inst) : addPlain(s, inst);
+};
+
+export const not: Rule = (s, inst) =>
+  s.features.avx512 ? ternary(s, inst) : stepTo(s, resultOf(s, inst), 'vpxor', widthOf(s, inst.result!), [s.register(inst.args[0]!), ones]);
+
+/** The bits of `a` where the mask is 1, else those of `b`. */
+export const bitselect: Rule = (s, inst) => {
+  if (s.features.avx512) return ternary(s, inst);
+  const [a, b, mask] = inst.args as [Value, Value, Value];
+  const bytes = widthOf(s, inst.result!);
+  const selector = s.register(mask);
+  const taken = step(s, 'vpand', bytes, [selector, sourceOf(s, a)]);
+  const other = step(s, 'vpandn', bytes, [selector, sourceOf(s, b)]);
+  stepTo(s, resultOf(s, inst), 'vpor', bytes, [taken, other]);
+};

@@ -1,0 +1,223 @@
+/**
+ * Steps of vector code: single instructions of AVX2 or AVX-512 whose sources are registers or constants, of which the rules are made.
+ *
+ * With AVX-512 a register may have a number above 15, which only the EVEX encoding reaches. An instruction that VEX alone has is therefore chosen when the
+ * registers are known (`isVex`), and the mask registers k1 to k7 are free inside any instruction.
+ */
+import type { MachineInst, Places, Register, RegisterClass } from '../../machine/types.ts';
+import { bytesOfType, type Inst, type Value } from '../../ssa/types.ts';
+import { type Assembler, immediate, type MemoryOperand, type Operand, vector } from '../../x64/types.ts';
+import type { Selection } from '../types.ts';
+
+/** Bytes of a vector that an instruction works on. */
+export type Width = 16 | 32 | 64;
+
+/** A constant vector: bytes that repeat in it, 1 to 64 of them, a power of two. */
+export interface Pattern {
+  readonly pattern: readonly number[];
+}
+
+export type Source = Register | Pattern;
+
+export const isPattern = (source: Source): source is Pattern => typeof source === 'object';
+
+/** The bytes of a number in memory. */
+const bytesOfNumber = (bits: bigint, bytes: number): number[] =>
+  Array.from({ length: bytes }, (_, i) => Number((BigInt.asUintN(64, bits) >> BigInt(8 * i)) & 0xffn));
+
+/** Constants with one number in all lanes of so many bytes. */
+export const lanesOf = (bits: number | bigint, bytes: 1 | 2 | 4 | 8): Pattern => ({ pattern: bytesOfNumber(BigInt(bits), bytes) });
+export const bytesPattern = (...pattern: number[]): Pattern => ({ pattern });
+
+const numbers = new DataView(new ArrayBuffer(8));
+/** A constant with one float in all lanes. */
+export function floatLanes(value: number, bytes: 4 | 8): Pattern {
+  if (bytes === 4) numbers.setFloat32(0, value, true);
+  else numbers.setFloat64(0, value, true);
+  return { pattern: Array.from({ length: bytes }, (_, i) => numbers.getUint8(i)) };
+}
+
+export const zeros: Pattern = { pattern: [0] };
+export const ones: Pattern = { pattern: [0xff] };
+
+/** The shortest pattern that repeats in bytes. */
+export function patternOf(bytes: readonly number[]): Pattern {
+  let length = bytes.length;
+  while (length > 1 && bytes.every((byte, i) => byte === bytes[i % (length / 2)])) length /= 2;
+  return { pattern: bytes.slice(0, length) };
+}
+
+export const repeated = ({ pattern }: Pattern, bytes: number): number[] =>
+  Array.from({ length: bytes }, (_, i) => pattern[i % pattern.length]!);
+
+const isAll = ({ pattern }: Pattern, byte: number): boolean => pattern.every((each) => each === byte);
+export const isZeros = (pattern: Pattern): boolean => isAll(pattern, 0);
+export const isOnes = (pattern: Pattern): boolean => isAll(pattern, 0xff);
+
+/** Instructions of AVX-512 whose last source may be one element of memory for all lanes, by the bytes of the element. */
+const broadcasting: ReadonlyMap<string, 4 | 8> = new Map([
+  ...(
+    'vpaddd vpsubd vpmulld vpminsd vpmaxsd vpminud vpmaxud vpandd vpord vpxord vpandnd vpternlogd vpabsd vaddps vsubps vmulps vdivps vminps vmaxps ' +
+    'vrangeps vcmpps vpcmpd vpcmpud vandps vorps vxorps vandnps vpunpckldq vpunpckhdq vpermd vblendmps vpackssdw vpackusdw vsqrtps ' +
+    'vfmadd132ps vfmadd213ps vfmadd231ps vfmsub132ps vfmsub213ps vfmsub231ps vfnmadd132ps vfnmadd213ps vfnmadd231ps ' +
+    'vfnmsub132ps vfnmsub213ps vfnmsub231ps'
+  )
+    .split(' ')
+    .map((name): [string, 4] => [name, 4]),
+  ...(
+    'vpaddq vpsubq vpmullq vpmuldq vpmuludq vpabsq vaddpd vsubpd vmulpd vdivpd vminpd vmaxpd vrangepd vcmppd vpcmpq vpcmpuq vblendmpd vpunpcklqdq ' +
+    'vpunpckhqdq vsqrtpd vfmadd132pd vfmadd213pd vfmadd231pd vfmsub132pd vfmsub213pd vfmsub231pd vfnmadd132pd vfnmadd213pd vfnmadd231pd ' +
+    'vfnmsub132pd vfnmsub213pd vfnmsub231pd'
+  )
+    .split(' ')
+    .map((name): [string, 8] => [name, 8]),
+]);
+
+/** A constant as the last source of an instruction on `bytes`. */
+export function patternOperand(out: Assembler, mnemonic: string, constant: Pattern, bytes: number): MemoryOperand {
+  const element = out.features.avx512 ? broadcasting.get(mnemonic) : undefined;
+  if (element && constant.pattern.length <= element) return { ...out.constant(repeated(constant, element)), isBroadcast: true };
+  return out.constant(repeated(constant, bytes));
+}
+
+/** Loads a constant into a register. */
+export function loadPattern(out: Assembler, constant: Pattern, bytes: Width, to: number): void {
+  const { pattern } = constant;
+  const low = vector(to);
+  if (isZeros(constant)) out.emit(to < 16 ? 'vpxor' : 'vpxord', low, low, low);
+  else if (isOnes(constant) && out.features.avx512) out.emit('vpternlogd', ...Array<Operand>(3).fill(vector(to, bytes)), immediate(0xff));
+  else if (isOnes(constant)) out.emit('vpcmpeqd', ...Array<Operand>(3).fill(vector(to, bytes)));
+  else if (pattern.length <= 4) out.emit('vbroadcastss', vector(to, bytes), out.constant(repeated(constant, 4)));
+  else if (pattern.length === 8) out.emit(bytes === 16 ? 'vmovddup' : 'vbroadcastsd', vector(to, bytes), out.constant(pattern));
+  else if (pattern.length === 16 && bytes > 16)
+    out.emit(out.features.avx512 ? 'vbroadcastf32x4' : 'vbroadcastf128', vector(to, bytes), out.constant(pattern));
+  else out.emit('vmovups', vector(to, bytes), out.constant(repeated(constant, bytes)));
+}
+
+/** Makes a register a constant. */
+export function defineConstant(s: Selection, to: Register, bytes: Width, constant: Pattern): void {
+  const how = (out: Assembler, place: number): void => loadPattern(out, constant, bytes, place);
+  s.remake(to, how);
+  s.add({ def: to, uses: [], emit: (out, { def }) => how(out, def) });
+}
+
+/** A register with a constant. */
+export function constantRegister(s: Selection, bytes: Width, constant: Pattern): Register {
+  const to = s.fresh('vector', bytes);
+  defineConstant(s, to, bytes, constant);
+  return to;
+}
+
+/** Whether all registers have numbers that VEX reaches. */
+export const isVex = (...registers: readonly number[]): boolean => registers.every((each) => each < 16);
+
+/** The operand of number `index` of an instruction: its register, or its stack slot. */
+export const placed = (inst: MachineInst, { uses, slot }: Places, index: number, bytes: Width): Operand =>
+  slot !== undefined && inst.inMemory === index ? slot : vector(uses[index]!, bytes);
+
+/** Shifts by an immediate have no form with memory in VEX. */
+const isShift = /^vps(ll|rl|ra)[wdq]$/;
+
+export interface StepOptions {
+  readonly immediate?: number;
+  /** Widths of the sources, where they are not those of the result. */
+  readonly from?: Width;
+  readonly tied?: number;
+}
+
+/** Adds an instruction that writes `to` from its sources; a constant that is not the last source gets a register. */
+export function stepTo(
+  s: Selection,
+  to: Register,
+  mnemonic: string,
+  bytes: Width,
+  sources: readonly Source[],
+  options: StepOptions = {},
+): void {
+  const { immediate: bits, from = bytes, tied } = options;
+  const operands = sources.map((source, i) => (isPattern(source) && i < sources.length - 1 ? constantRegister(s, from, source) : source));
+  const uses = operands.filter((operand): operand is Register => !isPattern(operand));
+  const last = operands.at(-1)!;
+  const mayBeMemory =
+    !isPattern(last) &&
+    uses.indexOf(last) === uses.length - 1 &&
+    tied !== uses.length - 1 &&
+    !(bits !== undefined && isShift.test(mnemonic));
+  s.add({
+    def: to,
+    uses,
+    ...(tied === undefined ? {} : { tied }),
+    ...(mayBeMemory ? { inMemory: uses.length - 1 } : {}),
+    emit(out, places) {
+      const read = operands.map((operand, i) =>
+        isPattern(operand) ? patternOperand(out, mnemonic, operand, from) : placed(this, places, i, from),
+      );
+      const shown = tied === undefined ? read : read.filter((_, i) => i !== tied);
+      out.emit(mnemonic, vector(places.def, bytes), ...shown, ...(bits === undefined ? [] : [immediate(bits)]));
+    },
+  });
+}
+
+/** The same with a new register as the result. */
+export function step(s: Selection, mnemonic: string, bytes: Width, sources: readonly Source[], options: StepOptions = {}): Register {
+  const to = s.fresh('vector', bytes);
+  stepTo(s, to, mnemonic, bytes, sources, options);
+  return to;
+}
+
+/** The bytes of the vector that a value is. */
+export const widthOf = (s: Selection, value: Value): Width => bytesOfType(s.typeOf(value)) as Width;
+
+/** The register of the result. */
+export const resultOf = (s: Selection, inst: Inst): Register => s.register(inst.result!);
+
+/** The constant that a vector is. */
+export function patternOfValue(s: Selection, value: Value): Pattern | undefined {
+  const definition = s.definition(value);
+  return definition?.op === 'v128.const' ? patternOf(definition.bytes!) : undefined;
+}
+
+/** An operand as a source: a constant is read from memory, all others from registers. */
+export const sourceOf = (s: Selection, value: Value): Source => patternOfValue(s, value) ?? s.register(value);
+
+/** Both operands of an instruction that commutes, the one to be read from memory last. */
+export function commuted(s: Selection, [a, b]: readonly Value[]): [Value, Value] {
+  return patternOfValue(s, a!) && !patternOfValue(s, b!) ? [b!, a!] : [a!, b!];
+}
+
+const blocks = new WeakMap<Selection['fn'], Map<Value, number>>();
+
+/** The number of the block whose instruction defines a value. */
+function blockOf(s: Selection, value: Value): number | undefined {
+  let known = blocks.get(s.fn);
+  if (!known) {
+    known = new Map(
+      s.fn.blocks.flatMap(({ insts }, number) => insts.flatMap(({ result }) => (result === undefined ? [] : [[result, number]]))),
+    );
+    blocks.set(s.fn, known);
+  }
+  return known.get(value);
+}
+
+/** The definition of an operand that only `user` has, in whose block it is: `user` may compute it itself. */
+export function ownedBy(s: Selection, user: Inst, value: Value): Inst | undefined {
+  if (s.useCount(value) !== 1 || user.result === undefined) return undefined;
+  const block = blockOf(s, value);
+  return block !== undefined && block === blockOf(s, user.result) ? s.definition(value) : undefined;
+}
+
+/** Adds an instruction with code of its own. */
+export function custom(
+  s: Selection,
+  inst: Omit<MachineInst, 'emit'>,
+  emit: (out: Assembler, places: Places, operand: (index: number, bytes: Width) => Operand) => void,
+): void {
+  s.add({
+    ...inst,
+    emit(out, places) {
+      emit(out, places, (index, bytes) => placed(this, places, index, bytes));
+    },
+  });
+}
+
+export const temps = (...classes: RegisterClass[]): readonly RegisterClass[] => classes;
