@@ -38,6 +38,7 @@ import type { LibraryFunction } from '../../../metallib/index.ts';
 import type { CodeStore, Dim3, EngineOptions, Fma, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
 import { compileModule } from '../native/compile.ts';
+import { nativeTarget } from '../native/mode.ts';
 import type { KernelCode } from '../native/module.ts';
 import { type AccessChecks, insertChecks } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
@@ -232,28 +233,22 @@ const knowsOthers = ({ params }: Kernel): boolean => params.some(({ service }) =
 /** Scalar code. A sanitizer checks alignment itself. */
 function compileScalar(
   original: Kernel,
-  { isShared, codes, areBuffersAligned = false }: CompileChoice & { readonly areBuffersAligned?: boolean },
+  choice: ScalarChoice,
   scalarReason: string | undefined,
   instruments?: Instruments,
 ): CompiledKernel {
   const instrumentation = instruments && newInstrumentation(instruments);
-  const kernel = copyOf(original);
-  if (!instruments?.sanitize) checkAlignment(kernel, areBuffersAligned ? alignedBuffers : undefined);
-  const { bytes, plan, excess: known } = compileKernel(kernel, instrumentation, isShared);
+  const made = scalarModule(original, choice, instruments, instrumentation);
+  const { bytes, plan, excess: known, kernel } = made;
   const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
   const isByTurns = !instruments?.sanitize || knowsOthers(kernel);
-  const twinOf = (): NativeTwin =>
-    new NativeTwin(bytes.length, () => {
-      const made = compileModule(bytes);
-      return 'why' in made ? undefined : { ...compiled, wasm: made };
-    });
   const hasParts = plan.regions.hasYields && isByTurns && !instruments?.isOrdered && instruments?.probe === undefined;
   const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
   const { windows, recordBytes, stagingBytes } = plan;
   const compiled: CompiledKernel = {
     wasm,
-    ...(codes ? { stored: { bytes, fma: undefined } } : {}),
+    ...(choice.codes ? { stored: { bytes, fma: undefined } } : {}),
     excess,
     windows,
     recordBytes,
@@ -263,7 +258,29 @@ function compileScalar(
     instrumented,
     parts,
   };
-  return instruments || !wasm ? compiled : { ...compiled, twin: twinOf() };
+  if (instruments || !wasm) return compiled;
+  const makeNative = (): CompiledKernel | undefined => {
+    const native = compileModule(scalarModule(original, choice, undefined, undefined, nativeTarget()).bytes);
+    return 'why' in native ? undefined : { ...compiled, wasm: native };
+  };
+  return { ...compiled, twin: new NativeTwin(bytes.length, makeNative) };
+}
+
+interface ScalarChoice extends CompileChoice {
+  readonly areBuffersAligned?: boolean;
+}
+
+/** The scalar compiler's module, and the copy of the kernel that it was made of. */
+function scalarModule(
+  original: Kernel,
+  { isShared, areBuffersAligned = false }: ScalarChoice,
+  instruments: Instruments | undefined,
+  instrumentation: ReturnType<typeof newInstrumentation> | undefined,
+  target?: Target,
+): ReturnType<typeof compileKernel> & { readonly kernel: Kernel } {
+  const kernel = copyOf(original);
+  if (!instruments?.sanitize) checkAlignment(kernel, areBuffersAligned ? alignedBuffers : undefined);
+  return { ...compileKernel(kernel, instrumentation, isShared, target), kernel };
 }
 
 interface SimdChoice extends CompileChoice {
@@ -282,13 +299,12 @@ export function simdModule(
   block: Dim3,
   { fma = 'exact', lanes, isShared = false, facts }: SimdChoice,
   checks?: AccessChecks,
-  target: Target = 'wasm',
+  target?: Target,
 ): ReturnType<typeof compileSimd> {
-  const isNative = target === 'native';
   return compileSimd(kernel, block, {
     target,
-    fma: !isFusing(kernel) ? 'exact' : isNative ? nativeFma(fma) : fmaMode(fma),
-    shifts: isNative ? 'immediate' : shiftMode(),
+    fma: !isFusing(kernel) ? 'exact' : target ? nativeFma(fma) : fmaMode(fma),
+    shifts: target ? 'immediate' : shiftMode(),
     lanes,
     facts,
     isShared,
@@ -322,9 +338,9 @@ function compiledOf({ plan, recordBytes, pool }: SimdModule, wasm: KernelCode): 
 
 /** Native code for the blocks of vectorized code, with lane groups for wide vectors; undefined where there is none. */
 function nativeVectorized(kernel: Kernel, block: Dim3, choice: SimdChoice): CompiledKernel | undefined {
-  const made = simdModule(kernel, block, choice, undefined, 'native');
+  const made = simdModule(kernel, block, choice, undefined, nativeTarget());
   if ('why' in made) return undefined;
-  const native = compileModule(made.bytes, { global: 'constant', offset: poolStart(made.plan), bytes: made.pool });
+  const native = compileModule(made.bytes);
   return 'why' in native ? undefined : compiledOf(made, native);
 }
 

@@ -1,4 +1,6 @@
 /** Whether kernels run as native code: what the machine can, and what the user wants. A page has no environment. */
+
+import type { NativeTarget } from '../../../engine/codegen/target.ts';
 import { processorFeatures } from '../../../ffi/native/processor.ts';
 import { type NativeMode, nativeModes } from '../../device.ts';
 
@@ -11,6 +13,10 @@ export function nativeMode(option?: NativeMode): NativeMode {
   const wanted = process?.env?.CUMETAL_NATIVE;
   return option ?? (isMode(wanted) ? wanted : 'auto');
 }
+
+/** The vector registers that native code of this machine has. */
+export const nativeTarget = (): NativeTarget =>
+  processorFeatures().hasAvx512 ? { vectorBytes: 64, vectorRegisters: 32 } : { vectorBytes: 32, vectorRegisters: 16 };
 
 /** Whether this machine and this runtime run native code. */
 export const canRunNative = (): boolean => processorFeatures().hasBaseline;

@@ -1,6 +1,6 @@
 /**
- * Chooses the lanes of a group: a whole warp where the kernel has warp collectives, else as many lanes as keep the live values in the 16
- * vector registers of common processors.
+ * Chooses the lanes of a group: a whole warp where the kernel has warp collectives, else as many lanes as keep the live values in the
+ * vector registers: the 16 of common processors for WebAssembly, wide ones for native code.
  */
 
 import type { Dim3 } from '../../../base/dim3.ts';
@@ -18,6 +18,7 @@ import {
 } from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import { isLeaf } from '../../codegen/plan.ts';
+import type { NativeTarget, Target } from '../../codegen/target.ts';
 import { tuning } from '../../tuning.ts';
 import { hasWarpCollectives } from './barrier-divergence.ts';
 import type { Cut, Shapes } from './lane-shapes.ts';
@@ -29,6 +30,7 @@ interface LaneRequest {
   /** The requested number of lanes, if there is one. */
   readonly fixed: number | undefined;
   readonly fma: FmaMode;
+  readonly target: Target;
   /** Whether the kernel has barrier divergence. */
   readonly mayDiverge: boolean;
 }
@@ -37,7 +39,7 @@ interface LaneRequest {
 export function chooseLanes(
   kernel: Kernel,
   wide: Uint8Array,
-  { block, local, fixed, fma, mayDiverge }: LaneRequest,
+  { block, local, fixed, fma, target, mayDiverge }: LaneRequest,
   shapesOf: (kernel: Kernel, wide: Uint8Array, cut: Cut, mayDiverge: boolean) => Shapes,
 ): { readonly lanes: number; readonly shapes: Shapes } {
   const shapesFor = (lanes: number): Shapes => shapesOf(kernel, wide, { block, lanes, local }, mayDiverge);
@@ -45,6 +47,9 @@ export function chooseLanes(
   if (fixed !== undefined) return { lanes: fixed, shapes: shapesFor(fixed) };
   const maxLanes = lanesOfRow(block);
   const shapes = shapesFor(maxLanes);
+  const isOneRow = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
+  const chosen = (lanes: number) => ({ lanes, shapes: lanes === maxLanes || isOneRow ? shapes : shapesFor(lanes) });
+  if (target) return chosen(Math.min(maxLanes, lanesInRegisters(pressureOf(kernel, wide, shapes), target)));
   // Re-rolled code holds few vectors at once, whatever the number of lanes.
   if (hasLongStretch(kernel, shapes)) return { lanes: maxLanes, shapes };
   const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? tuning.exactFmaVectors : 0);
@@ -53,8 +58,16 @@ export function chooseLanes(
     hasManyUpdates(kernel, shapes) ? tuning.maxAtomicLanes : lanesDiverge(kernel, shapes) ? tuning.maxDivergentLanes : maxLanes,
   );
   const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= tuning.maxLiveVectors) ?? 4;
-  const isOneRow = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
-  return { lanes: fitting, shapes: fitting === maxLanes || isOneRow ? shapes : shapesFor(fitting) };
+  return chosen(fitting);
+}
+
+/** Registers that steps between values take. */
+const temporaryRegisters = 4;
+
+/** Two wide registers for each value where that fits, so that independent instructions hide latencies; else one, which is full of lanes. */
+function lanesInRegisters(pressure: number, { vectorBytes, vectorRegisters }: NativeTarget): number {
+  const lanes = vectorBytes / 4;
+  return 2 * pressure <= vectorRegisters - temporaryRegisters ? 2 * lanes : lanes;
 }
 
 const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
