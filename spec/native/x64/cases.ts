@@ -1,7 +1,7 @@
 /** Random instructions of every form in the tables: registers, displacements and immediates at the edges of the encodings. */
 import { evex, type Form, formsOf, mnemonics } from '../../../src/native/x64/forms.ts';
+import { lockable } from '../../../src/native/x64/general-table.ts';
 import { formFor } from '../../../src/native/x64/match.ts';
-import { lockable } from '../../../src/native/x64/table/general.ts';
 import { general, immediate, type MemoryOperand, mask, type Operand, vector } from '../../../src/native/x64/types.ts';
 import type { Case } from './text.ts';
 

@@ -8,11 +8,11 @@ import { evex, type Form, vex } from './forms.ts';
 import type { GeneralOperand, ImmediateOperand, MaskOperand, MemoryOperand, Operand, VectorOperand } from './types.ts';
 
 /** The most bytes of an instruction. */
-const mostBytes = 15;
+const maxBytes = 15;
 
 /** Writes an instruction whose operands fit the form; `under` is 0 for no mask. */
 export function encode(code: Code, form: Form, operands: readonly Operand[], under: number, isZeroing: boolean): void {
-  code.reserve(mostBytes);
+  code.reserve(maxBytes);
   const rm = form.rm < 0 ? undefined : operands[form.rm]!;
   const reg = form.reg < 0 ? 0 : numberOf(operands[form.reg]!);
   if (form.encoding === vex) writeVex(code, form, operands, reg, rm);

@@ -3,9 +3,9 @@
  * a mnemonic.
  */
 import { bug } from '../../base/bug.ts';
-import { floatTable } from './table/float.ts';
-import { generalTable, lockable } from './table/general.ts';
-import { integerTable } from './table/integer.ts';
+import { floatTable } from './float-table.ts';
+import { generalTable, lockable } from './general-table.ts';
+import { integerTable } from './integer-table.ts';
 import type { Operand } from './types.ts';
 
 /** The encodings, by their prefixes. */
@@ -13,7 +13,7 @@ export const legacy = 0;
 export const vex = 1;
 export const evex = 2;
 
-/** How an instruction is encoded with operands of certain kinds and sizes. Members that number an operand are -1 where there is none. */
+/** How an instruction is encoded with operands of certain kinds and sizes. Members that number an operand are -1 if the form lacks it. */
 export interface Form {
   readonly encoding: number;
   /** The mandatory prefix, 0 for none. */
@@ -29,7 +29,7 @@ export interface Form {
   readonly w: number;
   /** The length of vectors as it is encoded: 0 to 2. */
   readonly length: number;
-  /** The number in the field reg of ModRM if no operand is there, else -1. */
+  /** The number in the field reg of ModRM if no operand has it, else -1. */
   readonly digit: number;
   readonly reg: number;
   readonly rm: number;
@@ -47,7 +47,7 @@ export interface Form {
   readonly least: number;
   readonly largest: number;
   readonly wrap: number;
-  /** Bytes that are read or written in memory, 0 where no one says. */
+  /** Bytes that are read or written in memory, 0 if the table does not say. */
   readonly memoryBytes: number;
   /** Whether nothing but the size of memory tells the form from another one. */
   needsMemoryBytes: boolean;

@@ -11,7 +11,7 @@
  *
  * The first form that fits is taken, so shorter ones stand first. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
  */
-import { conditions } from '../types.ts';
+import { conditions } from './types.ts';
 
 const arithmetic = ['add', 'or', 'adc', 'sbb', 'and', 'sub', 'xor', 'cmp']
   .map((name, digit) => {

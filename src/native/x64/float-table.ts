@@ -1,5 +1,5 @@
 /**
- * Instructions on vectors of floats, and the moves of vectors, in the format that `integer.ts` describes.
+ * Instructions on vectors of floats, and the moves of vectors, in the format that `integer-table.ts` describes.
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
  */
 
