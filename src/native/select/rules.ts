@@ -9,6 +9,10 @@ import { integerRules } from './integer.ts';
 import { memoryRules } from './memory.ts';
 import { numberOf, tests } from './test.ts';
 import type { Rule } from './types.ts';
+import { vectorRules } from './vector/index.ts';
+
+/** Integer constants are made where they are used (`Scope.register`). */
+const nothing: Rule = () => {};
 
 export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
   Object.entries({
@@ -20,6 +24,9 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
     ...memoryRules,
     ...atomicRules,
     ...callRules,
+    ...vectorRules,
     select: choose,
+    'i32.const': nothing,
+    'i64.const': nothing,
   }),
 );

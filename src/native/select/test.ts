@@ -4,6 +4,7 @@ import type { Inst, Value } from '../ssa/types.ts';
 import { type Assembler, type Condition, conditions, general, type Label } from '../x64/types.ts';
 import { generalUse, sourceOf, vectorUse, widthOf } from './operands.ts';
 import type { Rule, Selection, Test, TestRule } from './types.ts';
+import { vectorTests } from './vector/index.ts';
 
 const names = Object.keys(conditions) as Condition[];
 
@@ -123,7 +124,7 @@ const scalarTests: Readonly<Record<string, TestRule>> = {
 };
 
 /** The conditions that instructions compute. */
-export const tests: Readonly<Record<string, TestRule>> = scalarTests;
+export const tests: Readonly<Record<string, TestRule>> = { ...scalarTests, ...vectorTests };
 
 /** The condition that an i32 is not 0: by what computes it, if that is a comparison in the same block, else by its register. */
 export function testOf(s: Selection, value: Value): Test {
