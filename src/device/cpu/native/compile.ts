@@ -4,27 +4,15 @@
  */
 import { placeCode } from '../../../ffi/native/code-pages.ts';
 import { processorFeatures } from '../../../ffi/native/processor.ts';
+import { compileNative, contextOffsets, type NativeCode } from '../../../native/index.ts';
 import type { NativeImport, NativeModule } from './module.ts';
-
-// biome-ignore-start lint: until src/native/index.ts is there
-type NativeCode = any;
-const compileNative: any = () => ({ why: 'not yet' });
-// biome-ignore-end lint: -
-
-/** Constants that a launch places in memory behind the address in a global, and that the code may contain as well. */
-export interface KnownPool {
-  /** The exported global. */
-  readonly global: string;
-  readonly offset: number;
-  readonly bytes: Uint8Array;
-}
 
 /** The pages of each module, which live as long as it does. */
 const pages = new WeakMap<NativeModule, unknown>();
 
 /** Native code of a module of WebAssembly, or the reason why there is none. */
-export function compileModule(bytes: Uint8Array, pool?: KnownPool): NativeModule | { readonly why: string } {
-  const made = compileNative(bytes, { avx512: processorFeatures().hasAvx512 }, pool ? { pool } : {});
+export function compileModule(bytes: Uint8Array): NativeModule | { readonly why: string } {
+  const made = compileNative(bytes, { avx512: processorFeatures().hasAvx512 });
   if ('why' in made) return made;
   const placed = placeCode(made.code);
   if (!placed) return { why: 'the system has no executable memory' };
@@ -33,12 +21,9 @@ export function compileModule(bytes: Uint8Array, pool?: KnownPool): NativeModule
   return module;
 }
 
-/** Where the address of the first imported function is in the context, and the bytes of each. */
-const [firstImportAt, importBytes] = [64, 8];
-
 function moduleOf({ entries, imports, globals, contextBytes }: NativeCode, address: number): NativeModule {
-  const used = imports.flatMap(({ name, params, results, isUsed = true }, i): NativeImport[] =>
-    isUsed ? [{ name, params, results, offset: firstImportAt + importBytes * i } as NativeImport] : [],
+  const used = imports.flatMap(({ name, params, results, isUsed }, i): NativeImport[] =>
+    isUsed ? [{ name, params, results, offset: contextOffsets.imports + 8 * i } as NativeImport] : [],
   );
   return {
     address,
