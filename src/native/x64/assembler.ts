@@ -3,7 +3,7 @@ import { bug } from '../../base/bug.ts';
 import { Code } from './code.ts';
 import { encode } from './encode.ts';
 import { formFor } from './match.ts';
-import { writeNops } from './nops.ts';
+import { type Flexible, type Place, relax, writeRelaxed } from './relax.ts';
 import {
   type Assembler,
   type Condition,
@@ -33,9 +33,10 @@ const noTargets: readonly Label[] = [];
 
 class X64Assembler implements Assembler {
   readonly features: Features;
-  private readonly code = new Code();
-  /** The offset of each label, -1 while it is not bound. */
-  private readonly offsets: number[] = [];
+  private code = new Code();
+  /** The place of each label, undefined while it is not bound. */
+  private readonly places: (Place | undefined)[] = [];
+  private flexibles: Flexible[] = [];
   private readonly data: Data[] = [];
   private readonly constants = new Map<string, MemoryOperand>();
 
@@ -59,33 +60,37 @@ class X64Assembler implements Assembler {
   }
 
   newLabel(): Label {
-    this.offsets.push(-1);
-    return { id: this.offsets.length - 1 };
+    this.places.push(undefined);
+    return { id: this.places.length - 1 };
   }
 
   bind(label: Label): void {
-    if (this.offsets[label.id] !== -1) bug(`x64: label ${label.id} is bound twice`);
-    this.offsets[label.id] = this.code.size;
+    if (this.places[label.id] !== undefined) bug(`x64: label ${label.id} is bound twice`);
+    this.places[label.id] = { offset: this.code.size, flexibles: this.flexibles.length };
   }
 
   jump(label: Label): void {
-    this.near(label, 0xe9);
+    this.flexibles.push({ at: this.code.size, bytes: 5, label: label.id, value: 0xeb });
+    this.near(0xe9);
   }
 
   jumpIf(condition: Condition, label: Label): void {
-    this.near(label, 0x0f, 0x80 | conditions[condition]);
+    const number = conditions[condition];
+    this.flexibles.push({ at: this.code.size, bytes: 6, label: label.id, value: 0x70 | number });
+    this.near(0x0f, 0x80 | number);
   }
 
   call(label: Label): void {
-    this.near(label, 0xe8);
+    const { code } = this;
+    this.near(0xe8);
+    code.fixups.push({ at: code.size - 4, label: label.id, end: code.size, displacement: 0 });
   }
 
-  /** An opcode and the displacement of a label. */
-  private near(label: Label, ...opcode: readonly number[]): void {
+  /** An opcode, and room for a displacement. */
+  private near(...opcode: readonly number[]): void {
     const { code } = this;
     code.reserve(6);
     for (const byte of opcode) code.byte(byte);
-    code.fixups.push({ at: code.size, label: label.id, end: code.size + 4, displacement: 0 });
     code.low(0, 4);
   }
 
@@ -123,27 +128,42 @@ class X64Assembler implements Assembler {
   }
 
   align(bytes: number): void {
-    writeNops(this.code, -this.code.size & (bytes - 1));
+    this.flexibles.push({ at: this.code.size, bytes: 0, label: -1, value: bytes });
   }
 
   offsetOf(label: Label): number {
-    const offset = this.offsets[label.id];
-    return offset === undefined || offset < 0 ? bug(`x64: label ${label.id} is not bound`) : offset;
+    return this.placeOf(label.id).offset;
   }
+
+  private readonly placeOf = (label: number): Place => this.places[label] ?? bug(`x64: label ${label} is not bound`);
 
   finish(): Uint8Array {
+    this.relax();
     const { code } = this;
-    for (const data of [...this.data].sort((a, b) => b.alignment - a.alignment)) this.place(data);
+    for (const data of [...this.data].sort((a, b) => b.alignment - a.alignment)) this.placeData(data);
+    const size = code.size;
     for (const { at, label, end, displacement } of code.fixups) {
-      const size = code.size;
       code.size = at;
-      code.low(this.offsetOf({ id: label }) + displacement - end, 4);
-      code.size = size;
+      code.low(this.placeOf(label).offset + displacement - end, 4);
     }
-    return code.bytes.slice(0, code.size);
+    code.size = size;
+    return code.bytes.slice(0, size);
   }
 
-  private place({ label, alignment, bytes, targets }: Data): void {
+  /** Lays the code out anew with short jumps. */
+  private relax(): void {
+    const moved = relax(this.flexibles, this.placeOf);
+    const code = new Code();
+    writeRelaxed(this.code, code, this.flexibles, moved, this.placeOf);
+    this.code = code;
+    this.flexibles = [];
+    for (let i = 0; i < this.places.length; i++) {
+      const place = this.places[i];
+      if (place) this.places[i] = { offset: place.offset + moved[place.flexibles]!, flexibles: 0 };
+    }
+  }
+
+  private placeData({ label, alignment, bytes, targets }: Data): void {
     const { code } = this;
     const padding = -code.size & (alignment - 1);
     code.reserve(padding + bytes.length + 8 * targets.length);

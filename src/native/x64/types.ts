@@ -111,9 +111,9 @@ export interface Assembler {
   constant(bytes: readonly number[]): MemoryOperand;
   /** Aligns the next instruction by instructions that do nothing. */
   align(bytes: number): void;
-  /** Bytes so far. */
+  /** Bytes so far, with every jump as long as it may be and without what aligns; the true number after `finish`. */
   readonly size: number;
-  /** The offset of a bound label. */
+  /** The offset of a bound label; final after `finish` only, which shortens jumps. */
   offsetOf(label: Label): number;
   /** The code and its constants; every offset in it is relative, so that it runs at any address that is a multiple of 64. */
   finish(): Uint8Array;
