@@ -3,6 +3,7 @@ import { readWasm, type ValueType, type WasmModuleRead } from '../wasm/index.ts'
 import { callOrder } from './call-order.ts';
 import { emitEntry, emitExits, isEnterable } from './entry.ts';
 import { allocate, emitFunction } from './machine/index.ts';
+import { pack } from './pack/index.ts';
 import { select, unsupported } from './select/index.ts';
 import { contextOffsets, type GlobalLayout, type ImportLayout, type LocalLayout, type ModuleLayout } from './select/layout.ts';
 import { traps } from './select/types.ts';
@@ -58,26 +59,13 @@ export interface NativeCode {
   readonly stackBytes: number;
 }
 
-/** Constants that are in memory behind the address in a global whenever the code runs. */
-export interface Pool {
-  /** The name that the global, an i32, is exported by. */
-  readonly global: string;
-  /** Where the bytes start behind the address. */
-  readonly offset: number;
-  readonly bytes: Uint8Array;
-}
-
-export interface CompileOptions {
-  readonly pool?: Pool;
-}
-
 /** What stands in the way of native code of a module. */
 export interface NoCode {
   readonly why: string;
 }
 
 /** Compiles a module that `src/wasm` encoded. A module with anything unsupported has no code. */
-export function compileNative(bytes: Uint8Array, features: Features, _options: CompileOptions = {}): NativeCode | NoCode {
+export function compileNative(bytes: Uint8Array, features: Features): NativeCode | NoCode {
   const module = readWasm(bytes);
   const functions = functionsOf(module);
   if ('why' in functions) return functions;
@@ -89,6 +77,7 @@ export function compileNative(bytes: Uint8Array, features: Features, _options: C
   const out = newAssembler(features);
   const layout = layoutOf(module, out);
   for (const index of order) {
+    pack(functions.get(index)!, features.avx512 ? 64 : 32);
     const why = unsupported(functions.get(index)!, layout);
     if (why !== undefined) return { why };
   }

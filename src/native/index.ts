@@ -1,13 +1,11 @@
 /** The native compiler's face. */
 export {
-  type CompileOptions,
   compileNative,
   type NativeCode,
   type NativeEntry,
   type NativeGlobal,
   type NativeImport,
   type NoCode,
-  type Pool,
 } from './compile.ts';
 export { contextOffsets } from './select/layout.ts';
 export { type Trap, traps } from './select/types.ts';

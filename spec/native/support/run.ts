@@ -4,7 +4,7 @@ import type { NativeModule } from '../../../src/device/cpu/native/module.ts';
 import { nativeCalls } from '../../../src/ffi/native/calls.ts';
 import { placeCode } from '../../../src/ffi/native/code-pages.ts';
 import { processorFeatures } from '../../../src/ffi/native/processor.ts';
-import { type CompileOptions, compileNative, contextOffsets, type Features, type NativeCode } from '../../../src/native/index.ts';
+import { compileNative, contextOffsets, type Features, type NativeCode } from '../../../src/native/index.ts';
 
 /** What native code can be made for and run here, by names; none elsewhere. */
 export function runnableFeatures(): readonly (readonly [name: string, features: Features])[] {
@@ -22,14 +22,8 @@ export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
 export type Exports = Readonly<Record<string, ((...args: number[]) => number) & { value: number | bigint }>>;
 
 /** An instance of native code of a module. */
-export function nativeExports(
-  bytes: Uint8Array,
-  memory: WebAssembly.Memory,
-  imports: Functions,
-  features: Features,
-  options: CompileOptions = {},
-): Exports {
-  const made = compileNative(bytes, features, options);
+export function nativeExports(bytes: Uint8Array, memory: WebAssembly.Memory, imports: Functions, features: Features): Exports {
+  const made = compileNative(bytes, features);
   if ('why' in made) throw new Error(made.why);
   return instantiate(placed(made), memory, imports) as unknown as Exports;
 }
