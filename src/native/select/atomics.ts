@@ -8,17 +8,20 @@ import { generalUse, widthOf } from './operands.ts';
 import type { Scope } from './selection.ts';
 import type { Address, Rule, Selection } from './types.ts';
 
-/** The address of an atomic access, which has to be a multiple of its bytes. */
+/** The address of an atomic access, which has to be a multiple of its bytes; if it is not, it does not matter whether it is in bounds. */
 function alignedAddress(s: Selection, inst: Inst): { address: Address; bytes: 1 | 2 | 4 | 8 } {
   const { bytes } = accessOf(s.fn, inst)! as { bytes: 1 | 2 | 4 | 8 };
-  const address = s.address(inst);
+  if (bytes > 1) addAlignmentCheck(s, inst, bytes);
+  return { address: s.address(inst), bytes };
+}
+
+function addAlignmentCheck(s: Selection, inst: Inst, bytes: 2 | 4 | 8): void {
   const constant = s.constant(inst.args[0]!);
   const offset = inst.offset ?? 0;
-  if (bytes === 1) return { address, bytes };
   const trap = s.trap('alignment');
   if (constant !== undefined) {
     if ((Number(constant) + offset) % bytes !== 0) s.add({ uses: [], emit: (out) => out.jump(trap) });
-    return { address, bytes };
+    return;
   }
   const rest = offset % bytes;
   s.add({
@@ -31,7 +34,6 @@ function alignedAddress(s: Selection, inst: Inst): { address: Address; bytes: 1 
       out.jumpIf('ne', trap);
     },
   });
-  return { address, bytes };
 }
 
 const load: Rule = (s, inst) => {

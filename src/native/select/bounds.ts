@@ -68,14 +68,15 @@ function accessesOf(fn: SsaFunction, block: Block, constant: (value: Value) => b
   const most = new Map<Value, number>();
   for (let i = block.insts.length - 1; i >= 0; i--) {
     const inst = block.insts[i]!;
-    if (isBarrier(inst.op)) most.clear();
+    const isOrdered = isBarrier(inst.op);
+    if (isOrdered) most.clear();
     const access = accessOf(fn, inst);
     if (!access) continue;
     const known = constant(inst.args[0]!);
     const base = known === undefined ? inst.args[0]! : -1;
     const needed = (inst.offset ?? 0) + access.bytes + (known === undefined ? 0 : Number(known));
     const all = Math.max(most.get(base) ?? 0, needed);
-    most.set(base, all);
+    if (!isOrdered) most.set(base, all);
     found.push({ inst, base, needed, most: all });
   }
   return found.reverse();

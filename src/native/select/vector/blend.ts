@@ -65,9 +65,9 @@ function isMask(s: Selection, value: Value, depth = 4): boolean {
 
 /** The plan for a mask where mask registers are the better way: at 512 bits, and for comparisons that VEX does not have. */
 function planFor(s: Selection, inst: Inst, value: Value, isInverted: boolean): MaskPlan | undefined {
-  const comparison = comparisonOf(ownedBy(s, inst, value)?.op ?? '');
+  const comparison = comparisonOf(ownedBy(s, value)?.op ?? '');
   const isUnsigned = comparison?.kind === 'unsigned' && /[lg][te]/.test(comparison.relation);
-  return widthOf(s, inst.result!) === 64 || isUnsigned ? planMask(s, inst, value, isInverted) : undefined;
+  return widthOf(s, inst.result!) === 64 || isUnsigned ? planMask(s, value, isInverted) : undefined;
 }
 
 /** The bits of the first operand where the third one has a 1, else those of the second. */

@@ -98,11 +98,12 @@ function spreadLow(s: Selection, to: Register, bytes: Width, value: Register): v
 
 /** A conversion from 64 to 32 bits into the low halves of the parts, whose high ones become 0. */
 function narrowTo(s: Selection, to: Register, mnemonic: string, bytes: Width, value: Register): void {
-  if (bytes === 16) return stepTo(s, to, mnemonic, 16, [value]);
   // The register has the whole width, of which the instruction writes half.
-  const packed = s.fresh('vector', bytes);
-  custom(s, { def: packed, uses: [value] }, (out, { def, uses }) => out.emit(mnemonic, vector(def, half(bytes)), vector(uses[0]!, bytes)));
-  spreadLow(s, to, bytes, packed);
+  const packed = bytes === 16 ? to : s.fresh('vector', bytes);
+  custom(s, { def: packed, uses: [value] }, (out, { def, uses }) =>
+    out.emit(mnemonic, vector(def, half(bytes)), vector(uses[0]!, bytes)),
+  );
+  if (bytes > 16) spreadLow(s, to, bytes, packed);
 }
 
 /** A conversion from 32 to 64 bits, of so many bytes of lanes in their order. */

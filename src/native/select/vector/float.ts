@@ -10,6 +10,7 @@ import { logic } from './logic.ts';
 import {
   constantRegister,
   custom,
+  dies,
   isPattern,
   lanesOf,
   ownedBy,
@@ -118,7 +119,7 @@ export const abs: Rule = (s, inst) => {
 
 /** An operand without a negation that only this instruction uses. */
 function withoutSign(s: Selection, inst: Inst, value: Value): { value: Value; isNegated: boolean } {
-  const inner = ownedBy(s, inst, value);
+  const inner = ownedBy(s, value);
   return inner && inner.op === `${inst.op.split('.')[0]}.neg` ? { value: inner.args[0]!, isNegated: true } : { value, isNegated: false };
 }
 
@@ -128,14 +129,14 @@ export const multiplyAdd: Rule = (s, inst) => {
   const family = `vf${a.isNegated !== b.isNegated ? 'n' : ''}m${c.isNegated ? 'sub' : 'add'}`;
   const bytes = widthOf(s, inst.result!);
   const isConstant = (each: Negatable): boolean => patternOfValue(s, each.value) !== undefined;
-  const dies = (each: Negatable): boolean => !isConstant(each) && s.isLast(each.value);
+  const isFree = (each: Negatable): boolean => !isConstant(each) && dies(s, each.value);
   const [first, second] = isConstant(a) ? [b, a] : [a, b];
   const [form, order] = ((): [string, Negatable[]] => {
-    if (isConstant(c)) return ['213', dies(second) ? [second, first, c] : [first, second, c]];
-    if (dies(c)) return ['231', [c, first, second]];
+    if (isConstant(c)) return ['213', isFree(second) ? [second, first, c] : [first, second, c]];
+    if (isFree(c)) return ['231', [c, first, second]];
     // 213 multiplies the first operand by the second, 132 by the third, which may be memory.
-    if (dies(first)) return isConstant(second) ? ['132', [first, c, second]] : ['213', [first, second, c]];
-    return dies(second) ? ['213', [second, first, c]] : ['231', [c, first, second]];
+    if (isFree(first)) return isConstant(second) ? ['132', [first, c, second]] : ['213', [first, second, c]];
+    return isFree(second) ? ['213', [second, first, c]] : ['231', [c, first, second]];
   })();
   const sources = order.map((each) => sourceOf(s, each.value));
   addFused(s, resultOf(s, inst), `${family}${form}${suffixOf(inst.op)}`, bytes, sources);

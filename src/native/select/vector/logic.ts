@@ -11,6 +11,7 @@ import {
   constantRegister,
   custom,
   defineConstant,
+  dies,
   isOnes,
   isPattern,
   isZeros,
@@ -58,7 +59,7 @@ const shiftName = /^i(32|64)x\d\.(shl|shr_u)$/;
 /** The rotate that an `or`, `xor` or `add` of two shifts is. */
 export function rotateOf(s: Selection, inst: Inst): Rotate | undefined {
   if (!s.features.avx512 || !/^v128\.x?or$/.test(inst.op)) return undefined;
-  const shifts = inst.args.map((arg) => ownedBy(s, inst, arg));
+  const shifts = inst.args.map((arg) => ownedBy(s, arg));
   const [a, b] = shifts.map((shift) => (shift ? shiftName.exec(shift.op) : null));
   if (!a || !b || a[1] !== b[1] || a[2] === b[2]) return undefined;
   const lane = Number(a[1]) as 32 | 64;
@@ -82,7 +83,7 @@ function treeOf(s: Selection, root: Inst): Tree {
   const grow = (inst: Inst, others: readonly Value[]): Tree => {
     const args: Tree[] = [...inst.args];
     inst.args.forEach((arg, i) => {
-      const inner = ownedBy(s, inst, arg);
+      const inner = ownedBy(s, arg);
       if (!inner || !(inner.op in operations) || rotateOf(s, inner)) return;
       const beside = [...others, ...args.flatMap((each, j) => (j === i ? [] : leavesOf(each)))];
       if (count([...beside, ...inner.args]) <= 3) args[i] = grow(inner, beside);
@@ -104,7 +105,7 @@ function ternary(s: Selection, inst: Inst): void {
     else leaves.push(leaf);
   }
   // The operand that dies is the one to overwrite, and a constant is read from memory.
-  const rank = (leaf: Value): number => (patternOfValue(s, leaf) ? 2 : s.isLast(leaf) ? 0 : 1);
+  const rank = (leaf: Value): number => (patternOfValue(s, leaf) ? 2 : dies(s, leaf) ? 0 : 1);
   leaves.sort((a, b) => rank(a) - rank(b));
   const positions = leaves.length === 3 ? [0, 1, 2] : leaves.length === 2 ? [1, 2] : [2];
   for (const [i, leaf] of leaves.entries()) tables.set(leaf, inputs[positions[i]!]!);

@@ -80,7 +80,7 @@ function leafOf(s: Selection, inst: Inst, { relation, kind, lane }: Comparison, 
   const constant = patternOfValue(s, b);
   if (kind !== 'float' && constant && isZeros(constant) && (shown === 'eq' || shown === 'ne')) {
     const isTest = (shown === 'ne') !== isInverted;
-    const and = mayJoin ? ownedBy(s, inst, a) : undefined;
+    const and = mayJoin ? ownedBy(s, a) : undefined;
     const [x, y] = and?.op === 'v128.and' ? (and.args as [Value, Value]) : [a, a];
     return { mnemonic: `vptest${isTest ? '' : 'n'}m${suffixOf(lane)}`, predicate: undefined, a: x, b: y };
   }
@@ -104,13 +104,13 @@ function treeOf(s: Selection, inst: Inst | undefined, isInverted: boolean, lane?
     if (lane !== undefined && comparison.lane !== lane) return undefined;
     return { tree: leafOf(s, inst, comparison, isInverted, true), lane: comparison.lane };
   }
-  if (inst.op === 'v128.not') return treeOf(s, ownedBy(s, inst, inst.args[0]!), !isInverted, lane);
+  if (inst.op === 'v128.not') return treeOf(s, ownedBy(s, inst.args[0]!), !isInverted, lane);
   const op = treeOps[inst.op];
   if (!op) return undefined;
   // Inverted comparisons take the place of inverted masks, whose bits beyond the lanes would not be 0.
   const inverted = op === 'kxorq' ? [isInverted, false] : [isInverted, (inst.op === 'v128.andnot') !== isInverted];
-  const first = treeOf(s, ownedBy(s, inst, inst.args[0]!), inverted[0]!, lane);
-  const second = first && treeOf(s, ownedBy(s, inst, inst.args[1]!), inverted[1]!, first.lane);
+  const first = treeOf(s, ownedBy(s, inst.args[0]!), inverted[0]!, lane);
+  const second = first && treeOf(s, ownedBy(s, inst.args[1]!), inverted[1]!, first.lane);
   if (!second) return undefined;
   const shown = op === 'kxorq' || !isInverted ? op : op === 'kandq' ? 'korq' : 'kandq';
   return { tree: { op: shown, args: [first.tree, second.tree] }, lane: first.lane };
@@ -153,12 +153,12 @@ function planOf(s: Selection, { tree, lane }: { tree: MaskTree; lane: Lane }, by
 const maxDepth = 6;
 
 /**
- * A plan for an operand of `user` whose lanes are all ones or all zeros, if nothing else needs it as a vector (AVX-512). Its lanes may have to be of so many
+ * A plan for an operand whose lanes are all ones or all zeros, if nothing else needs it as a vector (AVX-512). Its lanes may have to be of so many
  * bytes.
  */
-export function planMask(s: Selection, user: Inst, value: Value, isInverted = false, lane?: Lane): MaskPlan | undefined {
+export function planMask(s: Selection, value: Value, isInverted = false, lane?: Lane): MaskPlan | undefined {
   if (!s.features.avx512) return undefined;
-  const found = treeOf(s, ownedBy(s, user, value), isInverted, lane);
+  const found = treeOf(s, ownedBy(s, value), isInverted, lane);
   return found && depthOf(found.tree) <= maxDepth ? planOf(s, found, widthOf(s, value)) : undefined;
 }
 

@@ -185,26 +185,12 @@ export function commuted(s: Selection, [a, b]: readonly Value[]): [Value, Value]
   return patternOfValue(s, a!) && !patternOfValue(s, b!) ? [b!, a!] : [a!, b!];
 }
 
-const blocks = new WeakMap<Selection['fn'], Map<Value, number>>();
+/** The definition of an operand in the same block that has no other use: its user may compute it itself. */
+export const ownedBy = (s: Selection, value: Value): Inst | undefined =>
+  s.useCount(value) === 1 && s.isInBlock(value) ? s.definition(value) : undefined;
 
-/** The number of the block whose instruction defines a value. */
-function blockOf(s: Selection, value: Value): number | undefined {
-  let known = blocks.get(s.fn);
-  if (!known) {
-    known = new Map(
-      s.fn.blocks.flatMap(({ insts }, number) => insts.flatMap(({ result }) => (result === undefined ? [] : [[result, number]]))),
-    );
-    blocks.set(s.fn, known);
-  }
-  return known.get(value);
-}
-
-/** The definition of an operand that only `user` has, in whose block it is: `user` may compute it itself. */
-export function ownedBy(s: Selection, user: Inst, value: Value): Inst | undefined {
-  if (s.useCount(value) !== 1 || user.result === undefined) return undefined;
-  const block = blockOf(s, value);
-  return block !== undefined && block === blockOf(s, user.result) ? s.definition(value) : undefined;
-}
+/** Whether an operand is most likely not used after the instruction being selected. */
+export const dies = (s: Selection, value: Value): boolean => s.isLast(value) && s.isInBlock(value);
 
 /** Adds an instruction with code of its own. */
 export function custom(

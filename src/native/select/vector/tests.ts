@@ -31,7 +31,7 @@ const anyOfPlan = (plan: MaskPlan, bytes: Width, holds: Condition): Flags => ({
 
 function anyTrue(s: Selection, inst: Inst): Flags {
   const bytes = widthOf(s, inst.args[0]!);
-  const plan = planMask(s, inst, inst.args[0]!);
+  const plan = planMask(s, inst.args[0]!);
   if (plan) return anyOfPlan(plan, bytes, 'ne');
   return {
     uses: [s.register(inst.args[0]!)],
@@ -50,7 +50,7 @@ function allTrue(s: Selection, inst: Inst): Flags {
   const bytes = widthOf(s, inst.args[0]!);
   const lane = (Number(/^i(\d+)/.exec(inst.op)![1]) / 8) as Lane;
   // All lanes are set where none of the complement is. Lanes of other sizes are no masks of these.
-  const plan = planMask(s, inst, inst.args[0]!, true, lane);
+  const plan = planMask(s, inst.args[0]!, true, lane);
   return plan ? anyOfPlan(plan, bytes, 'e') : vectorAllTrue(s, inst, bytes, lane);
 }
 
@@ -94,7 +94,7 @@ export const bitmask: Rule = (s, inst) => {
   const lane = (Number(/^i(\d+)/.exec(inst.op)![1]) / 8) as Lane;
   const lanes = bytes / lane;
   const def = resultOf(s, inst);
-  const plan = planMask(s, inst, inst.args[0]!, false, lane);
+  const plan = planMask(s, inst.args[0]!, false, lane);
   if (plan)
     return custom(s, { def, uses: plan.uses }, (out, places) => {
       plan.emit(out, 1, (index) => vector(places.uses[index]!, bytes));
