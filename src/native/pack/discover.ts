@@ -18,20 +18,34 @@ interface Growth {
 /** Finds groups of `width` vectors of 128 bits. */
 export function discover(numbering: Numbering, width: 2 | 4): Packs {
   const growth: Growth = { packs: noPacks(numbering, width), forOperands: [], forUsers: [] };
-  for (const op of ['v128.store', 'vector.join', 'v128.load'] as const)
-    for (let block = 0; block < numbering.firstInst.length; block++) {
-      seed(growth, block, op);
-      grow(growth);
-    }
+  for (const op of ['v128.store', 'vector.join'] as const) seedAll(growth, op);
+  seedReductions(growth);
+  seedAll(growth, 'v128.load');
   for (let block = 0; block < numbering.firstInst.length; block++) seedRows(growth, block);
   return growth.packs;
 }
 
 // ── seeds ──
 
-function seed(growth: Growth, block: number, op: 'v128.store' | 'v128.load' | 'vector.join'): void {
-  if (op === 'vector.join') seedJoins(growth, block);
-  else for (const members of consecutive(growth.packs, block, op)) tryPack(growth, members);
+function seedAll(growth: Growth, op: 'v128.store' | 'v128.load' | 'vector.join'): void {
+  for (let block = 0; block < growth.packs.numbering.firstInst.length; block++) {
+    if (op === 'vector.join') seedJoins(growth, block);
+    else for (const members of consecutive(growth.packs, block, op)) tryPack(growth, members);
+    grow(growth);
+  }
+}
+
+/** Vectors whose lanes are tested together. */
+function seedReductions(growth: Growth): void {
+  const { width, reductions } = growth.packs;
+  for (const { vectors } of reductions.byRoot.values()) {
+    for (let i = 0; i + width <= vectors.length; i += width)
+      demand(
+        growth,
+        vectors.slice(i, i + width).map(({ vector }) => vector),
+      );
+    grow(growth);
+  }
 }
 
 /** The operands of joins of four vectors, as two groups of two. */

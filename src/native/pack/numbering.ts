@@ -40,7 +40,9 @@ export interface Numbering {
   /** By block: the numbers of the flow edges that lead to it, and of those that leave it. */
   readonly into: readonly (readonly number[])[];
   readonly outOf: readonly (readonly number[])[];
-  /** The uses of a value, in the order of the function. */
+  /** The numbers that choose the edge of a switch. */
+  readonly switched: ReadonlySet<Value>;
+  /** The uses of a value, in the order of the function, but for those by which a jump chooses its edge. */
   usesOf(value: Value): readonly Use[];
 }
 
@@ -86,6 +88,7 @@ export function numberNodes(fn: SsaFunction): Numbering {
   }
   firstNode[fn.blocks.length] = count;
   const flow = flowsOf(fn);
+  const switched = new Set(fn.blocks.flatMap(({ end }) => (end.op === 'switch' ? [end.index] : [])));
   const uses: (Use[] | undefined)[] = new Array(fn.types.length);
   const use = (value: Value, node: Node, flowEdge: number, operand: number): void => {
     uses[value] ??= [];
@@ -93,5 +96,5 @@ export function numberNodes(fn: SsaFunction): Numbering {
   };
   for (const [node, inst] of insts.entries()) if (inst) for (const [operand, value] of inst.args.entries()) use(value, node, -1, operand);
   for (const [edge, { args }] of flow.flows.entries()) for (const [operand, value] of args.entries()) use(value, -1, edge, operand);
-  return { fn, count, insts, blocks, values, nodeOf, firstNode, firstInst, ...flow, usesOf: (value) => uses[value] ?? [] };
+  return { fn, count, insts, blocks, values, nodeOf, firstNode, firstInst, ...flow, switched, usesOf: (value) => uses[value] ?? [] };
 }

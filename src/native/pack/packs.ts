@@ -5,6 +5,7 @@
 import type { Value } from '../ssa/types.ts';
 import type { Node, Numbering } from './numbering.ts';
 import { commutes } from './ops.ts';
+import { type Reductions, reductionsOf } from './reductions.ts';
 
 /** What a group is: isomorphic instructions, parameters of a block, or conversions of both halves of vectors. */
 export type PackKind = 'insts' | 'params' | 'widen';
@@ -28,6 +29,7 @@ export interface Packs {
   /** By node: the group that it is in, -1 for none; and its place in that group. */
   readonly of: Int32Array;
   readonly place: Uint8Array;
+  readonly reductions: Reductions;
 }
 
 export const noPacks = (numbering: Numbering, width: 2 | 4): Packs => ({
@@ -36,6 +38,7 @@ export const noPacks = (numbering: Numbering, width: 2 | 4): Packs => ({
   list: [],
   of: new Int32Array(numbering.count).fill(-1),
   place: new Uint8Array(numbering.count),
+  reductions: reductionsOf(numbering),
 });
 
 /** The group of a value's definition; undefined if it is in none. */

@@ -94,7 +94,7 @@ function partsCost(weighing: Weighing, pack: Pack): number {
     for (const { node, flow, operand } of usesOf(values[member]!)) {
       const { edge, from } = node < 0 ? flows[flow]! : { edge: undefined, from: blocks[node]! };
       const user = node >= 0 ? node : edge ? firstNode[edge.block]! + operand : -1;
-      if (user < 0 || packs.of[user]! < 0) inBlocks.add(from);
+      if (user < 0 || (packs.of[user]! < 0 && packs.reductions.absorbed[user] === 0)) inBlocks.add(from);
     }
     for (const block of inBlocks) cost += Math.min(weights[block]!, weights[pack.block]!);
   }

@@ -3,9 +3,11 @@ import type { Edge, End, Inst, SsaType, Value } from '../ssa/types.ts';
 import type { Node } from './numbering.ts';
 import { argumentsOf, livePacks, operandOf, type Pack, type Packs, packOf } from './packs.ts';
 import { newPlacer, type Placer, type Site } from './placer.ts';
+import { groupsOf, type Reduction } from './reductions.ts';
 import { removeDead } from './remove-dead.ts';
 import type { Schedule } from './schedule.ts';
 import { sourceOf } from './sources.ts';
+import { writeReduction } from './write-reduction.ts';
 
 interface Rewriting {
   readonly packs: Packs;
@@ -59,6 +61,8 @@ function writeNode(r: Rewriting, site: Site, node: Node): void {
   const { packs } = r;
   const pack = packs.list[packs.of[node]!];
   const inst = packs.numbering.insts[node]!;
+  const reduction = packs.reductions.byRoot.get(node);
+  if (reduction && reduce(r, site, reduction, inst.result!)) return;
   if (!pack)
     return void site.code.push({
       ...inst,
@@ -80,6 +84,21 @@ function writeNode(r: Rewriting, site: Site, node: Node): void {
       : arg,
   );
   site.code.push({ ...first, args, result });
+}
+
+/** Writes a reduction by the groups among its vectors, if there are any. */
+function reduce(r: Rewriting, site: Site, reduction: Reduction, result: Value): boolean {
+  const { groups, rest } = groupsOf(r.packs, reduction);
+  if (groups.length === 0) return false;
+  writeReduction(reduction, {
+    groups: groups.map(({ pack, shift }) => ({ wide: r.wide.get(pack.id)!, shift })),
+    rest: rest.map(({ vector, number }) => (reduction.kind === 'bits' ? number : narrow(r, site, vector))),
+    wideType: wideType(r.packs.width),
+    parts: r.packs.width,
+    add: (inst, type) => add(r, site, inst, type),
+    end: (inst) => site.code.push({ ...inst, result }),
+  });
+  return true;
 }
 
 function writeEnd(r: Rewriting, site: Site, paramsOf: readonly (readonly Pack[])[]): void {
@@ -164,7 +183,7 @@ function joinArgs(r: Rewriting, site: Site, values: readonly Value[]): Value[] {
 /** A splat, wide: right behind the narrow one, where memory has the same contents. */
 function remade(r: Rewriting, value: Value, type: SsaType): Value {
   r.remade.add(value);
-  return r.placer.placeBehind(value, `wide ${value}`, (to) => add(r, to, definition(r, value), type));
+  return r.placer.placeBehind(value, `${type} ${value}`, (to) => add(r, to, definition(r, value), type));
 }
 
 const definition = ({ packs: { numbering } }: Rewriting, value: Value): Inst => numbering.insts[numbering.nodeOf[value]!]!;
