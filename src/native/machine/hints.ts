@@ -1,0 +1,81 @@
+/** Which place each register would best be in: that of the parameter that it is an argument of, or the fixed one of an instruction that reads it. */
+import { placeOf } from './allocated.ts';
+import type { Flow } from './flow.ts';
+import type { MachineInst, Register, RegisterInfo } from './types.ts';
+
+/** Parameters that lead to parameters are followed so far. */
+const longestChain = 8;
+
+export class Hints {
+  /** A parameter, -1, or -2 - place. */
+  private readonly wanted: Int32Array;
+  /** The place that a parameter has, or that one of its arguments has been given. */
+  private readonly place: Int32Array;
+
+  constructor(flow: Flow, registers: readonly RegisterInfo[]) {
+    this.wanted = new Int32Array(registers.length).fill(-1);
+    this.place = new Int32Array(registers.length).fill(-1);
+    // Edges that go back decide, as their moves are executed most often.
+    const isDecided = new Uint8Array(registers.length);
+    const wish = (register: Register, wanted: number, decides: number): void => {
+      if (isDecided[register] && !decides) return;
+      this.wanted[register] = wanted;
+      isDecided[register] = decides;
+    };
+    for (let number = flow.blocks.length - 1; number >= 0; number--) {
+      const block = flow.blocks[number]!;
+      for (const { block: to, args } of block.edges) {
+        const { params } = flow.blocks[to]!;
+        for (const [index, arg] of args.entries()) wish(arg, params[index]!, to <= number ? 1 : isDecided[params[index]!]!);
+      }
+      const { insts, end } = block;
+      end.uses.forEach((register, index) => {
+        const fixed = end.fixedUses?.[index];
+        if (fixed !== undefined) wish(register, -2 - placeOf(registers[register]!.class, fixed), 0);
+      });
+      for (let i = insts.length - 1; i >= 0; i--) this.visit(insts[i]!, registers, isDecided, wish);
+    }
+  }
+
+  private visit(
+    inst: MachineInst,
+    registers: readonly RegisterInfo[],
+    isDecided: Uint8Array,
+    wish: (register: Register, wanted: number, decides: number) => void,
+  ): void {
+    const { uses, def, fixedUses } = inst;
+    if (fixedUses) {
+      for (let i = 0; i < uses.length; i++) {
+        const fixed = fixedUses[i];
+        if (fixed !== undefined) wish(uses[i]!, -2 - placeOf(registers[uses[i]!]!.class, fixed), 0);
+      }
+    }
+    const copied = inst.tied ?? (inst.isMove ? 0 : undefined);
+    if (copied === undefined || def === undefined || this.wanted[def] === -1) return;
+    if (registers[def]!.class === registers[uses[copied]!]!.class) wish(uses[copied]!, this.wanted[def]!, isDecided[def]!);
+  }
+
+  /** The place to prefer for a register, or -1. */
+  placeOf(register: Register): number {
+    let wanted = this.wanted[register]!;
+    for (let i = 0; i < longestChain && wanted >= 0; i++) {
+      if (this.place[wanted]! >= 0) return this.place[wanted]!;
+      wanted = this.wanted[wanted]!;
+    }
+    return wanted <= -2 ? -2 - wanted : -1;
+  }
+
+  /** Has other arguments of the same parameter prefer the place of this one. */
+  note(register: Register, place: number): void {
+    let wanted = this.wanted[register]!;
+    for (let i = 0; i < longestChain && wanted >= 0 && this.place[wanted]! < 0; i++) {
+      this.place[wanted] = place;
+      wanted = this.wanted[wanted]!;
+    }
+  }
+
+  /** Fixes the place of a parameter, or forgets the one that it was to have. */
+  fixParam(register: Register, place: number): void {
+    this.place[register] = place;
+  }
+}
