@@ -100,9 +100,7 @@ function spreadLow(s: Selection, to: Register, bytes: Width, value: Register): v
 function narrowTo(s: Selection, to: Register, mnemonic: string, bytes: Width, value: Register): void {
   // The register has the whole width, of which the instruction writes half.
   const packed = bytes === 16 ? to : s.fresh('vector', bytes);
-  custom(s, { def: packed, uses: [value] }, (out, { def, uses }) =>
-    out.emit(mnemonic, vector(def, half(bytes)), vector(uses[0]!, bytes)),
-  );
+  custom(s, { def: packed, uses: [value] }, (out, { def, uses }) => out.emit(mnemonic, vector(def, half(bytes)), vector(uses[0]!, bytes)));
   if (bytes > 16) spreadLow(s, to, bytes, packed);
 }
 

@@ -201,7 +201,7 @@ function compareAvx2(
   inverted((result) => equal(result, bound(), a));
 }
 
-/** The instruction of VEX that is a comparison of vectors, or the complement of it: undefined where there is none. */
+/** The instruction of VEX that is a comparison of vectors, or the complement of it, if VEX has one. */
 function vexForm({ relation, kind, lane }: Comparison): { mnemonic: string; isSwapped: boolean; isInverted: boolean } | undefined {
   if (relation === 'eq' || relation === 'ne')
     return { mnemonic: `vpcmpeq${suffixOf(lane)}`, isSwapped: false, isInverted: relation === 'ne' };
