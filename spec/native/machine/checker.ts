@@ -113,7 +113,7 @@ class Checker {
         break;
       case 'swap': {
         if (info.class !== 'general') this.fail(block, 'only general registers are exchanged');
-        const [from, to] = [state.get(step.from) ?? new Set(), state.get(step.to) ?? new Set()];
+        const [from, to] = [state.get(step.from) ?? new Set<number>(), state.get(step.to) ?? new Set<number>()];
         state.set(step.from, to);
         state.set(step.to, from);
         break;
@@ -132,7 +132,7 @@ class Checker {
 
   runInst(block: number, inst: MachineInst | MachineEnd, step: Extract<Step, { kind: 'inst' }>, state: Contents): void {
     const { registers } = this.fn;
-    const all: Partial<MachineInst> = inst;
+    const all: Partial<MachineInst> = step.inst ?? {};
     const isClobbered = (place: number): boolean =>
       place < 32 ? (((all.clobbers?.general ?? 0) >>> place) & 1) !== 0 : (((all.clobbers?.vector ?? 0) >>> (place - 32)) & 1) !== 0;
     const read: number[] = [];

@@ -154,15 +154,18 @@ class Maker {
     const skips = params.length === 0 && this.chance(0.5);
     this.finish([...arms.map((to) => ({ to, args: [] })), ...(skips ? [{ to: merge, args: [] }] : [])], condition);
     let arrivals = skips ? 1 : 0;
-    arms.forEach((arm, index) => {
+    for (const [index, arm] of arms.entries()) {
       this.visible = [...visible];
       this.place(arm);
       this.parts();
-      if (this.chance(0.15) && (arrivals > 0 || index < count - 1)) return this.finish([], this.chance(0.5) ? [this.use('general')] : []);
+      if (this.chance(0.15) && (arrivals > 0 || index < count - 1)) {
+        this.finish([], this.chance(0.5) ? [this.use('general')] : []);
+        continue;
+      }
       arrivals++;
       const given = args();
       this.finish([{ to: merge, args: given }]);
-    });
+    }
     this.visible = [...visible, ...params];
     merge.params.push(...params);
     this.place(merge);
