@@ -232,7 +232,8 @@ export function groupedFunction(random: () => number, { parts, spoiled }: Groupe
   };
   const argsFor = (into: Block, news: readonly Group[], from: readonly Group[]): Value[] => {
     const args = new Map<Value, Value>();
-    for (const [i, group] of news.entries()) group.forEach((param, part) => args.set(param, spoil() ? pick(from[i]!) : from[i]![part]!));
+    for (const [i, group] of news.entries())
+      for (const [part, param] of group.entries()) args.set(param, spoil() ? pick(from[i]!) : from[i]![part]!);
     return into.params.filter((param) => args.has(param)).map((param) => args.get(param)!);
   };
   const edge = (to: Block, args: readonly Value[] = []): Edge => ({ block: numberOf(to), args: [...args] });

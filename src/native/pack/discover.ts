@@ -21,7 +21,7 @@ export function discover(numbering: Numbering, width: 2 | 4): Packs {
   for (const op of ['v128.store', 'vector.join'] as const) seedAll(growth, op);
   seedReductions(growth);
   seedAll(growth, 'v128.load');
-  for (let block = 0; block < numbering.firstInst.length; block++) seedRows(growth, block);
+  for (const isExact of [true, false]) for (let block = 0; block < numbering.firstInst.length; block++) seedRows(growth, block, isExact);
   return growth.packs;
 }
 
@@ -103,14 +103,14 @@ function runsOf(sorted: readonly Node[], insts: Numbering['insts']): Node[][] {
 }
 
 /** Isomorphic instructions in a row that no other seed leads to, such as those whose results are extracted lane after lane. */
-function seedRows(growth: Growth, block: number): void {
+function seedRows(growth: Growth, block: number, isExact: boolean): void {
   const { packs } = growth;
   const { firstInst, firstNode, insts, values, fn } = packs.numbering;
   const rows = new Map<string, Node[]>();
   for (let node = firstInst[block]!; node < firstNode[block + 1]!; node++) {
     const inst = insts[node]!;
     if (packs.of[node]! >= 0 || packFormOf(inst.op) !== 'lanes' || fn.types[values[node]!] !== 'v128') continue;
-    const key = `${shapeOf(inst)} ${inst.args.map((arg) => originOf(packs, arg)).join()}`;
+    const key = `${shapeOf(inst)} ${inst.args.map((arg) => originOf(packs, arg, isExact)).join()}`;
     const row = rows.get(key) ?? [];
     rows.set(key, row);
     row.push(node);
@@ -122,10 +122,10 @@ function seedRows(growth: Growth, block: number): void {
 }
 
 /** What operands in one group have in common, as far as that is known. */
-function originOf(packs: Packs, value: Value): string {
+function originOf(packs: Packs, value: Value, isExact: boolean): string {
   const { nodeOf, insts, fn } = packs.numbering;
   const node = nodeOf[value]!;
-  if (packs.of[node]! >= 0) return `p${packs.of[node]}`;
+  if (packs.of[node]! >= 0) return isExact ? `p${packs.of[node]}` : 'p';
   const inst = insts[node];
   if (fn.types[value] !== 'v128' || (inst && packFormOf(inst.op) === 'uniform')) return `v${value}`;
   return inst?.op ?? 'param';
@@ -214,16 +214,19 @@ function growUsers(growth: Growth, pack: Pack): void {
   const { packs } = growth;
   const { values, usesOf } = packs.numbering;
   if (values[pack.members[0]!]! < 0) return;
-  const byMember = pack.members.map((node) => usersByKey(packs, values[node]!, usesOf(values[node]!)));
-  for (const [key, first] of byMember[0]!)
-    for (let i = 0; i < first.length; i++) {
-      const users = byMember.map((users) => users.get(key)?.[i]);
-      if (users.every((user) => user !== undefined)) tryPack(growth, users as Node[]);
-    }
+  // First those whose other operands are in the same groups, then those that another order of a group's members explains.
+  for (const isExact of [true, false]) {
+    const byMember = pack.members.map((node) => usersByKey(packs, values[node]!, usesOf(values[node]!), isExact));
+    for (const [key, first] of byMember[0]!)
+      for (let i = 0; i < first.length; i++) {
+        const users = byMember.map((users) => users.get(key)?.[i]);
+        if (users.every((user) => user !== undefined)) tryPack(growth, users as Node[]);
+      }
+  }
 }
 
 /** Users of a value that are in no group, by what those of the other members have to have in common with them. */
-function usersByKey(packs: Packs, value: Value, uses: readonly Use[]): Map<string, Node[]> {
+function usersByKey(packs: Packs, value: Value, uses: readonly Use[], isExact: boolean): Map<string, Node[]> {
   const { insts, blocks, flows, firstNode } = packs.numbering;
   const users = new Map<string, Node[]>();
   const add = (key: string, node: Node): void => {
@@ -241,7 +244,7 @@ function usersByKey(packs: Packs, value: Value, uses: readonly Use[]): Map<strin
     const inst = insts[node]!;
     const isAnyOrder = packFormOf(inst.op) === 'lanes';
     if (!isAnyOrder && packFormOf(inst.op) !== 'store') continue;
-    const others = inst.args.filter((arg) => arg !== value).map((arg) => originOf(packs, arg));
+    const others = inst.args.filter((arg) => arg !== value).map((arg) => originOf(packs, arg, isExact));
     add(`${blocks[node]} ${shapeOf(inst)} ${(isAnyOrder ? others.sort() : others).join()}`, node);
   }
   return users;

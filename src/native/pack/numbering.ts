@@ -2,6 +2,7 @@
  * The nodes of a function, which are its instructions and the parameters of its blocks, numbered in their order: the parameters of a block before its
  * instructions. Uses of values are found by value.
  */
+import { dominatorsOf } from '../ssa/flow.ts';
 import { type Edge, edgesOf, type Inst, type SsaFunction, type Value } from '../ssa/types.ts';
 
 /** The number of an instruction or parameter. */
@@ -40,6 +41,8 @@ export interface Numbering {
   /** By block: the numbers of the flow edges that lead to it, and of those that leave it. */
   readonly into: readonly (readonly number[])[];
   readonly outOf: readonly (readonly number[])[];
+  /** Whether a block is on each way to another one, or is that block. */
+  readonly dominates: (above: number, block: number) => boolean;
   /** The numbers that choose the edge of a switch. */
   readonly switched: ReadonlySet<Value>;
   /** The uses of a value, in the order of the function, but for those by which a jump chooses its edge. */
@@ -96,5 +99,18 @@ export function numberNodes(fn: SsaFunction): Numbering {
   };
   for (const [node, inst] of insts.entries()) if (inst) for (const [operand, value] of inst.args.entries()) use(value, node, -1, operand);
   for (const [edge, { args }] of flow.flows.entries()) for (const [operand, value] of args.entries()) use(value, -1, edge, operand);
-  return { fn, count, insts, blocks, values, nodeOf, firstNode, firstInst, ...flow, switched, usesOf: (value) => uses[value] ?? [] };
+  return {
+    fn,
+    count,
+    insts,
+    blocks,
+    values,
+    nodeOf,
+    firstNode,
+    firstInst,
+    ...flow,
+    switched,
+    dominates: dominatorsOf(fn.blocks).dominates,
+    usesOf: (value) => uses[value] ?? [],
+  };
 }

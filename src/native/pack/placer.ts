@@ -3,6 +3,7 @@
  * change is made behind its definition, outside the loop; all else at its first use in a block, so that nothing lives longer than it has to.
  */
 import type { Inst, SsaFunction, SsaType, Value } from '../ssa/types.ts';
+import type { Numbering } from './numbering.ts';
 
 /** Where a value is defined: its block, and its place in that block's order, which is negative for a parameter. */
 export interface DefinedAt {
@@ -15,8 +16,6 @@ export interface Site {
   readonly block: number;
   /** Where to add instructions: the code of the block, or a list that goes behind a definition. */
   readonly code: Inst[];
-  /** What was made here already, by a name. */
-  readonly made: Map<string, Value>;
 }
 
 export interface Placer {
@@ -40,21 +39,30 @@ interface Behind extends Site {
   readonly value: Value;
 }
 
-export function newPlacer(fn: SsaFunction): Placer {
-  const sites = fn.blocks.map((_, block): Site => ({ block, code: [], made: new Map() }));
+/** What was made, and where. */
+interface Made {
+  readonly block: number;
+  readonly value: Value;
+  readonly isBehind: boolean;
+}
+
+export function newPlacer({ fn, dominates }: Pick<Numbering, 'fn' | 'dominates'>): Placer {
+  const sites = fn.blocks.map((_, block): Site => ({ block, code: [] }));
   const definitions = new Map<Value, DefinedAt>();
   const behind = new Map<Value, Behind>();
-  /** What was made behind definitions, by name. */
-  const lasting = new Map<string, Value>();
+  const made = new Map<string, Made[]>();
+  /** What was made already and is before a site. What is in the same block, and not right behind a definition, may be after one. */
+  const known = (name: string, { block, ...site }: Site): Value | undefined =>
+    made.get(name)?.find((each) => dominates(each.block, block) && (each.block !== block || each.isBehind || !('value' in site)))?.value;
   const last = (values: readonly Value[]): Value =>
     values.reduce((a, b) => {
       const [first, second] = [definitions.get(a)!, definitions.get(b)!];
       return second.block > first.block || (second.block === first.block && second.place > first.place) ? b : a;
     });
   const siteBehind = (value: Value): Behind => {
-    const known = behind.get(value);
-    if (known) return known;
-    const site: Behind = { value, block: definitions.get(value)!.block, code: [], made: lasting };
+    const old = behind.get(value);
+    if (old) return old;
+    const site: Behind = { value, block: definitions.get(value)!.block, code: [] };
     behind.set(value, site);
     return site;
   };
@@ -63,10 +71,13 @@ export function newPlacer(fn: SsaFunction): Placer {
     return outer.loopDepth < inner.loopDepth && inner.isRare !== true;
   };
   const makeAt = (site: Site, from: Value, name: string, make: (site: Site) => Value): Value => {
-    const made = make(site);
-    site.made.set(name, made);
-    definitions.set(made, definitions.get(from)!);
-    return made;
+    const value = make(site);
+    const others = made.get(name);
+    const own = { block: site.block, value, isBehind: 'value' in site };
+    if (others) others.push(own);
+    else made.set(name, [own]);
+    definitions.set(value, definitions.get(from)!);
+    return value;
   };
   return {
     fn,
@@ -74,13 +85,13 @@ export function newPlacer(fn: SsaFunction): Placer {
     define: (value, at) => void definitions.set(value, at),
     newValue: (type) => fn.types.push(type) - 1,
     place(site, name, from, make) {
-      const known = lasting.get(name) ?? site.made.get(name);
-      if (known !== undefined) return known;
+      const same = known(name, site);
+      if (same !== undefined) return same;
       const value = last(from);
       const { block } = definitions.get(value)!;
       return makeAt('value' in site || isOutside(block, site) ? siteBehind(value) : site, value, name, make);
     },
-    placeBehind: (value, name, make) => lasting.get(name) ?? makeAt(siteBehind(value), value, name, make),
+    placeBehind: (value, name, make) => known(name, siteBehind(value)) ?? makeAt(siteBehind(value), value, name, make),
     finish() {
       for (const [block, { code }] of sites.entries()) {
         const insts: Inst[] = [];

@@ -78,7 +78,7 @@ function costOf(weighing: Weighing, { values, block }: WideUse): number {
   if (source.kind === 'pack' || source.kind === 'constant' || source.kind === 'narrow') return 0;
   const weight = weightOf(weighing, values, block);
   if (source.kind === 'uniform') return source.isRemade ? 0 : weight;
-  if (source.kind === 'half') return weight / 2;
+  if (source.kind === 'parts') return values.length < packs.width ? weight / 2 : weight;
   const extracted = values.filter((value) => (packOf(packs, value) ? packs.place[packs.numbering.nodeOf[value]!]! > 0 : false)).length;
   return weight * (values.length - 1 + extracted);
 }
@@ -90,15 +90,23 @@ function partsCost(weighing: Weighing, pack: Pack): number {
   let cost = 0;
   for (const [place, member] of pack.members.entries()) {
     if (place === 0 || values[member]! < 0) continue;
-    const inBlocks = new Set<number>();
+    const inBlocks: number[] = [];
     for (const { node, flow, operand } of usesOf(values[member]!)) {
       const { edge, from } = node < 0 ? flows[flow]! : { edge: undefined, from: blocks[node]! };
       const user = node >= 0 ? node : edge ? firstNode[edge.block]! + operand : -1;
-      if (user < 0 || (packs.of[user]! < 0 && packs.reductions.absorbed[user] === 0)) inBlocks.add(from);
+      if (user < 0 || (packs.of[user]! < 0 && packs.reductions.absorbed[user] === 0)) addBlock(packs, inBlocks, from);
     }
     for (const block of inBlocks) cost += Math.min(weights[block]!, weights[pack.block]!);
   }
   return cost;
+}
+
+/** Blocks whose uses are compared with a further one. */
+const maxBlocksCompared = 8;
+
+/** Adds a block to those that need a part for themselves: no other one before it has made it. */
+function addBlock({ numbering }: Packs, blocks: number[], block: number): void {
+  if (!blocks.slice(-maxBlocksCompared).some((above) => numbering.dominates(above, block))) blocks.push(block);
 }
 
 function savingOf({ packs, weights }: Weighing, pack: Pack): number {

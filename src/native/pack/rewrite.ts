@@ -24,7 +24,7 @@ const wideType = (parts: number): SsaType => (parts === 4 ? 'v512' : parts === 2
 export function rewrite(packs: Packs, schedules: readonly Schedule[]): void {
   const { numbering } = packs;
   const { fn } = numbering;
-  const r: Rewriting = { packs, placer: newPlacer(fn), wide: new Map(), remade: new Set() };
+  const r: Rewriting = { packs, placer: newPlacer(numbering), wide: new Map(), remade: new Set() };
   for (const pack of livePacks(packs)) {
     if (numbering.values[pack.members[0]!]! >= 0) r.wide.set(pack.id, r.placer.newValue(wideType(packs.width)));
   }
@@ -159,10 +159,10 @@ function wide(r: Rewriting, site: Site, values: readonly Value[]): Value {
       const bytes = values.flatMap((value) => definition(r, value).bytes!);
       return placer.place(site, name, from, (to) => add(r, to, { op: 'v128.const', args: [], bytes }, type));
     }
-    case 'half': {
-      const whole = typeof source.of === 'number' ? source.of : r.wide.get(source.of.id)!;
-      const words = Array.from({ length: 8 }, (_, i) => 4 * source.first + i);
-      return placer.place(site, name, [whole], (to) => add(r, to, { op: 'vector.words', args: [whole], words }, type));
+    case 'parts': {
+      const wholes = source.wholes.map((whole) => (typeof whole === 'number' ? whole : r.wide.get(whole.id)!));
+      const words = source.parts.flatMap((part) => [0, 1, 2, 3].map((word) => 4 * part + word));
+      return placer.place(site, name, wholes, (to) => add(r, to, { op: 'vector.words', args: wholes, words }, type));
     }
     case 'uniform':
       if (source.isRemade) return remade(r, values[0]!, type);
@@ -175,7 +175,7 @@ function wide(r: Rewriting, site: Site, values: readonly Value[]): Value {
 /** The operands of a join: halves where these are groups or the like, else vectors of 128 bits. */
 function joinArgs(r: Rewriting, site: Site, values: readonly Value[]): Value[] {
   const halves = [values.slice(0, 2), values.slice(2)];
-  const isMade = (half: readonly Value[]): boolean => ['pack', 'half', 'constant'].includes(sourceOf(r.packs, half).kind);
+  const isMade = (half: readonly Value[]): boolean => ['pack', 'parts', 'constant'].includes(sourceOf(r.packs, half).kind);
   if (values.length === 4 && halves.every(isMade)) return halves.map((half) => wide(r, site, half));
   return values.map((value) => narrow(r, site, value));
 }
