@@ -42,6 +42,8 @@ interface Line {
   readonly text: string;
   /** Where a jump leads. */
   readonly target: number | undefined;
+  /** The function that a call calls. */
+  readonly callee: number | undefined;
 }
 
 /** The instructions of code, as objdump reads them. */
@@ -52,18 +54,83 @@ function linesOf({ code }: NativeCode): Line[] {
   const { stdout } = Bun.spawnSync(['objdump', '-D', '-b', 'binary', '-mi386:x86-64', '-Mintel', '--no-show-raw-insn', path]);
   rmSync(folder, { recursive: true });
   return [...String(stdout).matchAll(/^ *([0-9a-f]+):\t(.*)$/gm)].map(([, at, text]) => {
-    const target = /^j\w+ +0x([0-9a-f]+)$/.exec(text!.trim())?.[1];
-    return { at: Number.parseInt(at!, 16), text: text!.trim(), target: target === undefined ? undefined : Number.parseInt(target, 16) };
+    const [, kind, place] = /^(j|call)\w* +0x([0-9a-f]+)$/.exec(text!.trim()) ?? [];
+    const number = place === undefined ? undefined : Number.parseInt(place, 16);
+    const isCall = kind === 'call';
+    return { at: Number.parseInt(at!, 16), text: text!.trim(), target: isCall ? undefined : number, callee: isCall ? number : undefined };
   });
 }
 
-/** Loops without a loop inside, as the first and the last index of their lines. */
-function innermost(lines: readonly Line[]): (readonly [number, number])[] {
-  const indexes = new Map(lines.map(({ at }, i) => [at, i]));
-  const loops = lines.flatMap(({ at, target }, i): (readonly [number, number])[] =>
-    target !== undefined && target <= at && indexes.has(target) ? [[indexes.get(target)!, i]] : [],
+/** A straight piece of code, and the pieces that may follow it. */
+interface Piece {
+  readonly lines: readonly Line[];
+  readonly next: number[];
+  readonly before: number[];
+}
+
+/** The pieces of code between jumps and their targets, and those of them that functions start with. */
+function piecesOf(lines: readonly Line[], entries: readonly number[]): { pieces: Piece[]; roots: number[] } {
+  const functions = new Set([...entries, ...lines.map(({ callee }) => callee)]);
+  const targets = new Set([...functions, ...lines.map(({ target }) => target)]);
+  const cut: Line[][] = [];
+  lines.forEach((line, i) => {
+    const last = lines[i - 1];
+    if (i === 0 || targets.has(line.at) || last!.target !== undefined || /^ret/.test(last!.text)) cut.push([]);
+    cut.at(-1)!.push(line);
+  });
+  const starts = new Map(cut.map(([first], i) => [first!.at, i]));
+  const pieces = cut.map((piece): Piece => ({ lines: piece, next: [], before: [] }));
+  const roots = [...functions].flatMap((at) => starts.get(at ?? -1) ?? []);
+  const seen = new Set<number>();
+  const pending = [...roots];
+  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+    if (seen.has(one)) continue;
+    seen.add(one);
+    const { text, target } = cut[one]!.at(-1)!;
+    const next = [...(/^(jmp|ret)/.test(text) ? [] : [one + 1]), ...(target === undefined ? [] : [starts.get(target) ?? -1])];
+    for (const to of next.filter((to) => pieces[to])) {
+      pieces[one]!.next.push(to);
+      pieces[to]!.before.push(one);
+    }
+    pending.push(...pieces[one]!.next);
+  }
+  return { pieces, roots };
+}
+
+/** Whether all ways from the pieces that nothing leads to, to a piece, pass another one. */
+function isAbove(pieces: readonly Piece[], roots: readonly number[], above: number, piece: number): boolean {
+  const seen = new Set([above]);
+  const pending = roots.filter((root) => root !== above);
+  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+    if (one === piece) return false;
+    if (seen.has(one)) continue;
+    seen.add(one);
+    pending.push(...pieces[one]!.next);
+  }
+  return true;
+}
+
+/** The pieces of the loop from one to the one that jumps back to it. */
+function loopOf(pieces: readonly Piece[], first: number, last: number): Set<number> {
+  const loop = new Set([first]);
+  const pending = [last];
+  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+    if (loop.has(one)) continue;
+    loop.add(one);
+    pending.push(...pieces[one]!.before);
+  }
+  return loop;
+}
+
+/** Loops without a loop inside, as their lines. */
+function innermost(lines: readonly Line[], entries: readonly number[]): Line[][] {
+  const { pieces, roots } = piecesOf(lines, entries);
+  const loops = pieces.flatMap(({ next }, i) =>
+    next.filter((to) => to <= i && isAbove(pieces, roots, to, i)).map((to) => ({ first: to, body: loopOf(pieces, to, i) })),
   );
-  return loops.filter(([from, to]) => !loops.some(([first, last]) => first >= from && last <= to && (first !== from || last !== to)));
+  return loops
+    .filter(({ first, body }) => !loops.some((other) => other.first !== first && body.has(other.first)))
+    .map(({ body }) => [...body].sort((a, b) => a - b).flatMap((one) => pieces[one]!.lines));
 }
 
 /** How often each mnemonic is in some lines, the most frequent first. */
@@ -94,8 +161,7 @@ const print = (some: readonly Line[]) => {
 };
 if (!isSet('loops')) print(lines);
 else
-  for (const [from, to] of innermost(lines)) {
-    const loop = lines.slice(from, to + 1);
+  for (const loop of innermost(lines, [...names.keys()])) {
     console.log(`loop of ${loop.length} instructions: ${histogram(loop)}`);
     print(loop);
   }
