@@ -241,7 +241,9 @@ function compareOne(
             : bitsOf(view, outputAt, width, undefined),
       );
     }
-    const wanted = type === 'i32' && parts > 1 ? joined(op, expected.map(Number)) : expected.join(' ').trim();
+    const whole = type === 'i32' && parts > 1 ? joined(op, expected.map(Number)) : expected.join(' ').trim();
+    // As flags, a number is that it is not 0.
+    const wanted = each.asFlags && whole !== '0' ? '1' : whole;
     const after = usesData ? memoryOf.buffer.slice(dataAt, dataAt + 512) : undefined;
     if (before) new Uint8Array(memoryOf.buffer).set(before, dataAt);
     call(base, base + outputAt, base + dataAt);

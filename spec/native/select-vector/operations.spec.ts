@@ -78,7 +78,7 @@ function casesOf(name: string): Case[] {
       name,
       Array.from({ length: operandsOf(name) }, () => b.input(kind)),
     );
-  const isTest = /any_true|all_true/.test(name);
+  const isTest = /any_true|all_true|bitmask/.test(name);
   const cases = [build(name, write, { isNarrow: name.startsWith('i8x16.bitmask') || /relaxed/.test(name) })];
   if (isTest) cases.push(build(`${name} as flags`, write, { asFlags: true }));
   return cases;

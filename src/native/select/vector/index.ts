@@ -84,7 +84,10 @@ export const vectorRules: Readonly<Record<string, Rule>> = Object.fromEntries([
   }),
 ]);
 
-/** Instructions that answer whether lanes are set, as flags. */
+/** Instructions that answer whether lanes are set, as flags; of `bitmask`, whether it is not 0. */
 export const vectorTests: Readonly<Record<string, TestRule>> = Object.fromEntries(
-  ['v128.any_true', 'i8x16.all_true', 'i16x8.all_true', 'i32x4.all_true', 'i64x2.all_true'].map((name) => [name, testAsFlags]),
+  ['v128.any_true', ...['i8x16', 'i16x8', 'i32x4', 'i64x2'].flatMap((shape) => [`${shape}.all_true`, `${shape}.bitmask`])].map((name) => [
+    name,
+    testAsFlags,
+  ]),
 );

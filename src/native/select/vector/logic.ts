@@ -9,6 +9,7 @@ import type { Rule, Selection } from '../types.ts';
 import {
   commuted,
   constantRegister,
+  copyTo,
   custom,
   defineConstant,
   dies,
@@ -76,26 +77,32 @@ function isConstantBit(s: Selection, value: Value): boolean {
   return pattern !== undefined && (isZeros(pattern) || isOnes(pattern));
 }
 
-/** The tree of an instruction with as many operations as three operands allow. */
-function treeOf(s: Selection, root: Inst): Tree {
-  const count = (trees: readonly Tree[]): number => new Set(trees.flatMap(leavesOf).filter((leaf) => !isConstantBit(s, leaf))).size;
-  /** `others` are the leaves beside this instruction. */
-  const grow = (inst: Inst, others: readonly Value[]): Tree => {
-    const args: Tree[] = [...inst.args];
-    inst.args.forEach((arg, i) => {
-      const inner = ownedBy(s, arg);
-      if (!inner || !(inner.op in operations) || rotateOf(s, inner)) return;
-      const beside = [...others, ...args.flatMap((each, j) => (j === i ? [] : leavesOf(each)))];
-      if (count([...beside, ...inner.args]) <= 3) args[i] = grow(inner, beside);
-    });
-    return { op: inst.op, args };
-  };
-  return grow(root, []);
+/** How deep a tree may be. */
+const maxDepth = 4;
+
+/**
+ * The tree of an instruction, as large as three operands allow. An operand is a leaf, or the operation that defines it with its operands as leaves, or the
+ * largest tree of it: the operands of an operation may need more leaves than all of it.
+ */
+function treeOf(s: Selection, inst: Inst, depth = maxDepth): Tree {
+  const options = inst.args.map((arg): Tree[] => {
+    const inner = depth > 0 ? ownedBy(s, arg) : undefined;
+    if (!inner || !(inner.op in operations) || rotateOf(s, inner)) return [arg];
+    return [treeOf(s, inner, depth - 1), { op: inner.op, args: inner.args }, arg];
+  });
+  if (options.every(({ length }) => length === 1)) return { op: inst.op, args: inst.args };
+  const fits = (args: readonly Tree[]): boolean =>
+    new Set(args.flatMap(leavesOf).filter((leaf) => !isConstantBit(s, leaf))).size <= inputs.length;
+  const args = combinations(options).find(fits);
+  return { op: inst.op, args: args ?? inst.args };
 }
 
+/** One of each list, the first ones first. */
+const combinations = (lists: readonly (readonly Tree[])[]): Tree[][] =>
+  lists.reduce<Tree[][]>((made, list) => made.flatMap((each) => list.map((one) => [...each, one])), [[]]);
+
 /** Adds `vpternlogd` for a tree. */
-function ternary(s: Selection, inst: Inst): void {
-  const tree = treeOf(s, inst);
+function ternary(s: Selection, inst: Inst, tree: Tree): void {
   const bytes = widthOf(s, inst.result!);
   const tables = new Map<Value, number>();
   const leaves: Value[] = [];
@@ -111,7 +118,9 @@ function ternary(s: Selection, inst: Inst): void {
   for (const [i, leaf] of leaves.entries()) tables.set(leaf, inputs[positions[i]!]!);
   const value = (each: Tree): number => (typeof each === 'number' ? tables.get(each)! : operations[each.op]!(...each.args.map(value)));
   const table = value(tree) & 0xff;
-  if (leaves.length === 0) return defineConstant(s, resultOf(s, inst), bytes, table ? ones : zeros);
+  if (leaves.length === 0 || table === 0 || table === 0xff) return defineConstant(s, resultOf(s, inst), bytes, table ? ones : zeros);
+  const same = leaves.find((_, i) => table === inputs[positions[i]!]);
+  if (same !== undefined) return copyTo(s, resultOf(s, inst), bytes, s.register(same));
   addTernary(
     s,
     resultOf(s, inst),
@@ -173,16 +182,20 @@ export const binaryLogic: Rule = (s, inst) => {
     return stepTo(s, resultOf(s, inst), rotate.lane === 32 ? 'vprold' : 'vprolq', widthOf(s, inst.result!), [s.register(rotate.value)], {
       immediate: rotate.count,
     });
-  const isGrown = (): boolean => leavesOf(treeOf(s, inst)).join() !== inst.args.join() || inst.args.some((arg) => isConstantBit(s, arg));
-  return s.features.avx512 && isGrown() ? ternary(s, inst) : addPlain(s, inst);
+  if (!s.features.avx512) return addPlain(s, inst);
+  const tree = treeOf(s, inst);
+  const isPlain = leavesOf(tree).length === 2 && inst.args[0] !== inst.args[1] && !inst.args.some((arg) => isConstantBit(s, arg));
+  return isPlain && leavesOf(tree).join() === inst.args.join() ? addPlain(s, inst) : ternary(s, inst, tree);
 };
 
 export const not: Rule = (s, inst) =>
-  s.features.avx512 ? ternary(s, inst) : stepTo(s, resultOf(s, inst), 'vpxor', widthOf(s, inst.result!), [s.register(inst.args[0]!), ones]);
+  s.features.avx512
+    ? ternary(s, inst, treeOf(s, inst))
+    : stepTo(s, resultOf(s, inst), 'vpxor', widthOf(s, inst.result!), [s.register(inst.args[0]!), ones]);
 
 /** The bits of `a` where the mask is 1, else those of `b`. */
 export const bitselect: Rule = (s, inst) => {
-  if (s.features.avx512) return ternary(s, inst);
+  if (s.features.avx512) return ternary(s, inst, treeOf(s, inst));
   const [a, b, mask] = inst.args as [Value, Value, Value];
   const bytes = widthOf(s, inst.result!);
   const selector = s.register(mask);

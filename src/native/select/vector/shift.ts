@@ -10,6 +10,7 @@ import { logic } from './logic.ts';
 import {
   bytesPattern,
   constantRegister,
+  copyTo,
   custom,
   lanesOf,
   ones,
@@ -116,15 +117,8 @@ export const shift: Rule = (s, inst) => {
   const wanted = shiftOf(inst.op);
   const bytes = widthOf(s, inst.result!);
   const by = countOf(s, inst.args[1]!, wanted.lane);
-  if ('constant' in by && by.constant === 0) return copy(s, inst, bytes);
+  if ('constant' in by && by.constant === 0) return copyTo(s, resultOf(s, inst), bytes, s.register(inst.args[0]!));
   if (wanted.lane === 1) return shiftBytes(s, inst, wanted, bytes, by);
   if (wanted.lane === 8 && wanted.op === 'shr_s' && !s.features.avx512) return shiftSigned64(s, inst, bytes, by);
   shiftTo(s, resultOf(s, inst), wanted, bytes, s.register(inst.args[0]!), by);
 };
-
-/** The operand itself as the result. */
-export function copy(s: Selection, inst: Inst, bytes: Width): void {
-  custom(s, { def: resultOf(s, inst), uses: [s.register(inst.args[0]!)], isMove: true, inMemory: 0 }, (out, { def }, operand) =>
-    out.emit('vmovups', vector(def, bytes), operand(0, bytes)),
-  );
-}

@@ -7,10 +7,10 @@ import type { Value } from '../../ssa/types.ts';
 import { vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { addTernary, logic } from './logic.ts';
-import { copy } from './shift.ts';
 import {
   bytesPattern,
   constantRegister,
+  copyTo,
   custom,
   isZeros,
   patternOf,
@@ -216,9 +216,7 @@ export const shuffle: Rule = (s, inst) => {
   const to = resultOf(s, inst);
   const order = a === b ? inst.bytes!.map((byte) => byte & 15) : inst.bytes!;
   const one = (value: Value, numbers: readonly number[]): void =>
-    numbers.every((byte, i) => byte === i)
-      ? copy(s, { ...inst, args: [value] }, bytes)
-      : shuffleOne(s, to, bytes, s.register(value), numbers);
+    numbers.every((byte, i) => byte === i) ? copyTo(s, to, bytes, s.register(value)) : shuffleOne(s, to, bytes, s.register(value), numbers);
   if (order.every((byte) => byte < 16)) return one(a, order);
   if (order.every((byte) => byte >= 16))
     return one(

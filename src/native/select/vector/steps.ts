@@ -207,3 +207,10 @@ export function custom(
 }
 
 export const temps = (...classes: RegisterClass[]): readonly RegisterClass[] => classes;
+
+/** The same vector in another register. */
+export function copyTo(s: Selection, to: Register, bytes: Width, from: Register): void {
+  custom(s, { def: to, uses: [from], isMove: true, inMemory: 0 }, (out, { def }, operand) =>
+    out.emit('vmovups', vector(def, bytes), operand(0, bytes)),
+  );
+}

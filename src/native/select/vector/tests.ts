@@ -14,6 +14,9 @@ interface Flags {
   set(out: Assembler, places: Places, first: number): void;
 }
 
+/** Bytes of the lanes of an operation. */
+const laneOf = ({ op }: Inst): Lane => (Number(/^i(\d+)/.exec(op)![1]) / 8) as Lane;
+
 /** `kortest` of so many lanes: its zero flag says that all of them are 0. */
 const kortest = (lanes: number): string => (lanes <= 8 ? 'kortestb' : lanes === 16 ? 'kortestw' : lanes === 32 ? 'kortestd' : 'kortestq');
 
@@ -48,7 +51,7 @@ function anyTrue(s: Selection, inst: Inst): Flags {
 
 function allTrue(s: Selection, inst: Inst): Flags {
   const bytes = widthOf(s, inst.args[0]!);
-  const lane = (Number(/^i(\d+)/.exec(inst.op)![1]) / 8) as Lane;
+  const lane = laneOf(inst);
   // All lanes are set where none of the complement is. Lanes of other sizes are no masks of these.
   const plan = planMask(s, inst.args[0]!, true, lane);
   return plan ? anyOfPlan(plan, bytes, 'e') : vectorAllTrue(s, inst, bytes, lane);
@@ -70,7 +73,36 @@ const vectorAllTrue = (s: Selection, inst: Inst, bytes: Width, lane: Lane): Flag
   },
 });
 
-const flagsOf = (s: Selection, inst: Inst): Flags => (inst.op === 'v128.any_true' ? anyTrue : allTrue)(s, inst);
+/** Whether a lane is negative: what `bitmask` is for in a branch. */
+function anyNegative(s: Selection, inst: Inst): Flags {
+  const bytes = widthOf(s, inst.args[0]!);
+  const lane = laneOf(inst);
+  const plan = planMask(s, inst.args[0]!, false, lane);
+  if (plan) return anyOfPlan(plan, bytes, 'ne');
+  return {
+    uses: [s.register(inst.args[0]!)],
+    temps: s.features.avx512 ? [] : ['general', 'vector'],
+    holds: 'ne',
+    set(out, { uses, temps }, first) {
+      if (s.features.avx512) {
+        out.emit(`vpmov${suffixOf(lane)}2m`, mask(1), vector(uses[first]!, bytes));
+        return out.emit(kortest(bytes / lane), mask(1), mask(1));
+      }
+      const bits = temps[0]!;
+      if (lane === 2) bitmaskOfWords(out, bits, uses[first]!, temps[1]!, bytes);
+      else out.emit(signBits[lane], general(bits, 4), vector(uses[first]!, bytes));
+      out.emit('test', general(bits, 4), general(bits, 4));
+    },
+  };
+}
+
+/** Instructions of VEX that gather the signs of lanes. */
+const signBits = { 1: 'vpmovmskb', 4: 'vmovmskps', 8: 'vmovmskpd' } as const;
+
+function flagsOf(s: Selection, inst: Inst): Flags {
+  if (inst.op.endsWith('bitmask')) return anyNegative(s, inst);
+  return (inst.op === 'v128.any_true' ? anyTrue : allTrue)(s, inst);
+}
 
 /** `any_true` and `all_true` as i32. */
 export const testAsNumber: Rule = (s, inst) => {
@@ -82,7 +114,7 @@ export const testAsNumber: Rule = (s, inst) => {
   });
 };
 
-/** `any_true` and `all_true` as flags. */
+/** `any_true`, `all_true` and whether a `bitmask` is not 0 as flags. */
 export const testAsFlags: TestRule = (s, inst): Test => {
   const { uses, temps, holds, set } = flagsOf(s, inst);
   return { uses, temps, compare: set, holds: { some: [holds] } };
@@ -91,7 +123,7 @@ export const testAsFlags: TestRule = (s, inst): Test => {
 /** The sign of every lane as a bit of an i32. */
 export const bitmask: Rule = (s, inst) => {
   const bytes = widthOf(s, inst.args[0]!);
-  const lane = (Number(/^i(\d+)/.exec(inst.op)![1]) / 8) as Lane;
+  const lane = laneOf(inst);
   const lanes = bytes / lane;
   const def = resultOf(s, inst);
   const plan = planMask(s, inst.args[0]!, false, lane);
@@ -105,8 +137,7 @@ export const bitmask: Rule = (s, inst) => {
     const value = places.uses[0]!;
     const to = general(places.def, 4);
     if (lane !== 2 && bytes < 64 && isVex(value)) {
-      const mnemonic = { 1: 'vpmovmskb', 4: 'vmovmskps', 8: 'vmovmskpd' }[lane];
-      return out.emit(mnemonic, to, vector(value, bytes));
+      return out.emit(signBits[lane], to, vector(value, bytes));
     }
     if (!s.features.avx512) return bitmaskOfWords(out, places.def, value, places.temps[0]!, bytes);
     out.emit(`vpmov${suffixOf(lane)}2m`, mask(1), vector(value, bytes));

@@ -3,9 +3,8 @@ import type { Register } from '../../machine/types.ts';
 import { bytesOfType, type Inst } from '../../ssa/types.ts';
 import { immediate, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
-import { copy } from './shift.ts';
 import { permuteTwo, shuffleOne, shuffleTwo } from './shuffle.ts';
-import { constantRegister, custom, patternOf, resultOf, stepTo, type Width, widthOf } from './steps.ts';
+import { constantRegister, copyTo, custom, patternOf, resultOf, stepTo, type Width, widthOf } from './steps.ts';
 
 /** Bytes `first` and those after it of a wider register. */
 function takeTo(s: Selection, to: Register, bytes: 16 | 32, value: Register, from: Width, first: number): void {
@@ -109,7 +108,7 @@ export const words: Rule = (s, inst) => {
   const to = resultOf(s, inst);
   const bytes = widthOf(s, inst.result!);
   const from = bytesOfType(s.typeOf(inst.args[0]!)) as Width;
-  if (bytes === from && order.every((word, i) => word === i)) return copy(s, inst, bytes);
+  if (bytes === from && order.every((word, i) => word === i)) return copyTo(s, to, bytes, s.register(inst.args[0]!));
   const [a, b] = operandsOf(s, inst, from);
   if (b === undefined) return permuteOne(s, to, bytes, a.value, from, a.words);
   const count = from / 4;
