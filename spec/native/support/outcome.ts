@@ -61,19 +61,27 @@ function attempt(run: () => number): { result: number | undefined; trap: string 
 }
 
 /** Runs the module by the interpreter, with its functions as `change` makes them. */
-export function runSsa(
+export const runSsa = (
   bytes: Uint8Array,
   args: readonly [number, number],
   start: Uint8Array,
   change: (fn: SsaFunction, module: WasmModuleRead) => SsaFunction = (fn) => fn,
+): Outcome =>
+  runSsaModule(bytes, args, start, (functions, module) => {
+    for (const [index, fn] of functions) functions.set(index, change(fn, module));
+  });
+
+/** The same, where `change` has all functions by number. */
+export function runSsaModule(
+  bytes: Uint8Array,
+  args: readonly [number, number],
+  start: Uint8Array,
+  change: (functions: Map<number, SsaFunction>, module: WasmModuleRead) => void,
 ): Outcome {
   const module = readWasm(bytes);
   const functions = new Map<number, SsaFunction>();
-  const functionOf = (index: number): SsaFunction => {
-    const known = functions.get(index) ?? change(buildSsa(module, index) as SsaFunction, module);
-    functions.set(index, known);
-    return known;
-  };
+  for (let i = module.importedFunctions; i < module.functions.length; i++) functions.set(i, buildSsa(module, i) as SsaFunction);
+  change(functions, module);
   const notes: number[] = [];
   const memory = new Uint8Array(65536);
   memory.set(start);
@@ -81,7 +89,7 @@ export function runSsa(
     memory,
     globals: module.globals.map(() => 0n),
     call(index: number, given: readonly Datum[]): Datum | undefined {
-      if (index >= module.importedFunctions) return interpret(functionOf(index), given, world);
+      if (index >= module.importedFunctions) return interpret(functions.get(index)!, given, world);
       const value = Number(BigInt.asIntN(32, given[0] as bigint));
       notes.push(value);
       return BigInt.asUintN(32, BigInt(answerTo(value)));

@@ -1,14 +1,19 @@
 /** Parameters of blocks that are another value: all edges pass that value, or the parameter itself. */
-import { type Edge, edgesOf, type SsaFunction, type Value } from './types.ts';
+import { type Edge, type End, edgesOf, type SsaFunction, type Value } from './types.ts';
+
+/** Calls `change` for each value that an end reads, and puts its result there. */
+export function mapEndUses(end: End, change: (value: Value) => Value): void {
+  for (const { args } of edgesOf(end)) for (let i = 0; i < args.length; i++) args[i] = change(args[i]!);
+  if (end.op === 'branch') end.cond = change(end.cond);
+  else if (end.op === 'switch') end.index = change(end.index);
+  else if (end.op === 'return') end.values = end.values.map(change);
+}
 
 /** Calls `change` for each value that an instruction or an end reads, and puts its result there. */
 export function mapUses({ blocks }: SsaFunction, change: (value: Value) => Value): void {
   for (const { insts, end } of blocks) {
     for (const { args } of insts) for (let i = 0; i < args.length; i++) args[i] = change(args[i]!);
-    for (const { args } of edgesOf(end)) for (let i = 0; i < args.length; i++) args[i] = change(args[i]!);
-    if (end.op === 'branch') end.cond = change(end.cond);
-    else if (end.op === 'switch') end.index = change(end.index);
-    else if (end.op === 'return') end.values = end.values.map(change);
+    mapEndUses(end, change);
   }
 }
 

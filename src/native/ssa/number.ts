@@ -1,0 +1,231 @@
+/**
+ * Value numbering over the dominator tree, with simpler forms of instructions: an instruction that computes what another one before it has computed is
+ * replaced by that. Loads are equal where nothing between them changes memory; a load of what was stored there is the stored value.
+ */
+import { bug } from '../../base/bug.ts';
+import { type Constants, newConstants } from './constants.ts';
+import { dominatorsOf, type Loops, loopsOf, predecessors, reversePostorder } from './flow.ts';
+import { mapEndUses, newReplacements, type Replacements } from './params.ts';
+import type { Rewriter } from './rewriter.ts';
+import { conditionOf, isCommutative, simplerForm } from './rules.ts';
+import { effectOf } from './signature.ts';
+import type { Block, Edge, End, Inst, SsaFunction, Value } from './types.ts';
+
+interface Numbering {
+  readonly fn: SsaFunction;
+  readonly rewriter: Rewriter;
+  readonly constants: Constants;
+  readonly replaced: Replacements;
+  readonly definitions: (Inst | undefined)[];
+  /** The block that defines each value; the entry for constants. */
+  readonly homes: number[];
+  readonly known: Map<string, Value>;
+  readonly dominates: (above: number, block: number) => boolean;
+  /** Versions of memory and, behind it, of globals, in the current block. */
+  versions: Int32Array;
+  nextVersion: number;
+  block: number;
+  /** Whether an edge was removed. */
+  isFlowChanged: boolean;
+}
+
+/** Simplifies the instructions of a function whose blocks are all reached; says whether an edge was removed, so that blocks may not be reached. */
+export function numberValues(fn: SsaFunction): boolean {
+  const order = reversePostorder(fn.blocks);
+  const before = predecessors(fn.blocks);
+  const dominators = dominatorsOf(fn.blocks, order, before);
+  const loops = loopsOf(fn.blocks, order, before, dominators);
+  const n = newNumbering(fn, dominators.dominates);
+  const versionsAtEnd: Int32Array[] = [];
+  const entering = versionsOnEntry(fn, before, loops, versionsAtEnd, () => n.nextVersion++);
+  for (const block of order) {
+    n.block = block;
+    n.versions = entering(block);
+    numberBlock(n, fn.blocks[block]!);
+    versionsAtEnd[block] = n.versions;
+  }
+  n.constants.finish();
+  return n.isFlowChanged;
+}
+
+function newNumbering(fn: SsaFunction, dominates: Numbering['dominates']): Numbering {
+  const definitions: (Inst | undefined)[] = [];
+  const homes: number[] = [];
+  const constants = newConstants(fn, (inst) => {
+    definitions[inst.result!] = inst;
+    homes[inst.result!] = 0;
+  });
+  const rewriter: Rewriter = {
+    types: fn.types,
+    definition: (value) => definitions[value],
+    bits: (value) => definitions[value]?.bits,
+    bytes: (value) => (definitions[value]?.op === 'v128.const' ? definitions[value]!.bytes : undefined),
+    constant: constants.number,
+    vector: constants.vector,
+  };
+  return {
+    fn,
+    rewriter,
+    constants,
+    replaced: newReplacements(),
+    definitions,
+    homes,
+    known: new Map(),
+    dominates,
+    versions: new Int32Array(0),
+    nextVersion: 1,
+    block: 0,
+    isFlowChanged: false,
+  };
+}
+
+/** What a loop changes: memory, and globals by number. */
+interface Changes {
+  readonly globals: Set<number>;
+  calls: boolean;
+}
+
+/**
+ * The versions of memory and globals at the start of a block: those in which all blocks before it end, else new ones. At the header of a loop,
+ * memory is always new, because another thread may be waited for; a global that the loop does not change is what it was.
+ */
+function versionsOnEntry(
+  { blocks }: SsaFunction,
+  before: readonly (readonly number[])[],
+  { loops, innermost }: Loops,
+  atEnd: readonly (Int32Array | undefined)[],
+  fresh: () => number,
+): (block: number) => Int32Array {
+  const size =
+    2 +
+    blocks.reduce((most, { insts }) => insts.reduce((max, { index, op }) => (op === 'call' ? max : Math.max(max, index ?? -1)), most), -1);
+  const changes = loops.map(({ blocks: inside }): Changes => changesIn([...inside].map((each) => blocks[each]!)));
+  return (block) => {
+    const known = before[block]!.map((each) => atEnd[each]).filter((each) => each !== undefined);
+    if (known.length === 0) return Int32Array.from({ length: size }, fresh);
+    const isHeader = innermost[block]! >= 0 && loops[innermost[block]!]!.header === block;
+    const change = isHeader ? changes[innermost[block]!]! : undefined;
+    return known[0]!.map((version, i) => {
+      const isChanged = change && (i === 0 || change.calls || change.globals.has(i - 1));
+      return isChanged || known.some((each) => each[i] !== version) ? fresh() : version;
+    });
+  };
+}
+
+function changesIn(blocks: readonly Block[]): Changes {
+  const changes: Changes = { globals: new Set(), calls: false };
+  for (const { insts } of blocks)
+    for (const { op, index } of insts) {
+      if (op === 'call') changes.calls = true;
+      if (op === 'global.set') changes.globals.add(index!);
+    }
+  return changes;
+}
+
+function numberBlock(n: Numbering, block: Block): void {
+  for (const param of block.params) n.homes[param] = n.block;
+  const insts: Inst[] = [];
+  for (const inst of block.insts) {
+    const kept = numberInst(n, inst);
+    if (!kept) continue;
+    insts.push(kept);
+    if (kept.result === undefined) continue;
+    n.definitions[kept.result] = kept;
+    n.homes[kept.result] = n.block;
+  }
+  block.insts = insts;
+  mapEndUses(block.end, n.replaced.of);
+  block.end = simplerEnd(n, block.end);
+}
+
+/** The instruction in its simplest form; undefined where its result is another value. */
+function numberInst(n: Numbering, given: Inst): Inst | undefined {
+  for (let i = 0; i < given.args.length; i++) given.args[i] = n.replaced.of(given.args[i]!);
+  if (given.op.endsWith('.const')) return replace(n, given, n.constants.of(given));
+  let inst = given;
+  for (let simpler = simplerForm(n.rewriter, inst); simpler; simpler = simplerForm(n.rewriter, inst)) {
+    if ('value' in simpler) return replace(n, given, simpler.value);
+    inst = { ...simpler.inst, args: [...simpler.inst.args], result: given.result };
+  }
+  const key = keyOf(n, inst);
+  if (key === undefined) return inst;
+  const known = n.known.get(key);
+  if (known !== undefined && n.dominates(n.homes[known]!, n.block)) return replace(n, given, known);
+  n.known.set(key, inst.result!);
+  return inst;
+}
+
+function replace(n: Numbering, { result }: Inst, by: Value): undefined {
+  n.replaced.set(result!, by);
+  return undefined;
+}
+
+const loadOfStore: Readonly<Record<string, string>> = {
+  'i32.store': 'i32.load',
+  'i64.store': 'i64.load',
+  'f32.store': 'f32.load',
+  'f64.store': 'f64.load',
+  'v128.store': 'v128.load',
+};
+
+/** What makes an instruction equal to another one; undefined for one that has to be done. */
+function keyOf(n: Numbering, inst: Inst): string | undefined {
+  const { op, args, index, result } = inst;
+  switch (effectOf(op)) {
+    case 'pure':
+    case 'trap':
+      return pureKey(n, inst);
+    case 'load':
+      return `${n.versions[0]} ${pureKey(n, inst)}`;
+    case 'global.get':
+      return `global ${index} ${n.versions[index! + 1]}`;
+    case 'store':
+      n.versions = n.versions.slice();
+      n.versions[0] = n.nextVersion++;
+      if (loadOfStore[op])
+        n.known.set(`${n.versions[0]} ${pureKey(n, { ...inst, op: loadOfStore[op], args: [args[0]!], result: args[1]! })}`, args[1]!);
+      return undefined;
+    case 'global.set':
+      n.versions = n.versions.slice();
+      n.versions[index! + 1] = n.nextVersion++;
+      n.known.set(`global ${index} ${n.versions[index! + 1]}`, args[0]!);
+      return undefined;
+    case 'call':
+      n.versions = n.versions.map(() => n.nextVersion++);
+      return undefined;
+    case 'constant':
+      return bug(`a constant v${result} among numbered values`);
+  }
+}
+
+function pureKey({ fn }: Numbering, { op, args, result, offset, lane, bytes, words, kind }: Inst): string {
+  const [a, b] = args;
+  const operands = isCommutative(op) && a! > b! ? `${b},${a}` : args.join();
+  const immediates = bytes || words || kind ? `${bytes ?? ''};${words ?? ''};${kind ?? ''}` : '';
+  // Equal operands make results of several widths: a splat of one scalar.
+  return `${op} ${fn.types[result!]} ${operands} ${offset ?? ''} ${lane ?? ''} ${immediates}`;
+}
+
+const isSameEdge = (a: Edge, b: Edge): boolean => a.block === b.block && a.args.every((arg, i) => arg === b.args[i]);
+
+/** An end whose condition is known or simpler. */
+function simplerEnd(n: Numbering, end: End): End {
+  if (end.op === 'branch') {
+    const bits = n.rewriter.bits(end.cond);
+    if (bits !== undefined) return oneWay(n, bits === 0n ? end.else : end.then);
+    if (isSameEdge(end.then, end.else)) return oneWay(n, end.then);
+    const { cond, isOpposite } = conditionOf(n.rewriter, end.cond);
+    // The side that is seldom taken is the first one.
+    if (isOpposite && end.isRare) return end;
+    return isOpposite ? { ...end, cond, then: end.else, else: end.then } : { ...end, cond };
+  }
+  if (end.op !== 'switch') return end;
+  const bits = n.rewriter.bits(end.index);
+  if (bits !== undefined) return oneWay(n, end.edges[Math.min(Number(bits), end.edges.length - 1)]!);
+  return end.edges.every((edge) => isSameEdge(edge, end.edges[0]!)) ? oneWay(n, end.edges[0]!) : end;
+}
+
+function oneWay(n: Numbering, to: Edge): End {
+  n.isFlowChanged = true;
+  return { op: 'jump', to };
+}

@@ -1,0 +1,182 @@
+/**
+ * Simpler forms of instructions: what they are on constants, identities, and forms that make later ones equal (constants stand on the right, and are
+ * added, not subtracted).
+ */
+import { foldNumbers } from './fold.ts';
+import type { Rewriter, Rule, Simpler } from './rewriter.ts';
+import type { Inst, SsaType, Value } from './types.ts';
+import { vectorRules } from './vector-rules.ts';
+
+const value = (of: Value): Simpler => ({ value: of });
+const inst = (op: string, ...args: Value[]): Simpler => ({ inst: { op, args } });
+
+/** Operations whose operands may change places. */
+export const isCommutative = (op: string): boolean => /^i(32|64)\.(add|mul|and|or|xor|eq|ne)$/.test(op);
+
+const widthOf = (op: string): number => Number(op.slice(1, 3));
+const typeOf = (op: string): SsaType => op.slice(0, 3) as SsaType;
+const ones = (op: string): bigint => (1n << BigInt(widthOf(op))) - 1n;
+const negated = (op: string, bits: bigint): bigint => BigInt.asUintN(widthOf(op), -bits);
+
+/** x + c, where x may be y + d. */
+function add(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  const c = r.bits(y!);
+  if (c === undefined) return undefined;
+  if (c === 0n) return value(x!);
+  const left = r.definition(x!);
+  const d = left?.op === op ? r.bits(left.args[1]!) : undefined;
+  if (d === undefined) return undefined;
+  return inst(op, left!.args[0]!, r.constant(typeOf(op), BigInt.asUintN(widthOf(op), c + d)));
+}
+
+function subtract(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  if (x === y) return value(r.constant(typeOf(op), 0n));
+  const c = r.bits(y!);
+  return c === undefined ? undefined : inst(`${typeOf(op)}.add`, x!, r.constant(typeOf(op), negated(op, c)));
+}
+
+function multiply(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  const c = r.bits(y!);
+  if (c === undefined) return undefined;
+  if (c === 0n) return value(y!);
+  if (c === 1n) return value(x!);
+  if ((c & (c - 1n)) !== 0n) return undefined;
+  return inst(`${typeOf(op)}.shl`, x!, r.constant(typeOf(op), BigInt(c.toString(2).length - 1)));
+}
+
+function and(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  if (x === y) return value(x!);
+  const c = r.bits(y!);
+  if (c === 0n) return value(y!);
+  if (c === ones(op)) return value(x!);
+  const left = r.definition(x!);
+  const d = c !== undefined && left?.op === op ? r.bits(left.args[1]!) : undefined;
+  if (d !== undefined) return inst(op, left!.args[0]!, r.constant(typeOf(op), c! & d));
+  // An extended i32 has zeros above.
+  return c === 0xffffffffn && left?.op === 'i64.extend_i32_u' ? value(x!) : undefined;
+}
+
+function or(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  if (x === y) return value(x!);
+  const c = r.bits(y!);
+  return c === 0n ? value(x!) : c === ones(op) ? value(y!) : undefined;
+}
+
+function exclusiveOr(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  if (x === y) return value(r.constant(typeOf(op), 0n));
+  return r.bits(y!) === 0n ? value(x!) : undefined;
+}
+
+function shift(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  const c = r.bits(y!);
+  if (c === undefined) return undefined;
+  const width = BigInt(widthOf(op));
+  if (c % width === 0n) return value(x!);
+  const left = r.definition(x!);
+  const isShift = op.endsWith('shl') || op.endsWith('shr_u');
+  const d = isShift && left?.op === op ? r.bits(left.args[1]!) : undefined;
+  if (d === undefined) return c < width ? undefined : inst(op, x!, r.constant(typeOf(op), c % width));
+  const sum = (c % width) + (d % width);
+  return sum < width ? inst(op, left!.args[0]!, r.constant(typeOf(op), sum)) : value(r.constant(typeOf(op), 0n));
+}
+
+const opposite: Readonly<Record<string, string>> = {
+  eq: 'ne',
+  ne: 'eq',
+  lt_s: 'ge_s',
+  ge_s: 'lt_s',
+  gt_s: 'le_s',
+  le_s: 'gt_s',
+  lt_u: 'ge_u',
+  ge_u: 'lt_u',
+  gt_u: 'le_u',
+  le_u: 'gt_u',
+};
+
+function isZero(r: Rewriter, { args: [x] }: Inst): Simpler {
+  const of = r.definition(x!);
+  const [type, op] = of?.op.split('.') ?? [];
+  if ((type === 'i32' || type === 'i64') && opposite[op!]) return inst(`${type}.${opposite[op!]}`, ...of!.args);
+  return undefined;
+}
+
+/** A comparison of something with itself, or with zero. */
+function compare(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  const [type = '', how = ''] = op.split('.');
+  if (x === y) return value(r.constant('i32', /^(eq|le|ge)/.test(how) ? 1n : 0n));
+  const c = r.bits(y!);
+  if (c !== 0n) return undefined;
+  if (how === 'eq' || how === 'le_u') return inst(`${type}.eqz`, x!);
+  if (how === 'lt_u') return value(r.constant('i32', 0n));
+  return how === 'ge_u' ? value(r.constant('i32', 1n)) : undefined;
+}
+
+/** A value of an i32 that is not 0 exactly where the given one is; and whether the meaning is turned round. */
+export function conditionOf(r: Rewriter, cond: Value): { readonly cond: Value; readonly isOpposite: boolean } {
+  let isOpposite = false;
+  for (;;) {
+    const of = r.definition(cond);
+    const isNot = of?.op === 'i32.eqz';
+    const isSame = of?.op === 'i32.ne' && r.bits(of.args[1]!) === 0n;
+    if (!isNot && !isSame) return { cond, isOpposite };
+    if (isNot) isOpposite = !isOpposite;
+    cond = of!.args[0]!;
+  }
+}
+
+function select(r: Rewriter, { args: [a, b, c] }: Inst): Simpler {
+  if (a === b) return value(a!);
+  const bits = r.bits(c!);
+  if (bits !== undefined) return value(bits === 0n ? b! : a!);
+  const { cond, isOpposite } = conditionOf(r, c!);
+  return cond === c ? undefined : isOpposite ? inst('select', b!, a!, cond) : inst('select', a!, b!, cond);
+}
+
+/** A conversion that undoes another one. */
+const undo =
+  (...others: readonly string[]): Rule =>
+  (r, { args: [x] }) => {
+    const of = r.definition(x!);
+    return of && others.includes(of.op) ? value(of.args[0]!) : undefined;
+  };
+
+const rules: Readonly<Record<string, Rule>> = {
+  ...Object.fromEntries(
+    ['i32', 'i64'].flatMap((type): [string, Rule][] => [
+      [`${type}.add`, add],
+      [`${type}.sub`, subtract],
+      [`${type}.mul`, multiply],
+      [`${type}.and`, and],
+      [`${type}.or`, or],
+      [`${type}.xor`, exclusiveOr],
+      ...['shl', 'shr_u', 'shr_s', 'rotl', 'rotr'].map((op): [string, Rule] => [`${type}.${op}`, shift]),
+      ...Object.keys(opposite).map((op): [string, Rule] => [`${type}.${op}`, compare]),
+      [`${type}.eqz`, isZero],
+    ]),
+  ),
+  select,
+  'i32.wrap_i64': undo('i64.extend_i32_u', 'i64.extend_i32_s'),
+  'i32.reinterpret_f32': undo('f32.reinterpret_i32'),
+  'f32.reinterpret_i32': undo('i32.reinterpret_f32'),
+  'i64.reinterpret_f64': undo('f64.reinterpret_i64'),
+  'f64.reinterpret_i64': undo('i64.reinterpret_f64'),
+  ...vectorRules,
+};
+
+const numberTypes: readonly SsaType[] = ['i32', 'i64', 'f32', 'f64'];
+
+/** A simpler form of an instruction, if a rule has one. It may be simplified further. */
+export function simplerForm(r: Rewriter, given: Inst): Simpler {
+  const { op, args, result } = given;
+  if (result === undefined || args.length === 0) return undefined;
+  const type = r.types[result]!;
+  if (numberTypes.includes(type) && args.length < 3) {
+    const all = args.map((arg) => r.bits(arg));
+    if (all.every((bits) => bits !== undefined)) {
+      const folded = foldNumbers(op, all);
+      if (folded !== undefined) return value(r.constant(type, folded));
+    }
+  }
+  if (isCommutative(op) && r.bits(args[0]!) !== undefined && r.bits(args[1]!) === undefined) return inst(op, args[1]!, args[0]!);
+  return rules[op]?.(r, given);
+}

@@ -1,0 +1,30 @@
+/** The passes that simplify a function, in their order. */
+import { spreadConstants } from './constants.ts';
+import { removeDead } from './dead.ts';
+import { orderBlocks } from './flow.ts';
+import { hoistInvariants } from './invariant.ts';
+import { numberValues } from './number.ts';
+import { tidyFlow } from './tidy.ts';
+import type { SsaFunction } from './types.ts';
+
+/** Rounds of value numbering at most: each follows one that has removed edges. */
+const maxRounds = 4;
+
+/** Simplifies a function in place. The time is near linear in its instructions. */
+export function simplify(fn: SsaFunction): void {
+  simplifyValues(fn);
+  hoistInvariants(fn);
+  simplifyValues(fn);
+  spreadConstants(fn);
+  orderBlocks(fn);
+}
+
+/** Numbers values until no edge is removed, and removes what is not needed then. Constants stand in the entry. */
+export function simplifyValues(fn: SsaFunction): void {
+  for (let round = 0; round < maxRounds; round++) {
+    tidyFlow(fn);
+    if (!numberValues(fn)) break;
+  }
+  tidyFlow(fn);
+  removeDead(fn);
+}
