@@ -147,8 +147,8 @@ class Checker {
       const isFixed = fixed !== undefined || (all.tied === index && all.fixedDef !== undefined);
       if (fixed !== undefined && (place & 31) !== fixed) this.fail(block, `operand ${register} is not in its fixed register`);
       if (!isFixed && isClobbered(place)) this.fail(block, `operand ${register} is clobbered`);
-      if (all.isEarly && index !== all.tied && place === step.def)
-        this.fail(block, `operand ${register} is in the place of an early result`);
+      const isTied = index === all.tied || all.tiedChoices?.includes(index) === true;
+      if (all.isEarly && !isTied && place === step.def) this.fail(block, `operand ${register} is in the place of an early result`);
     });
     if (step.slotOf >= 0 && inst.uses[all.inMemory ?? -1] !== step.slotOf) this.fail(block, 'the operand in the slot may not be there');
     const temps = inst.temps ?? [];
@@ -165,7 +165,11 @@ class Checker {
     if (all.fixedDef !== undefined && (step.def & 31) !== all.fixedDef) this.fail(block, 'the result is not in its fixed register');
     if (all.fixedDef === undefined && all.fixedUses?.[all.tied ?? -1] === undefined && isClobbered(step.def))
       this.fail(block, 'the result is clobbered');
-    if (all.tied !== undefined && step.def !== step.uses[all.tied]) this.fail(block, 'the result is not in the place of its tied operand');
+    if (
+      all.tied !== undefined &&
+      ![all.tied, ...(all.tiedChoices ?? [])].some((index) => step.def === step.uses[index] && inst.uses[index] !== step.slotOf)
+    )
+      this.fail(block, 'the result is not in the place of its tied operand');
     for (const held of state.values()) held.delete(all.def);
     state.set(step.def, new Set([all.def]));
   }

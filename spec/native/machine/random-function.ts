@@ -255,7 +255,7 @@ class Maker {
     this.block.insts.push({
       uses,
       ...(def === undefined ? {} : { def }),
-      ...(tied !== undefined && def !== undefined ? { tied } : {}),
+      ...(tied !== undefined && def !== undefined ? { tied, ...this.choicesOf(uses, tied) } : {}),
       ...(inMemory !== undefined && inMemory !== tied && !isMove ? { inMemory } : {}),
       ...(temps.length > 0 ? { temps } : {}),
       ...(this.chance(0.2) ? { isEarly: true } : {}),
@@ -263,6 +263,15 @@ class Maker {
       emit() {},
     });
     if (def !== undefined) this.define(def);
+  }
+
+  /** Other operands like the tied one. */
+  choicesOf(uses: readonly Register[], tied: number): Pick<MachineInst, 'tiedChoices'> {
+    const [own, ...others] = [uses[tied]!, ...uses].map((register) => this.registers[register]!);
+    const tiedChoices = others.flatMap((info, index) =>
+      index !== tied && info.class === own!.class && info.bytes === own!.bytes ? [index] : [],
+    );
+    return this.chance(0.5) && tiedChoices.length > 0 ? { tiedChoices } : {};
   }
 
   constrained(): void {

@@ -230,7 +230,13 @@ export class EntryAllocator {
       return true;
     };
     const others = chosen.filter(({ register, param }) => param >= 0 || !take(register, places.get(register)));
-    const late = others.filter(({ register, param }) => param < 0 || !take(register, places.get(this.argOf(first!, number, param))));
+    const isMerge = this.loopOfHeader[number]! < 0;
+    const hinted = others.filter(({ register, param }) => {
+      if (param < 0 || !isMerge) return true;
+      const hint = state.hints.placeOf(register);
+      return hint < 0 || !take(register, hint);
+    });
+    const late = hinted.filter(({ register, param }) => param < 0 || !take(register, places.get(this.argOf(first!, number, param))));
     for (const { register, param } of late) {
       const registerClass = state.classes[register] as ClassIndex;
       const elsewhere = sources.slice(1, 4).some((source) => {

@@ -50,9 +50,13 @@ export class Hints {
         if (fixed !== undefined) wish(uses[i]!, -2 - placeOf(registers[uses[i]!]!.class, fixed), 0);
       }
     }
+    if (def === undefined || this.wanted[def] === -1) return;
+    const pass = (index: number): void => {
+      if (registers[def]!.class === registers[uses[index]!]!.class) wish(uses[index]!, this.wanted[def]!, isDecided[def]!);
+    };
+    inst.tiedChoices?.forEach(pass);
     const copied = inst.tied ?? (inst.isMove ? 0 : undefined);
-    if (copied === undefined || def === undefined || this.wanted[def] === -1) return;
-    if (registers[def]!.class === registers[uses[copied]!]!.class) wish(uses[copied]!, this.wanted[def]!, isDecided[def]!);
+    if (copied !== undefined) pass(copied);
   }
 
   /** The place to prefer for a register, or -1. */
@@ -65,13 +69,10 @@ export class Hints {
     return wanted <= -2 ? -2 - wanted : -1;
   }
 
-  /** Has other arguments of the same parameter prefer the place of this one. */
+  /** Has other arguments of the same parameter prefer the place of this one, unless they have a better one to prefer. */
   note(register: Register, place: number): void {
-    let wanted = this.wanted[register]!;
-    for (let i = 0; i < longestChain && wanted >= 0 && this.place[wanted]! < 0; i++) {
-      this.place[wanted] = place;
-      wanted = this.wanted[wanted]!;
-    }
+    const wanted = this.wanted[register]!;
+    if (wanted >= 0 && this.placeOf(register) < 0) this.place[wanted] = place;
   }
 
   /** Fixes the place of a parameter, or forgets the one that it was to have. */

@@ -8,7 +8,7 @@ import type { MachineEnd, MachineInst, Register } from './types.ts';
 /** An instruction, or the end of a block, which has no result. */
 type Reader = Pick<
   MachineInst,
-  'uses' | 'def' | 'tied' | 'temps' | 'isEarly' | 'fixedUses' | 'fixedDef' | 'clobbers' | 'inMemory' | 'isMove'
+  'uses' | 'def' | 'tied' | 'tiedChoices' | 'temps' | 'isEarly' | 'fixedUses' | 'fixedDef' | 'clobbers' | 'inMemory' | 'isMove'
 >;
 
 export class InstructionAllocator {
@@ -49,7 +49,7 @@ export class InstructionAllocator {
       this.clearDestroyed(1);
     }
     const isTied = this.reader.tied !== undefined;
-    const tied = isTied ? this.tiedPlace(this.reader.tied!) : -1;
+    const tied = isTied ? this.tiedPlace(this.chooseTied(this.reader.tied!)) : -1;
     this.chooseTemps();
     const { def } = this.reader;
     const place = def === undefined ? -1 : isTied ? tied : this.fixedDef >= 0 ? this.fixedDef : this.choosePlace(def);
@@ -236,6 +236,22 @@ export class InstructionAllocator {
     if (victim < 0 || state.next[state.at[victim]!]! <= state.next[register]!) return state.evict(register);
     state.evict(state.at[victim]!);
     state.move(register, victim);
+  }
+
+  /** The operand to compute the result in: one that dies, in the place that the result prefers if possible. */
+  private chooseTied(tied: number): number {
+    const { uses, tiedChoices, def } = this.reader;
+    if (!tiedChoices || this.fixedDef >= 0) return tied;
+    const hint = this.state.hints.placeOf(def!);
+    let best = tied;
+    let bestScore = -1;
+    for (const index of [tied, ...tiedChoices]) {
+      const place = this.used[index]!;
+      if (this.slotOf === uses[index] || (this.clobbered[classOfPlace(place)] & bitOf(place)) !== 0) continue;
+      const score = (this.livesOn(uses[index]!) ? 0 : 2) + (place === hint ? 1 : 0);
+      if (score > bestScore) [best, bestScore] = [index, score];
+    }
+    return best;
   }
 
   /** The place of the tied operand, in which the result is computed: a copy, if the operand lives on or is read later. */
