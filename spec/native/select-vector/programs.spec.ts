@@ -196,7 +196,8 @@ function maskTree(b: Builder, random: Random, kind: keyof typeof lanes, inputs: 
 /** What works under the mask of a tree. */
 function maskUser(b: Builder, random: Random, kind: keyof typeof lanes, tree: number, inputs: readonly number[]): number {
   const take = (): number => (random.below(3) ? random.of(inputs) : b.constant(random.of(constants)));
-  const user = random.below(8);
+  const user = random.below(9);
+  if (user === 8) return b.op('v128.and', [b.op('v128.and', random.below(2) ? [tree, take()] : [take(), tree]), take()]);
   if (user < 3) return b.op('v128.bitselect', [take(), take(), tree]);
   if (user < 5)
     return b.op(random.of(['v128.and', 'v128.andnot']), random.below(2) ? [tree, random.of(inputs)] : [random.of(inputs), tree]);

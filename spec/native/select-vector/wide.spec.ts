@@ -153,7 +153,7 @@ check('multiply-adds round once, with each of their operands overwritten, negate
     fmaf: { args: ['f32', 'f32', 'f32'], returns: 'f32' },
   }) as unknown as { symbols: { fma(...of: number[]): number; fmaf(...of: number[]): number } };
   const random = newRandom(11);
-  const functions = Array.from({ length: 120 }, (_, i) => multiplyAdd(random, i % 2 === 0 ? 4 : 8, [16, 32, 64][i % 3]!));
+  const functions = Array.from({ length: 160 }, (_, i) => multiplyAdd(random, i % 2 === 0 ? 4 : 8, [16, 32, 64, 4][i % 4]!));
   const base = nativeSystem()!.ffi.ptr(memory as never) as unknown as number;
   for (const avx512 of processorFeatures().hasAvx512 ? [false, true] : [false]) {
     const usable = functions.filter(({ bytes }) => avx512 || bytes < 64);
@@ -163,15 +163,14 @@ check('multiply-adds round once, with each of their operands overwritten, negate
       random,
     );
     usable.forEach(({ fn, bytes, lane, signs, constants, again }, index) => {
+      const count = Math.max(1, bytes / lane);
       const lanesAt = (offset: number): Float32Array | Float64Array =>
-        lane === 4 ? new Float32Array(memory.buffer, offset, bytes / 4) : new Float64Array(memory.buffer, offset, bytes / 8);
+        lane === 4 ? new Float32Array(memory.buffer, offset, count) : new Float64Array(memory.buffer, offset, count);
       for (let i = 0; i < 3; i++)
-        lanesAt(64 * i).set(
-          Array.from({ length: bytes / lane }, () => (random.below(2001) - 1000) * random.of([1 / 3, 1e-7, 12345.678, 1])),
-        );
+        lanesAt(64 * i).set(Array.from({ length: count }, () => (random.below(2001) - 1000) * random.of([1 / 3, 1e-7, 12345.678, 1])));
       native.call(index, base, base + 512, base);
       const fused = lane === 4 ? symbols.fmaf : symbols.fma;
-      for (let k = 0; k < bytes / lane; k++) {
+      for (let k = 0; k < count; k++) {
         const operands = [0, 1, 2].map((i) => signs[i]! * (constants[i] ?? lanesAt(64 * i)[k]!)) as [number, number, number];
         const sum = fused(...operands) + (again === undefined ? 0 : lanesAt(64 * again)[k]!);
         assert.is(lanesAt(512)[k], lane === 4 ? Math.fround(sum) : sum, JSON.stringify({ fn, k, avx512 }));
@@ -190,32 +189,37 @@ interface MultiplyAdd {
   readonly again: number | undefined;
 }
 
-/** `a * b + c`, some operands negated, some constant. */
+/** `a * b + c`, some operands negated, some constant; of 4 bytes, one of scalars, as the lowest lane of one of splats. */
 function multiplyAdd(random: Random, lane: 4 | 8, bytes: number): MultiplyAdd {
   const shape = lane === 4 ? 'f32x4' : 'f64x2';
-  const params = [type(bytes), type(bytes), type(bytes)];
+  const isScalar = bytes === 4;
+  const own = type(isScalar ? 16 : bytes);
+  const scalar = lane === 4 ? 'f32' : 'f64';
+  const params: SsaType[] = Array(3).fill(isScalar ? scalar : own);
   const types = [...params];
   const insts: Inst[] = [];
   const signs: number[] = [];
   const constants: (number | undefined)[] = [];
-  const add = (op: string, args: number[], extras: Partial<Inst> = {}): number => {
-    const result = types.push(type(bytes)) - 1;
+  const add = (op: string, args: number[], extras: Partial<Inst> = {}, of: SsaType = own): number => {
+    const result = types.push(of) - 1;
     insts.push({ op, args, result, ...extras });
     return result;
   };
   const args = [0, 1, 2].map((i) => {
     const constant = random.below(4) === 0 ? random.of([0.5, -3, 1 / 1024]) : undefined;
-    const own = lane === 4 ? Float32Array.of(constant ?? 0) : Float64Array.of(constant ?? 0);
-    const repeated = Array.from({ length: bytes / lane }, () => bytesOf(own)).flat();
-    const operand = constant === undefined ? i : add('v128.const', [], { bytes: repeated });
+    const element = bytesOf(lane === 4 ? Float32Array.of(constant ?? 0) : Float64Array.of(constant ?? 0));
+    const repeated = Array.from({ length: 64 / lane }, () => element).flat();
+    const vector = (): number => (isScalar ? add(`${shape}.splat`, [i]) : i);
+    const operand = constant === undefined ? vector() : add('v128.const', [], { bytes: repeated.slice(0, Math.max(16, bytes)) });
     constants.push(constant);
     signs.push(random.below(3) === 0 ? -1 : 1);
     return signs[i] === -1 ? add(`${shape}.neg`, [operand]) : operand;
   });
   const again = random.below(2) ? undefined : random.below(3);
   const sum = add(`${shape}.relaxed_madd`, args);
-  const result = again === undefined ? sum : add(`${shape}.add`, [sum, again]);
-  return { fn: { params, types, insts, result }, bytes, lane, signs, constants, again };
+  const whole = again === undefined || isScalar ? sum : add(`${shape}.add`, [sum, again]);
+  const result = isScalar ? add(`${shape}.extract_lane`, [sum], { lane: 0 }, scalar) : whole;
+  return { fn: { params, types, insts, result }, bytes, lane, signs, constants, again: isScalar ? undefined : again };
 }
 
 test.run();

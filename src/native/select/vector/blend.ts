@@ -6,6 +6,7 @@ import type { Rule, Selection } from '../types.ts';
 import { binaryLogic, bitselect as bitselectOfBits } from './logic.ts';
 import { combinedMasks, comparisonOf, type Lane, type MaskPlan, planMask, suffixOf } from './masks.ts';
 import {
+  commuted,
   constantRegister,
   custom,
   isPattern,
@@ -99,6 +100,32 @@ function sourceLazily(s: Selection, value: Value): 'zeros' | 'pattern' | 'regist
   return inst.bytes!.every((byte) => byte === 0) ? 'zeros' : 'pattern';
 }
 
+/** `and` of three vectors, one of which is a comparison. */
+function maskedAnd(s: Selection, inst: Inst): boolean {
+  if (inst.op !== 'v128.and') return false;
+  for (const [i, arg] of inst.args.entries()) {
+    const inner = ownedBy(s, arg);
+    if (inner?.op !== 'v128.and') continue;
+    for (const [k, value] of inner.args.entries()) {
+      const plan = planFor(s, inst, value, false);
+      if (!plan || plan.lane < 4) continue;
+      const bytes = widthOf(s, inst.result!);
+      const [a, b] = commuted(s, [inner.args[1 - k]!, inst.args[1 - i]!]).map((each) => sourceOf(s, each)) as [Source, Source];
+      const first = isPattern(a) ? constantRegister(s, bytes, a) : a;
+      const uses = [...plan.uses, first, ...(isPattern(b) ? [] : [b])];
+      custom(s, { def: resultOf(s, inst), uses }, (out, places, operand) => {
+        plan.emit(out, 1, placesOf(operand, bytes));
+        // A lane of the mask has the bits of 32 or 64 in the instruction, whichever lanes the operands have.
+        const mnemonic = plan.lane === 8 ? 'vpandq' : 'vpandd';
+        const last = isPattern(b) ? patternOperand(out, mnemonic, b, bytes) : operand(uses.length - 1, bytes);
+        out.emitMasked(mnemonic, mask(1), true, vector(places.def, bytes), operand(plan.uses.length, bytes), last);
+      });
+      return true;
+    }
+  }
+  return false;
+}
+
 /** `and`, and `andnot`, whose second operand is complemented. */
 export const and: Rule = (s, inst) => {
   if (combinedMasks(s, inst)) return;
@@ -108,7 +135,7 @@ export const and: Rule = (s, inst) => {
   const other = (plan ?? isComplement) ? undefined : planFor(s, inst, a, false);
   if (plan) return masked(s, resultOf(s, inst), plan, sourceOf(s, a), widthOf(s, inst.result!));
   if (other) return masked(s, resultOf(s, inst), other, sourceOf(s, b), widthOf(s, inst.result!));
-  binaryLogic(s, inst);
+  if (!maskedAnd(s, inst)) binaryLogic(s, inst);
 };
 
 /** `or` and `xor`. */

@@ -2,6 +2,7 @@
 import { bytesOfType, type Inst } from '../../ssa/types.ts';
 import { type GeneralOperand, general, immediate, type Operand, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
+import { scalarMultiplyAdd } from './float.ts';
 import { custom, defineConstant, lanesOf, resultOf, widthOf } from './steps.ts';
 
 type Lane = 1 | 2 | 4 | 8;
@@ -42,6 +43,7 @@ export const splat: Rule = (s, inst) => {
 
 /** Lanes of f32 and f64: the lowest one is in its place; a vector in a stack slot has each lane at its own address. */
 const extractFloat: Rule = (s, inst) => {
+  if (scalarMultiplyAdd(s, inst)) return;
   const lane = inst.lane!;
   const bytes = bytesOfType(s.typeOf(inst.result!)) as 4 | 8;
   custom(s, { def: resultOf(s, inst), uses: [s.register(inst.args[0]!)], inMemory: 0, isMove: lane === 0 }, (out, { def, uses, slot }) => {

@@ -40,11 +40,17 @@ export function floatLanes(value: number, bytes: 4 | 8): Pattern {
 export const zeros: Pattern = { pattern: [0] };
 export const ones: Pattern = { pattern: [0xff] };
 
+const patterns = new WeakMap<readonly number[], Pattern>();
+
 /** The shortest pattern that repeats in bytes. */
 export function patternOf(bytes: readonly number[]): Pattern {
+  const known = patterns.get(bytes);
+  if (known) return known;
   let length = bytes.length;
   while (length > 1 && bytes.every((byte, i) => byte === bytes[i % (length / 2)])) length /= 2;
-  return { pattern: bytes.slice(0, length) };
+  const pattern = { pattern: bytes.slice(0, length) };
+  patterns.set(bytes, pattern);
+  return pattern;
 }
 
 export const repeated = ({ pattern }: Pattern, bytes: number): number[] =>
