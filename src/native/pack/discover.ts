@@ -216,6 +216,8 @@ function growUsers(growth: Growth, pack: Pack): void {
   if (values[pack.members[0]!]! < 0) return;
   // First those whose other operands are in the same groups, then those that another order of a group's members explains.
   for (const isExact of [true, false]) {
+    const [first] = pack.members;
+    if (!usesOf(values[first!]!).some(({ node }) => node < 0 || packs.of[node]! < 0)) return;
     const byMember = pack.members.map((node) => usersByKey(packs, values[node]!, usesOf(values[node]!), isExact));
     for (const [key, first] of byMember[0]!)
       for (let i = 0; i < first.length; i++) {

@@ -3,8 +3,12 @@ import { partsOfType, type Value } from '../ssa/types.ts';
 import type { Node, Numbering } from './numbering.ts';
 import { accessOf } from './ops.ts';
 
-/** Accesses that an access is compared with; where there are more, it becomes a barrier, so that a block takes linear time. */
-const maxCompared = 256;
+/**
+ * Comparisons for each access of a block, on the average beyond the first ones. Where there are more, an access becomes a barrier, so that a block takes
+ * linear time; if possible one with another base than the access before, which does not split a group.
+ */
+const comparisonsEach = 64;
+const freeComparisons = 8192;
 
 /** For the instructions of a block, from its first one on: the instructions that have to be before each. */
 export function predecessorsOf(numbering: Numbering, block: number): Node[][] {
@@ -35,6 +39,10 @@ function newMemory({ insts, fn }: Numbering): { before(node: Node): Node[] } {
   let reads: Range[] = [];
   let writes: Range[] = [];
   let traps: Node[] = [];
+  let comparisons = 0;
+  let accesses = 0;
+  let base: Value | undefined;
+  const isTooMuch = (next: Value): boolean => comparisons > (next === base ? 2 : 1) * (freeComparisons + comparisonsEach * accesses);
   const rangeOf = (node: Node, bytes: number): Range => {
     const { args, offset = 0, result } = insts[node]!;
     const type = fn.types[result ?? args.at(-1)!]!;
@@ -44,23 +52,33 @@ function newMemory({ insts, fn }: Numbering): { before(node: Node): Node[] } {
     const all = [...reads, ...writes].map((range) => range.node).concat(traps, barrier ?? []);
     barrier = node;
     [reads, writes, traps] = [[], [], []];
+    [comparisons, accesses] = [0, 0];
     return all;
+  };
+  /** The accesses before that an access may be to one address with. */
+  const aliases = (range: Range, kind: 'read' | 'write'): Node[] | undefined => {
+    comparisons += writes.length + (kind === 'write' ? reads.length : 0);
+    accesses++;
+    if (isTooMuch(range.base)) return undefined;
+    base = range.base;
+    const others = kind === 'read' ? writes : [...reads, ...writes];
+    return others.filter((other) => mayAlias(range, other)).map(({ node }) => node);
   };
   return {
     before(node) {
       const { kind, bytes } = accessOf(insts[node]!.op);
       if (kind === 'none') return [];
-      if (kind === 'barrier' || reads.length + writes.length + traps.length >= maxCompared) return setBarrier(node);
+      if (kind === 'barrier') return setBarrier(node);
       const all: Node[] = barrier === undefined ? [] : [barrier];
       if (kind === 'trap') {
         traps.push(node);
         return all;
       }
       const range = rangeOf(node, bytes);
-      for (const earlier of kind === 'read' ? [writes] : [reads, writes])
-        for (const other of earlier) if (mayAlias(range, other)) all.push(other.node);
+      const earlier = aliases(range, kind);
+      if (!earlier) return setBarrier(node);
       (kind === 'read' ? reads : writes).push(range);
-      return all;
+      return all.concat(earlier);
     },
   };
 }

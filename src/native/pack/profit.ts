@@ -4,7 +4,7 @@
  */
 import type { Value } from '../ssa/types.ts';
 import { workOf } from './ops.ts';
-import { argumentsOf, dissolve, livePacks, operandsOf, type Pack, type Packs, packOf } from './packs.ts';
+import { argumentsOf, dissolve, livePacks, operandsOf, type Pack, type Packs, packOf, packOfAll } from './packs.ts';
 import { sourceOf } from './sources.ts';
 
 /** How much more often a loop runs than what is around it, and how much more seldom a rare block does. */
@@ -24,25 +24,28 @@ interface WideUse {
 interface Weighing {
   readonly packs: Packs;
   readonly weights: readonly number[];
-  /** By group: the operands that it needs, and the groups that need it. */
+  /** By group: its operands, the groups that these are made of, and the groups that use it. */
   readonly operands: readonly (readonly WideUse[])[];
+  readonly needs: readonly (readonly Pack[])[];
   readonly users: readonly (readonly Pack[])[];
 }
 
 /** Dissolves groups that do not win. */
 export function keepProfitable(packs: Packs): void {
   const weighing = weigh(packs);
-  for (let sweep = 0; sweep < maxSweeps; sweep++) {
-    let isSame = true;
-    const live = livePacks(packs);
-    // Backwards and forwards: a group at the end of a chain decides about those before it, and one at its start about those behind.
-    for (const pack of sweep % 2 === 0 ? live.reverse() : live) {
-      if (gainOf(weighing, pack) > 0) continue;
+  let open = new Set(livePacks(packs));
+  for (let sweep = 0; open.size > 0 && sweep < maxSweeps; sweep++) {
+    const next = new Set<Pack>();
+    const drop = (pack: Pack): void => {
       dissolve(packs, pack);
-      isSame = false;
-    }
-    dissolveComponents(weighing);
-    if (isSame) return;
+      for (const user of weighing.users[pack.id]!) next.add(user);
+      for (const operand of weighing.needs[pack.id]!) next.add(operand);
+    };
+    const list = [...open].filter((pack) => isLive(packs, pack)).sort((a, b) => a.id - b.id);
+    // Backwards and forwards: a group at the end of a chain decides about those before it, and one at its start about those behind.
+    for (const pack of sweep % 2 === 0 ? list.reverse() : list) if (gainOf(weighing, pack) <= 0) drop(pack);
+    dissolveComponents(weighing, drop);
+    open = next;
   }
 }
 
@@ -50,16 +53,24 @@ function weigh(packs: Packs): Weighing {
   const { fn, into, flows } = packs.numbering;
   const weights = fn.blocks.map(({ loopDepth, isRare }) => loopWeight ** Math.min(loopDepth, maxDepth) * (isRare ? rareWeight : 1));
   const users: Pack[][] = packs.list.map(() => []);
+  const needs: Pack[][] = packs.list.map(() => []);
   const operands = packs.list.map((pack) => {
     const own: WideUse[] =
       pack.kind === 'params'
         ? into[pack.block]!.map((flow) => ({ values: argumentsOf(packs, pack, flow), block: flows[flow]!.from }))
         : operandsOf(packs, pack).map((values) => ({ values, block: pack.block }));
-    const needed = new Set(own.flatMap(({ values }) => values.map((value) => packOf(packs, value))));
-    for (const used of needed) if (used) users[used.id]!.push(pack);
+    for (const { values } of own) {
+      // Most operands are one whole group.
+      for (const value of packOfAll(packs, values) ? [values[0]!] : values) {
+        const used = packOf(packs, value);
+        if (!used || users[used.id]!.at(-1) === pack) continue;
+        users[used.id]!.push(pack);
+        needs[pack.id]!.push(used);
+      }
+    }
     return own;
   });
-  return { packs, weights, operands, users };
+  return { packs, weights, operands, needs, users };
 }
 
 const isLive = ({ of }: Packs, { id, members }: Pack): boolean => of[members[0]!] === id;
@@ -132,7 +143,7 @@ function gainOf(weighing: Weighing, pack: Pack): number {
 }
 
 /** Dissolves connected groups that together do not win. */
-function dissolveComponents(weighing: Weighing): void {
+function dissolveComponents(weighing: Weighing, drop: (pack: Pack) => void): void {
   const { packs } = weighing;
   const live = livePacks(packs);
   const parent = packs.list.map((_, id) => id);
@@ -146,5 +157,5 @@ function dissolveComponents(weighing: Weighing): void {
     const own = weighing.operands[pack.id]!.reduce((sum, operand) => sum - costOf(weighing, operand), savingOf(weighing, pack));
     gains.set(root(pack.id), (gains.get(root(pack.id)) ?? 0) + own - partsCost(weighing, pack));
   }
-  for (const pack of live) if (gains.get(root(pack.id))! <= 0) dissolve(packs, pack);
+  for (const pack of live) if (gains.get(root(pack.id))! <= 0) drop(pack);
 }
