@@ -151,11 +151,12 @@ function emit(out: Assembler, fn: Straight, random: Random): void {
     const dying = [...new Set(inst.uses.filter((use) => lastUse.get(use) === i))];
     let slot: MemoryOperand | undefined;
     const temps = (inst.temps ?? []).map((kind) => pick(kind));
-    const { inMemory, tied } = inst;
+    const { inMemory } = inst;
+    // Any of the choices that is not read from a slot.
+    const tied = inst.tied === undefined ? undefined : random.of([inst.tied, ...(inst.tiedChoices ?? [])]);
     if (inMemory !== undefined && tied !== inMemory && random.below(3) === 0) {
       slot = memory(4, 64 * random.below(8));
       transfer(out, registers[inst.uses[inMemory]!]!, uses[inMemory]!, slot, true);
-      uses[inMemory] = 99;
     }
     let def = 0;
     if (inst.def !== undefined) {
@@ -179,6 +180,8 @@ function emit(out: Assembler, fn: Straight, random: Random): void {
         def = pick(info.class, own);
       }
     }
+    // The place of an operand in a slot means nothing.
+    if (slot) uses[inMemory!] = random.of([def, 0, 13]);
     inst.emit(out, { def, uses, temps, slot, frameBytes: 0 });
     for (const [k, kind] of (inst.temps ?? []).entries()) free[kind].add(temps[k]!);
     for (const use of dying) {

@@ -7,28 +7,11 @@ import type { Inst, Value } from '../../ssa/types.ts';
 import { immediate, mask, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { logic } from './logic.ts';
-import {
-  constantRegister,
-  custom,
-  dies,
-  isPattern,
-  lanesOf,
-  ownedBy,
-  type Pattern,
-  patternOfValue,
-  resultOf,
-  type Source,
-  sourceOf,
-  step,
-  stepTo,
-  type Width,
-  widthOf,
-  zeros,
-} from './steps.ts';
+import { custom, lanesOf, type Pattern, patternOfValue, resultOf, sourceOf, step, stepTo, type Width, widthOf, zeros } from './steps.ts';
 
 type Lane = 4 | 8;
 const laneOf = (op: string): Lane => (op.startsWith('f32') ? 4 : 8);
-const suffixOf = (op: string): 'ps' | 'pd' => (op.startsWith('f32') ? 'ps' : 'pd');
+export const suffixOf = (op: string): 'ps' | 'pd' => (op.startsWith('f32') ? 'ps' : 'pd');
 const signOf = (lane: Lane): Pattern => lanesOf(1n << BigInt(8 * lane - 1), lane);
 
 /** Operations whose result is no signaling NaN. */
@@ -116,67 +99,3 @@ export const abs: Rule = (s, inst) => {
   const magnitude = lanesOf((1n << BigInt(8 * lane - 1)) - 1n, lane);
   stepTo(s, resultOf(s, inst), logic(s, 'and'), widthOf(s, inst.result!), [s.register(inst.args[0]!), magnitude]);
 };
-
-/** An operand without a negation that only this instruction uses. */
-function withoutSign(s: Selection, inst: Inst, value: Value): { value: Value; isNegated: boolean } {
-  const inner = ownedBy(s, value);
-  return inner && inner.op === `${inst.op.split('.')[0]}.neg` ? { value: inner.args[0]!, isNegated: true } : { value, isNegated: false };
-}
-
-interface Negatable {
-  readonly value: Value;
-  readonly isNegated: boolean;
-}
-
-/**
- * The operands of `a * b + c` as those of an instruction, the first of which is its destination: of form 231 that is the addend, of 213 and 132 a factor, and
- * the last operand (the addend of 213) may be memory. The destination is an operand that dies, the addend first: loops add up in it.
- */
-function fusedForm(s: Selection, a: Negatable, b: Negatable, c: Negatable): readonly [form: string, operands: readonly Negatable[]] {
-  const isConstant = (each: Negatable): boolean => patternOfValue(s, each.value) !== undefined;
-  const isFree = (each: Negatable): boolean => !isConstant(each) && dies(s, each.value);
-  const [first, second] = isConstant(a) ? [b, a] : [a, b];
-  // A constant factor beside a constant addend has a register of its own, which dies.
-  if (isConstant(c)) return ['213', isConstant(second) || isFree(second) ? [second, first, c] : [first, second, c]];
-  if (isFree(c)) return ['231', [c, first, second]];
-  if (isFree(first)) return isConstant(second) ? ['132', [first, c, second]] : ['213', [first, second, c]];
-  return isFree(second) ? ['213', [second, first, c]] : ['231', [c, first, second]];
-}
-
-/** `a * b + c` with one rounding; the result of lanes of `bytes`, or of one lane if `suffix` says so. */
-function multiplyAddTo(s: Selection, inst: Inst, to: Register, suffix: string, bytes: Width, operandOf: (value: Value) => Value): void {
-  const [a, b, c] = inst.args.map((arg): Negatable => {
-    const { value, isNegated } = withoutSign(s, inst, arg);
-    return { value: operandOf(value), isNegated };
-  }) as [Negatable, Negatable, Negatable];
-  const family = `vf${a.isNegated !== b.isNegated ? 'n' : ''}m${c.isNegated ? 'sub' : 'add'}`;
-  const [form, operands] = fusedForm(s, a, b, c);
-  addFused(
-    s,
-    to,
-    `${family}${form}${suffix}`,
-    bytes,
-    operands.map((each) => sourceOf(s, each.value)),
-  );
-}
-
-export const multiplyAdd: Rule = (s, inst) =>
-  multiplyAddTo(s, inst, resultOf(s, inst), suffixOf(inst.op), widthOf(s, inst.result!), (value) => value);
-
-/** The lowest lane of a multiply-add of splats, which is one of scalars: what modules write for scalars. */
-export function scalarMultiplyAdd(s: Selection, inst: Inst): boolean {
-  const vectors = inst.lane === 0 ? ownedBy(s, inst.args[0]!) : undefined;
-  if (!vectors?.op.endsWith('.relaxed_madd')) return false;
-  const scalarOf = (value: Value): Value => {
-    const splat = s.definition(value);
-    return splat?.op.endsWith('.splat') ? splat.args[0]! : value;
-  };
-  multiplyAddTo(s, vectors, resultOf(s, inst), suffixOf(vectors.op).replace('p', 's'), 16, scalarOf);
-  return true;
-}
-
-/** A fused multiply-add, whose first source is its destination. */
-function addFused(s: Selection, to: Register, mnemonic: string, bytes: Width, sources: readonly Source[]): void {
-  const registers = sources.map((source, i) => (isPattern(source) && i < 2 ? constantRegister(s, bytes, source) : source));
-  stepTo(s, to, mnemonic, bytes, registers, { tied: 0 });
-}

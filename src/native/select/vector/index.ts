@@ -4,6 +4,7 @@ import type { Rule, TestRule } from '../types.ts';
 import { and, bitselect, or } from './blend.ts';
 import * as convert from './convert.ts';
 import * as float from './float.ts';
+import { multiplyAdd } from './fused.ts';
 import * as integer from './integer.ts';
 import { extract, replace, splat } from './lanes.ts';
 import { not } from './logic.ts';
@@ -56,7 +57,7 @@ const families: readonly (readonly [name: RegExp, rule: Rule])[] = [
   [/^f\d+x\d+\.(min|max)$/, float.minMax],
   [/^f\d+x\d+\.(pmin|pmax)$/, float.pseudoMinMax],
   [/^f\d+x\d+\.(ceil|floor|trunc|nearest)$/, float.round],
-  [/^f\d+x\d+\.relaxed_madd$/, float.multiplyAdd],
+  [/^f\d+x\d+\.relaxed_madd$/, multiplyAdd],
   [/^i\d+x\d+\.sh(l|r_s|r_u)$/, shift],
   [/^i\d+x\d+\.extend_(low|high)_/, integer.extend],
   [/^i\d+x\d+\.extadd_pairwise_/, integer.addPairwise],

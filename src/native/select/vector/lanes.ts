@@ -2,7 +2,7 @@
 import { bytesOfType, type Inst } from '../../ssa/types.ts';
 import { type GeneralOperand, general, immediate, type Operand, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
-import { scalarMultiplyAdd } from './float.ts';
+import { scalarMultiplyAdd } from './fused.ts';
 import { custom, defineConstant, lanesOf, resultOf, widthOf } from './steps.ts';
 
 type Lane = 1 | 2 | 4 | 8;

@@ -2,33 +2,26 @@
  * Operations on bits. AVX-512 computes any function of three vectors by one instruction (`vpternlogd`), so operations that nothing else uses are joined
  * with their user, as long as these have at most three operands together. It also has rotates, which are two shifts and an `or` in WebAssembly.
  */
-import type { Register } from '../../machine/types.ts';
 import type { Inst, Value } from '../../ssa/types.ts';
-import { immediate, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import {
   commuted,
-  constantRegister,
   copyTo,
-  custom,
   defineConstant,
   dies,
   isOnes,
-  isPattern,
   isZeros,
   ones,
   ownedBy,
   patternOfValue,
-  patternOperand,
   resultOf,
-  type Source,
   sourceOf,
   step,
   stepTo,
-  type Width,
   widthOf,
   zeros,
 } from './steps.ts';
+import { addTernary, inputs } from './ternary.ts';
 
 /** What operations do to truth tables: bit i is the result for the operands' values in i. */
 const operations: Readonly<Record<string, (...tables: number[]) => number>> = {
@@ -39,9 +32,6 @@ const operations: Readonly<Record<string, (...tables: number[]) => number>> = {
   'v128.andnot': (a, b) => a! & ~b!,
   'v128.bitselect': (a, b, mask) => (a! & mask!) | (b! & ~mask!),
 };
-
-/** The truth tables of the first, second and third operand of `vpternlogd`. */
-const inputs = [0xf0, 0xcc, 0xaa] as const;
 
 /** A tree of operations: its leaves are values. */
 type Tree = Value | { readonly op: string; readonly args: readonly Tree[] };
@@ -128,29 +118,6 @@ function ternary(s: Selection, inst: Inst, tree: Tree): void {
     leaves.map((leaf) => sourceOf(s, leaf)),
     table,
   );
-}
-
-/** Functions of two operands that have an instruction, which reads nothing else. */
-const twoOperand: ReadonlyMap<number, readonly [mnemonic: string, isSwapped?: true]> = new Map([
-  [0x88, ['vpandd']],
-  [0xee, ['vpord']],
-  [0x66, ['vpxord']],
-  [0x22, ['vpandnd']],
-  [0x44, ['vpandnd', true]],
-]);
-
-/** `vpternlogd` of one to three sources; fewer than three leave out the first operands, on which the table then does not depend. */
-export function addTernary(s: Selection, to: Register, bytes: Width, sources: readonly Source[], table: number): void {
-  if (sources.length === 3) return stepTo(s, to, 'vpternlogd', bytes, sources, { immediate: table, tied: 0 });
-  const plainForm = sources.length === 2 ? twoOperand.get(table) : undefined;
-  if (plainForm) return stepTo(s, to, plainForm[0], bytes, plainForm[1] ? [sources[1]!, sources[0]!] : sources);
-  const last = sources.at(-1)!;
-  const middle = sources.length === 2 && isPattern(sources[0]!) ? constantRegister(s, bytes, sources[0]) : sources[0]!;
-  const uses = [...new Set([middle, last])].filter((source): source is Register => !isPattern(source));
-  custom(s, { def: to, uses, ...(isPattern(last) || uses.length < 2 ? {} : { inMemory: 1 }) }, (out, { def, uses: at }, operand) => {
-    const read = isPattern(last) ? patternOperand(out, 'vpternlogd', last, bytes) : operand(uses.length - 1, bytes);
-    out.emit('vpternlogd', vector(def, bytes), vector(at[0] ?? def, bytes), read, immediate(table));
-  });
 }
 
 const plain: Readonly<Record<string, readonly [avx2: string, avx512: string]>> = {

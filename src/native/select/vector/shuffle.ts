@@ -6,7 +6,7 @@ import type { Register } from '../../machine/types.ts';
 import type { Value } from '../../ssa/types.ts';
 import { vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
-import { addTernary, logic } from './logic.ts';
+import { logic } from './logic.ts';
 import {
   bytesPattern,
   constantRegister,
@@ -22,6 +22,7 @@ import {
   type Width,
   widthOf,
 } from './steps.ts';
+import { addTernary } from './ternary.ts';
 
 /** Two operands in registers, the numbers of their bytes that the result has (0 to 31), and where it goes. */
 interface Shuffle {
