@@ -146,16 +146,30 @@ const loadsOf: Readonly<Record<ValueType, readonly string[]>> = {
   v128: ['v128.load', 'v128.load32_splat', 'v128.load8x8_u', 'v128.load64_zero', 'v128.load16x4_s'],
 };
 
-/** An address inside the used bytes, and at most 16 bytes before their end with the offset; or sometimes any address. */
+/** An address inside the used bytes, often at a small distance from another one, and its constant offset; or sometimes any address. */
 function address(w: Writer): number {
   if (w.mayTrap && w.random() < 0.02) {
     expression(w, 'i32', 1);
     return below(w, 70000);
   }
-  expression(w, 'i32', 1);
+  if (w.random() < 0.5) w.code.at('local.get', w.locals.i32[0]!);
+  else expression(w, 'i32', 1);
   w.code.i32(usedBytes / 2 - 1);
   w.code.op('i32.and');
-  return below(w, usedBytes / 2 - 32);
+  const kind = w.random();
+  if (kind < 0.3) return below(w, 64);
+  if (kind < 0.6) return below(w, usedBytes / 2 - 64);
+  if (kind < 0.8) {
+    w.code.i32(below(w, 32));
+    w.code.op('i32.add');
+    return below(w, 32);
+  }
+  // A bias is subtracted from the address, and the offset has it.
+  w.code.i32(16);
+  w.code.op('i32.or');
+  w.code.i32(16);
+  w.code.op('i32.sub');
+  return 16 + 4 * below(w, 8);
 }
 
 function store(w: Writer): void {

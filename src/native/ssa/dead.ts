@@ -1,12 +1,9 @@
 /** Removes instructions and parameters whose results nothing needs. What may trap stays. */
 import { edgesInto, removeParams } from './params.ts';
-import { effectOf } from './signature.ts';
+import { type Effect, effectOf } from './signature.ts';
 import type { End, Inst, SsaFunction, Value } from './types.ts';
 
-const isNeeded = ({ op }: Inst): boolean => {
-  const effect = effectOf(op);
-  return effect !== 'pure' && effect !== 'constant' && effect !== 'global.get';
-};
+const removable: readonly Effect[] = ['pure', 'constant', 'global.get'];
 
 export function removeDead(fn: SsaFunction): void {
   const { blocks, types } = fn;
@@ -22,6 +19,13 @@ export function removeDead(fn: SsaFunction): void {
         into[i]!.map(({ args }) => args[at]!),
       );
   });
+  /** A division by a constant other than 0 and -1 does not trap. */
+  const isNeeded = ({ op, args }: Inst): boolean => {
+    const effect = effectOf(op);
+    if (effect !== 'trap') return !removable.includes(effect);
+    const bits = op.includes('trunc') ? undefined : definitions[args[1]!]?.bits;
+    return bits === undefined || bits === 0n || bits === (op.startsWith('i32') ? 0xffffffffn : 0xffffffffffffffffn);
+  };
   const isAlive = new Uint8Array(types.length);
   const left: Value[] = [];
   const need = (value: Value): void => {

@@ -8,8 +8,8 @@ import { dominatorsOf, type Loops, loopsOf, predecessors, reversePostorder } fro
 import { mapEndUses, newReplacements, type Replacements } from './params.ts';
 import type { Rewriter } from './rewriter.ts';
 import { conditionOf, isCommutative, simplerForm } from './rules.ts';
-import { effectOf } from './signature.ts';
-import type { Block, Edge, End, Inst, SsaFunction, Value } from './types.ts';
+import { effectOf, signatureOf } from './signature.ts';
+import { type Block, bytesOfType, type Edge, type End, type Inst, type SsaFunction, type Value } from './types.ts';
 
 interface Numbering {
   readonly fn: SsaFunction;
@@ -24,10 +24,27 @@ interface Numbering {
   /** Versions of memory and, behind it, of globals, in the current block. */
   versions: Int32Array;
   nextVersion: number;
+  /** Loads, and stores that later loads may read, since memory was changed in unknown places; at most `maxRecent`. */
+  recent: Access[];
+  /** The instructions of the current block so far. */
+  out: Inst[];
   block: number;
   /** Whether an edge was removed. */
   isFlowChanged: boolean;
 }
+
+/** An access of memory whose value is known. */
+interface Access {
+  readonly key: string;
+  readonly value: Value;
+  /** The value from which its address is a constant distance, modulo 2^32. */
+  readonly root: Value;
+  readonly from: number;
+  readonly bytes: number;
+}
+
+/** Accesses that are compared with a store. */
+const maxRecent = 32;
 
 /** Simplifies the instructions of a function whose blocks are all reached; says whether an edge was removed, so that blocks may not be reached. */
 export function numberValues(fn: SsaFunction): boolean {
@@ -57,15 +74,23 @@ function newNumbering(fn: SsaFunction, dominates: Numbering['dominates']): Numbe
   });
   const rewriter: Rewriter = {
     types: fn.types,
+    make: () => bug('an instruction outside of a block'),
     definition: (value) => definitions[value],
     bits: (value) => definitions[value]?.bits,
     bytes: (value) => (definitions[value]?.op === 'v128.const' ? definitions[value]!.bytes : undefined),
     constant: constants.number,
     vector: constants.vector,
   };
-  return {
+  const n: Numbering = {
     fn,
-    rewriter,
+    rewriter: {
+      ...rewriter,
+      make(op, ...args) {
+        const result = fn.types.push(signatureOf(op)!.result!) - 1;
+        keep(n, numberInst(n, { op, args, result }));
+        return n.replaced.of(result);
+      },
+    },
     constants,
     replaced: newReplacements(),
     definitions,
@@ -74,9 +99,12 @@ function newNumbering(fn: SsaFunction, dominates: Numbering['dominates']): Numbe
     dominates,
     versions: new Int32Array(0),
     nextVersion: 1,
+    recent: [],
+    out: [],
     block: 0,
     isFlowChanged: false,
   };
+  return n;
 }
 
 /** What a loop changes: memory, and globals by number. */
@@ -124,18 +152,20 @@ function changesIn(blocks: readonly Block[]): Changes {
 
 function numberBlock(n: Numbering, block: Block): void {
   for (const param of block.params) n.homes[param] = n.block;
-  const insts: Inst[] = [];
-  for (const inst of block.insts) {
-    const kept = numberInst(n, inst);
-    if (!kept) continue;
-    insts.push(kept);
-    if (kept.result === undefined) continue;
-    n.definitions[kept.result] = kept;
-    n.homes[kept.result] = n.block;
-  }
-  block.insts = insts;
+  n.out = [];
+  n.recent = [];
+  for (const inst of block.insts) keep(n, numberInst(n, inst));
+  block.insts = n.out;
   mapEndUses(block.end, n.replaced.of);
   block.end = simplerEnd(n, block.end);
+}
+
+function keep(n: Numbering, inst: Inst | undefined): void {
+  if (!inst) return;
+  n.out.push(inst);
+  if (inst.result === undefined) return;
+  n.definitions[inst.result] = inst;
+  n.homes[inst.result] = n.block;
 }
 
 /** The instruction in its simplest form; undefined where its result is another value. */
@@ -160,14 +190,6 @@ function replace(n: Numbering, { result }: Inst, by: Value): undefined {
   return undefined;
 }
 
-const loadOfStore: Readonly<Record<string, string>> = {
-  'i32.store': 'i32.load',
-  'i64.store': 'i64.load',
-  'f32.store': 'f32.load',
-  'f64.store': 'f64.load',
-  'v128.store': 'v128.load',
-};
-
 /** What makes an instruction equal to another one; undefined for one that has to be done. */
 function keyOf(n: Numbering, inst: Inst): string | undefined {
   const { op, args, index, result } = inst;
@@ -176,14 +198,11 @@ function keyOf(n: Numbering, inst: Inst): string | undefined {
     case 'trap':
       return pureKey(n, inst);
     case 'load':
-      return `${n.versions[0]} ${pureKey(n, inst)}`;
+      return loadKey(n, inst);
     case 'global.get':
       return `global ${index} ${n.versions[index! + 1]}`;
     case 'store':
-      n.versions = n.versions.slice();
-      n.versions[0] = n.nextVersion++;
-      if (loadOfStore[op])
-        n.known.set(`${n.versions[0]} ${pureKey(n, { ...inst, op: loadOfStore[op], args: [args[0]!], result: args[1]! })}`, args[1]!);
+      noteStore(n, inst);
       return undefined;
     case 'global.set':
       n.versions = n.versions.slice();
@@ -191,11 +210,65 @@ function keyOf(n: Numbering, inst: Inst): string | undefined {
       n.known.set(`global ${index} ${n.versions[index! + 1]}`, args[0]!);
       return undefined;
     case 'call':
+      n.recent = [];
       n.versions = n.versions.map(() => n.nextVersion++);
       return undefined;
     case 'constant':
       return bug(`a constant v${result} among numbered values`);
   }
+}
+
+const loadOfStore: Readonly<Record<string, string>> = {
+  'i32.store': 'i32.load',
+  'i64.store': 'i64.load',
+  'f32.store': 'f32.load',
+  'f64.store': 'f64.load',
+  'v128.store': 'v128.load',
+};
+
+function loadKey(n: Numbering, inst: Inst): string {
+  const key = pureKey(n, inst);
+  const versioned = `${n.versions[0]} ${key}`;
+  if (!n.known.has(versioned)) noteAccess(n, inst, key, inst.result!, inst.result!);
+  return versioned;
+}
+
+function noteAccess(n: Numbering, inst: Inst, key: string, value: Value, typed: Value): void {
+  if (n.recent.length < maxRecent) n.recent.push({ key, value, ...placeOf(n, inst, typed) });
+}
+
+/** Where an access is, and the bytes from there on that it accesses at most. */
+function placeOf({ rewriter, fn }: Numbering, { args, offset }: Inst, typed: Value): Pick<Access, 'root' | 'from' | 'bytes'> {
+  const address = args[0]!;
+  const added = rewriter.definition(address);
+  const c = added?.op === 'i32.add' ? rewriter.bits(added.args[1]!) : undefined;
+  const [root, distance] = c === undefined ? [address, 0] : [added!.args[0]!, Number(c)];
+  return { root, from: (distance + offset!) % 2 ** 32, bytes: bytesOfType(fn.types[typed]!) };
+}
+
+/**
+ * Memory has a new version, in which known are the stored value, and what accesses of other bytes have read or stored. Addresses of one root differ by a
+ * constant modulo 2^32, and no access reaches beyond 2^32.
+ */
+function noteStore(n: Numbering, inst: Inst): void {
+  n.versions = n.versions.slice();
+  n.versions[0] = n.nextVersion++;
+  const { op, args } = inst;
+  if (inst.offset === undefined || op.includes('atomic')) {
+    n.recent = [];
+    return;
+  }
+  const stored = args[1]!;
+  const { root, from, bytes } = placeOf(n, inst, stored);
+  n.recent = n.recent.filter(
+    (each) => each.root === root && (each.from - from + 2 ** 32) % 2 ** 32 >= bytes && (from - each.from + 2 ** 32) % 2 ** 32 >= each.bytes,
+  );
+  for (const { key, value } of n.recent) n.known.set(`${n.versions[0]} ${key}`, value);
+  const load = loadOfStore[op];
+  if (!load) return;
+  const key = pureKey(n, { ...inst, op: load, args: [args[0]!], result: stored });
+  n.known.set(`${n.versions[0]} ${key}`, stored);
+  noteAccess(n, inst, key, stored, stored);
 }
 
 function pureKey({ fn }: Numbering, { op, args, result, offset, lane, bytes, words, kind }: Inst): string {

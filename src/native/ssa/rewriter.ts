@@ -10,6 +10,8 @@ export interface Rewriter {
   bits(value: Value): bigint | undefined;
   /** The bytes of a constant vector; undefined for any other value. */
   bytes(value: Value): readonly number[] | undefined;
+  /** The result of a new instruction on numbers, which stands before the one that is being simplified. */
+  make(op: string, ...args: Value[]): Value;
   /** A constant number. */
   constant(type: SsaType, bits: bigint): Value;
   /** A constant vector. */

@@ -16,33 +16,64 @@ export const isCommutative = (op: string): boolean => /^i(32|64)\.(add|mul|and|o
 const widthOf = (op: string): number => Number(op.slice(1, 3));
 const typeOf = (op: string): SsaType => op.slice(0, 3) as SsaType;
 const ones = (op: string): bigint => (1n << BigInt(widthOf(op))) - 1n;
-const negated = (op: string, bits: bigint): bigint => BigInt.asUintN(widthOf(op), -bits);
 
-/** x + c, where x may be y + d. */
+/** A value that is another one plus a constant: both of them. */
+function sum(r: Rewriter, type: SsaType, of: Value): { readonly x: Value; readonly c: bigint } | undefined {
+  const added = r.definition(of);
+  if (added?.op !== `${type}.add`) return undefined;
+  const c = r.bits(added.args[1]!);
+  return c === undefined ? undefined : { x: added.args[0]!, c };
+}
+
+/** x plus a number, which is wrapped. */
+const plus = (r: Rewriter, type: SsaType, x: Value, c: bigint): Simpler =>
+  inst(`${type}.add`, x, r.constant(type, BigInt.asUintN(Number(type.slice(1)), c)));
+
+/** Constants are added last, so that addresses at constant distances are one sum plus a constant each. */
 function add(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  const type = typeOf(op);
+  const left = sum(r, type, x!);
   const c = r.bits(y!);
-  if (c === undefined) return undefined;
-  if (c === 0n) return value(x!);
-  const left = r.definition(x!);
-  const d = left?.op === op ? r.bits(left.args[1]!) : undefined;
-  if (d === undefined) return undefined;
-  return inst(op, left!.args[0]!, r.constant(typeOf(op), BigInt.asUintN(widthOf(op), c + d)));
+  if (c !== undefined) return c === 0n ? value(x!) : left && plus(r, type, left.x, c + left.c);
+  if (left) return plus(r, type, r.make(op, left.x, y!), left.c);
+  const right = sum(r, type, y!);
+  return right && plus(r, type, r.make(op, x!, right.x), right.c);
 }
 
 function subtract(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
-  if (x === y) return value(r.constant(typeOf(op), 0n));
+  const type = typeOf(op);
+  if (x === y) return value(r.constant(type, 0n));
   const c = r.bits(y!);
-  return c === undefined ? undefined : inst(`${typeOf(op)}.add`, x!, r.constant(typeOf(op), negated(op, c)));
+  if (c !== undefined) return plus(r, type, x!, -c);
+  const left = sum(r, type, x!);
+  if (left) return plus(r, type, r.make(op, left.x, y!), left.c);
+  const right = sum(r, type, y!);
+  return right && plus(r, type, r.make(op, x!, right.x), -right.c);
 }
 
+const log2 = (power: bigint): bigint => BigInt(power.toString(2).length - 1);
+const isPowerOf2 = (c: bigint): boolean => c !== 0n && (c & (c - 1n)) === 0n;
+
 function multiply(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  const type = typeOf(op);
   const c = r.bits(y!);
   if (c === undefined) return undefined;
   if (c === 0n) return value(y!);
   if (c === 1n) return value(x!);
-  if ((c & (c - 1n)) !== 0n) return undefined;
-  return inst(`${typeOf(op)}.shl`, x!, r.constant(typeOf(op), BigInt(c.toString(2).length - 1)));
+  if (isPowerOf2(c)) return inst(`${type}.shl`, x!, r.constant(type, log2(c)));
+  const left = sum(r, type, x!);
+  return left && plus(r, type, r.make(op, left.x, y!), left.c * c);
 }
+
+/** A quotient or remainder of an unsigned number by a power of 2. */
+const divide =
+  (isRemainder: boolean): Rule =>
+  (r, { op, args: [x, y] }) => {
+    const type = typeOf(op);
+    const c = r.bits(y!);
+    if (c === undefined || !isPowerOf2(c)) return undefined;
+    return isRemainder ? inst(`${type}.and`, x!, r.constant(type, c - 1n)) : inst(`${type}.shr_u`, x!, r.constant(type, log2(c)));
+  };
 
 function and(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
   if (x === y) return value(x!);
@@ -68,16 +99,27 @@ function exclusiveOr(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
 }
 
 function shift(r: Rewriter, { op, args: [x, y] }: Inst): Simpler {
+  const type = typeOf(op);
   const c = r.bits(y!);
   if (c === undefined) return undefined;
   const width = BigInt(widthOf(op));
-  if (c % width === 0n) return value(x!);
-  const left = r.definition(x!);
-  const isShift = op.endsWith('shl') || op.endsWith('shr_u');
-  const d = isShift && left?.op === op ? r.bits(left.args[1]!) : undefined;
-  if (d === undefined) return c < width ? undefined : inst(op, x!, r.constant(typeOf(op), c % width));
-  const sum = (c % width) + (d % width);
-  return sum < width ? inst(op, left!.args[0]!, r.constant(typeOf(op), sum)) : value(r.constant(typeOf(op), 0n));
+  const count = c % width;
+  if (count === 0n) return value(x!);
+  if (c >= width) return inst(op, x!, r.constant(type, count));
+  const isLeft = op.endsWith('shl');
+  if (!isLeft && !op.endsWith('shr_u')) return undefined;
+  const of = r.definition(x!);
+  const added = isLeft ? sum(r, type, x!) : undefined;
+  if (added) return plus(r, type, r.make(op, added.x, y!), added.c << count);
+  const d = of === undefined ? undefined : r.bits(of.args[1]!);
+  if (d === undefined || d >= width) return undefined;
+  if (of!.op !== op) {
+    // Bits that are shifted out and back are zeros.
+    const isBack = d === count && of!.op === `${type}.${isLeft ? 'shr_u' : 'shl'}`;
+    const kept = isLeft ? (ones(op) >> count) << count : ones(op) >> count;
+    return isBack ? inst(`${type}.and`, of!.args[0]!, r.constant(type, kept)) : undefined;
+  }
+  return count + d < width ? inst(op, of!.args[0]!, r.constant(type, count + d)) : value(r.constant(type, 0n));
 }
 
 const opposite: Readonly<Record<string, string>> = {
@@ -146,6 +188,8 @@ const rules: Readonly<Record<string, Rule>> = {
       [`${type}.add`, add],
       [`${type}.sub`, subtract],
       [`${type}.mul`, multiply],
+      [`${type}.div_u`, divide(false)],
+      [`${type}.rem_u`, divide(true)],
       [`${type}.and`, and],
       [`${type}.or`, or],
       [`${type}.xor`, exclusiveOr],
