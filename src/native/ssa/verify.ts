@@ -118,7 +118,7 @@ function faultOf(inst: Inst, types: readonly SsaType[], module: WasmModuleRead |
   const expected = `${signature.params.map(widened).join()} -> ${widened(signature.result)}`;
   const found = `${args.join()} -> ${result}`;
   if (expected !== found) return `has the types ${found} instead of ${expected}`;
-  if (wide !== 'v128' && /extract_lane|replace_lane|_lane$|_zero$/.test(inst.op)) return 'has no wide form';
+  if (wide !== 'v128' && /extract_lane|replace_lane|_lane$|load\d+_zero$/.test(inst.op)) return 'has no wide form';
   if (/\.(load|store)|atomic\.(load|store|rmw)/.test(inst.op) && inst.offset === undefined) return 'has no offset';
   if (/_lane/.test(inst.op) && inst.lane === undefined) return 'has no lane';
   if (/^[if]\d+\.const$/.test(inst.op)) return inst.bits === undefined ? 'has no bits' : undefined;
