@@ -52,6 +52,11 @@ const halves = [
   ['f64x2.promote_low_f32x4', ''],
   ['f64x2.convert_low_i32x4_s', ''],
 ] as const;
+const narrowings = [
+  [0, 2, 4, 6],
+  [1, 3, 5, 7],
+  [0, 1, 4, 5],
+];
 const upperHalf = [8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7];
 
 /** A random function. */
@@ -161,6 +166,19 @@ export function groupedFunction(random: () => number, { parts, spoiled }: Groupe
         return high === ''
           ? add(low, [add('i8x16.shuffle', [from, from], 'v128', { bytes: upperHalf })], 'v128')
           : add(high, [from], 'v128');
+      };
+    },
+    () => {
+      const [a, b, words] = [pick(groups), pick(groups), pick(narrowings)];
+      const second = a === b ? parts / 2 : 0;
+      const isJoin = chance(0.4);
+      return (part) => {
+        const at = (2 * part) % parts;
+        const [first, other] = [(2 * part < parts ? a : b)[at]!, (2 * part < parts ? a : b)[spoil() ? second : at + 1]!];
+        if (isJoin) return add('f64x2.replace_lane', [first, add('f64x2.extract_lane', [other], 'f64', { lane: 0 })], 'v128', { lane: 1 });
+        return add('i8x16.shuffle', [first, other], 'v128', {
+          bytes: words.flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte)),
+        });
       };
     },
   ];

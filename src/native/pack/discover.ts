@@ -3,7 +3,7 @@
  * scheduled, and whether it wins, is for later.
  */
 import type { Inst, Value } from '../ssa/types.ts';
-import { halvesOf } from './halves.ts';
+import { halvesOf, wordsOf } from './halves.ts';
 import type { Node, Numbering, Use } from './numbering.ts';
 import { accessOf, packFormOf, shapeOf } from './ops.ts';
 import { addPack, argumentsOf, noPacks, operandsOf, type Pack, type Packs, swapsOf } from './packs.ts';
@@ -184,6 +184,8 @@ function tryPack({ packs, forOperands, forUsers }: Growth, members: readonly Nod
   if (members.some((node) => !insts[node])) return;
   const halves = halvesOf(packs.numbering, members);
   if (halves) return added({ kind: 'widen', swapped: plain, halves });
+  const words = wordsOf(packs.numbering, members);
+  if (words) return added({ kind: 'words', swapped: plain, words });
   if (areIsomorphic(packs, members)) added({ kind: 'insts', swapped: swapsOf(packs, members) });
 }
 

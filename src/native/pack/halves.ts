@@ -1,12 +1,24 @@
-/** Groups of conversions of the lower and the upper half of vectors, which one `vector.widen` does. */
+/**
+ * Groups across parts: conversions of the lower and the upper half of vectors, which one `vector.widen` does, and words of two vectors side by side, which
+ * `vector.words` does, so that the vectors of such a pair are neighbors in one group.
+ */
 import type { Inst, Value } from '../ssa/types.ts';
 import type { Node, Numbering } from './numbering.ts';
 
-/** The vectors whose halves some members convert, each lower half before its upper half, and how; undefined if they are something else. */
-export function halvesOf(
-  numbering: Numbering,
-  members: readonly Node[],
-): { readonly sources: readonly Value[]; readonly conversion: string } | undefined {
+/** The vectors whose halves some members convert, each lower half before its upper half, and how. */
+export interface Halves {
+  readonly sources: readonly Value[];
+  readonly conversion: string;
+}
+
+/** Vectors, in groups as wide as the result, and the numbers of the words of these that the members have. */
+export interface Words {
+  readonly operands: readonly (readonly Value[])[];
+  readonly words: readonly number[];
+}
+
+/** The halves that some members convert; undefined if they are something else. */
+export function halvesOf(numbering: Numbering, members: readonly Node[]): Halves | undefined {
   const sources: Value[] = [];
   const conversion = numbering.insts[members[0]!]!.op;
   if (!conversion.includes('_low_')) return undefined;
@@ -27,4 +39,41 @@ function upperHalfSource({ insts, nodeOf }: Numbering, conversion: string, { op,
   const moved = insts[nodeOf[args[0]!]!];
   if (moved?.op !== 'i8x16.shuffle' || !moved.bytes!.slice(0, 8).every((byte, i) => byte === 8 + i)) return undefined;
   return moved.args[0];
+}
+
+/** The words of pairs that some members are made of; undefined if they are something else. */
+export function wordsOf(numbering: Numbering, members: readonly Node[]): Words | undefined {
+  const vectors: Value[] = [];
+  const words: number[] = [];
+  for (const [i, member] of members.entries()) {
+    const pair = pairOf(numbering, numbering.insts[member]!);
+    if (!pair) return undefined;
+    vectors.push(pair.first, pair.second);
+    words.push(...pair.words.map((word) => 8 * i + word));
+  }
+  return { operands: [vectors.slice(0, members.length), vectors.slice(members.length)], words };
+}
+
+/** Even and odd words of two vectors, and the lower half of one behind that of the other, as bytes of a shuffle. */
+const narrowings = [
+  [0, 2, 4, 6],
+  [1, 3, 5, 7],
+  [0, 1, 4, 5],
+].map((words) => ({ words, bytes: words.flatMap((word) => [4 * word, 4 * word + 1, 4 * word + 2, 4 * word + 3]).join() }));
+
+/** Two vectors whose words an instruction puts side by side: words of the second one have numbers from 4 on. */
+function pairOf(
+  { insts, nodeOf }: Numbering,
+  { op, args, bytes, lane }: Inst,
+): { readonly first: Value; readonly second: Value; readonly words: readonly number[] } | undefined {
+  const [first, second] = args as [Value, Value];
+  if (op === 'i8x16.shuffle') {
+    const pattern = bytes!.join();
+    const narrowing = first === second ? undefined : narrowings.find((each) => each.bytes === pattern);
+    return narrowing && { first, second, words: narrowing.words };
+  }
+  if ((op !== 'f64x2.replace_lane' && op !== 'i64x2.replace_lane') || lane !== 1) return undefined;
+  const lower = insts[nodeOf[second]!];
+  if (lower?.op !== op.replace('replace', 'extract') || lower.lane !== 0) return undefined;
+  return { first, second: lower.args[0]!, words: narrowings[2]!.words };
 }

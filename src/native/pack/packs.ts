@@ -3,12 +3,13 @@
  * Source: Larsen and Amarasinghe, "Exploiting superword level parallelism with multimedia instruction sets", PLDI 2000.
  */
 import type { Value } from '../ssa/types.ts';
+import type { Halves, Words } from './halves.ts';
 import type { Node, Numbering } from './numbering.ts';
 import { commutes } from './ops.ts';
 import { type Reductions, reductionsOf } from './reductions.ts';
 
-/** What a group is: isomorphic instructions, parameters of a block, or conversions of both halves of vectors. */
-export type PackKind = 'insts' | 'params' | 'widen';
+/** What a group is: isomorphic instructions, parameters of a block, conversions of both halves of vectors, or words of pairs of vectors. */
+export type PackKind = 'insts' | 'params' | 'widen' | 'words';
 
 export interface Pack {
   readonly id: number;
@@ -17,8 +18,8 @@ export interface Pack {
   readonly members: readonly Node[];
   /** By member: whether its first two operands change places. */
   readonly swapped: readonly boolean[];
-  /** Of a conversion of halves: the vectors whose halves the members are, and the conversion. */
-  readonly halves?: { readonly sources: readonly Value[]; readonly conversion: string };
+  readonly halves?: Halves;
+  readonly words?: Words;
 }
 
 export interface Packs {
@@ -83,6 +84,7 @@ export function operandsOf(packs: Packs, pack: Pack): Value[][] {
   const { insts } = packs.numbering;
   if (pack.kind === 'params') return [];
   if (pack.halves) return [[...pack.halves.sources]];
+  if (pack.words) return pack.words.operands.map((values) => [...values]);
   const operands: Value[][] = [];
   const { args } = insts[pack.members[0]!]!;
   for (const [operand, value] of args.entries())

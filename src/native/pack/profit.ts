@@ -105,11 +105,21 @@ function partsCost(weighing: Weighing, pack: Pack): number {
     for (const { node, flow, operand } of usesOf(values[member]!)) {
       const { edge, from } = node < 0 ? flows[flow]! : { edge: undefined, from: blocks[node]! };
       const user = node >= 0 ? node : edge ? firstNode[edge.block]! + operand : -1;
-      if (user < 0 || (packs.of[user]! < 0 && packs.reductions.absorbed[user] === 0)) addBlock(packs, inBlocks, from);
+      if (user < 0 || (packs.of[user]! < 0 && !isAbsorbed(packs, user))) addBlock(packs, inBlocks, from);
     }
     for (const block of inBlocks) cost += Math.min(weights[block]!, weights[pack.block]!);
   }
   return cost;
+}
+
+/** Whether an instruction is not needed: a reduction, or groups that take the operands of their members' operands, have its work done. */
+function isAbsorbed({ numbering, reductions, of, list }: Packs, node: number): boolean {
+  if (reductions.absorbed[node] === 1) return true;
+  const { op } = numbering.insts[node] ?? { op: '' };
+  if (op !== 'i8x16.shuffle' && !op.includes('extract_lane')) return false;
+  return numbering
+    .usesOf(numbering.values[node]!)
+    .every((use) => use.node >= 0 && ['widen', 'words'].includes(list[of[use.node]!]?.kind ?? ''));
 }
 
 /** Blocks whose uses are compared with a further one. */

@@ -73,6 +73,10 @@ function writeNode(r: Rewriting, site: Site, node: Node): void {
     const { sources, conversion } = pack.halves;
     return void site.code.push({ op: 'vector.widen', kind: conversion, args: [wide(r, site, sources)], result });
   }
+  if (pack.words) {
+    const { operands, words } = pack.words;
+    return void site.code.push({ op: 'vector.words', args: operands.map((values) => wide(r, site, values)), words, result });
+  }
   const first = packs.numbering.insts[pack.members[0]!]!;
   const args = first.args.map((arg, operand) =>
     packs.numbering.fn.types[arg] === 'v128'
