@@ -8,6 +8,7 @@ import { select, unsupported } from './select/index.ts';
 import { contextOffsets, type GlobalLayout, type ImportLayout, type LocalLayout, type ModuleLayout } from './select/layout.ts';
 import { traps } from './select/types.ts';
 import { buildSsa } from './ssa/build.ts';
+import { simplify } from './ssa/simplify.ts';
 import type { SsaFunction } from './ssa/types.ts';
 import { type Assembler, type Features, type Label, newAssembler } from './x64/index.ts';
 
@@ -77,7 +78,7 @@ export function compileNative(bytes: Uint8Array, features: Features): NativeCode
   const out = newAssembler(features);
   const layout = layoutOf(module, out);
   for (const index of order) {
-    pack(functions.get(index)!, features.avx512 ? 64 : 32);
+    optimize(functions.get(index)!, features);
     const why = unsupported(functions.get(index)!, layout);
     if (why !== undefined) return { why };
   }
@@ -108,6 +109,12 @@ export function compileNative(bytes: Uint8Array, features: Features): NativeCode
     })),
     stackBytes,
   };
+}
+
+function optimize(fn: SsaFunction, features: Features): void {
+  simplify(fn);
+  pack(fn, features.avx512 ? 64 : 32);
+  simplify(fn);
 }
 
 const exportedFunctions = (module: WasmModuleRead) => module.exports.filter(({ kind }) => kind === 'func');

@@ -2,7 +2,10 @@
 
 import type { Signature, ValueType } from '../wasm/index.ts';
 import { reserved } from './machine/types.ts';
+import { maxMemoryBytes } from './select/bounds.ts';
+import { emitMemory } from './select/call.ts';
 import { contextOffsets, type LocalLayout, type ModuleLayout } from './select/layout.ts';
+import { traps } from './select/types.ts';
 import { type Assembler, general, immediate, type Label, memory, sized, vector } from './x64/index.ts';
 
 /** The registers that a function keeps for its caller. */
@@ -46,8 +49,7 @@ export function emitEntry(out: Assembler, { signature, label }: LocalLayout, lay
   out.emit('mov', memory(reserved.stack, frame.outerStack), general(0));
   out.emit('mov', memory(reserved.context, contextOffsets.stack), stack);
   out.emit('mov', sized(memory(reserved.context, contextOffsets.trap), 4), immediate(0));
-  out.emit('mov', general(reserved.memory), memory(reserved.context, contextOffsets.memory));
-  out.emit('mov', general(reserved.memoryBytes), memory(reserved.context, contextOffsets.memoryBytes));
+  emitMemory(out, 0);
   emitParams(out, signature.params);
   out.call(label);
   emitResult(out, signature.results[0]);
@@ -73,8 +75,14 @@ function emitResult(out: Assembler, type: ValueType | undefined): void {
 
 /** Emits the code that traps jump to, which notes why, and the end of all entries. */
 export function emitExits(out: Assembler, layout: ModuleLayout): void {
+  const largest = immediate(maxMemoryBytes);
   layout.traps.forEach((label, code) => {
     out.bind(label);
+    if (code === traps.bounds) {
+      out.emit('mov', general(0, 4), largest);
+      out.emit('cmp', memory(reserved.context, contextOffsets.memoryBytes), general(0));
+      out.jumpIf('a', layout.traps[traps.memorySize]!);
+    }
     out.emit('mov', sized(memory(reserved.context, contextOffsets.trap), 4), immediate(code));
     out.jump(layout.leave);
   });

@@ -11,7 +11,7 @@ import type { Address, Rule, Selection } from './types.ts';
 /** The address of an atomic access, which has to be a multiple of its bytes; if it is not, it does not matter whether it is in bounds. */
 function alignedAddress(s: Selection, inst: Inst): { address: Address; bytes: 1 | 2 | 4 | 8 } {
   const { bytes } = accessOf(s.fn, inst)! as { bytes: 1 | 2 | 4 | 8 };
-  if (bytes > 1) addAlignmentCheck(s, inst, bytes);
+  if (bytes !== 1) addAlignmentCheck(s, inst, bytes);
   return { address: s.address(inst), bytes };
 }
 

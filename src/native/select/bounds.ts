@@ -1,13 +1,48 @@
 /**
- * Which accesses check their bounds, and how far. A check of an address holds in all code that it dominates, since memory never shrinks; and the first one
- * of several in a row checks for all of them.
+ * Where accesses find their memory, and which of them check bounds. Addresses that differ by a constant have one check, for all of them that follow in a
+ * row; and a check holds in all code that it dominates, since memory never shrinks.
+ *
+ * A check is one of the least address, `low` behind a common root, for the most bytes that any access needs behind it. Memory is taken for one of at most
+ * `maxMemoryBytes`. So if a check succeeds, none of the sums wraps around, and constants become displacements of operands. If it fails, an access is out of
+ * bounds: the furthest one or, where the sum for that one wraps around, that of the least address, which is then above all memory.
  */
 import { dominatorsOf } from '../ssa/flow.ts';
 import type { Block, Inst, SsaFunction, Value } from '../ssa/types.ts';
 import { accessOf } from './access.ts';
 
-/** By access: how many bytes from the address in its operand on have to be memory. Accesses that are not there need no check. */
-export type BoundsPlan = ReadonlyMap<Inst, number>;
+/** What addresses are relative to: `root` itself, or its sum with `low` modulo 2^32 where that is positive. */
+export interface Anchor {
+  readonly root: Value;
+  /** The least constant behind the root that an access has. */
+  readonly low: number;
+}
+
+/** A check that `high` bytes behind the root are in memory. */
+export interface Check {
+  readonly high: number;
+  /** Whether it is the first one with its anchor; else it is known that the least address does not wrap around. */
+  readonly isFirst: boolean;
+}
+
+export interface Placement {
+  readonly anchor: Anchor;
+  /** Bytes from the anchor to the memory. */
+  readonly displacement: number;
+  /** What is checked before the access. */
+  readonly check: Check | undefined;
+}
+
+/** Placements by access. Those with a constant address have the root -1, and the anchor is address 0. */
+export type BoundsPlan = ReadonlyMap<Inst, Placement>;
+
+/** What native code uses of memory at most. The bytes behind are out of bounds, so that no address that a sum wraps around to is in bounds. */
+export const maxMemoryBytes = 2 ** 32 - 2 ** 24;
+
+/** Constants behind a root are less. Two of them are less than what `maxMemoryBytes` leaves. */
+const maxShift = 2 ** 22;
+
+/** Larger offsets are not merged with others. */
+const maxOffset = 2 ** 30;
 
 /** Instructions that a check may not be moved across: what has been done before them is seen by others. */
 const barrier = /^call$|^global\.set$|atomic|\.(div|rem)_|\.trunc_f/;
@@ -22,10 +57,17 @@ function isBarrier(op: string): boolean {
   return known;
 }
 
-export function planBounds(fn: SsaFunction, constant: (value: Value) => bigint | undefined): BoundsPlan {
-  const plan = new Map<Inst, number>();
-  /** The extent that is checked, by the value of the address; constants are all under -1, with their extent counted from 0. */
-  const checked = new Map<Value, number>();
+export type Definition = (value: Value) => Inst | undefined;
+
+/** What has been checked behind a root. */
+interface Known {
+  readonly anchor: Anchor;
+  readonly high: number;
+}
+
+export function planBounds(fn: SsaFunction, definition: Definition): BoundsPlan {
+  const plan = new Map<Inst, Placement>();
+  const checked = new Map<Value, Known>();
   const children: number[][] = fn.blocks.map(() => []);
   dominatorsOf(fn.blocks).immediate.forEach((above, block) => {
     if (block !== 0 && above >= 0) children[above]!.push(block);
@@ -38,46 +80,112 @@ export function planBounds(fn: SsaFunction, constant: (value: Value) => bigint |
   return plan;
 
   function visit(block: Block): () => void {
-    const undo: [Value, number | undefined][] = [];
-    for (const { inst, base, needed, most } of accessesOf(fn, block, constant)) {
-      const before = checked.get(base);
-      if (before !== undefined && before >= needed) continue;
-      undo.push([base, before]);
-      checked.set(base, most);
-      plan.set(inst, base < 0 ? most - Number(constant(inst.args[0]!)) : most);
+    const undo: [Value, Known | undefined][] = [];
+    for (const access of accessesOf(fn, block, definition)) {
+      const { inst, root, shift, high } = access;
+      const before = checked.get(root);
+      const isLowKnown = before !== undefined && before.anchor.low <= shift;
+      if (isLowKnown && before.high >= high) {
+        plan.set(inst, placementOf(access, before.anchor, undefined));
+        continue;
+      }
+      // With a known anchor only the bytes behind it are new.
+      const isFirst = before === undefined || before.anchor.low > access.lowest;
+      const anchor = isFirst ? { root, low: access.lowest } : before.anchor;
+      plan.set(inst, placementOf(access, anchor, { high: access.highest, isFirst }));
+      undo.push([root, before]);
+      const isRelated = before !== undefined && (!isFirst || (isRoot(anchor) && isRoot(before.anchor)));
+      checked.set(root, { anchor, high: isRelated ? Math.max(before.high, access.highest) : access.highest });
     }
     return () => {
-      for (const [base, before] of undo.reverse()) {
-        if (before === undefined) checked.delete(base);
-        else checked.set(base, before);
+      for (const [root, before] of undo.reverse()) {
+        if (before === undefined) checked.delete(root);
+        else checked.set(root, before);
       }
     };
   }
 }
 
-interface Needed {
+/** Whether an anchor is the root itself. If the least constant is negative, its check shows that the root is not less than what is taken from it. */
+export const isRoot = ({ low }: Anchor): boolean => low <= 0;
+
+const placementOf = ({ shift, offset }: AccessSum, anchor: Anchor, check: Check | undefined): Placement => ({
+  anchor,
+  displacement: shift + offset - (isRoot(anchor) ? 0 : anchor.low),
+  check,
+});
+
+/** An access with its address as a root and constants. */
+interface AccessSum {
   readonly inst: Inst;
-  readonly base: Value;
-  readonly needed: number;
-  /** What this access and those behind it with this address need, up to the next barrier. */
-  readonly most: number;
+  readonly root: Value;
+  readonly shift: number;
+  readonly offset: number;
+  /** The end of the access behind the root. */
+  readonly high: number;
+  /** The least constant and the furthest end of this access and those behind it with this root, up to the next barrier. */
+  lowest: number;
+  highest: number;
 }
 
-function accessesOf(fn: SsaFunction, block: Block, constant: (value: Value) => bigint | undefined): Needed[] {
-  const found: Needed[] = [];
-  const most = new Map<Value, number>();
+function accessesOf(fn: SsaFunction, block: Block, definition: Definition): AccessSum[] {
+  const found: AccessSum[] = [];
+  const later = new Map<Value, AccessSum>();
   for (let i = block.insts.length - 1; i >= 0; i--) {
     const inst = block.insts[i]!;
     const isOrdered = isBarrier(inst.op);
-    if (isOrdered) most.clear();
+    if (isOrdered) later.clear();
     const access = accessOf(fn, inst);
     if (!access) continue;
-    const known = constant(inst.args[0]!);
-    const base = known === undefined ? inst.args[0]! : -1;
-    const needed = (inst.offset ?? 0) + access.bytes + (known === undefined ? 0 : Number(known));
-    const all = Math.max(most.get(base) ?? 0, needed);
-    if (!isOrdered) most.set(base, all);
-    found.push({ inst, base, needed, most: all });
+    const offset = inst.offset ?? 0;
+    const { root, shift } = offset > maxOffset ? constantOrItself(inst.args[0]!, definition) : sumOf(inst.args[0]!, definition);
+    const high = shift + offset + access.bytes;
+    const next = later.get(root);
+    const sum: AccessSum = {
+      inst,
+      root,
+      shift,
+      offset,
+      high,
+      lowest: next ? Math.min(next.lowest, shift) : shift,
+      highest: next ? Math.max(next.highest, high) : high,
+    };
+    if (root < 0) sum.lowest = 0;
+    if (!isOrdered) later.set(root, sum);
+    found.push(sum);
   }
   return found.reverse();
+}
+
+const constantOrItself = (value: Value, definition: Definition): { root: Value; shift: number } => {
+  const inst = definition(value);
+  return inst?.op === 'i32.const' ? { root: -1, shift: Number(inst.bits) } : { root: value, shift: 0 };
+};
+
+/** An address as a root and the sum of the constants that are added to it. */
+function sumOf(value: Value, definition: Definition): { root: Value; shift: number } {
+  let { root, shift } = constantOrItself(value, definition);
+  if (root < 0) return { root, shift };
+  for (;;) {
+    const next = summandOf(root, definition);
+    if (!next || Math.abs(shift + next.constant) >= maxShift) return { root, shift };
+    root = next.rest;
+    shift += next.constant;
+  }
+}
+
+/** The constant that is added to a value, and what it is added to. */
+function summandOf(value: Value, definition: Definition): { rest: Value; constant: number } | undefined {
+  const inst = definition(value);
+  if (inst?.op !== 'i32.add' && inst?.op !== 'i32.sub') return undefined;
+  const [a, b] = inst.args as [Value, Value];
+  const right = signedConstant(b, definition);
+  if (right !== undefined) return { rest: a, constant: inst.op === 'i32.add' ? right : -right };
+  const left = inst.op === 'i32.add' ? signedConstant(a, definition) : undefined;
+  return left === undefined ? undefined : { rest: b, constant: left };
+}
+
+function signedConstant(value: Value, definition: Definition): number | undefined {
+  const inst = definition(value);
+  return inst?.op === 'i32.const' ? Number(BigInt.asIntN(32, inst.bits!)) : undefined;
 }

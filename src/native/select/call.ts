@@ -2,6 +2,7 @@
 import { type PhysicalSet, reserved } from '../machine/types.ts';
 import type { Inst, SsaType, Value } from '../ssa/types.ts';
 import { type Assembler, general, immediate, type MemoryOperand, memory, sized, vector } from '../x64/types.ts';
+import { maxMemoryBytes } from './bounds.ts';
 import { contextOffsets, type ImportLayout, type LocalLayout } from './layout.ts';
 import { immediateOf } from './operands.ts';
 import { classOf, type Scope } from './selection.ts';
@@ -20,6 +21,8 @@ const allRegisters: PhysicalSet = {
 const integerArguments = [7, 6, 2, 1, 8, 9];
 const importRegisters: PhysicalSet = { general: [0, 10, 11, ...integerArguments].reduce((set, each) => set | (1 << each), 0), vector: -1 };
 const floatArguments = 8;
+/** A register that neither holds an argument nor a result. */
+const scratch = 11;
 
 /** Reads a value of a type from memory to a physical register. */
 export function emitLoad(out: Assembler, type: SsaType, to: number, from: MemoryOperand): void {
@@ -83,13 +86,22 @@ function callImport(s: Scope, inst: Inst, { offset, signature }: ImportLayout): 
       out.emit('vzeroupper');
       out.emit('call', memory(reserved.context, offset));
       // The function may have made memory grow.
-      out.emit('mov', general(reserved.memory), memory(reserved.context, contextOffsets.memory));
-      out.emit('mov', general(reserved.memoryBytes), memory(reserved.context, contextOffsets.memoryBytes));
+      emitMemory(out, scratch);
       if (result === 'i32') out.emit('mov', general(0, 4), general(0, 4));
       out.emit('cmp', sized(memory(reserved.context, contextOffsets.trap), 4), immediate(0));
       out.jumpIf('ne', leave);
     },
   });
+}
+
+/** Loads the address and the bytes of memory, as far as the code uses it, by a register that is free. */
+export function emitMemory(out: Assembler, temp: number): void {
+  const bytes = general(reserved.memoryBytes);
+  out.emit('mov', general(reserved.memory), memory(reserved.context, contextOffsets.memory));
+  out.emit('mov', bytes, memory(reserved.context, contextOffsets.memoryBytes));
+  out.emit('mov', general(temp, 4), immediate(maxMemoryBytes));
+  out.emit('cmp', bytes, general(temp));
+  out.moveIf('a', bytes, general(temp));
 }
 
 /** The registers of arguments by the System V ABI; undefined where one is a vector or they are too many. */

@@ -30,7 +30,7 @@ const isImportable = ({ signature: { params, results } }: ImportLayout): boolean
 /** The machine instructions of a function, all of whose instructions have rules (`unsupported`). */
 export function select(fn: SsaFunction, layout: ModuleLayout, features: Features): MachineFunction {
   const split = splitEdges(fn);
-  const s = newSelection(split, layout, features, (constant) => planBounds(split, constant));
+  const s = newSelection(split, layout, features, (definition) => planBounds(split, definition));
   const blocks: MachineBlock[] = new Array(split.blocks.length);
   for (let number = split.blocks.length - 1; number >= 0; number--) {
     s.enter(number);

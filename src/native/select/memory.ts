@@ -2,6 +2,7 @@
 import { reserved } from '../machine/types.ts';
 import type { Inst } from '../ssa/types.ts';
 import { type Assembler, general, immediate, memory, sized, vector } from '../x64/types.ts';
+import { type Anchor, type Check, isRoot } from './bounds.ts';
 import { immediateOf, setConstant, widthOf } from './operands.ts';
 import type { Scope } from './selection.ts';
 import type { Address, Rule } from './types.ts';
@@ -11,18 +12,14 @@ const maxDisplacement = 2 ** 31 - 1;
 
 /** See `Selection.address`. */
 export function addressOf(s: Scope, inst: Inst): Address {
-  const extent = s.bounds.get(inst);
-  const base = inst.args[0]!;
-  const offset = inst.offset ?? 0;
-  const constant = s.constant(base);
-  if (constant !== undefined)
-    return constantAddress(s, Number(constant) + offset, extent === undefined ? undefined : Number(constant) + extent);
-  const register = s.register(base);
-  if (extent !== undefined) addCheck(s, register, extent);
-  if (offset <= maxDisplacement)
-    return { uses: [register], operand: (places, first) => memory(reserved.memory, offset, places.uses[first]!) };
+  const { anchor, displacement, check } = s.bounds.get(inst)!;
+  if (anchor.root < 0) return constantAddress(s, displacement, check?.high);
+  const register = isRoot(anchor) ? s.register(anchor.root) : s.anchorRegister(anchor);
+  if (check) addCheck(s, register, anchor, check);
+  if (displacement <= maxDisplacement)
+    return { uses: [register], operand: (places, first) => memory(reserved.memory, displacement, places.uses[first]!) };
   const sum = s.fresh('general', 8);
-  s.add({ def: sum, uses: [register], isEarly: true, emit: (out, places) => addLarge(out, places.def, places.uses[0]!, offset) });
+  s.add({ def: sum, uses: [register], isEarly: true, emit: (out, places) => addLarge(out, places.def, places.uses[0]!, displacement) });
   return { uses: [sum], operand: (places, first) => memory(reserved.memory, 0, places.uses[first]!) };
 }
 
@@ -31,16 +28,31 @@ function addLarge(out: Assembler, to: number, from: number, offset: number): voi
   out.emit('add', general(to), general(from));
 }
 
-/** Leaves the module unless `extent` bytes from the address in a register on are in memory. */
-function addCheck(s: Scope, register: number, extent: number): void {
+/** Leaves the module unless all bytes from the least address of an anchor to `high` behind its root are in memory. */
+function addCheck(s: Scope, register: number, anchor: Anchor, { high, isFirst }: Check): void {
   const trap = s.trap('bounds');
+  const { root, low } = anchor;
+  if (isFirst && !isRoot(anchor))
+    s.add({
+      def: register,
+      uses: [s.register(root)],
+      emit: (out, places) => out.emit('lea', general(places.def, 4), memory(places.uses[0]!, low)),
+    });
+  const isShifted = isFirst && low < 0;
+  const extent = isRoot(anchor) && !isShifted ? high : high - low;
   s.add({
     uses: [register],
     temps: ['general'],
+    isEarly: true,
     emit(out, places) {
-      const [end, base] = [places.temps[0]!, places.uses[0]!];
+      const end = places.temps[0]!;
+      const base = isShifted ? end : places.uses[0]!;
+      if (isShifted) out.emit('lea', general(end, 4), memory(places.uses[0]!, low));
       if (extent <= maxDisplacement) out.emit('lea', general(end), memory(base, extent));
-      else addLarge(out, end, base, extent);
+      // The sum of two displacements is less than 2^33.
+      else out.emit('lea', general(end), memory(base, maxDisplacement));
+      for (let rest = extent - maxDisplacement; rest > 0; rest -= maxDisplacement)
+        out.emit('add', general(end), immediate(Math.min(rest, maxDisplacement)));
       out.emit('cmp', general(end), general(reserved.memoryBytes));
       out.jumpIf('a', trap);
     },
@@ -75,7 +87,7 @@ function constantAddress(s: Scope, address: number, end: number | undefined): Ad
 
 /** Selects no more than the check of a load whose result nobody uses. */
 export function addDeadLoad(s: Scope, inst: Inst): void {
-  if (s.bounds.has(inst)) addressOf(s, inst);
+  if (s.bounds.get(inst)?.check) addressOf(s, inst);
 }
 
 /** Of a load to a general register: the mnemonic, the bytes of the register, and those of the memory where the mnemonic does not say them. */

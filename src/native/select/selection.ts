@@ -5,7 +5,7 @@
 import type { MachineInst, Register, RegisterClass, RegisterInfo } from '../machine/types.ts';
 import { bytesOfType, type Inst, type SsaFunction, type SsaType, type Value } from '../ssa/types.ts';
 import type { Assembler, Features } from '../x64/types.ts';
-import type { BoundsPlan } from './bounds.ts';
+import type { Anchor, BoundsPlan, Definition } from './bounds.ts';
 import type { ModuleLayout } from './layout.ts';
 import { addressOf } from './memory.ts';
 import { setConstant } from './operands.ts';
@@ -16,6 +16,8 @@ export interface Scope extends Selection {
   readonly layout: ModuleLayout;
   readonly bounds: BoundsPlan;
   readonly registers: readonly RegisterInfo[];
+  /** The register of an address that accesses are relative to, if something asked for it. */
+  anchorRegister(anchor: Anchor): Register;
   /** Says which block comes next. */
   enter(block: number): void;
   /** The instructions that were added since the last call, behind the integer constants that they use. */
@@ -68,11 +70,12 @@ export function newSelection(
   fn: SsaFunction,
   layout: ModuleLayout,
   features: Features,
-  plan: (constant: (value: Value) => bigint | undefined) => BoundsPlan,
+  plan: (definition: Definition) => BoundsPlan,
 ): Scope {
   const { definitions, blocks, uses } = valuesOf(fn);
   const registers: RegisterInfo[] = [];
   const registerOf = new Int32Array(fn.types.length).fill(-1);
+  const anchors = new Map<Anchor, Register>();
   let constants: MachineInst[] = [];
   let insts: MachineInst[] = [];
   let current = -1;
@@ -92,7 +95,7 @@ export function newSelection(
     fn,
     features,
     layout,
-    bounds: plan(constant),
+    bounds: plan((value) => definitions[value]),
     registers,
     register(value) {
       const inst = definitions[value];
@@ -115,6 +118,11 @@ export function newSelection(
     isAsked: (value) => registerOf[value]! >= 0,
     remake(register, how) {
       registers[register] = { ...registers[register]!, remake: how };
+    },
+    anchorRegister(anchor) {
+      const known = anchors.get(anchor) ?? newRegister({ class: 'general', bytes: 4 });
+      anchors.set(anchor, known);
+      return known;
     },
     address: (inst) => addressOf(scope, inst),
     trap: (trap) => layout.traps[traps[trap]]!,

@@ -5,7 +5,8 @@ import type { Assembler, Condition, Features, Label, MemoryOperand } from '../x6
 
 /**
  * Why code leaves the module: `unreachable`, an access out of bounds, a division by zero, the quotient of the least integer and -1, a float that no
- * integer stands for, an atomic access that is not aligned, an imported function that threw.
+ * integer stands for, an atomic access that is not aligned, an imported function that threw, and an access out of bounds of more memory than native code
+ * uses: it may be in bounds for WebAssembly.
  */
 export const traps = {
   unreachable: 1,
@@ -15,6 +16,7 @@ export const traps = {
   conversion: 5,
   alignment: 6,
   imported: 7,
+  memorySize: 8,
 } as const;
 export type Trap = keyof typeof traps;
 
