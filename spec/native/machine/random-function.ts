@@ -18,7 +18,7 @@ interface OpenBlock {
   readonly params: Register[];
   readonly insts: MachineInst[];
   end: MachineEnd;
-  edges: { to: OpenBlock; args: Register[] }[];
+  edges: { readonly to: OpenBlock; readonly args: Register[] }[];
   readonly loopDepth: number;
   readonly isRare: boolean;
 }
@@ -85,8 +85,8 @@ class Maker {
     return { registers: this.registers, blocks, outgoingBytes: this.below(3) * 16 };
   }
 
-  newBlock(isRare: boolean): OpenBlock {
-    return { params: [], insts: [], end: { uses: [], emit() {} }, edges: [], loopDepth: this.depth, isRare };
+  newBlock(isRare: boolean, loopDepth = this.depth): OpenBlock {
+    return { params: [], insts: [], end: { uses: [], emit() {} }, edges: [], loopDepth, isRare };
   }
 
   place(block: OpenBlock): void {
@@ -172,10 +172,8 @@ class Maker {
   }
 
   loop(): void {
-    const header = (() => {
-      this.depth++;
-      return this.newBlock(this.block.isRare);
-    })();
+    this.depth++;
+    const header = this.newBlock(this.block.isRare);
     const params = Array.from({ length: this.below(6) }, () => this.newRegister(this.anyClass()));
     const args = (): Register[] => params.map((register) => this.use(this.registers[register]!.class, this.registers[register]!));
     const initial = args();
@@ -184,7 +182,7 @@ class Maker {
     this.visible.push(...params);
     this.place(header);
     this.parts();
-    const exit = this.newBlock(false);
+    const exit = this.newBlock(false, this.depth - 1);
     const next = args();
     const condition = [this.use('general')];
     if (this.chance(0.5)) {
@@ -212,13 +210,7 @@ class Maker {
       );
     }
     this.depth--;
-    this.place({ ...exit, loopDepth: this.depth });
-    this.replaceExit(exit);
-  }
-
-  /** The block behind a loop is made before its depth is known. */
-  replaceExit(exit: OpenBlock): void {
-    for (const { edges } of this.order) for (const edge of edges) if (edge.to === exit) edge.to = this.block;
+    this.place(exit);
   }
 
   instruction(): void {

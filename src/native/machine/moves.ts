@@ -1,5 +1,4 @@
 /** Moves that happen at once, in an order in which no source is overwritten before it is read. Cycles are broken by exchanges, free places or slots. */
-import { bug } from '../../base/bug.ts';
 import { placeCount, type Step, vectorPlaces } from './allocated.ts';
 import type { Masks } from './state.ts';
 import type { Register, RegisterInfo } from './types.ts';
@@ -25,9 +24,12 @@ class MoveOrderer {
   private readonly registers: readonly RegisterInfo[];
   /** Places with nothing of worth during all moves. */
   private readonly free: Masks;
+  /** A register of the greatest width of each class, as which any other one can be saved. */
+  private readonly widest: readonly [Register, Register];
   private readonly scratch: ScratchSlot;
 
-  constructor(registers: readonly RegisterInfo[], free: Masks, scratch: ScratchSlot) {
+  constructor(registers: readonly RegisterInfo[], free: Masks, widest: readonly [Register, Register], scratch: ScratchSlot) {
+    this.widest = widest;
     this.registers = registers;
     this.free = free;
     this.scratch = scratch;
@@ -112,23 +114,12 @@ class MoveOrderer {
     const mask = this.free[registerClass];
     const isFree = mask !== 0;
     const place = registerClass * vectorPlaces + (isFree ? 31 - Math.clz32(mask) : 0);
-    const saved = isFree ? undefined : this.scratch(registerClass === 0 ? 8 : 64);
-    const whole = this.wholeRegister(registerClass);
+    const whole = this.widest[registerClass];
+    const saved = isFree ? undefined : this.scratch(this.registers[whole]!.bytes);
     if (saved !== undefined) this.steps.push({ kind: 'store', register: whole, from: place, slot: saved });
     this.emit({ to: place, from, register });
     this.steps.push({ kind: 'store', register, from: place, slot: to - placeCount });
     if (saved !== undefined) this.steps.push({ kind: 'load', register: whole, to: place, slot: saved });
-  }
-
-  /** A register of the greatest width of its class in the function, with which any other one can be saved. */
-  private wholeRegister(registerClass: 0 | 1): Register {
-    const name = registerClass === 0 ? 'general' : 'vector';
-    let widest = -1;
-    this.registers.forEach((info, register) => {
-      if (info.class === name && (widest < 0 || info.bytes > this.registers[widest]!.bytes)) widest = register;
-    });
-    if (widest < 0) bug('a move of a class without registers');
-    return widest;
   }
 }
 
@@ -137,9 +128,10 @@ export function orderMoves(
   moves: readonly PendingMove[],
   registers: readonly RegisterInfo[],
   free: Masks,
+  widest: readonly [Register, Register],
   scratch: ScratchSlot,
 ): readonly Step[] {
-  const orderer = new MoveOrderer(registers, free, scratch);
+  const orderer = new MoveOrderer(registers, free, widest, scratch);
   orderer.order(moves);
   return orderer.steps;
 }
