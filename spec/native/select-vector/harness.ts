@@ -79,6 +79,10 @@ function select(fn: Straight, features: Features): { insts: MachineInst[]; regis
       uses: [s.register(inst.args[0]!)],
       operand: ({ uses: at }, first) => memory(data, inst.offset ?? 0, at[first]!),
     }),
+    memoryOf(value) {
+      const inst = definitions.get(value);
+      return inst?.op.startsWith('v128.load') && s.useCount(value) === 1 ? { inst, address: s.address(inst) } : undefined;
+    },
     trap: () => ({ id: 0 }),
   };
   const all: MachineInst[][] = [];

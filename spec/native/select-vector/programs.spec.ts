@@ -170,6 +170,48 @@ function program(b: Builder, random: Random, shape: LaneKind): number {
   return random.below(4) === 0 ? b.op(random.of(tests), [values.at(-1)!]) : values.at(-1)!;
 }
 
+check('loads that their users do', () => {
+  const loads = ['v128.load', 'v128.load32_splat', 'v128.load64_splat', 'v128.load32x2_s'];
+  const users = [
+    'i32x4.add',
+    'i64x2.add',
+    'i32x4.sub',
+    'i8x16.add',
+    'i32x4.mul',
+    'i64x2.mul',
+    'i16x8.narrow_i32x4_s',
+    'v128.and',
+    'v128.andnot',
+    'i32x4.max_u',
+    'i16x8.q15mulr_sat_s',
+    'i32x4.abs',
+  ];
+  const cases = users.flatMap((user) =>
+    loads.flatMap((load) =>
+      [true, false].map((isFirst) =>
+        build(`${user} of ${load}${isFirst ? ' first' : ''}`, (b) => {
+          const [address, input] = [b.input('address'), b.input('i32')];
+          const loaded = b.op(load, [address], { offset: 9 });
+          return b.op(user, user.endsWith('abs') ? [loaded] : isFirst ? [loaded, input] : [input, loaded]);
+        }),
+      ),
+    ),
+  );
+  for (const load of loads)
+    for (const op of ['v128.bitselect', 'v128.xor'])
+      for (const place of [0, 1, 2])
+        cases.push(
+          build(`${op} of three with ${load} as number ${place}`, (b) => {
+            const [address, x, y] = [b.input('address'), b.input('i32'), b.input('i32')];
+            const loaded = b.op(load, [address]);
+            const args = [x, y];
+            args.splice(place, 0, loaded);
+            return op === 'v128.xor' ? b.op(op, [b.op(op, [args[0]!, args[1]!]), args[2]!]) : b.op(op, args);
+          }),
+        );
+  compareAll(cases, { rounds: 9 });
+});
+
 check('random functions of comparisons, bits and shifts', () => {
   const random = newRandom(5);
   const cases = Array.from({ length: 400 }, (_, i) =>

@@ -153,7 +153,7 @@ check('multiply-adds round once, with each of their operands overwritten, negate
     fmaf: { args: ['f32', 'f32', 'f32'], returns: 'f32' },
   }) as unknown as { symbols: { fma(...of: number[]): number; fmaf(...of: number[]): number } };
   const random = newRandom(11);
-  const functions = Array.from({ length: 160 }, (_, i) => multiplyAdd(random, i % 2 === 0 ? 4 : 8, [16, 32, 64, 4][i % 4]!));
+  const functions = Array.from({ length: 320 }, (_, i) => multiplyAdd(random, i % 2 === 0 ? 4 : 8, [16, 32, 64, 4][i % 4]!));
   const base = nativeSystem()!.ffi.ptr(memory as never) as unknown as number;
   for (const avx512 of processorFeatures().hasAvx512 ? [false, true] : [false]) {
     const usable = functions.filter(({ bytes }) => avx512 || bytes < 64);
@@ -162,7 +162,8 @@ check('multiply-adds round once, with each of their operands overwritten, negate
       { avx512 },
       random,
     );
-    usable.forEach(({ fn, bytes, lane, signs, constants, again }, index) => {
+    usable.forEach(({ fn, bytes, lane, signs, constants, splats, again }, index) => {
+      memory.fill(0, 192, 196);
       const count = Math.max(1, bytes / lane);
       const lanesAt = (offset: number): Float32Array | Float64Array =>
         lane === 4 ? new Float32Array(memory.buffer, offset, count) : new Float64Array(memory.buffer, offset, count);
@@ -171,7 +172,11 @@ check('multiply-adds round once, with each of their operands overwritten, negate
       native.call(index, base, base + 512, base);
       const fused = lane === 4 ? symbols.fmaf : symbols.fma;
       for (let k = 0; k < count; k++) {
-        const operands = [0, 1, 2].map((i) => signs[i]! * (constants[i] ?? lanesAt(64 * i)[k]!)) as [number, number, number];
+        const operands = [0, 1, 2].map((i) => signs[i]! * (constants[i] ?? lanesAt(64 * i)[splats[i] ? 0 : k]!)) as [
+          number,
+          number,
+          number,
+        ];
         const sum = fused(...operands) + (again === undefined ? 0 : lanesAt(64 * again)[k]!);
         assert.is(lanesAt(512)[k], lane === 4 ? Math.fround(sum) : sum, JSON.stringify({ fn, k, avx512 }));
       }
@@ -185,6 +190,8 @@ interface MultiplyAdd {
   readonly lane: 4 | 8;
   readonly signs: readonly number[];
   readonly constants: readonly (number | undefined)[];
+  /** Whether operands have their lowest lane in all lanes. */
+  readonly splats: readonly boolean[];
   /** The number of an operand that lives on, and is added to the result. */
   readonly again: number | undefined;
 }
@@ -195,11 +202,12 @@ function multiplyAdd(random: Random, lane: 4 | 8, bytes: number): MultiplyAdd {
   const isScalar = bytes === 4;
   const own = type(isScalar ? 16 : bytes);
   const scalar = lane === 4 ? 'f32' : 'f64';
-  const params: SsaType[] = Array(3).fill(isScalar ? scalar : own);
+  const params: SsaType[] = [...(Array(3).fill(isScalar ? scalar : own) as SsaType[]), 'i32'];
   const types = [...params];
   const insts: Inst[] = [];
   const signs: number[] = [];
   const constants: (number | undefined)[] = [];
+  const splats: boolean[] = [];
   const add = (op: string, args: number[], extras: Partial<Inst> = {}, of: SsaType = own): number => {
     const result = types.push(of) - 1;
     insts.push({ op, args, result, ...extras });
@@ -209,7 +217,12 @@ function multiplyAdd(random: Random, lane: 4 | 8, bytes: number): MultiplyAdd {
     const constant = random.below(4) === 0 ? random.of([0.5, -3, 1 / 1024]) : undefined;
     const element = bytesOf(lane === 4 ? Float32Array.of(constant ?? 0) : Float64Array.of(constant ?? 0));
     const repeated = Array.from({ length: 64 / lane }, () => element).flat();
-    const vector = (): number => (isScalar ? add(`${shape}.splat`, [i]) : i);
+    // The operands are in memory as well, where the address is 0.
+    const load = isScalar ? 0 : random.below(4);
+    const isSplat = load === 1 && constant === undefined;
+    const loadOf = (): number => add(isSplat ? `v128.load${8 * lane}_splat` : 'v128.load', [3], { offset: 64 * i });
+    const vector = (): number => (isScalar ? add(`${shape}.splat`, [i]) : load === 1 || load === 2 ? loadOf() : i);
+    splats.push(isSplat);
     const operand = constant === undefined ? vector() : add('v128.const', [], { bytes: repeated.slice(0, Math.max(16, bytes)) });
     constants.push(constant);
     signs.push(random.below(3) === 0 ? -1 : 1);
@@ -219,7 +232,7 @@ function multiplyAdd(random: Random, lane: 4 | 8, bytes: number): MultiplyAdd {
   const sum = add(`${shape}.relaxed_madd`, args);
   const whole = again === undefined || isScalar ? sum : add(`${shape}.add`, [sum, again]);
   const result = isScalar ? add(`${shape}.extract_lane`, [sum], { lane: 0 }, scalar) : whole;
-  return { fn: { params, types, insts, result }, bytes, lane, signs, constants, again: isScalar ? undefined : again };
+  return { fn: { params, types, insts, result }, bytes, lane, signs, constants, splats, again: isScalar ? undefined : again };
 }
 
 test.run();

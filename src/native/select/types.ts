@@ -62,6 +62,11 @@ export interface Selection {
   remake(register: Register, how: (out: Assembler, to: number) => void): void;
   /** The address of a load, a store or an atomic access, whose bytes follow from its name and types. Adds the check of its bounds where it needs one. */
   address(inst: Inst): Address;
+  /**
+   * The load that defines a value, if it can be done by the instruction being selected, its only user: in the same block, and with nothing in between that
+   * writes memory or leaves the module. The address has no check of bounds, which stays where the load was.
+   */
+  memoryOf?(value: Value): { readonly inst: Inst; readonly address: Address } | undefined;
   /** The code that leaves the module for a reason. It destroys nothing that it needs, so any instruction may jump there. */
   trap(trap: Trap): Label;
 }

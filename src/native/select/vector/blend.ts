@@ -12,14 +12,17 @@ import {
   isPattern,
   isZeros,
   ownedBy,
+  type Pattern,
   patternOperand,
   repeated,
   resultOf,
-  type Source,
   sourceOf,
   type Width,
   widthOf,
 } from './steps.ts';
+
+/** A source that is no load. */
+type Fixed = Register | Pattern;
 
 const moves: Readonly<Record<Lane, string>> = { 1: 'vmovdqu8', 2: 'vmovdqu16', 4: 'vmovups', 8: 'vmovupd' };
 
@@ -30,7 +33,7 @@ const placesOf =
     operand(index, bytes);
 
 /** The lanes of a source where a mask is set, and zeros. */
-function masked(s: Selection, to: Register, plan: MaskPlan, source: Source, bytes: Width): void {
+function masked(s: Selection, to: Register, plan: MaskPlan, source: Fixed, bytes: Width): void {
   const uses = [...plan.uses, ...(isPattern(source) ? [] : [source])];
   custom(s, { def: to, uses }, (out, places, operand) => {
     plan.emit(out, 1, placesOf(operand, bytes));
@@ -40,7 +43,7 @@ function masked(s: Selection, to: Register, plan: MaskPlan, source: Source, byte
 }
 
 /** The lanes of `a` where a mask is set, else those of `b`. */
-function blended(s: Selection, to: Register, plan: MaskPlan, a: Source, b: Source, bytes: Width): void {
+function blended(s: Selection, to: Register, plan: MaskPlan, a: Fixed, b: Fixed, bytes: Width): void {
   const other = isPattern(b) ? constantRegister(s, bytes, b) : b;
   const uses = [...plan.uses, other, ...(isPattern(a) ? [] : [a])];
   const first = plan.uses.length;
@@ -110,7 +113,7 @@ function maskedAnd(s: Selection, inst: Inst): boolean {
       const plan = planFor(s, inst, value, false);
       if (!plan || plan.lane < 4) continue;
       const bytes = widthOf(s, inst.result!);
-      const [a, b] = commuted(s, [inner.args[1 - k]!, inst.args[1 - i]!]).map((each) => sourceOf(s, each)) as [Source, Source];
+      const [a, b] = commuted(s, [inner.args[1 - k]!, inst.args[1 - i]!], '').map((each) => sourceOf(s, each)) as [Fixed, Fixed];
       const first = isPattern(a) ? constantRegister(s, bytes, a) : a;
       const uses = [...plan.uses, first, ...(isPattern(b) ? [] : [b])];
       custom(s, { def: resultOf(s, inst), uses }, (out, places, operand) => {

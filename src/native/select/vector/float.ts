@@ -7,7 +7,7 @@ import type { Inst, Value } from '../../ssa/types.ts';
 import { immediate, mask, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { logic } from './logic.ts';
-import { custom, lanesOf, type Pattern, patternOfValue, resultOf, sourceOf, step, stepTo, type Width, widthOf, zeros } from './steps.ts';
+import { custom, lanesOf, type Pattern, patternOfValue, resultOf, sourcesOf, step, stepTo, type Width, widthOf, zeros } from './steps.ts';
 
 type Lane = 4 | 8;
 const laneOf = (op: string): Lane => (op.startsWith('f32') ? 4 : 8);
@@ -79,7 +79,7 @@ export const minMax: Rule = (s, inst) => {
 export const pseudoMinMax: Rule = (s, inst) => {
   const [a, b] = inst.args as [Value, Value];
   const mnemonic = `v${inst.op.endsWith('pmax') ? 'max' : 'min'}${suffixOf(inst.op)}`;
-  stepTo(s, resultOf(s, inst), mnemonic, widthOf(s, inst.result!), [sourceOf(s, b), sourceOf(s, a)]);
+  stepTo(s, resultOf(s, inst), mnemonic, widthOf(s, inst.result!), sourcesOf(s, [b, a], mnemonic));
 };
 
 /** Rounding modes of `vround` and `vrndscale`; 8 suppresses the exception for inexact results. */

@@ -8,12 +8,15 @@ import { type Operand, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { suffixOf } from './float.ts';
 import {
+  addressUses,
   constantRegister,
   custom,
   isPattern,
+  isRegister,
+  lastSourceOf,
+  memoryOperand,
   ownedBy,
-  type Pattern,
-  patternOperand,
+  patternOfValue,
   resultOf,
   type Source,
   sourceOf,
@@ -40,8 +43,13 @@ function multiplyAddTo(s: Selection, inst: Inst, to: Register, suffix: string, b
     return { value: operandOf(value), isNegated };
   }) as [Negatable, Negatable, Negatable];
   const family = `vf${a.isNegated !== b.isNegated ? 'n' : ''}m${c.isNegated ? 'sub' : 'add'}`;
-  const sources = [a, b, c].map((each) => sourceOf(s, each.value)) as [Source, Source, Source];
-  addFused(s, to, (form) => `${family}${form}${suffix}`, bytes, sources);
+  addFused(
+    s,
+    to,
+    (form) => `${family}${form}${suffix}`,
+    bytes,
+    [a, b, c].map((each) => each.value),
+  );
 }
 
 export const multiplyAdd: Rule = (s, inst) =>
@@ -62,33 +70,41 @@ export function scalarMultiplyAdd(s: Selection, inst: Inst): boolean {
 /** The order in which the operand is overwritten that dies: loops add up in the addend. */
 const choices = [2, 0, 1];
 
+/** The operands as sources, of which one may be no register: a constant, the addend if it is one, else a load. */
+function sourcesOf(s: Selection, values: readonly Value[], mnemonic: string): Source[] {
+  const constant = choices.find((index) => patternOfValue(s, values[index]!));
+  const sources: Source[] = [];
+  for (const [index, value] of values.entries()) {
+    const isFirst = constant === undefined && sources.every(isRegister);
+    const source = isFirst ? lastSourceOf(s, value, mnemonic) : sourceOf(s, value);
+    sources.push(isPattern(source) && index !== constant ? constantRegister(s, widthOf(s, value), source) : source);
+  }
+  return sources;
+}
+
 /** Adds a multiply-add; `mnemonic` names the instruction of a form. */
-function addFused(
-  s: Selection,
-  to: Register,
-  mnemonic: (form: string) => string,
-  bytes: Width,
-  sources: readonly [Source, Source, Source],
-): void {
-  // One constant is read from memory, the addend if it is one; others have registers, which die here.
-  const inPlace = choices.find((index) => isPattern(sources[index]!));
-  const constant = inPlace === undefined ? undefined : (sources[inPlace] as Pattern);
-  const uses = sources.map((source, i) => (i === inPlace ? undefined : isPattern(source) ? constantRegister(s, bytes, source) : source));
-  const registers = uses.filter((each) => each !== undefined);
+function addFused(s: Selection, to: Register, mnemonic: (form: string) => string, bytes: Width, values: readonly Value[]): void {
+  const sources = sourcesOf(s, values, mnemonic('231'));
+  const inPlace = sources.findIndex((source) => !isRegister(source));
+  const registers = sources.filter(isRegister);
   /** The number of an operand among the registers. */
-  const numberOf = (index: number): number => (registers.length === 3 || index < inPlace! ? index : index - 1);
-  const tied = choices.filter((index) => index !== inPlace).map(numberOf);
+  const numberOf = (index: number): number => (inPlace < 0 || index < inPlace ? index : index - 1);
+  const places = choices.filter((index) => index !== inPlace);
+  const tied = places.map(numberOf);
+  const uses = [...registers, ...sources.flatMap(addressUses)];
   // A factor may be in memory in any case.
-  const inMemory = constant || new Set(registers).size < 3 ? {} : { inMemory: 1 };
-  custom(s, { def: to, uses: registers, tied: tied[0]!, tiedChoices: tied.slice(1), ...inMemory }, (out, places, operand) => {
-    const operands = sources.map((_, i) => (i === inPlace ? undefined : operand(numberOf(i), bytes))) as (Operand | undefined)[];
-    const chosen = choices.filter((index) => index !== inPlace)[tied.indexOf(tiedOf(places, tied, 1))]!;
+  const inMemory = inPlace < 0 && new Set(registers).size === 3 ? { inMemory: 1 } : {};
+  custom(s, { def: to, uses, tied: tied[0]!, tiedChoices: tied.slice(1), ...inMemory }, (out, at, operand) => {
+    const chosen = places[tied.indexOf(tiedOf(at, tied, inMemory.inMemory))]!;
     const emit = (form: string, order: readonly number[]): void => {
       const name = mnemonic(form);
-      const read = order.map((index) => operands[index] ?? patternOperand(out, name, constant!, bytes));
-      out.emit(name, vector(places.def, bytes), ...read);
+      const read = order.map((index): Operand => {
+        const source = sources[index]!;
+        return isRegister(source) ? operand(numberOf(index), bytes) : memoryOperand(out, name, source, bytes, at, registers.length);
+      });
+      out.emit(name, vector(at.def, bytes), ...read);
     };
-    const isMemory = (index: number): boolean => operands[index]?.kind !== 'vector';
+    const isMemory = (index: number): boolean => index === inPlace || (at.slot !== undefined && numberOf(index) === inMemory.inMemory);
     if (chosen === 2) return emit('231', isMemory(0) ? [1, 0] : [0, 1]);
     const other = 1 - chosen;
     if (isMemory(other)) emit('132', [2, other]);

@@ -11,7 +11,7 @@ import {
   lanesOf,
   patternOperand,
   resultOf,
-  sourceOf,
+  sourcesOf,
   step,
   stepTo,
   type Width,
@@ -40,14 +40,7 @@ export const abs64: Rule = (s, inst) => {
 /** The product of 64 bits is that of the low halves, and 2^32 times the sum of the mixed products. */
 export const mul64: Rule = (s, inst) => {
   const bytes = widthOfResult(s, inst);
-  if (s.features.avx512)
-    return stepTo(
-      s,
-      resultOf(s, inst),
-      'vpmullq',
-      bytes,
-      commuted(s, inst.args).map((arg) => sourceOf(s, arg)),
-    );
+  if (s.features.avx512) return stepTo(s, resultOf(s, inst), 'vpmullq', bytes, sourcesOf(s, commuted(s, inst.args, 'vpmullq'), 'vpmullq'));
   const [a, b] = [operand(s, inst), operand(s, inst, 1)];
   const high = (value: number): number => step(s, 'vpsrlq', bytes, [value], { immediate: 32 });
   const mixed = step(s, 'vpaddq', bytes, [step(s, 'vpmuludq', bytes, [high(a), b]), step(s, 'vpmuludq', bytes, [high(b), a])]);
@@ -81,12 +74,7 @@ export const popcnt: Rule = (s, inst) => {
 export const q15Multiply: Rule = (s, inst) => {
   const bytes = widthOfResult(s, inst);
   const least = lanesOf(0x8000, 2);
-  const product = step(
-    s,
-    'vpmulhrsw',
-    bytes,
-    commuted(s, inst.args).map((arg) => sourceOf(s, arg)),
-  );
+  const product = step(s, 'vpmulhrsw', bytes, sourcesOf(s, commuted(s, inst.args, 'vpmulhrsw'), 'vpmulhrsw'));
   if (!s.features.avx512) return stepTo(s, resultOf(s, inst), 'vpxor', bytes, [product, step(s, 'vpcmpeqw', bytes, [product, least])]);
   custom(s, { def: resultOf(s, inst), uses: [product], tied: 0 }, (out, { def }) => {
     const to = vector(def, bytes);

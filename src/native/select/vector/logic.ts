@@ -8,14 +8,14 @@ import {
   commuted,
   copyTo,
   defineConstant,
-  dies,
   isOnes,
   isZeros,
+  lastSourceOf,
   ones,
   ownedBy,
   patternOfValue,
   resultOf,
-  sourceOf,
+  sourcesOf,
   step,
   stepTo,
   widthOf,
@@ -101,8 +101,8 @@ function ternary(s: Selection, inst: Inst, tree: Tree): void {
     if (pattern && isConstantBit(s, leaf)) tables.set(leaf, isOnes(pattern) ? 0xff : 0);
     else leaves.push(leaf);
   }
-  // The operand that dies is the one to overwrite, and a constant is read from memory.
-  const rank = (leaf: Value): number => (patternOfValue(s, leaf) ? 2 : dies(s, leaf) ? 0 : 1);
+  // A constant is read from memory, or what is loaded.
+  const rank = (leaf: Value): number => (patternOfValue(s, leaf) ? 2 : s.definition(leaf)?.op.startsWith('v128.load') ? 1 : 0);
   leaves.sort((a, b) => rank(a) - rank(b));
   const positions = leaves.length === 3 ? [0, 1, 2] : leaves.length === 2 ? [1, 2] : [2];
   for (const [i, leaf] of leaves.entries()) tables.set(leaf, inputs[positions[i]!]!);
@@ -111,13 +111,7 @@ function ternary(s: Selection, inst: Inst, tree: Tree): void {
   if (leaves.length === 0 || table === 0 || table === 0xff) return defineConstant(s, resultOf(s, inst), bytes, table ? ones : zeros);
   const same = leaves.find((_, i) => table === inputs[positions[i]!]);
   if (same !== undefined) return copyTo(s, resultOf(s, inst), bytes, s.register(same));
-  addTernary(
-    s,
-    resultOf(s, inst),
-    bytes,
-    leaves.map((leaf) => sourceOf(s, leaf)),
-    table,
-  );
+  addTernary(s, resultOf(s, inst), bytes, sourcesOf(s, leaves, 'vpternlogd'), table);
 }
 
 const plain: Readonly<Record<string, readonly [avx2: string, avx512: string]>> = {
@@ -132,14 +126,9 @@ const plain: Readonly<Record<string, readonly [avx2: string, avx512: string]>> =
 export const logic = (s: Selection, op: 'and' | 'or' | 'xor' | 'andnot'): string => plain[`v128.${op}`]![s.features.avx512 ? 1 : 0];
 
 function addPlain(s: Selection, inst: Inst): void {
-  const args = inst.op === 'v128.andnot' ? [inst.args[1]!, inst.args[0]!] : commuted(s, inst.args);
-  stepTo(
-    s,
-    resultOf(s, inst),
-    plain[inst.op]![s.features.avx512 ? 1 : 0],
-    widthOf(s, inst.result!),
-    args.map((arg) => sourceOf(s, arg)),
-  );
+  const mnemonic = plain[inst.op]![s.features.avx512 ? 1 : 0];
+  const args = inst.op === 'v128.andnot' ? [inst.args[1]!, inst.args[0]!] : commuted(s, inst.args, mnemonic);
+  stepTo(s, resultOf(s, inst), mnemonic, widthOf(s, inst.result!), sourcesOf(s, args, mnemonic));
 }
 
 /** A binary operation, or all the operations that end in it. */
@@ -166,7 +155,7 @@ export const bitselect: Rule = (s, inst) => {
   const [a, b, mask] = inst.args as [Value, Value, Value];
   const bytes = widthOf(s, inst.result!);
   const selector = s.register(mask);
-  const taken = step(s, 'vpand', bytes, [selector, sourceOf(s, a)]);
-  const other = step(s, 'vpandn', bytes, [selector, sourceOf(s, b)]);
+  const taken = step(s, 'vpand', bytes, [selector, lastSourceOf(s, a, 'vpand')]);
+  const other = step(s, 'vpandn', bytes, [selector, lastSourceOf(s, b, 'vpandn')]);
   stepTo(s, resultOf(s, inst), 'vpor', bytes, [taken, other]);
 };

@@ -1,7 +1,7 @@
 /** Operations that one instruction of both targets does, at every width. */
 import type { Inst } from '../../ssa/types.ts';
 import type { Rule, Selection } from '../types.ts';
-import { commuted, resultOf, sourceOf, stepTo, widthOf } from './steps.ts';
+import { commuted, resultOf, sourcesOf, stepTo, widthOf } from './steps.ts';
 
 /** Instructions of two operands by the operations; with `commutes` the operands may change places. */
 const binary: Readonly<Record<'commutes' | 'ordered', string>> = {
@@ -31,18 +31,12 @@ const rulesOf = (table: string, rule: (mnemonic: string) => Rule): [string, Rule
 const inOrder =
   (mnemonic: string): Rule =>
   (s: Selection, inst: Inst) =>
-    stepTo(
-      s,
-      resultOf(s, inst),
-      mnemonic,
-      widthOf(s, inst.result!),
-      inst.args.map((arg) => sourceOf(s, arg)),
-    );
+    stepTo(s, resultOf(s, inst), mnemonic, widthOf(s, inst.result!), sourcesOf(s, inst.args, mnemonic));
 
 const commuting =
   (mnemonic: string): Rule =>
   (s, inst) =>
-    inOrder(mnemonic)(s, { ...inst, args: commuted(s, inst.args) });
+    inOrder(mnemonic)(s, { ...inst, args: commuted(s, inst.args, mnemonic) });
 
 export const plainRules: Readonly<Record<string, Rule>> = Object.fromEntries([
   ...rulesOf(binary.commutes, commuting),

@@ -14,6 +14,7 @@ import {
   custom,
   lanesOf,
   ones,
+  type Pattern,
   resultOf,
   type Source,
   step,
@@ -63,7 +64,7 @@ function countOf(s: Selection, value: Value, lane: Lane): By {
 }
 
 /** Shifts lanes that processors shift. */
-function shiftTo(s: Selection, to: Register, shift: Shift, bytes: Width, source: Source, by: By): void {
+function shiftTo(s: Selection, to: Register, shift: Shift, bytes: Width, source: Register | Pattern, by: By): void {
   const mnemonic = mnemonicOf(shift.op, shift.lane);
   if ('constant' in by) return stepTo(s, to, mnemonic, bytes, [source], { immediate: by.constant });
   const value = typeof source === 'object' ? constantRegister(s, bytes, source) : source;
@@ -72,7 +73,7 @@ function shiftTo(s: Selection, to: Register, shift: Shift, bytes: Width, source:
   );
 }
 
-function shifted(s: Selection, shift: Shift, bytes: Width, source: Source, by: By): Register {
+function shifted(s: Selection, shift: Shift, bytes: Width, source: Register | Pattern, by: By): Register {
   const to = s.fresh('vector', bytes);
   shiftTo(s, to, shift, bytes, source, by);
   return to;

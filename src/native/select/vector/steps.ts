@@ -7,7 +7,7 @@
 import type { MachineInst, Places, Register, RegisterClass } from '../../machine/types.ts';
 import { bytesOfType, type Inst, type Value } from '../../ssa/types.ts';
 import { type Assembler, immediate, type MemoryOperand, type Operand, vector } from '../../x64/types.ts';
-import type { Selection } from '../types.ts';
+import type { Address, Selection } from '../types.ts';
 
 /** Bytes of a vector that an instruction works on. */
 export type Width = 16 | 32 | 64;
@@ -17,9 +17,17 @@ export interface Pattern {
   readonly pattern: readonly number[];
 }
 
-export type Source = Register | Pattern;
+/** A load that an instruction does itself: of the whole vector, or of one element for all lanes (AVX-512). */
+export interface Loaded {
+  readonly address: Address;
+  readonly isBroadcast: boolean;
+}
 
-export const isPattern = (source: Source): source is Pattern => typeof source === 'object';
+/** What an instruction reads; only the last source may be no register. */
+export type Source = Register | Pattern | Loaded;
+
+export const isRegister = (source: Source): source is Register => typeof source === 'number';
+export const isPattern = (source: Source): source is Pattern => typeof source === 'object' && 'pattern' in source;
 
 /** The bytes of a number in memory. */
 const bytesOfNumber = (bits: bigint, bytes: number): number[] =>
@@ -86,6 +94,23 @@ export function patternOperand(out: Assembler, mnemonic: string, constant: Patte
   return out.constant(repeated(constant, bytes));
 }
 
+/** The registers of the address of a source. */
+export const addressUses = (source: Source): readonly Register[] => (isRegister(source) || isPattern(source) ? [] : source.address.uses);
+
+/** A constant or a load as the last source of an instruction on `bytes`; the registers of an address are those in `uses` from `first` on. */
+export function memoryOperand(
+  out: Assembler,
+  mnemonic: string,
+  source: Pattern | Loaded,
+  bytes: number,
+  places: Places,
+  first: number,
+): MemoryOperand {
+  if (isPattern(source)) return patternOperand(out, mnemonic, source, bytes);
+  const operand = source.address.operand(places, first);
+  return source.isBroadcast ? { ...operand, isBroadcast: true } : operand;
+}
+
 /** Loads a constant into a register. */
 export function loadPattern(out: Assembler, constant: Pattern, bytes: Width, to: number): void {
   const { pattern } = constant;
@@ -128,6 +153,7 @@ export interface StepOptions {
   readonly immediate?: number;
   /** Widths of the sources, where they are not those of the result. */
   readonly from?: Width;
+  /** The source in whose register the result is. */
   readonly tied?: number;
 }
 
@@ -142,24 +168,20 @@ export function stepTo(
 ): void {
   const { immediate: bits, from = bytes, tied } = options;
   const operands = sources.map((source, i) => (isPattern(source) && i < sources.length - 1 ? constantRegister(s, from, source) : source));
-  const uses = operands.filter((operand): operand is Register => !isPattern(operand));
+  const registers = operands.filter(isRegister);
   const last = operands.at(-1)!;
   const mayBeMemory =
-    !isPattern(last) &&
-    uses.indexOf(last) === uses.length - 1 &&
-    tied !== uses.length - 1 &&
-    !(bits !== undefined && isShift.test(mnemonic));
+    isRegister(last) && registers.indexOf(last) === registers.length - 1 && !(bits !== undefined && isShift.test(mnemonic));
   s.add({
     def: to,
-    uses,
+    uses: [...registers, ...addressUses(last)],
     ...(tied === undefined ? {} : { tied }),
-    ...(mayBeMemory ? { inMemory: uses.length - 1 } : {}),
+    ...(mayBeMemory ? { inMemory: registers.length - 1 } : {}),
     emit(out, places) {
-      const read = operands.map((operand, i) =>
-        isPattern(operand) ? patternOperand(out, mnemonic, operand, from) : placed(this, places, i, from),
-      );
-      const shown = tied === undefined ? read : read.filter((_, i) => i !== tied);
-      out.emit(mnemonic, vector(places.def, bytes), ...shown, ...(bits === undefined ? [] : [immediate(bits)]));
+      const read = registers.map((_, i) => placed(this, places, i, from));
+      if (!isRegister(last)) read.push(memoryOperand(out, mnemonic, last, from, places, registers.length));
+      if (tied !== undefined) read.splice(tied, 1);
+      out.emit(mnemonic, vector(places.def, bytes), ...read, ...(bits === undefined ? [] : [immediate(bits)]));
     },
   });
 }
@@ -184,11 +206,32 @@ export function patternOfValue(s: Selection, value: Value): Pattern | undefined 
 }
 
 /** An operand as a source: a constant is read from memory, all others from registers. */
-export const sourceOf = (s: Selection, value: Value): Source => patternOfValue(s, value) ?? s.register(value);
+export const sourceOf = (s: Selection, value: Value): Register | Pattern => patternOfValue(s, value) ?? s.register(value);
+
+/** Bytes of the elements that loads read for all lanes. */
+const splatLoads: Readonly<Record<string, 4 | 8>> = { 'v128.load32_splat': 4, 'v128.load64_splat': 8 };
+
+/** Whether an operand is a load that its user may do as the last source of an instruction. */
+function isFoldable(s: Selection, value: Value, mnemonic: string): boolean {
+  const op = ownedBy(s, value)?.op;
+  if (op === undefined || !s.memoryOf) return false;
+  return op === 'v128.load' || (op in splatLoads && s.features.avx512 && broadcasting.get(mnemonic) === splatLoads[op]);
+}
+
+/** The last operand of an instruction: a constant, a load that has no other use, or a register. */
+export function lastSourceOf(s: Selection, value: Value, mnemonic: string): Source {
+  const found = isFoldable(s, value, mnemonic) ? s.memoryOf?.(value) : undefined;
+  return found ? { address: found.address, isBroadcast: found.inst.op in splatLoads } : sourceOf(s, value);
+}
+
+/** All operands of an instruction. */
+export const sourcesOf = (s: Selection, values: readonly Value[], mnemonic: string): Source[] =>
+  values.map((value, i) => (i === values.length - 1 ? lastSourceOf(s, value, mnemonic) : sourceOf(s, value)));
 
 /** Both operands of an instruction that commutes, the one to be read from memory last. */
-export function commuted(s: Selection, [a, b]: readonly Value[]): [Value, Value] {
-  return patternOfValue(s, a!) && !patternOfValue(s, b!) ? [b!, a!] : [a!, b!];
+export function commuted(s: Selection, [a, b]: readonly Value[], mnemonic: string): [Value, Value] {
+  const isMemory = (value: Value): boolean => patternOfValue(s, value) !== undefined || isFoldable(s, value, mnemonic);
+  return isMemory(a!) && !isMemory(b!) ? [b!, a!] : [a!, b!];
 }
 
 /** The definition of an operand in the same block that has no other use: its user may compute it itself. */
