@@ -18,7 +18,8 @@ export function callOrder(functions: ReadonlyMap<number, SsaFunction>, roots: re
   return roots.every(visit) ? order : undefined;
 }
 
-function calleesOf(fn: SsaFunction): Set<number> {
+/** The numbers of the functions that a function calls. */
+export function calleesOf(fn: SsaFunction): Set<number> {
   const callees = new Set<number>();
   for (const { insts } of fn.blocks) for (const { op, index } of insts) if (op === 'call') callees.add(index!);
   return callees;

@@ -1,6 +1,6 @@
 /** A module of WebAssembly as machine code of x86-64, through all steps. */
 import { readWasm, type ValueType, type WasmModuleRead } from '../wasm/index.ts';
-import { callOrder } from './call-order.ts';
+import { calleesOf, callOrder } from './call-order.ts';
 import { emitEntry, emitExits, isEnterable } from './entry.ts';
 import { allocate, emitFunction } from './machine/index.ts';
 import { pack } from './pack/index.ts';
@@ -8,6 +8,7 @@ import { select, unsupported } from './select/index.ts';
 import { contextOffsets, type GlobalLayout, type ImportLayout, type LocalLayout, type ModuleLayout } from './select/layout.ts';
 import { traps } from './select/types.ts';
 import { buildSsa } from './ssa/build.ts';
+import { inlineCalls } from './ssa/inline.ts';
 import { simplify } from './ssa/simplify.ts';
 import type { SsaFunction } from './ssa/types.ts';
 import { type Assembler, type Features, type Label, newAssembler } from './x64/index.ts';
@@ -68,39 +69,24 @@ export interface NoCode {
 /** Compiles a module that `src/wasm` encoded. A module with anything unsupported has no code. */
 export function compileNative(bytes: Uint8Array, features: Features): NativeCode | NoCode {
   const module = readWasm(bytes);
-  const functions = functionsOf(module);
+  const functions = functionsOf(module, features);
   if ('why' in functions) return functions;
-  const order = callOrder(
-    functions,
-    exportedFunctions(module).map(({ index }) => index),
-  );
-  if (!order) return { why: 'a function that calls itself' };
   const out = newAssembler(features);
   const layout = layoutOf(module, out);
-  for (const index of order) {
-    optimize(functions.get(index)!, features);
-    const why = unsupported(functions.get(index)!, layout);
+  for (const fn of functions) {
+    const why = unsupported(fn, layout);
     if (why !== undefined) return { why };
   }
   const entries = emitEntries(out, module, layout);
   if ('why' in entries) return entries;
-  const depths = emitFunctions(
-    out,
-    order.map((index) => functions.get(index)!),
-    layout,
-    features,
-  );
-  const stackBytes = Math.max(0, ...depths.values());
+  const stackBytes = emitFunctions(out, functions, layout, features);
   if (stackBytes > maxStackBytes) return { why: `${stackBytes} bytes of stack` };
   const code = out.finish();
   return {
     code,
     contextBytes: contextOffsets.imports + 8 * (module.importedFunctions + module.globals.length),
     entries: Object.fromEntries([...entries].map(([name, { label, ...entry }]) => [name, { offset: out.offsetOf(label), ...entry }])),
-    imports: importsOf(
-      module,
-      order.map((index) => functions.get(index)!),
-    ),
+    imports: importsOf(module, functions),
     globals: module.globals.map(({ type, init }, i) => ({
       name: module.exports.find(({ kind, index }) => kind === 'global' && index === i)?.name,
       type,
@@ -111,23 +97,28 @@ export function compileNative(bytes: Uint8Array, features: Features): NativeCode
   };
 }
 
-function optimize(fn: SsaFunction, features: Features): void {
-  simplify(fn);
-  pack(fn, features.avx512 ? 64 : 32);
-  simplify(fn);
-}
-
 const exportedFunctions = (module: WasmModuleRead) => module.exports.filter(({ kind }) => kind === 'func');
 
-/** The functions of a module by number, optimized; imported ones are not there. */
-function functionsOf(module: WasmModuleRead): Map<number, SsaFunction> | NoCode {
+/** The functions of a module that exports reach, optimized, each behind those that it calls. */
+function functionsOf(module: WasmModuleRead, features: Features): SsaFunction[] | NoCode {
   const functions = new Map<number, SsaFunction>();
-  for (let i = module.importedFunctions; i < module.functions.length; i++) {
-    const built = buildSsa(module, i);
+  const roots = exportedFunctions(module).map(({ index }) => index);
+  const pending = [...roots];
+  for (let index = pending.pop(); index !== undefined; index = pending.pop()) {
+    if (index < module.importedFunctions || functions.has(index)) continue;
+    const built = buildSsa(module, index);
     if ('why' in built) return built;
-    functions.set(i, built);
+    functions.set(index, built);
+    pending.push(...calleesOf(built));
   }
-  return functions;
+  if (!callOrder(functions, roots)) return { why: 'a function that calls itself' };
+  inlineCalls(functions, module);
+  const order = callOrder(functions, roots)!.map((index) => functions.get(index)!);
+  for (const fn of order) {
+    pack(fn, features.avx512 ? 64 : 32);
+    simplify(fn);
+  }
+  return order;
 }
 
 function layoutOf(module: WasmModuleRead, out: Assembler): ModuleLayout {
@@ -155,8 +146,8 @@ function emitEntries(out: Assembler, module: WasmModuleRead, layout: ModuleLayou
   return entries;
 }
 
-/** Emits functions, each behind those that it calls; the bytes of stack that each needs with those. */
-function emitFunctions(out: Assembler, functions: readonly SsaFunction[], layout: ModuleLayout, features: Features): Map<number, number> {
+/** Emits functions, each behind those that it calls; the most bytes of stack that one of them needs with those. */
+function emitFunctions(out: Assembler, functions: readonly SsaFunction[], layout: ModuleLayout, features: Features): number {
   const depths = new Map<number, number>();
   const vector = Array.from({ length: features.avx512 ? 32 : 16 }, (_, i) => i);
   for (const fn of functions) {
@@ -164,18 +155,15 @@ function emitFunctions(out: Assembler, functions: readonly SsaFunction[], layout
     out.align(32);
     out.bind((layout.functions[fn.index] as LocalLayout).label);
     emitFunction(out, allocated);
-    const below = fn.blocks.flatMap(({ insts }) => insts.map(({ op, index }) => (op === 'call' ? (depths.get(index!) ?? 0) : 0)));
+    const below = [...calleesOf(fn)].map((index) => depths.get(index) ?? 0);
     // The return address is on the stack, too.
-    depths.set(fn.index, allocated.frameBytes + 8 + below.reduce((a, b) => Math.max(a, b), 0));
+    depths.set(fn.index, allocated.frameBytes + 8 + Math.max(0, ...below));
   }
-  return depths;
+  return Math.max(0, ...depths.values());
 }
 
 function importsOf(module: WasmModuleRead, functions: readonly SsaFunction[]): NativeImport[] {
-  const used = new Set<number>();
-  for (const { blocks } of functions)
-    for (const { insts } of blocks)
-      for (const { op, index } of insts) if (op === 'call' && index! < module.importedFunctions) used.add(index!);
+  const used = new Set(functions.flatMap((fn) => [...calleesOf(fn)]));
   return module.imports
     .filter(({ kind }) => kind === 'func')
     .map(({ name }, i) => ({ name, ...module.functions[i]!, isUsed: used.has(i) }));

@@ -25,6 +25,9 @@ export function constant(code: Code, type: NumberType, value: number | bigint): 
   else code.f64(new BigUint64Array(Float64Array.of(value as number).buffer)[0]!);
 }
 
+/** Whether there is a function with operand `i` of a name as the constant number `k`: a third of them, so that the spec is quick. */
+const isWritten = (name: string, i: number, k: number): boolean => (name.length + i + k) % 3 === 0;
+
 /** A module with a global for each operand, and functions `run` and, for each value of the operand `fixed`, one with that constant. */
 function moduleOf(name: string, { params, result }: OpSignature): Uint8Array {
   const module = newModule();
@@ -41,7 +44,8 @@ function moduleOf(name: string, { params, result }: OpSignature): Uint8Array {
     code.at('global.set', target);
   };
   write('run', -1, 0);
-  for (const i of params.keys()) for (const [k, value] of operands[params[i] as NumberType].entries()) write(`run ${i} ${k}`, i, value);
+  for (const i of params.keys())
+    for (const [k, value] of operands[params[i] as NumberType].entries()) if (isWritten(name, i, k)) write(`run ${i} ${k}`, i, value);
   return module.finish();
 }
 
@@ -63,8 +67,8 @@ function check(name: string, params: readonly NumberType[], native: Exports, was
     for (const [l, b] of (second ? operands[second] : [undefined]).entries()) {
       const values = b === undefined ? [a] : [a, b];
       compare('run', values);
-      compare(`run 0 ${k}`, values);
-      if (b !== undefined) compare(`run 1 ${l}`, values);
+      if (isWritten(name, 0, k)) compare(`run 0 ${k}`, values);
+      if (b !== undefined && isWritten(name, 1, l)) compare(`run 1 ${l}`, values);
     }
 }
 
