@@ -21,6 +21,7 @@ export function inlineCalls(functions: ReadonlyMap<number, SsaFunction>, module:
   for (const fn of functions.values()) for (const callee of calleesOf(fn)) calls.set(callee, (calls.get(callee) ?? 0) + 1);
   const exported = new Set(module.exports.filter(({ kind }) => kind === 'func').map(({ index }) => index));
   const sizes = new Map<number, number>();
+  const done = new Set<number>();
   const isInlined = (callee: number): boolean => {
     const size = sizes.get(callee);
     if (size === undefined) return false;
@@ -33,7 +34,9 @@ export function inlineCalls(functions: ReadonlyMap<number, SsaFunction>, module:
     const fn = functions.get(index)!;
     inlineInto(fn, (callee) => (isInlined(callee) ? { fn: functions.get(callee)!, size: sizes.get(callee)! } : undefined));
     simplify(fn);
-    sizes.set(index, sizeOf(fn));
+    done.add(index);
+    // What calls a function of which it is a part stays a function.
+    if (calleesOf(fn).every((callee) => callee !== index && (done.has(callee) || !functions.has(callee)))) sizes.set(index, sizeOf(fn));
   }
 }
 
