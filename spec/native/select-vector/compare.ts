@@ -41,7 +41,7 @@ export interface Builder {
 const typeOfResult = (name: string): ValueType =>
   /any_true|all_true|bitmask|i(8x16|16x8|32x4)\.extract/.test(name)
     ? 'i32'
-    : name.includes('extract_lane')
+    : /extract_lane|^[if]\d\d\.load/.test(name)
       ? (name.slice(0, 3) as ValueType)
       : 'v128';
 
@@ -83,7 +83,7 @@ export function build(
 }
 
 /** Bytes of an access for each part, 0 for loads of one element for all lanes. */
-const partBytes = (op: string): number => (/splat/.test(op) ? 0 : /load\d+x/.test(op) ? 8 : 16);
+const partBytes = (op: string): number => (/splat|^[if]\d\d\.load/.test(op) ? 0 : /load\d+x/.test(op) ? 8 : 16);
 
 const [dataAt, outputAt, constantsAt] = [16384, 8192, 32768];
 

@@ -1,7 +1,7 @@
 /** Constant counts, shuffles of every kind, constants as operands, and loads that their users do: the results are those of WebAssembly. */
 import { suite } from 'uvu';
 import { processorFeatures } from '../../../src/ffi/native/processor.ts';
-import { build, type Case, compareAll } from './compare.ts';
+import { type Builder, build, type Case, compareAll } from './compare.ts';
 import { newRandom, type Random } from './random.ts';
 
 const test = suite('native/select-vector/constants');
@@ -122,7 +122,12 @@ check('swizzles by constants, splats of constants, minima and maxima with consta
 });
 
 check('loads that their users do', () => {
-  const loads = ['v128.load', 'v128.load32_splat', 'v128.load64_splat', 'v128.load32x2_s'];
+  const loads = ['v128.load', 'v128.load32_splat', 'v128.load64_splat', 'v128.load32x2_s', 'i32', 'i64', 'f32', 'f64'];
+  /** A load, or the splat of a load of a scalar. */
+  const loadOf = (b: Builder, load: string, address: number): number =>
+    load.startsWith('v128')
+      ? b.op(load, [address], { offset: 9 })
+      : b.op(`${load}x${128 / Number(load.slice(1))}.splat`, [b.op(`${load}.load`, [address])]);
   const users = [
     'i32x4.add',
     'i64x2.add',
@@ -142,7 +147,7 @@ check('loads that their users do', () => {
       [true, false].map((isFirst) =>
         build(`${user} of ${load}${isFirst ? ' first' : ''}`, (b) => {
           const [address, input] = [b.input('address'), b.input('i32')];
-          const loaded = b.op(load, [address], { offset: 9 });
+          const loaded = loadOf(b, load, address);
           return b.op(user, user.endsWith('abs') ? [loaded] : isFirst ? [loaded, input] : [input, loaded]);
         }),
       ),
@@ -154,7 +159,7 @@ check('loads that their users do', () => {
         cases.push(
           build(`${op} of three with ${load} as number ${place}`, (b) => {
             const [address, x, y] = [b.input('address'), b.input('i32'), b.input('i32')];
-            const loaded = b.op(load, [address]);
+            const loaded = loadOf(b, load, address);
             const args = [x, y];
             args.splice(place, 0, loaded);
             return op === 'v128.xor' ? b.op(op, [b.op(op, [args[0]!, args[1]!]), args[2]!]) : b.op(op, args);

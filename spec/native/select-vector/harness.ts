@@ -81,7 +81,7 @@ function select(fn: Straight, features: Features): { insts: MachineInst[]; regis
     }),
     memoryOf(value) {
       const inst = definitions.get(value);
-      return inst?.op.startsWith('v128.load') && s.useCount(value) === 1 ? { inst, address: s.address(inst) } : undefined;
+      return inst?.op.includes('.load') && s.useCount(value) === 1 ? { inst, address: s.address(inst) } : undefined;
     },
     trap: () => ({ id: 0 }),
   };

@@ -3,7 +3,7 @@ import { bytesOfType, type Inst } from '../../ssa/types.ts';
 import { type GeneralOperand, general, immediate, type Operand, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { scalarMultiplyAdd } from './fused.ts';
-import { custom, defineConstant, lanesOf, resultOf, widthOf } from './steps.ts';
+import { custom, defineConstant, lanesOf, resultOf, splatLoadOf, widthOf } from './steps.ts';
 
 type Lane = 1 | 2 | 4 | 8;
 const suffix = { 1: 'b', 2: 'w', 4: 'd', 8: 'q' } as const;
@@ -28,8 +28,13 @@ export const splat: Rule = (s, inst) => {
   const bytes = widthOf(s, inst.result!);
   const bits = constantBits(s, inst);
   if (bits !== undefined) return defineConstant(s, resultOf(s, inst), bytes, lanesOf(BigInt.asUintN(8 * lane, bits), lane));
-  const mnemonic = isFloat ? (lane === 4 ? 'vbroadcastss' : bytes === 16 ? 'vmovddup' : 'vbroadcastsd') : `vpbroadcast${suffix[lane]}`;
   const def = resultOf(s, inst);
+  const mnemonic = isFloat ? (lane === 4 ? 'vbroadcastss' : bytes === 16 ? 'vmovddup' : 'vbroadcastsd') : `vpbroadcast${suffix[lane]}`;
+  const address = splatLoadOf(s, inst);
+  if (address)
+    return custom(s, { def, uses: address.uses }, (out, places) =>
+      out.emit(mnemonic, vector(places.def, bytes), address.operand(places, 0)),
+    );
   const uses = [s.register(inst.args[0]!)];
   if (isFloat)
     return custom(s, { def, uses, inMemory: 0 }, (out, places, operand) => out.emit(mnemonic, vector(places.def, bytes), operand(0, 16)));

@@ -210,18 +210,41 @@ export const sourceOf = (s: Selection, value: Value): Register | Pattern => patt
 
 /** Bytes of the elements that loads read for all lanes. */
 const splatLoads: Readonly<Record<string, 4 | 8>> = { 'v128.load32_splat': 4, 'v128.load64_splat': 8 };
+/** The same of loads of scalars, of which a splat is made. */
+const scalarLoads: Readonly<Record<string, readonly [bytes: 4 | 8, splat: string]>> = {
+  'f32.load': [4, 'f32x4.splat'],
+  'i32.load': [4, 'i32x4.splat'],
+  'f64.load': [8, 'f64x2.splat'],
+  'i64.load': [8, 'i64x2.splat'],
+};
+
+/** A load that an operand is, or that it is the splat of: its result, and the bytes of the element if it is one for all lanes. */
+function loadOf(s: Selection, value: Value): { readonly value: Value; readonly element: 4 | 8 | undefined } | undefined {
+  const inst = ownedBy(s, value);
+  if (!inst) return undefined;
+  if (inst.op === 'v128.load' || inst.op in splatLoads) return { value, element: splatLoads[inst.op] };
+  const scalar = inst.op.endsWith('.splat') ? ownedBy(s, inst.args[0]!) : undefined;
+  const [bytes, splat] = scalarLoads[scalar?.op ?? ''] ?? [];
+  return splat === inst.op ? { value: inst.args[0]!, element: bytes } : undefined;
+}
 
 /** Whether an operand is a load that its user may do as the last source of an instruction. */
 function isFoldable(s: Selection, value: Value, mnemonic: string): boolean {
-  const op = ownedBy(s, value)?.op;
-  if (op === undefined || !s.memoryOf) return false;
-  return op === 'v128.load' || (op in splatLoads && s.features.avx512 && broadcasting.get(mnemonic) === splatLoads[op]);
+  const load = loadOf(s, value);
+  return load !== undefined && (load.element === undefined || (s.features.avx512 && broadcasting.get(mnemonic) === load.element));
 }
 
 /** The last operand of an instruction: a constant, a load that has no other use, or a register. */
 export function lastSourceOf(s: Selection, value: Value, mnemonic: string): Source {
-  const found = isFoldable(s, value, mnemonic) ? s.memoryOf?.(value) : undefined;
-  return found ? { address: found.address, isBroadcast: found.inst.op in splatLoads } : sourceOf(s, value);
+  const load = isFoldable(s, value, mnemonic) ? loadOf(s, value)! : undefined;
+  const found = load && s.memoryOf(load.value);
+  return found ? { address: found.address, isBroadcast: load.element !== undefined } : sourceOf(s, value);
+}
+
+/** The memory that a splat of a scalar reads for all lanes, if nothing else uses the scalar. */
+export function splatLoadOf(s: Selection, splat: Inst): Address | undefined {
+  const scalar = ownedBy(s, splat.args[0]!);
+  return scalar && scalarLoads[scalar.op]?.[1] === splat.op ? s.memoryOf(splat.args[0]!)?.address : undefined;
 }
 
 /** All operands of an instruction. */
