@@ -40,6 +40,8 @@ export interface DeviceInfo {
    * times as fast if it rounds products and sums each.
    */
   readonly emulatesFma?: boolean;
+  /** On the CPU device: the bits of the vectors in which kernels run, 128 in WebAssembly and more as native code, which launches that take long become. */
+  readonly vectorBits?: 128 | 256 | 512;
   /** Further properties, by the names of `cudaDeviceProp` where CUDA has one. */
   readonly properties?: DeviceProperties;
 }

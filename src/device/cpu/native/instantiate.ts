@@ -13,6 +13,7 @@ const trapTexts: Readonly<Record<number, string>> = {
   4: 'Integer overflow',
   5: 'Out of bounds Trunc operation',
   6: 'Unaligned memory access',
+  8: 'Out of bounds memory access: the memory is too large for native code',
 };
 
 /** Offsets of what the context has of memory, and of the result of an entry. */
