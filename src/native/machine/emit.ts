@@ -91,7 +91,8 @@ class Emitter {
         out.emit('xchg', general(step.to), general(step.from));
         break;
       case 'store':
-        if (info.class === 'general') out.emit('mov', this.slot(step.slot), generalOf(step.from, info));
+        // The upper half of a register of 4 bytes is zero, and so in its slot.
+        if (info.class === 'general') out.emit('mov', this.slot(step.slot), general(step.from));
         else out.emit(vectorMove(info), this.slot(step.slot), vectorOf(step.from, info));
         break;
       case 'load':

@@ -1,6 +1,6 @@
 /** The places of one instruction's operands: loads what is in memory, moves what is in the way of fixed registers, and chooses places for temps and the result. */
 import { bug } from '../../base/bug.ts';
-import { placeOf } from './allocated.ts';
+import { placeOf, vectorPlaces } from './allocated.ts';
 import { dead, far } from './liveness.ts';
 import { bitOf, type ClassIndex, classIndex, classOfPlace, type Masks, type RegisterState } from './state.ts';
 import type { MachineEnd, MachineInst, Register } from './types.ts';
@@ -215,16 +215,19 @@ export class InstructionAllocator {
     return victim;
   }
 
-  /** Moves what lives on out of the places that the instruction destroys. */
+  /** Moves what lives on out of the places that the instruction destroys: what is used first gets the places that are left. */
   private clearDestroyed(registerClass: ClassIndex): void {
     const { state } = this;
     let rest = this.destroyed[registerClass] & state.all[registerClass] & ~state.free[registerClass];
+    const leaving: Register[] = [];
     while (rest !== 0) {
       const number = 31 - Math.clz32(rest);
       rest &= ~(1 << number);
-      const register = state.at[registerClass * 32 + number]!;
-      if (this.livesOn(register)) this.leave(register, registerClass);
+      const register = state.at[registerClass * vectorPlaces + number]!;
+      if (this.livesOn(register)) leaving.push(register);
     }
+    leaving.sort((a, b) => state.next[a]! - state.next[b]!);
+    for (const register of leaving) this.leave(register, registerClass);
   }
 
   private leave(register: Register, registerClass: ClassIndex): void {
