@@ -136,7 +136,7 @@ const layers: Record<string, readonly string[]> = {
     'index.ts',
   ],
   wasm: ['.', 'read', 'read/index.ts', 'text-instruction.ts', 'text.ts', 'index.ts'],
-  native: ['x64', 'machine', 'ssa', 'pack', 'select/types.ts', 'select/vector', 'select', '.', 'index.ts'],
+  native: ['x64', 'machine', 'ssa', 'checks', 'pack', 'select/types.ts', 'select/vector', 'select', '.', 'index.ts'],
   program: [
     'lower',
     'lower/index.ts',
