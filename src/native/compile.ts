@@ -2,6 +2,7 @@
 import { readWasm, type ValueType, type WasmModuleRead } from '../wasm/index.ts';
 import { calleesOf, callOrder } from './call-order.ts';
 import { emitEntry, emitExits, isEnterable } from './entry.ts';
+import { removeChecks } from './checks/index.ts';
 import { allocate, emitFunction } from './machine/index.ts';
 import { pack } from './pack/index.ts';
 import { select, unsupported } from './select/index.ts';
@@ -115,6 +116,7 @@ function functionsOf(module: WasmModuleRead, features: Features): SsaFunction[] 
   inlineCalls(functions, module);
   const order = callOrder(functions, roots)!.map((index) => functions.get(index)!);
   for (const fn of order) {
+    removeChecks(fn);
     pack(fn, features.avx512 ? 64 : 32);
     simplify(fn);
   }
