@@ -214,8 +214,9 @@ export function groupedFunction(random: () => number, { parts, spoiled }: Groupe
   /** A number that says whether any or all lanes are set, or which. */
   const test = (): Value => {
     const group = pick(groups);
-    const kind = below(4);
+    const kind = below(5);
     const chain = (values: readonly Value[], op: string, type: SsaType): Value => values.reduce((a, b) => add(op, [a, b], type));
+    if (kind === 4) return add('v128.any_true', [chain(group, pick(['v128.or', 'v128.or', 'v128.and']), 'v128')], 'i32');
     if (kind === 3) return add('i32x4.bitmask', [chain(group, pick(['v128.or', 'v128.and']), 'v128')], 'i32');
     if (kind === 0) return add('i32.eqz', [add('i32x4.bitmask', [chain(group, 'v128.or', 'v128')], 'i32')], 'i32');
     if (kind === 1)

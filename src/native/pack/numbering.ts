@@ -41,6 +41,8 @@ export interface Numbering {
   /** By block: the numbers of the flow edges that lead to it, and of those that leave it. */
   readonly into: readonly (readonly number[])[];
   readonly outOf: readonly (readonly number[])[];
+  /** By block: its immediate dominator. */
+  readonly immediate: Int32Array;
   /** Whether a block is on each way to another one, or is that block. */
   readonly dominates: (above: number, block: number) => boolean;
   /** The numbers that choose the edge of a switch. */
@@ -110,7 +112,7 @@ export function numberNodes(fn: SsaFunction): Numbering {
     firstInst,
     ...flow,
     switched,
-    dominates: dominatorsOf(fn.blocks).dominates,
+    ...dominatorsOf(fn.blocks),
     usesOf: (value) => uses[value] ?? [],
   };
 }

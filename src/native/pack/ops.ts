@@ -43,8 +43,11 @@ export function shapeOf({ op, lane, bytes, kind, offset }: Inst): string {
   return lane === undefined && kind === undefined ? op : `${op} ${lane} ${kind}`;
 }
 
-/** Processor instructions that a group saves for each member but one. Conversions of half a vector are better as `vector.widen`. */
-export const workOf = byName((op) => (/_low_|_high_/.test(op) ? 0.5 : 1));
+/**
+ * Processor instructions that a group saves for each member but one. Conversions of half a vector are better as `vector.widen`, and a load is cheaper
+ * than taking a part of a wide one.
+ */
+export const workOf = byName((op) => (/_low_|_high_/.test(op) || op === 'v128.load' ? 0.5 : 1));
 
 const isCommutative = /^[if]\d+x\d+\.(add|add_sat_[su]|mul|min(_[su])?|max(_[su])?|eq|ne|avgr_u|relaxed_madd)$|^v128\.(and|or|xor)$/;
 /** Whether the first two operands of an instruction may change places. */

@@ -6,12 +6,8 @@ import type { Value } from '../ssa/types.ts';
 import { workOf } from './ops.ts';
 import { argumentsOf, dissolve, livePacks, operandsOf, type Pack, type Packs, packOf, packOfAll } from './packs.ts';
 import { sourceOf } from './sources.ts';
+import { weightsOf } from './weights.ts';
 
-/** How much more often a loop runs than what is around it, and how much more seldom a rare block does. */
-const loopWeight = 8;
-const rareWeight = 1 / 64;
-/** Deeper loops weigh no more. */
-const maxDepth = 6;
 /** Times that all groups are tried, each time without those that did not win. */
 const maxSweeps = 4;
 
@@ -50,8 +46,8 @@ export function keepProfitable(packs: Packs): void {
 }
 
 function weigh(packs: Packs): Weighing {
-  const { fn, into, flows } = packs.numbering;
-  const weights = fn.blocks.map(({ loopDepth, isRare }) => loopWeight ** Math.min(loopDepth, maxDepth) * (isRare ? rareWeight : 1));
+  const { into, flows } = packs.numbering;
+  const weights = weightsOf(packs.numbering);
   const users: Pack[][] = packs.list.map(() => []);
   const needs: Pack[][] = packs.list.map(() => []);
   const operands = packs.list.map((pack) => {

@@ -21,7 +21,7 @@ export interface Reduction {
    * `any`: a number that is 0 if the bits of all lanes are; `all`: whether all bits are set; `bits`: all bits, and with them other numbers, by `or`.
    */
   readonly kind: 'any' | 'all' | 'bits';
-  /** The instruction that takes the bits of the lanes. */
+  /** The instruction that takes the bits of the lanes, or `v128.any_true`. */
   readonly bitmask: string;
   readonly vectors: readonly LaneBits[];
   readonly others: readonly Value[];
@@ -36,8 +36,8 @@ export interface Reductions {
 /** Terms of a sum; what has more is left as it is, so that sums of sums take linear time. */
 const maxTerms = 64;
 
-/** The lanes of the vectors that an instruction takes the bits of. */
-export const lanesOf = (bitmask: string): number => Number(/x(\d+)/.exec(bitmask)![1]);
+/** Bits for each vector in the result of an instruction that takes those of lanes, or that tests all. */
+export const lanesOf = (bitmask: string): number => (bitmask === 'v128.any_true' ? 1 : Number(/x(\d+)/.exec(bitmask)![1]));
 
 /** Finds the reductions of a function. */
 export function reductionsOf(numbering: Numbering): Reductions {
@@ -46,7 +46,7 @@ export function reductionsOf(numbering: Numbering): Reductions {
   const isOr = (value: Value): boolean => numbering.insts[numbering.nodeOf[value]!]?.op === 'i32.or';
   for (const [node, inst] of numbering.insts.entries()) {
     if (!inst) continue;
-    if (inst.op.endsWith('.bitmask')) addTest(numbering, node, inst, byRoot, absorbed);
+    if (inst.op.endsWith('.bitmask') || inst.op === 'v128.any_true') addTest(numbering, node, inst, byRoot, absorbed);
     else if (inst.op === 'i32.or' && numbering.usesOf(inst.result!).every((use) => use.node < 0 || !isOr(numbering.values[use.node]!)))
       addBits(numbering, node, inst, byRoot, absorbed);
   }
@@ -90,10 +90,11 @@ function addTest(
     for (const each of nodes) absorbed[each] = 1;
   };
   if (combined === 'v128.or') {
-    if (!usesOf(result!).every((use) => isTruth(numbering, result!, use.node))) return;
+    if (bitmask !== 'v128.any_true' && !usesOf(result!).every((use) => isTruth(numbering, result!, use.node))) return;
     byRoot.set(node, { root: node, kind: 'any', bitmask, vectors, others: [] });
     return absorb([...tree.nodes, node]);
   }
+  if (bitmask === 'v128.any_true') return;
   const all = BigInt(2 ** lanesOf(bitmask) - 1);
   for (const use of usesOf(result!)) {
     const user = insts[use.node];
