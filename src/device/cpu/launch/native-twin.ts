@@ -51,12 +51,17 @@ export class NativeTwin {
     return this.isPossible && this.#own.ms >= this.expectedMs;
   }
 
-  /** The code, compiled at the first call; undefined where there is none. */
-  code(): CompiledKernel | undefined {
-    if (this.#state === 'unmade') {
-      this.#code = this.isPossible ? this.#make() : undefined;
-      this.#state = this.#code ? 'made' : 'none';
+  /** The code, compiled at the first call; undefined where there is none, also where the compiler throws, unless it is wanted in any case. */
+  code(isWanted = false): CompiledKernel | undefined {
+    if (this.#state !== 'unmade') return this.#code;
+    this.#state = 'none';
+    if (!canRunNative()) return undefined;
+    try {
+      this.#code = this.#make();
+    } catch (error) {
+      if (isWanted) throw error;
     }
+    if (this.#code) this.#state = 'made';
     return this.#code;
   }
 
@@ -84,5 +89,5 @@ export class NativeTwin {
 export function chosenCode(code: CompiledKernel, mode: NativeMode): CompiledKernel {
   const { twin } = code;
   if (!twin || mode === 'never' || (mode === 'auto' && !twin.isDue)) return code;
-  return twin.code() ?? code;
+  return twin.code(mode === 'always') ?? code;
 }
