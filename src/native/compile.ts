@@ -1,8 +1,8 @@
 /** A module of WebAssembly as machine code of x86-64, through all steps. */
 import { readWasm, type ValueType, type WasmModuleRead } from '../wasm/index.ts';
 import { calleesOf, callOrder } from './call-order.ts';
-import { emitEntry, emitExits, isEnterable } from './entry.ts';
 import { removeChecks } from './checks/index.ts';
+import { emitEntry, emitExits, isEnterable } from './entry.ts';
 import { allocate, emitFunction } from './machine/index.ts';
 import { pack } from './pack/index.ts';
 import { select, unsupported } from './select/index.ts';
