@@ -4,7 +4,7 @@ import type { Inst, Value } from '../../ssa/types.ts';
 import { mask, type Operand, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { binaryLogic, bitselect as bitselectOfBits } from './logic.ts';
-import { combinedMasks, comparisonOf, type Lane, type MaskPlan, planMask, suffixOf } from './masks.ts';
+import { combinedMasks, comparisonOf, complementOf, type Lane, type MaskPlan, planMask, suffixOf } from './masks.ts';
 import {
   commuted,
   constantRegister,
@@ -17,6 +17,7 @@ import {
   repeated,
   resultOf,
   sourceOf,
+  stepTo,
   type Width,
   widthOf,
 } from './steps.ts';
@@ -74,18 +75,40 @@ function planFor(s: Selection, inst: Inst, value: Value, isInverted: boolean): M
   return widthOf(s, inst.result!) === 64 || isUnsigned ? planMask(s, value, isInverted) : undefined;
 }
 
+/** `bitselect` by a mask of lanes with AVX2: bytes of the second operand where the mask is set. */
+function blendAvx2(s: Selection, inst: Inst): void {
+  const [a, b, selector] = inst.args as [Value, Value, Value];
+  const bytes = widthOf(s, inst.result!);
+  const complement = complementOf(s, selector);
+  const [taken, other] = complement === undefined ? [a, b] : [b, a];
+  const uses = [s.register(other), s.register(taken), complement ?? s.register(selector)];
+  const mayBeMemory = uses[1] !== uses[0] && uses[1] !== uses[2];
+  custom(s, { def: resultOf(s, inst), uses, ...(mayBeMemory ? { inMemory: 1 } : {}) }, (out, { def }, operand) =>
+    out.emit('vpblendvb', vector(def, bytes), operand(0, bytes), operand(1, bytes), operand(2, bytes)),
+  );
+}
+
+/** `and` and `andnot` with the complement of an operand (AVX2). */
+function andComplement(s: Selection, inst: Inst): boolean {
+  const [a, b] = inst.args as [Value, Value];
+  const isComplement = inst.op === 'v128.andnot';
+  const [to, bytes] = [resultOf(s, inst), widthOf(s, inst.result!)];
+  const second = complementOf(s, b);
+  if (second !== undefined) {
+    stepTo(s, to, isComplement ? 'vpand' : 'vpandn', bytes, [second, sourceOf(s, a)]);
+    return true;
+  }
+  const first = isComplement ? undefined : complementOf(s, a);
+  if (first === undefined) return false;
+  stepTo(s, to, 'vpandn', bytes, [first, sourceOf(s, b)]);
+  return true;
+}
+
 /** The bits of the first operand where the third one has a 1, else those of the second. */
 export const bitselect: Rule = (s, inst) => {
   const [a, b, selector] = inst.args as [Value, Value, Value];
   const bytes = widthOf(s, inst.result!);
-  if (!s.features.avx512) {
-    if (!isMask(s, selector)) return bitselectOfBits(s, inst);
-    const uses = [s.register(b), s.register(a), s.register(selector)];
-    const mayBeMemory = uses[1] !== uses[0] && uses[1] !== uses[2];
-    return custom(s, { def: resultOf(s, inst), uses, ...(mayBeMemory ? { inMemory: 1 } : {}) }, (out, { def }, operand) =>
-      out.emit('vpblendvb', vector(def, bytes), operand(0, bytes), operand(1, bytes), operand(2, bytes)),
-    );
-  }
+  if (!s.features.avx512) return isMask(s, selector) ? blendAvx2(s, inst) : bitselectOfBits(s, inst);
   const [first, second] = [sourceLazily(s, a), sourceLazily(s, b)];
   const isSwapped = first === 'zeros' || (second === 'pattern' && first === 'register');
   const plan = planFor(s, inst, selector, isSwapped);
@@ -131,7 +154,7 @@ function maskedAnd(s: Selection, inst: Inst): boolean {
 
 /** `and`, and `andnot`, whose second operand is complemented. */
 export const and: Rule = (s, inst) => {
-  if (combinedMasks(s, inst)) return;
+  if (combinedMasks(s, inst) || andComplement(s, inst)) return;
   const [a, b] = inst.args as [Value, Value];
   const isComplement = inst.op === 'v128.andnot';
   const plan = planFor(s, inst, b, isComplement);

@@ -49,7 +49,7 @@ const shiftName = /^i(32|64)x\d\.(shl|shr_u)$/;
 
 /** The rotate that an `or`, `xor` or `add` of two shifts is. */
 export function rotateOf(s: Selection, inst: Inst): Rotate | undefined {
-  if (!s.features.avx512 || !/^v128\.x?or$/.test(inst.op)) return undefined;
+  if (!/^v128\.x?or$/.test(inst.op)) return undefined;
   const shifts = inst.args.map((arg) => ownedBy(s, arg));
   const [a, b] = shifts.map((shift) => (shift ? shiftName.exec(shift.op) : null));
   if (!a || !b || a[1] !== b[1] || a[2] === b[2]) return undefined;
@@ -57,7 +57,7 @@ export function rotateOf(s: Selection, inst: Inst): Rotate | undefined {
   const counts = shifts.map((shift) => s.constant(shift!.args[1]!));
   if (shifts[0]!.args[0] !== shifts[1]!.args[0] || counts[0] === undefined || counts[1] === undefined) return undefined;
   const [first, second] = counts.map((count) => Number(count! & BigInt(lane - 1))) as [number, number];
-  if (first + second !== lane) return undefined;
+  if (first + second !== lane || !(s.features.avx512 || first % 8 === 0)) return undefined;
   return { value: shifts[0]!.args[0]!, count: a[2] === 'shl' ? first : second, lane };
 }
 
@@ -131,13 +131,19 @@ function addPlain(s: Selection, inst: Inst): void {
   stepTo(s, resultOf(s, inst), mnemonic, widthOf(s, inst.result!), sourcesOf(s, args, mnemonic));
 }
 
+/** AVX2 rotates whole bytes only, by a shuffle. */
+function addRotate(s: Selection, inst: Inst, { value, count, lane }: Rotate): void {
+  const [to, bytes] = [resultOf(s, inst), widthOf(s, inst.result!)];
+  if (s.features.avx512) return stepTo(s, to, lane === 32 ? 'vprold' : 'vprolq', bytes, [s.register(value)], { immediate: count });
+  const size = lane / 8;
+  const order = Array.from({ length: 16 }, (_, i) => (i & ~(size - 1)) + ((i - count / 8 + size) & (size - 1)));
+  stepTo(s, to, 'vpshufb', bytes, [s.register(value), { pattern: order }]);
+}
+
 /** A binary operation, or all the operations that end in it. */
 export const binaryLogic: Rule = (s, inst) => {
   const rotate = rotateOf(s, inst);
-  if (rotate)
-    return stepTo(s, resultOf(s, inst), rotate.lane === 32 ? 'vprold' : 'vprolq', widthOf(s, inst.result!), [s.register(rotate.value)], {
-      immediate: rotate.count,
-    });
+  if (rotate) return addRotate(s, inst, rotate);
   if (!s.features.avx512) return addPlain(s, inst);
   const tree = treeOf(s, inst);
   const isPlain = leavesOf(tree).length === 2 && inst.args[0] !== inst.args[1] && !inst.args.some((arg) => isConstantBit(s, arg));

@@ -201,6 +201,29 @@ function compareAvx2(
   inverted((result) => equal(result, bound(), a));
 }
 
+const inverse = { eq: 'ne', ne: 'eq', lt: 'ge', ge: 'lt', gt: 'le', le: 'gt' } as const;
+
+/**
+ * The complement of an operand with AVX2, if that takes fewer instructions than the operand itself and nothing else uses it: of a complement, and of
+ * comparisons of integers that are complements of others.
+ */
+export function complementOf(s: Selection, value: Value): Register | undefined {
+  const inst = s.features.avx512 ? undefined : ownedBy(s, value);
+  if (!inst) return undefined;
+  if (inst.op === 'v128.not') return s.register(inst.args[0]!);
+  const comparison = comparisonOf(inst.op);
+  if (!comparison || comparison.kind === 'float') return undefined;
+  const { relation, kind, lane } = comparison;
+  const isUnsignedOrder = kind === 'unsigned' && (relation === 'gt' || relation === 'lt');
+  const isLongOrder = lane === 8 && (relation === 'le' || relation === 'ge');
+  if (relation !== 'ne' && !isUnsignedOrder && !isLongOrder) return undefined;
+  const bytes = widthOf(s, value);
+  const to = s.fresh('vector', bytes);
+  const sources = inst.args.map((arg) => sourceOf(s, arg)) as [Source, Source];
+  compareAvx2(s, to, { ...comparison, relation: inverse[relation] }, sources, bytes);
+  return to;
+}
+
 /** The instruction of VEX that is a comparison of vectors, or the complement of it, if VEX has one. */
 function vexForm({ relation, kind, lane }: Comparison): { mnemonic: string; isSwapped: boolean; isInverted: boolean } | undefined {
   if (relation === 'eq' || relation === 'ne')

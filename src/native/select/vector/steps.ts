@@ -237,14 +237,14 @@ function isFoldable(s: Selection, value: Value, mnemonic: string): boolean {
 /** The last operand of an instruction: a constant, a load that has no other use, or a register. */
 export function lastSourceOf(s: Selection, value: Value, mnemonic: string): Source {
   const load = isFoldable(s, value, mnemonic) ? loadOf(s, value)! : undefined;
-  const found = load && s.memoryOf(load.value);
+  const found = load && s.memoryOf?.(load.value);
   return found ? { address: found.address, isBroadcast: load.element !== undefined } : sourceOf(s, value);
 }
 
 /** The memory that a splat of a scalar reads for all lanes, if nothing else uses the scalar. */
 export function splatLoadOf(s: Selection, splat: Inst): Address | undefined {
   const scalar = ownedBy(s, splat.args[0]!);
-  return scalar && scalarLoads[scalar.op]?.[1] === splat.op ? s.memoryOf(splat.args[0]!)?.address : undefined;
+  return scalar && scalarLoads[scalar.op]?.[1] === splat.op ? s.memoryOf?.(splat.args[0]!)?.address : undefined;
 }
 
 /** All operands of an instruction. */
