@@ -67,6 +67,25 @@ test('addresses at constant distances share their sum', () => {
   );
 });
 
+test('a constant goes through shifts and products', () => {
+  const fn = simplified(['i32', 'i32'], ['i32'], (code) => {
+    get(code, 0);
+    code.i32(3);
+    code.op('i32.sub');
+    code.i32(4);
+    code.op('i32.shl');
+    get(code, 1);
+    code.i32(5);
+    code.op('i32.add');
+    code.i32(12);
+    code.op('i32.mul');
+    code.op('i32.sub');
+  });
+  // (x - 3) * 16 - (y + 5) * 12
+  assert.equal(opsOf(fn), ['i32.shl', 'i32.mul', 'i32.sub', 'i32.add']);
+  assert.match(printSsa(fn), `const 0x${(-(3 * 16 + 5 * 12) >>> 0).toString(16)}`);
+});
+
 test('equal loads are one until memory changes there', () => {
   const load = (code: Code, offset: number): void => {
     get(code, 0);

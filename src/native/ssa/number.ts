@@ -5,9 +5,10 @@
 import { bug } from '../../base/bug.ts';
 import { type Constants, newConstants } from './constants.ts';
 import { dominatorsOf, type Loops, loopsOf, predecessors, reversePostorder } from './flow.ts';
+import { type Computation, computationOf, type KnownResults, newKnownResults } from './known.ts';
 import { mapEndUses, newReplacements, type Replacements } from './params.ts';
 import type { Rewriter } from './rewriter.ts';
-import { conditionOf, isCommutative, simplerForm } from './rules.ts';
+import { conditionOf, simplerForm } from './rules.ts';
 import { effectOf, signatureOf } from './signature.ts';
 import { type Block, bytesOfType, type Edge, type End, type Inst, type SsaFunction, type Value } from './types.ts';
 
@@ -19,7 +20,7 @@ interface Numbering {
   readonly definitions: (Inst | undefined)[];
   /** The block that defines each value; the entry for constants. */
   readonly homes: number[];
-  readonly known: Map<string, Value>;
+  readonly known: KnownResults;
   readonly dominates: (above: number, block: number) => boolean;
   /** Versions of memory and, behind it, of globals, in the current block. */
   versions: Int32Array;
@@ -35,7 +36,7 @@ interface Numbering {
 
 /** An access of memory whose value is known. */
 interface Access {
-  readonly key: string;
+  readonly load: Computation;
   readonly value: Value;
   /** The value from which its address is a constant distance, modulo 2^32. */
   readonly root: Value;
@@ -95,7 +96,7 @@ function newNumbering(fn: SsaFunction, dominates: Numbering['dominates']): Numbe
     replaced: newReplacements(),
     definitions,
     homes,
-    known: new Map(),
+    known: newKnownResults(),
     dominates,
     versions: new Int32Array(0),
     nextVersion: 1,
@@ -171,17 +172,18 @@ function keep(n: Numbering, inst: Inst | undefined): void {
 /** The instruction in its simplest form; undefined where its result is another value. */
 function numberInst(n: Numbering, given: Inst): Inst | undefined {
   for (let i = 0; i < given.args.length; i++) given.args[i] = n.replaced.of(given.args[i]!);
-  if (given.op.endsWith('.const')) return replace(n, given, n.constants.of(given));
+  if (effectOf(given.op) === 'constant') return replace(n, given, n.constants.of(given));
   let inst = given;
   for (let simpler = simplerForm(n.rewriter, inst); simpler; simpler = simplerForm(n.rewriter, inst)) {
     if ('value' in simpler) return replace(n, given, simpler.value);
     inst = { ...simpler.inst, args: [...simpler.inst.args], result: given.result };
   }
-  const key = keyOf(n, inst);
-  if (key === undefined) return inst;
-  const known = n.known.get(key);
+  const computation = computationIn(n, inst);
+  if (computation === undefined) return inst;
+  const known = n.known.get(computation);
   if (known !== undefined && n.dominates(n.homes[known]!, n.block)) return replace(n, given, known);
-  n.known.set(key, inst.result!);
+  n.known.set(computation, inst.result!);
+  if (computation.version > 0 && inst.op !== 'global.get') noteAccess(n, inst, computation, inst.result!);
   return inst;
 }
 
@@ -190,25 +192,28 @@ function replace(n: Numbering, { result }: Inst, by: Value): undefined {
   return undefined;
 }
 
-/** What makes an instruction equal to another one; undefined for one that has to be done. */
-function keyOf(n: Numbering, inst: Inst): string | undefined {
+/** What an instruction computes; undefined for one that has to be done, whose effect is noted. Versions count from 1. */
+function computationIn(n: Numbering, inst: Inst): Computation | undefined {
   const { op, args, index, result } = inst;
   switch (effectOf(op)) {
     case 'pure':
     case 'trap':
-      return pureKey(n, inst);
+      return computationOf(inst, n.fn.types[result!]!, 0);
     case 'load':
-      return loadKey(n, inst);
+      return computationOf(inst, n.fn.types[result!]!, n.versions[0]!);
     case 'global.get':
-      return `global ${index} ${n.versions[index! + 1]}`;
+      return computationOf(inst, n.fn.types[result!]!, n.versions[index! + 1]!);
     case 'store':
       noteStore(n, inst);
       return undefined;
-    case 'global.set':
+    case 'global.set': {
+      const [value] = args;
       n.versions = n.versions.slice();
       n.versions[index! + 1] = n.nextVersion++;
-      n.known.set(`global ${index} ${n.versions[index! + 1]}`, args[0]!);
+      const read = { op: 'global.get', args: [], result: value!, index: index! };
+      n.known.set(computationOf(read, n.fn.types[value!]!, n.versions[index! + 1]!), value!);
       return undefined;
+    }
     case 'call':
       n.recent = [];
       n.versions = n.versions.map(() => n.nextVersion++);
@@ -226,24 +231,18 @@ const loadOfStore: Readonly<Record<string, string>> = {
   'v128.store': 'v128.load',
 };
 
-function loadKey(n: Numbering, inst: Inst): string {
-  const key = pureKey(n, inst);
-  const versioned = `${n.versions[0]} ${key}`;
-  if (!n.known.has(versioned)) noteAccess(n, inst, key, inst.result!, inst.result!);
-  return versioned;
-}
-
-function noteAccess(n: Numbering, inst: Inst, key: string, value: Value, typed: Value): void {
-  if (n.recent.length < maxRecent) n.recent.push({ key, value, ...placeOf(n, inst, typed) });
+/** Notes a value that is in memory: what an access has read or stored. */
+function noteAccess(n: Numbering, access: Inst, load: Computation, value: Value): void {
+  if (n.recent.length < maxRecent) n.recent.push({ load, value, ...placeOf(n, access, value) });
 }
 
 /** Where an access is, and the bytes from there on that it accesses at most. */
-function placeOf({ rewriter, fn }: Numbering, { args, offset }: Inst, typed: Value): Pick<Access, 'root' | 'from' | 'bytes'> {
+function placeOf({ rewriter, fn }: Numbering, { args, offset }: Inst, value: Value): Pick<Access, 'root' | 'from' | 'bytes'> {
   const address = args[0]!;
   const added = rewriter.definition(address);
   const c = added?.op === 'i32.add' ? rewriter.bits(added.args[1]!) : undefined;
   const [root, distance] = c === undefined ? [address, 0] : [added!.args[0]!, Number(c)];
-  return { root, from: (distance + offset!) % 2 ** 32, bytes: bytesOfType(fn.types[typed]!) };
+  return { root, from: (distance + offset!) % 2 ** 32, bytes: bytesOfType(fn.types[value]!) };
 }
 
 /**
@@ -263,20 +262,13 @@ function noteStore(n: Numbering, inst: Inst): void {
   n.recent = n.recent.filter(
     (each) => each.root === root && (each.from - from + 2 ** 32) % 2 ** 32 >= bytes && (from - each.from + 2 ** 32) % 2 ** 32 >= each.bytes,
   );
-  for (const { key, value } of n.recent) n.known.set(`${n.versions[0]} ${key}`, value);
-  const load = loadOfStore[op];
-  if (!load) return;
-  const key = pureKey(n, { ...inst, op: load, args: [args[0]!], result: stored });
-  n.known.set(`${n.versions[0]} ${key}`, stored);
-  noteAccess(n, inst, key, stored, stored);
-}
-
-function pureKey({ fn }: Numbering, { op, args, result, offset, lane, bytes, words, kind }: Inst): string {
-  const [a, b] = args;
-  const operands = isCommutative(op) && a! > b! ? `${b},${a}` : args.join();
-  const immediates = bytes || words || kind ? `${bytes ?? ''};${words ?? ''};${kind ?? ''}` : '';
-  // Equal operands make results of several widths: a splat of one scalar.
-  return `${op} ${fn.types[result!]} ${operands} ${offset ?? ''} ${lane ?? ''} ${immediates}`;
+  n.recent = n.recent.map((each) => ({ ...each, load: { ...each.load, version: n.versions[0]! } }));
+  for (const { load, value } of n.recent) n.known.set(load, value);
+  const read = loadOfStore[op];
+  if (!read) return;
+  const load = computationOf({ ...inst, op: read, args: [args[0]!], result: stored }, n.fn.types[stored]!, n.versions[0]!);
+  n.known.set(load, stored);
+  noteAccess(n, inst, load, stored);
 }
 
 const isSameEdge = (a: Edge, b: Edge): boolean => a.block === b.block && a.args.every((arg, i) => arg === b.args[i]);

@@ -4,14 +4,12 @@
  */
 import { foldNumbers } from './fold.ts';
 import type { Rewriter, Rule, Simpler } from './rewriter.ts';
+import { isCommutative, signatureOf } from './signature.ts';
 import type { Inst, SsaType, Value } from './types.ts';
 import { vectorRules } from './vector-rules.ts';
 
 const value = (of: Value): Simpler => ({ value: of });
 const inst = (op: string, ...args: Value[]): Simpler => ({ inst: { op, args } });
-
-/** Operations whose operands may change places. */
-export const isCommutative = (op: string): boolean => /^i(32|64)\.(add|mul|and|or|xor|eq|ne)$/.test(op);
 
 const widthOf = (op: string): number => Number(op.slice(1, 3));
 const typeOf = (op: string): SsaType => op.slice(0, 3) as SsaType;
@@ -182,45 +180,65 @@ const undo =
     return of && others.includes(of.op) ? value(of.args[0]!) : undefined;
   };
 
-const rules: Readonly<Record<string, Rule>> = {
-  ...Object.fromEntries(
-    ['i32', 'i64'].flatMap((type): [string, Rule][] => [
-      [`${type}.add`, add],
-      [`${type}.sub`, subtract],
-      [`${type}.mul`, multiply],
-      [`${type}.div_u`, divide(false)],
-      [`${type}.rem_u`, divide(true)],
-      [`${type}.and`, and],
-      [`${type}.or`, or],
-      [`${type}.xor`, exclusiveOr],
-      ...['shl', 'shr_u', 'shr_s', 'rotl', 'rotr'].map((op): [string, Rule] => [`${type}.${op}`, shift]),
-      ...Object.keys(opposite).map((op): [string, Rule] => [`${type}.${op}`, compare]),
-      [`${type}.eqz`, isZero],
-    ]),
-  ),
-  select,
-  'i32.wrap_i64': undo('i64.extend_i32_u', 'i64.extend_i32_s'),
-  'i32.reinterpret_f32': undo('f32.reinterpret_i32'),
-  'f32.reinterpret_i32': undo('i32.reinterpret_f32'),
-  'i64.reinterpret_f64': undo('f64.reinterpret_i64'),
-  'f64.reinterpret_i64': undo('i64.reinterpret_f64'),
-  ...vectorRules,
-};
+const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>(
+  Object.entries({
+    ...Object.fromEntries(
+      ['i32', 'i64'].flatMap((type): [string, Rule][] => [
+        [`${type}.add`, add],
+        [`${type}.sub`, subtract],
+        [`${type}.mul`, multiply],
+        [`${type}.div_u`, divide(false)],
+        [`${type}.rem_u`, divide(true)],
+        [`${type}.and`, and],
+        [`${type}.or`, or],
+        [`${type}.xor`, exclusiveOr],
+        ...['shl', 'shr_u', 'shr_s', 'rotl', 'rotr'].map((op): [string, Rule] => [`${type}.${op}`, shift]),
+        ...Object.keys(opposite).map((op): [string, Rule] => [`${type}.${op}`, compare]),
+        [`${type}.eqz`, isZero],
+      ]),
+    ),
+    select,
+    'i32.wrap_i64': undo('i64.extend_i32_u', 'i64.extend_i32_s'),
+    'i32.reinterpret_f32': undo('f32.reinterpret_i32'),
+    'f32.reinterpret_i32': undo('i32.reinterpret_f32'),
+    'i64.reinterpret_f64': undo('f64.reinterpret_i64'),
+    'f64.reinterpret_i64': undo('i64.reinterpret_f64'),
+    ...vectorRules,
+  }),
+);
 
-const numberTypes: readonly SsaType[] = ['i32', 'i64', 'f32', 'f64'];
+/** Whether an instruction computes a number of numbers, so that it may be folded. */
+function isOnNumbers(op: string): boolean {
+  const known = onNumbers.get(op);
+  if (known !== undefined) return known;
+  const signature = signatureOf(op);
+  const is = signature?.result !== undefined && signature.result !== 'v128' && !signature.params.includes('v128');
+  onNumbers.set(op, is);
+  return is;
+}
+
+const onNumbers = new Map<string, boolean>();
+
+/** What an instruction on constant numbers computes. */
+function folded(r: Rewriter, { op, args, result }: Inst): Simpler {
+  const bits: bigint[] = [];
+  for (const arg of args) {
+    const each = r.bits(arg);
+    if (each === undefined) return undefined;
+    bits.push(each);
+  }
+  const of = foldNumbers(op, bits);
+  return of === undefined ? undefined : value(r.constant(r.types[result!]!, of));
+}
 
 /** A simpler form of an instruction, if a rule has one. It may be simplified further. */
 export function simplerForm(r: Rewriter, given: Inst): Simpler {
   const { op, args, result } = given;
   if (result === undefined || args.length === 0) return undefined;
-  const type = r.types[result]!;
-  if (numberTypes.includes(type) && args.length < 3) {
-    const all = args.map((arg) => r.bits(arg));
-    if (all.every((bits) => bits !== undefined)) {
-      const folded = foldNumbers(op, all);
-      if (folded !== undefined) return value(r.constant(type, folded));
-    }
+  if (isOnNumbers(op)) {
+    const simpler = folded(r, given);
+    if (simpler) return simpler;
+    if (isCommutative(op) && r.bits(args[0]!) !== undefined && r.bits(args[1]!) === undefined) return inst(op, args[1]!, args[0]!);
   }
-  if (isCommutative(op) && r.bits(args[0]!) !== undefined && r.bits(args[1]!) === undefined) return inst(op, args[1]!, args[0]!);
-  return rules[op]?.(r, given);
+  return rules.get(op)?.(r, given);
 }

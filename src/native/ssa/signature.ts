@@ -83,3 +83,8 @@ export function effectOf(name: string): Effect {
   effects.set(name, effect);
   return effect;
 }
+
+const commutative = new Set(['i32', 'i64'].flatMap((type) => ['add', 'mul', 'and', 'or', 'xor', 'eq', 'ne'].map((op) => `${type}.${op}`)));
+
+/** Whether the operands of an instruction may change places. */
+export const isCommutative = (name: string): boolean => commutative.has(name);

@@ -46,12 +46,16 @@ const extract: Rule = (r, { op, args: [x], lane, result }) => {
 
 /** Bytewise operations on constants. */
 const bytewise = (r: Rewriter, type: SsaType, args: readonly Value[], compute: (...bytes: number[]) => number): Simpler => {
-  const all = args.map((arg) => r.bytes(arg));
-  if (all.some((bytes) => bytes === undefined)) return undefined;
+  const all: (readonly number[])[] = [];
+  for (const arg of args) {
+    const bytes = r.bytes(arg);
+    if (!bytes) return undefined;
+    all.push(bytes);
+  }
   return value(
     r.vector(
       type,
-      all[0]!.map((_, i) => compute(...all.map((bytes) => bytes![i]!)) & 0xff),
+      all[0]!.map((_, i) => compute(...all.map((bytes) => bytes[i]!)) & 0xff),
     ),
   );
 };
