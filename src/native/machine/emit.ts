@@ -67,7 +67,7 @@ class Emitter {
 
   private placesOf({ def, uses, temps, slotOf }: InstStep): Places {
     return {
-      def: def & 31,
+      def: def < 0 ? -1 : def & 31,
       uses: uses.map((place) => place & 31),
       temps: temps.map((place) => place & 31),
       slot: slotOf < 0 ? undefined : this.slot(this.allocated.slotOf[slotOf]!),

@@ -72,9 +72,10 @@ export class SlotAllocator {
 
   /** Places the slots behind the outgoing arguments, wide ones first, so that each is aligned to its bytes. */
   layout(outgoingBytes: number): { readonly slots: readonly Slot[]; readonly frameBytes: number } {
-    let offset = Math.ceil(outgoingBytes / 64) * 64;
+    let offset = outgoingBytes;
     const offsets = new Int32Array(this.slots.length);
     for (const bytes of [64, 32, 16, 8]) {
+      if (this.slots.some((slot) => slot.bytes === bytes)) offset = Math.ceil(offset / bytes) * bytes;
       this.slots.forEach((slot, index) => {
         if (slot.bytes !== bytes) return;
         offsets[index] = offset;
