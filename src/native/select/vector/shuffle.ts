@@ -179,7 +179,8 @@ function everyPart(numbers: readonly number[], bytes: Width): number[] {
 /** Words of two operands by their numbers, the second operand's behind the first one's (AVX-512). */
 export function permuteTwo(s: Selection, to: Register, bytes: Width, a: Register, b: Register, numbers: readonly number[]): void {
   const index = constantRegister(s, bytes, patternOf(numbers.flatMap((number) => [number, 0, 0, 0])));
-  stepTo(s, to, 'vpermt2d', bytes, [a, index, b], { tied: 0 });
+  // The result takes the place of the numbers, which nothing else needs.
+  stepTo(s, to, 'vpermi2d', bytes, [index, a, b], { tied: 0 });
 }
 
 /** A number of `vpshufb` that gives 0. */

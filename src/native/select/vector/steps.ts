@@ -282,7 +282,7 @@ export const temps = (...classes: RegisterClass[]): readonly RegisterClass[] => 
 
 /** The same vector in another register. */
 export function copyTo(s: Selection, to: Register, bytes: Width, from: Register): void {
-  custom(s, { def: to, uses: [from], isMove: true, inMemory: 0 }, (out, { def }, operand) =>
-    out.emit('vmovups', vector(def, bytes), operand(0, bytes)),
-  );
+  custom(s, { def: to, uses: [from], isMove: true, inMemory: 0 }, (out, { def, uses, slot }, operand) => {
+    if (slot !== undefined || def !== uses[0]) out.emit('vmovups', vector(def, bytes), operand(0, bytes));
+  });
 }

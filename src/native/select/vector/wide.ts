@@ -10,7 +10,8 @@ import { constantRegister, copyTo, custom, patternOf, resultOf, stepTo, type Wid
 function takeTo(s: Selection, to: Register, bytes: 16 | 32, value: Register, from: Width, first: number): void {
   custom(s, { def: to, uses: [value], inMemory: 0, isMove: first === 0 }, (out, { def, uses, slot }) => {
     if (slot) return out.emit('vmovups', vector(def, bytes), { ...slot, displacement: slot.displacement + first });
-    if (first === 0) return out.emit('vmovups', vector(def, bytes), vector(uses[0]!, bytes));
+    // Whatever is above the bytes of a register means nothing.
+    if (first === 0) return def === uses[0] ? undefined : out.emit('vmovups', vector(def, bytes), vector(uses[0]!, bytes));
     const mnemonic = bytes === 32 ? 'vextractf64x4' : s.features.avx512 ? 'vextractf32x4' : 'vextractf128';
     out.emit(mnemonic, vector(def, bytes), vector(uses[0]!, from), immediate(first / bytes));
   });
@@ -127,9 +128,9 @@ export const words: Rule = (s, inst) => {
 /** The same register as one of more bytes, whose upper ones mean nothing. */
 function widened(s: Selection, value: Register, width: Width): Register {
   const to = s.fresh('vector', width);
-  custom(s, { def: to, uses: [value], isMove: true }, (out, { def, uses }) =>
-    out.emit('vmovups', vector(def, width), vector(uses[0]!, width)),
-  );
+  custom(s, { def: to, uses: [value], isMove: true }, (out, { def, uses }) => {
+    if (def !== uses[0]) out.emit('vmovups', vector(def, width), vector(uses[0]!, width));
+  });
   return to;
 }
 
