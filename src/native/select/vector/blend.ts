@@ -1,7 +1,7 @@
 /** Selection by masks: `bitselect`, and `and` with a comparison. */
 import type { Register } from '../../machine/types.ts';
 import type { Inst, Value } from '../../ssa/types.ts';
-import { mask, type Operand, vector } from '../../x64/types.ts';
+import { immediate, mask, type Operand, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { binaryLogic, bitselect as bitselectOfBits } from './logic.ts';
 import { combinedMasks, comparisonOf, complementOf, type Lane, type MaskPlan, planMask, suffixOf } from './masks.ts';
@@ -69,8 +69,9 @@ function isMask(s: Selection, value: Value, depth = 4): boolean {
 }
 
 /** The plan for a mask where mask registers are the better way: at 512 bits, and for comparisons that VEX does not have. */
-function planFor(s: Selection, inst: Inst, value: Value, isInverted: boolean): MaskPlan | undefined {
+function planFor(s: Selection, inst: Inst, value: Value, isInverted: boolean, minLane: Lane = 1): MaskPlan | undefined {
   const comparison = comparisonOf(ownedBy(s, value)?.op ?? '');
+  if (minLane > 1 && (comparison?.lane ?? 0) < minLane) return undefined;
   const isUnsigned = comparison?.kind === 'unsigned' && /[lg][te]/.test(comparison.relation);
   return widthOf(s, inst.result!) === 64 || isUnsigned ? planMask(s, value, isInverted) : undefined;
 }
@@ -133,8 +134,8 @@ function maskedAnd(s: Selection, inst: Inst): boolean {
     const inner = ownedBy(s, arg);
     if (inner?.op !== 'v128.and') continue;
     for (const [k, value] of inner.args.entries()) {
-      const plan = planFor(s, inst, value, false);
-      if (!plan || plan.lane < 4) continue;
+      const plan = planFor(s, inst, value, false, 4);
+      if (!plan) continue;
       const bytes = widthOf(s, inst.result!);
       const [a, b] = commuted(s, [inner.args[1 - k]!, inst.args[1 - i]!], '').map((each) => sourceOf(s, each)) as [Fixed, Fixed];
       const first = isPattern(a) ? constantRegister(s, bytes, a) : a;
@@ -164,7 +165,35 @@ export const and: Rule = (s, inst) => {
   if (!maskedAnd(s, inst)) binaryLogic(s, inst);
 };
 
+/** Under a mask, lanes of ones of `or`, or the complements of `xor`: the operand of both is a comparison, the other one a vector. */
+function maskedOr(s: Selection, inst: Inst): boolean {
+  for (const [i, value] of inst.args.entries()) {
+    const other = inst.args[1 - i]!;
+    // With a further operation, one instruction on three vectors is as short.
+    if (/^v128\./.test(ownedBy(s, other)?.op ?? '')) continue;
+    const plan = planFor(s, inst, value, false, 4);
+    if (!plan) continue;
+    const bytes = widthOf(s, inst.result!);
+    const uses = [...plan.uses, s.register(other)];
+    custom(s, { def: resultOf(s, inst), uses, tied: plan.uses.length }, (out, places, operand) => {
+      plan.emit(out, 1, placesOf(operand, bytes));
+      const to = vector(places.def, bytes);
+      out.emitMasked(
+        plan.lane === 8 ? 'vpternlogq' : 'vpternlogd',
+        mask(1),
+        false,
+        to,
+        to,
+        to,
+        immediate(inst.op === 'v128.or' ? 0xff : 0x55),
+      );
+    });
+    return true;
+  }
+  return false;
+}
+
 /** `or` and `xor`. */
 export const or: Rule = (s, inst) => {
-  if (!combinedMasks(s, inst)) binaryLogic(s, inst);
+  if (!combinedMasks(s, inst) && !maskedOr(s, inst)) binaryLogic(s, inst);
 };
