@@ -115,7 +115,14 @@ export function groupedFunction(random: () => number, { parts, spoiled }: Groupe
   const recipes: (() => (part: number, made: readonly Value[]) => Value)[] = [
     () => {
       const [base, from] = [pick(bases), offset()];
-      return (part) => add('v128.load', [spoil() ? pick(bases) : base], 'v128', { offset: from + 16 * (spoil() ? below(8) : part) });
+      // Some addresses are sums with constants.
+      const moved = (): Value => (chance(0.2) ? add('i32.add', [base, number(16 * below(3) + 4 * below(2))], 'i32') : base);
+      const whole = moved();
+      const isApart = chance(0.2);
+      return (part) => {
+        if (isApart && part > 0) return add('v128.load', [add('i32.add', [base, number(16 * part)], 'i32')], 'v128', { offset: from });
+        return add('v128.load', [spoil() ? moved() : whole], 'v128', { offset: from + 16 * (spoil() ? below(8) : part) });
+      };
     },
     () => {
       const scalar = pick(scalars);
@@ -205,7 +212,8 @@ export function groupedFunction(random: () => number, { parts, spoiled }: Groupe
     groups.push(...made);
   };
   const store = (): void => {
-    const [base, from, group] = [pick(bases), offset(), pick(groups)];
+    const [root, from, group] = [pick(bases), offset(), pick(groups)];
+    const base = chance(0.3) ? add('i32.add', [root, number(16 * below(3) - 4 * below(2))], 'i32') : root;
     for (let part = 0; part < parts; part++) {
       add('v128.store', [base, any(group, part, [])], undefined, { offset: from + 16 * (spoil() ? below(8) : part) });
       spoilBetween();

@@ -16,7 +16,7 @@ const test = suite('native/pack/random');
 
 const size = 4096;
 const places = [
-  [0, 1024, 2048],
+  [32, 1024, 2048],
   [64, 64, 64],
   [512, 528, 580],
   [100, 84, 36],

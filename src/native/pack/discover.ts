@@ -5,8 +5,9 @@
 import type { Inst, Value } from '../ssa/types.ts';
 import { halvesOf, wordsOf } from './halves.ts';
 import type { Node, Numbering, Use } from './numbering.ts';
-import { accessOf, packFormOf, shapeOf } from './ops.ts';
+import { packFormOf, shapeOf } from './ops.ts';
 import { addPack, argumentsOf, noPacks, operandsOf, type Pack, type Packs, swapsOf } from './packs.ts';
+import { distance, placeOf } from './places.ts';
 
 interface Growth {
   readonly packs: Packs;
@@ -60,44 +61,43 @@ function seedJoins(growth: Growth, block: number): void {
 }
 
 /** Accesses of a block at addresses with a distance of 16 bytes, in groups. */
-function consecutive(packs: Packs, block: number, op: string): Node[][] {
-  const { firstInst, firstNode, insts, values, fn } = packs.numbering;
-  const byBase = new Map<string, Node[]>();
+function consecutive({ numbering, of, width }: Packs, block: number, op: string): Node[][] {
+  const { firstInst, firstNode, insts, values, fn } = numbering;
+  const byRoot = new Map<Value, Located[]>();
   for (let node = firstInst[block]!; node < firstNode[block + 1]!; node++) {
     const inst = insts[node]!;
-    if (inst.op !== op || packs.of[node]! >= 0 || fn.types[inst.args[1] ?? values[node]!] !== 'v128') continue;
-    const key = `${inst.args[0]} ${inst.offset! % 16}`;
-    const same = byBase.get(key);
-    if (same) same.push(node);
-    else byBase.set(key, [node]);
+    if (inst.op !== op || of[node]! >= 0 || fn.types[inst.args[1] ?? values[node]!] !== 'v128') continue;
+    const { root, at } = placeOf(numbering, node);
+    const same = byRoot.get(root);
+    if (same) same.push({ node, at });
+    else byRoot.set(root, [{ node, at }]);
   }
   const groups: Node[][] = [];
-  for (const nodes of byBase.values()) {
-    const sorted = nodes.sort((a, b) => insts[a]!.offset! - insts[b]!.offset! || a - b);
-    for (const run of runsOf(sorted, insts))
-      for (let i = 0; i + packs.width <= run.length; i += packs.width) groups.push(run.slice(i, i + packs.width));
-  }
+  for (const accesses of byRoot.values())
+    for (const run of runsOf(accesses.sort((a, b) => a.at - b.at || a.node - b.node)))
+      for (let i = 0; i + width <= run.length; i += width) groups.push(run.slice(i, i + width));
   // The order of the block, so that an earlier group decides what its operands are grouped with.
   return groups.sort((a, b) => a[0]! - b[0]!);
 }
 
-/** Splits accesses, sorted by their offset, into runs of consecutive ones. Of several with one offset, the n-th belong to one run. */
-function runsOf(sorted: readonly Node[], insts: Numbering['insts']): Node[][] {
-  const open: Node[][] = [];
+/** An access, and its distance from its root. */
+interface Located {
+  readonly node: Node;
+  readonly at: number;
+}
+
+/** Splits accesses, sorted by their distance, into runs of consecutive ones. Of several at one distance, the n-th belong to one run. */
+function runsOf(sorted: readonly Located[]): Node[][] {
   const runs: Node[][] = [];
-  for (const node of sorted) {
-    const { offset } = insts[node]!;
-    const run = open.findIndex((nodes) => insts[nodes.at(-1)!]!.offset! === offset! - 16);
-    if (run >= 0) {
-      const extended = open.splice(run, 1)[0]!;
-      extended.push(node);
-      open.push(extended);
-    } else {
-      const started = [node];
-      runs.push(started);
-      open.push(started);
-    }
-    while (open.length > 0 && insts[open[0]!.at(-1)!]!.offset! < offset! - 16) open.shift();
+  /** By distance: the runs that end there and go on no farther yet. */
+  const open = new Map<number, Node[][]>();
+  for (const { node, at } of sorted) {
+    const run = open.get(at - 16)?.shift() ?? [];
+    if (run.length === 0) runs.push(run);
+    run.push(node);
+    const ending = open.get(at);
+    if (ending) ending.push(run);
+    else open.set(at, [run]);
   }
   return runs;
 }
@@ -196,15 +196,13 @@ function areIsomorphic(packs: Packs, members: readonly Node[]): boolean {
   const form = packFormOf(first.op);
   if (!form || (form === 'store' && fn.types[first.args[1]!] !== 'v128')) return false;
   const shape = shapeOf(first);
+  const start = form === 'load' || form === 'store' ? placeOf(packs.numbering, members[0]!) : undefined;
   return others.every((inst, i) => {
     if (shapeOf(inst) !== shape) return false;
     if (form === 'load' || form === 'store') {
-      const distance = (i + 1) * accessOf(inst.op).bytes;
-      return (
-        inst.args[0] === first.args[0] &&
-        inst.offset === first.offset! + distance &&
-        (form === 'load' || fn.types[inst.args[1]!] === 'v128')
-      );
+      const place = placeOf(packs.numbering, members[i + 1]!);
+      const isNext = place.root === start!.root && distance(start!, place) === (i + 1) * place.count;
+      return isNext && (form === 'load' || fn.types[inst.args[1]!] === 'v128');
     }
     return inst.args.every((arg, k) => (fn.types[arg] === 'v128' ? fn.types[first.args[k]!] === 'v128' : arg === first.args[k]));
   });

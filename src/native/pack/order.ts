@@ -1,7 +1,8 @@
 /** The order that instructions of a block have to keep: definitions before uses, and accesses to memory that may be to one address. */
-import { partsOfType, type Value } from '../ssa/types.ts';
+import type { Value } from '../ssa/types.ts';
 import type { Node, Numbering } from './numbering.ts';
 import { accessOf } from './ops.ts';
+import { mayAlias, type Place, placeOf } from './places.ts';
 
 /**
  * Comparisons for each access of a block, on the average beyond the first ones. Where there are more, an access becomes a barrier, so that a block takes
@@ -24,30 +25,19 @@ export function predecessorsOf(numbering: Numbering, block: number): Node[][] {
   return before;
 }
 
-interface Range {
+interface Range extends Place {
   readonly node: Node;
-  readonly base: Value;
-  readonly start: number;
-  readonly end: number;
 }
 
-/** Accesses with one base are apart if their ranges are: the sum of address and offset does not wrap around. Different bases may be anywhere. */
-const mayAlias = (a: Range, b: Range): boolean => a.base !== b.base || (a.start < b.end && b.start < a.end);
-
-function newMemory({ insts, fn }: Numbering): { before(node: Node): Node[] } {
+function newMemory(numbering: Numbering): { before(node: Node): Node[] } {
   let barrier: Node | undefined;
   let reads: Range[] = [];
   let writes: Range[] = [];
   let traps: Node[] = [];
   let comparisons = 0;
   let accesses = 0;
-  let base: Value | undefined;
-  const isTooMuch = (next: Value): boolean => comparisons > (next === base ? 2 : 1) * (freeComparisons + comparisonsEach * accesses);
-  const rangeOf = (node: Node, bytes: number): Range => {
-    const { args, offset = 0, result } = insts[node]!;
-    const type = fn.types[result ?? args.at(-1)!]!;
-    return { node, base: args[0]!, start: offset, end: offset + bytes * partsOfType(type) };
-  };
+  let root: Value | undefined;
+  const isTooMuch = (next: Value): boolean => comparisons > (next === root ? 2 : 1) * (freeComparisons + comparisonsEach * accesses);
   const setBarrier = (node: Node): Node[] => {
     const all = [...reads, ...writes].map((range) => range.node).concat(traps, barrier ?? []);
     barrier = node;
@@ -59,14 +49,14 @@ function newMemory({ insts, fn }: Numbering): { before(node: Node): Node[] } {
   const aliases = (range: Range, kind: 'read' | 'write'): Node[] | undefined => {
     comparisons += writes.length + (kind === 'write' ? reads.length : 0);
     accesses++;
-    if (isTooMuch(range.base)) return undefined;
-    base = range.base;
+    if (isTooMuch(range.root)) return undefined;
+    root = range.root;
     const others = kind === 'read' ? writes : [...reads, ...writes];
     return others.filter((other) => mayAlias(range, other)).map(({ node }) => node);
   };
   return {
     before(node) {
-      const { kind, bytes } = accessOf(insts[node]!.op);
+      const { kind } = accessOf(numbering.insts[node]!.op);
       if (kind === 'none') return [];
       if (kind === 'barrier') return setBarrier(node);
       const all: Node[] = barrier === undefined ? [] : [barrier];
@@ -74,7 +64,7 @@ function newMemory({ insts, fn }: Numbering): { before(node: Node): Node[] } {
         traps.push(node);
         return all;
       }
-      const range = rangeOf(node, bytes);
+      const range: Range = { ...placeOf(numbering, node), node };
       const earlier = aliases(range, kind);
       if (!earlier) return setBarrier(node);
       (kind === 'read' ? reads : writes).push(range);
