@@ -26,6 +26,8 @@ export const signBit = (type: Float): bigint => (type === 'f32' ? 1n << 31n : 1n
 /** The last operand of an instruction: a register, its slot, or a constant in memory. */
 interface FloatSource {
   readonly uses: readonly number[];
+  /** Whether it is a register, which may be read from its stack slot. */
+  readonly isRegister: boolean;
   operand(out: Assembler, places: Places, first: number): VectorOperand | MemoryOperand;
 }
 
@@ -33,9 +35,11 @@ function sourceOf(s: Selection, value: Value): FloatSource {
   const inst = s.definition(value);
   if (inst?.op === 'f32.const' || inst?.op === 'f64.const') {
     const bytes = bytesOfBits(inst.bits!, inst.op === 'f32.const' ? 4 : 8);
-    return { uses: [], operand: (out) => out.constant(bytes) };
+    return { uses: [], isRegister: false, operand: (out) => out.constant(bytes) };
   }
-  return { uses: [s.register(value)], operand: (_, places, first) => vectorOrSlot(places, first) };
+  const load = inst?.op === 'f32.load' || inst?.op === 'f64.load' ? s.memoryOf(value) : undefined;
+  if (load) return { uses: load.address.uses, isRegister: false, operand: (_, places, first) => load.address.operand(places, first) };
+  return { uses: [s.register(value)], isRegister: true, operand: (_, places, first) => vectorOrSlot(places, first) };
 }
 
 function addBinary(s: Selection, inst: Inst, mnemonic: string, a: Value, b: Value): void {
@@ -43,7 +47,7 @@ function addBinary(s: Selection, inst: Inst, mnemonic: string, a: Value, b: Valu
   s.add({
     def: s.register(inst.result!),
     uses: [s.register(a), ...source.uses],
-    ...(source.uses.length > 0 ? { inMemory: 1 } : {}),
+    ...(source.isRegister ? { inMemory: 1 } : {}),
     emit: (out, places) => out.emit(mnemonic, vector(places.def), vectorUse(places, 0), source.operand(out, places, 1)),
   });
 }

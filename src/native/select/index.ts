@@ -46,6 +46,7 @@ function selectBlock(s: Scope, block: Block, isEntry: boolean): MachineBlock {
   const end = selectEnd(s, block.end);
   groups.push(s.take());
   for (let i = block.insts.length - 1; i >= 0; i--) {
+    s.pass(block.insts[i]!);
     selectInst(s, block.insts[i]!);
     groups.push(s.take());
   }

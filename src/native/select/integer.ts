@@ -22,7 +22,7 @@ function addTied(s: Selection, inst: Inst, mnemonic: string, a: Value, b: Value)
     def,
     uses: [s.register(a), ...source.uses],
     tied: 0,
-    ...(source.uses.length > 0 ? { inMemory: 1 } : {}),
+    ...(source.isRegister ? { inMemory: 1 } : {}),
     emit: (out, places) => out.emit(mnemonic, general(places.def, bytes), source.operand(places, 1)),
   });
 }

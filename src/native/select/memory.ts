@@ -1,5 +1,5 @@
 /** Addresses with the checks of their bounds, and scalar loads and stores. */
-import { reserved } from '../machine/types.ts';
+import { type Register, reserved } from '../machine/types.ts';
 import type { Inst } from '../ssa/types.ts';
 import { type Assembler, general, immediate, memory, sized, vector } from '../x64/types.ts';
 import { type Anchor, type Check, isRoot } from './bounds.ts';
@@ -12,14 +12,31 @@ const maxDisplacement = 2 ** 31 - 1;
 
 /** See `Selection.address`. */
 export function addressOf(s: Scope, inst: Inst): Address {
-  const { anchor, displacement, check } = s.bounds.get(inst)!;
-  if (anchor.root < 0) return constantAddress(s, displacement, check?.high);
-  const register = isRoot(anchor) ? s.register(anchor.root) : s.anchorRegister(anchor);
-  if (check) addCheck(s, register, anchor, check);
-  if (displacement <= maxDisplacement)
-    return { uses: [register], operand: (places, first) => memory(reserved.memory, displacement, places.uses[first]!) };
+  const { anchor, check } = s.bounds.get(inst)!;
+  if (check && anchor.root < 0) addConstantCheck(s, check.high);
+  else if (check) addCheck(s, anchor, check);
+  return uncheckedAddress(s, inst);
+}
+
+const registerOf = (s: Scope, anchor: Anchor): Register => (isRoot(anchor) ? s.register(anchor.root) : s.anchorRegister(anchor));
+
+/** The address of an access whose bounds are checked before. */
+export function uncheckedAddress(s: Scope, inst: Inst): Address {
+  const { anchor, displacement } = s.bounds.get(inst)!;
+  const isConstant = anchor.root < 0;
+  if (displacement <= maxDisplacement) {
+    if (isConstant) return { uses: [], operand: () => memory(reserved.memory, displacement) };
+    return { uses: [registerOf(s, anchor)], operand: (places, first) => memory(reserved.memory, displacement, places.uses[first]!) };
+  }
   const sum = s.fresh('general', 8);
-  s.add({ def: sum, uses: [register], isEarly: true, emit: (out, places) => addLarge(out, places.def, places.uses[0]!, displacement) });
+  if (isConstant) s.add({ def: sum, uses: [], emit: (out, places) => setConstant(out, places.def, BigInt(displacement)) });
+  else
+    s.add({
+      def: sum,
+      uses: [registerOf(s, anchor)],
+      isEarly: true,
+      emit: (out, places) => addLarge(out, places.def, places.uses[0]!, displacement),
+    });
   return { uses: [sum], operand: (places, first) => memory(reserved.memory, 0, places.uses[first]!) };
 }
 
@@ -29,8 +46,9 @@ function addLarge(out: Assembler, to: number, from: number, offset: number): voi
 }
 
 /** Leaves the module unless all bytes from the least address of an anchor to `high` behind its root are in memory. */
-function addCheck(s: Scope, register: number, anchor: Anchor, { high, isFirst }: Check): void {
+function addCheck(s: Scope, anchor: Anchor, { high, isFirst }: Check): void {
   const trap = s.trap('bounds');
+  const register = registerOf(s, anchor);
   const { root, low } = anchor;
   if (isFirst && !isRoot(anchor))
     s.add({
@@ -59,30 +77,19 @@ function addCheck(s: Scope, register: number, anchor: Anchor, { high, isFirst }:
   });
 }
 
-function constantAddress(s: Scope, address: number, end: number | undefined): Address {
+/** Leaves the module unless memory has so many bytes. */
+function addConstantCheck(s: Scope, bytes: number): void {
   const trap = s.trap('bounds');
-  if (end !== undefined && end <= maxDisplacement)
-    s.add({
-      uses: [],
-      emit(out) {
-        out.emit('cmp', general(reserved.memoryBytes), immediate(end));
-        out.jumpIf('b', trap);
-      },
-    });
-  else if (end !== undefined)
-    s.add({
-      uses: [],
-      temps: ['general'],
-      emit(out, places) {
-        setConstant(out, places.temps[0]!, BigInt(end));
-        out.emit('cmp', general(reserved.memoryBytes), general(places.temps[0]!));
-        out.jumpIf('b', trap);
-      },
-    });
-  if (address <= maxDisplacement) return { uses: [], operand: () => memory(reserved.memory, address) };
-  const sum = s.fresh('general', 8);
-  s.add({ def: sum, uses: [], emit: (out, places) => setConstant(out, places.def, BigInt(address)) });
-  return { uses: [sum], operand: (places, first) => memory(reserved.memory, 0, places.uses[first]!) };
+  const isImmediate = bytes <= maxDisplacement;
+  s.add({
+    uses: [],
+    temps: isImmediate ? [] : ['general'],
+    emit(out, places) {
+      if (!isImmediate) setConstant(out, places.temps[0]!, BigInt(bytes));
+      out.emit('cmp', general(reserved.memoryBytes), isImmediate ? immediate(bytes) : general(places.temps[0]!));
+      out.jumpIf('b', trap);
+    },
+  });
 }
 
 /** Selects no more than the check of a load whose result nobody uses. */

@@ -30,17 +30,23 @@ export function immediateOf(s: Selection, value: Value, bytes: 4 | 8): bigint | 
   return BigInt.asIntN(32, signed) === signed ? signed : undefined;
 }
 
-/** An operand that is an immediate, a register or its stack slot. */
+/** An operand that is an immediate, memory, a register or its stack slot. */
 export interface Source {
   readonly uses: readonly Register[];
+  /** Whether it is a register, which may be read from its stack slot. */
+  readonly isRegister: boolean;
   operand(places: Places, first: number): GeneralOperand | MemoryOperand | ImmediateOperand;
 }
 
-/** The integer `value` as the last operand of an instruction, which is allowed to be an immediate. */
+const loads = { 4: 'i32.load', 8: 'i64.load' } as const;
+
+/** The integer `value` as the last operand of an instruction, which is allowed to be an immediate or memory. */
 export function sourceOf(s: Selection, value: Value, bytes: 4 | 8): Source {
   const constant = immediateOf(s, value, bytes);
-  if (constant !== undefined) return { uses: [], operand: () => immediate(constant) };
-  return { uses: [s.register(value)], operand: (places, first) => places.slot ?? general(places.uses[first]!, bytes) };
+  if (constant !== undefined) return { uses: [], isRegister: false, operand: () => immediate(constant) };
+  const load = s.definition(value)?.op === loads[bytes] ? s.memoryOf(value) : undefined;
+  if (load) return { uses: load.address.uses, isRegister: false, operand: (places, first) => load.address.operand(places, first) };
+  return { uses: [s.register(value)], isRegister: true, operand: (places, first) => places.slot ?? general(places.uses[first]!, bytes) };
 }
 
 /** The last operand in the register that it has, or its stack slot. */

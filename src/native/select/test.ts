@@ -66,7 +66,12 @@ function nonZero(s: Selection, value: Value, condition: Condition): Test {
     const source = sourceOf(s, b!, bytes);
     return {
       uses: [s.register(a!), ...source.uses],
-      compare: (out, places, first) => out.emit('test', generalUse(places, first, bytes), source.operand(places, first + 1)),
+      compare(out, places, first) {
+        const [register, other] = [generalUse(places, first, bytes), source.operand(places, first + 1)];
+        // Memory comes first, an immediate last.
+        if (other.kind === 'memory') out.emit('test', other, register);
+        else out.emit('test', register, other);
+      },
       holds: { some: [condition] },
     };
   }

@@ -64,9 +64,9 @@ export interface Selection {
   address(inst: Inst): Address;
   /**
    * The load that defines a value, if it can be done by the instruction being selected, its only user: in the same block, and with nothing in between that
-   * writes memory or leaves the module. The address has no check of bounds, which stays where the load was.
+   * writes memory or calls. The address has no check of bounds, which stays where the load was.
    */
-  memoryOf?(value: Value): { readonly inst: Inst; readonly address: Address } | undefined;
+  memoryOf(value: Value): { readonly inst: Inst; readonly address: Address } | undefined;
   /** The code that leaves the module for a reason. It destroys nothing that it needs, so any instruction may jump there. */
   trap(trap: Trap): Label;
 }
