@@ -1,6 +1,6 @@
 /** Single lanes: splats, `extract_lane`, `replace_lane`. Integers are in general registers, floats in the low lane of vector registers. */
 import { bytesOfType, type Inst } from '../../ssa/types.ts';
-import { type GeneralOperand, general, immediate, type Operand, vector } from '../../x64/types.ts';
+import { type GeneralOperand, general, immediate, type Operand, sized, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { scalarMultiplyAdd } from './fused.ts';
 import { custom, defineConstant, lanesOf, resultOf, splatLoadOf, widthOf } from './steps.ts';
@@ -65,8 +65,12 @@ export const extract: Rule = (s, inst) => {
   const { isFloat, bytes: lane } = laneOf(inst);
   if (isFloat) return extractFloat(s, inst);
   const isSigned = inst.op.endsWith('_s');
-  custom(s, { def: resultOf(s, inst), uses: [s.register(inst.args[0]!)] }, (out, { def, uses }) => {
+  custom(s, { def: resultOf(s, inst), uses: [s.register(inst.args[0]!)], inMemory: 0 }, (out, { def, uses, slot }) => {
     const to = generalOf(def, lane);
+    if (slot) {
+      const from = { ...slot, displacement: slot.displacement + inst.lane! * lane };
+      return lane >= 4 ? out.emit('mov', to, from) : out.emit(isSigned ? 'movsx' : 'movzx', to, sized(from, lane as 1 | 2));
+    }
     if (inst.lane === 0 && lane >= 4) return out.emit(lane === 8 ? 'vmovq' : 'vmovd', to, vector(uses[0]!));
     out.emit(`vpextr${suffix[lane]}`, to, vector(uses[0]!), immediate(inst.lane!));
     if (isSigned) out.emit('movsx', to, general(def, lane as 1 | 2));
