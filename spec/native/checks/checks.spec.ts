@@ -89,13 +89,13 @@ class Writer {
 const checksOf = ({ blocks }: SsaFunction): number => blocks.filter(({ end }) => end.op === 'branch').length;
 
 /** The checks that are left of two accesses: at `p + (q + constants[0]) + constants[1]`, and at the same with two other constants. */
-function checksLeft(first: readonly [number, number], second: readonly [number, number], accessAt = 0): number {
+function checksLeft(first: readonly [number, number], second: readonly [number, number], accessAt = 0, offset = 65536): number {
   const w = new Writer();
   for (const [inner, outer] of [first, second]) {
     const q = w.plus(1, inner);
     const sum = w.make('i64', 'i64.add', [w.make('i64', 'i64.extend_i32_u', [0]), w.make('i64', 'i64.extend_i32_u', [q])]);
     w.check(w.plus(sum, outer));
-    if (Number.isFinite(accessAt)) w.access(w.plus(w.make('i32', 'i32.add', [0, q]), (outer - 65536 + accessAt) | 0), 65536);
+    if (Number.isFinite(accessAt)) w.access(w.plus(w.make('i32', 'i32.add', [0, q]), (outer - offset + accessAt) | 0), offset);
   }
   const fn = w.finish();
   removeChecks(fn);
@@ -113,11 +113,19 @@ test('a check goes where an access has been done a few bytes below', () => {
   assert.is(checksLeft([8, 8], [8, 8]), 1);
 });
 
+test('a check goes where an access with a constant offset has been done above', () => {
+  assert.is(checksLeft([0, 4], [0, 0]), 1);
+  assert.is(checksLeft([0, 0], [0, -65536]), 1);
+  assert.is(checksLeft([0, 0], [4, -65536]), 1);
+  assert.is(checksLeft([0, 4], [8, 0]), 1);
+  assert.is(checksLeft([0, 4], [0, 0], 0, 4), 1);
+  assert.is(checksLeft([0, 4], [0, 0], 0, 3), 2);
+});
+
 test('a check stays for lower and far addresses', () => {
   assert.is(checksLeft([4, 0], [0, 0]), 2);
-  assert.is(checksLeft([0, 4], [0, 0]), 2);
   assert.is(checksLeft([4, 0], [0, 8]), 2);
-  assert.is(checksLeft([0, 4], [8, 0]), 2);
+  assert.is(checksLeft([0, 0], [0, -65537]), 2);
   assert.is(checksLeft([16, 0], [16 + maxDistance, 0]), 2);
   assert.is(checksLeft([0, 0], [0, maxDistance]), 2);
   assert.is(checksLeft([0, 0], [maxDistance - 8, 8]), 2);

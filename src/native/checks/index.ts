@@ -1,7 +1,7 @@
 /**
  * Removes checks of addresses that cannot fail. The code of a kernel checks of each access that the high half of its address, of 64 bits, is 0, and traps if
  * it is not. If an access at an address has been done, that is below `maxMemoryBytes` of native code: then the address that is some bytes
- * higher has no high half, either. An unrolled loop has one check for each array then instead of one for each access, and packing sees its blocks as one.
+ * higher has no high half, either; and one that is lower by the constant offset of the access at most. An unrolled loop has one check for each array then instead of one for each access, and packing sees its blocks as one.
  */
 import { removeDead } from '../ssa/dead.ts';
 import { dominatorsOf, orderBlocks, predecessors } from '../ssa/flow.ts';
@@ -16,12 +16,13 @@ import { type Definition, newSums, type Sums, type WideSum } from './sums.ts';
  */
 export const maxDistance = 2 ** 24;
 
-/** What is known of an address of 64 bits: its high half is 0, and it is in memory if an access at it has been done. */
+/** What is known of an address of 64 bits: its high half is 0. */
 interface Fact {
   readonly wide: WideSum;
   /** The constant of its sum modulo 2^32. */
   readonly low: number;
-  readonly isInMemory: boolean;
+  /** If an access at it has been done, so that it is in memory, the constant offset of that: the address is not below. */
+  readonly offset: number | undefined;
 }
 
 interface Walk {
@@ -72,7 +73,7 @@ function visit(walk: Walk, number: number): string[] {
   if (above !== undefined && others.length === 0) {
     for (const address of passedChecks(walk, fn.blocks[above]!, number)) {
       const { key, constant } = sums.low(address);
-      add(key, { wide: sums.wide(address), low: constant, isInMemory: false });
+      add(key, { wide: sums.wide(address), low: constant, offset: undefined });
     }
   }
   for (const { op, args, offset = 0 } of block.insts) {
@@ -80,7 +81,7 @@ function visit(walk: Walk, number: number): string[] {
     const { key, constant } = sums.low(args[0]!);
     const place = (constant + offset) % 2 ** 32;
     const here = walk.facts.get(key)?.filter(({ low }) => low === place) ?? [];
-    if (!here.some(({ isInMemory }) => isInMemory)) for (const fact of here) add(key, { ...fact, isInMemory: true });
+    if (!here.some((fact) => fact.offset !== undefined && fact.offset >= offset)) for (const fact of here) add(key, { ...fact, offset });
   }
   removeCheck(walk, block);
   return added;
@@ -127,21 +128,21 @@ function isBelow({ sums, facts }: Walk, address: Value): boolean {
   const known = facts.get(sums.low(address).key);
   if (!known) return false;
   const wide = sums.wide(address);
-  return known.some((fact) => isSame(fact.wide, wide) || (fact.isInMemory && isNear(fact.wide, wide)));
+  return known.some((fact) => isSame(fact.wide, wide) || (fact.offset !== undefined && isNear(fact.wide, fact.offset, wide)));
 }
 
 const isSame = (a: WideSum, b: WideSum): boolean =>
   a.key === b.key && a.constant === b.constant && a.inner.every((inner, i) => inner === b.inner[i]);
 
 /**
- * Whether a sum is that of an address in memory and at most `maxDistance` bytes. A constant inside an unsigned number that grows by that much does not
+ * Whether a sum is that of an address in memory, which is not below `offset`, and less than `maxDistance` bytes, or at most `offset` bytes less. A constant inside an unsigned number that grows by that much does not
  * wrap around, as long as the number itself is not above the address: it is one of several that are not negative, or the constant beside them is
  * negative and counts, too.
  */
-function isNear(known: WideSum, wide: WideSum): boolean {
+function isNear(known: WideSum, offset: number, wide: WideSum): boolean {
   if (known.key !== wide.key) return false;
   const outer = wide.constant - known.constant;
-  if (outer < 0n) return false;
+  if (outer < -offset) return false;
   let inner = 0;
   for (let i = 0; i < wide.inner.length; i++) inner += (wide.inner[i]! - known.inner[i]!) >>> 0;
   if (inner + Number(outer) >= maxDistance) return false;
