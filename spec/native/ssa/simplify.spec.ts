@@ -197,6 +197,29 @@ test('what is invariant is done before a loop, but not what may trap or changes 
   assert.ok(opsOf(fn).includes('i32.xor'));
 });
 
+test('a global that is set between two loops is read before each', () => {
+  const fn = simplified(['i32'], [], (code) => {
+    for (let i = 0; i < 2; i++) {
+      code.open('loop');
+      code.at('global.get', 0);
+      code.at('global.set', 1);
+      get(code, 0);
+      code.i32(1);
+      code.op('i32.sub');
+      code.at('local.tee', 0);
+      code.at('br_if', 0);
+      code.end();
+      if (i === 0) {
+        code.i32(8);
+        code.at('global.set', 0);
+        code.at('call', 0);
+      }
+    }
+  });
+  const outside = fn.blocks.filter(({ loopDepth }) => loopDepth === 0).flatMap(({ insts }) => insts.map(({ op }) => op));
+  assert.equal(outside.filter((op) => op === 'global.get').length, 2);
+});
+
 test('what may trap is done though nobody needs it', () => {
   const fn = simplified(['i32', 'f32'], [], (code) => {
     get(code, 0);

@@ -3,8 +3,10 @@
  * the loop leaves alone.
  */
 import { dominatorsOf, type Loop, type Loops, loopsOf, orderBlocks, predecessors, reversePostorder } from './flow.ts';
+import { computationOf, newKnownResults } from './known.ts';
+import { mapUses, newReplacements } from './params.ts';
 import { effectOf } from './signature.ts';
-import { type Block, edgesOf, type Inst, type SsaFunction } from './types.ts';
+import { type Block, edgesOf, type Inst, type SsaFunction, type Value } from './types.ts';
 
 /** Hoists what is invariant, and orders the blocks anew. */
 export function hoistInvariants(fn: SsaFunction): void {
@@ -32,22 +34,45 @@ export function hoistInvariants(fn: SsaFunction): void {
       at = preheaders[number]!;
     }
   };
-  moveAll(blocks, homes, homeOf);
+  moveAll(fn, homes, homeOf, dominators.dominates);
 }
 
-/** Moves each instruction to the end of its home, in the order in which they stood. */
-function moveAll(blocks: readonly Block[], homes: Int32Array, homeOf: (inst: Inst, block: number) => number): void {
-  blocks.forEach((block, i) => {
+/** Moves each instruction to the end of its home, in the order in which they stood. Of equal ones that are moved, one is left. */
+function moveAll(
+  fn: SsaFunction,
+  homes: Int32Array,
+  homeOf: (inst: Inst, block: number) => number,
+  dominates: (above: number, block: number) => boolean,
+): void {
+  const known = newKnownResults();
+  const replaced = newReplacements();
+  /** An equal instruction that was moved to where it serves as well; undefined where there is none. A global may be set between two reads. */
+  const sameAs = (inst: Inst, home: number): Value | undefined => {
+    if (effectOf(inst.op) === 'global.get') return undefined;
+    const computation = computationOf(inst, fn.types[inst.result!]!, 0);
+    const same = known.get(computation);
+    if (same !== undefined && dominates(homes[same]!, home)) return same;
+    known.set(computation, inst.result!);
+    return undefined;
+  };
+  fn.blocks.forEach((block, i) => {
     for (const param of block.params) homes[param] = i;
     // A preheader stands before its loop, so that it has all its own instructions when more are moved to it.
     const insts = block.insts;
     block.insts = [];
     for (const inst of insts) {
+      if (replaced.size > 0) inst.args = inst.args.map(replaced.of);
       const home = block.isRare ? i : homeOf(inst, i);
+      const same = home === i ? undefined : sameAs(inst, home);
+      if (same !== undefined) {
+        replaced.set(inst.result!, same);
+        continue;
+      }
       if (inst.result !== undefined) homes[inst.result] = home;
-      blocks[home]!.insts.push(inst);
+      fn.blocks[home]!.insts.push(inst);
     }
   });
+  if (replaced.size > 0) mapUses(fn, replaced.of);
 }
 
 function isInvariant({ op, index }: Inst, changed: ReadonlySet<number> | 'all'): boolean {

@@ -14,17 +14,15 @@ const maxRounds = 4;
 export function simplify(fn: SsaFunction): void {
   simplifyValues(fn);
   hoistInvariants(fn);
-  simplifyValues(fn);
+  tidyFlow(fn);
   spreadConstants(fn);
   orderBlocks(fn);
 }
 
 /** Numbers values until no edge is removed, and removes what is not needed then. Constants stand in the entry. */
-export function simplifyValues(fn: SsaFunction): void {
-  for (let round = 0; round < maxRounds; round++) {
-    tidyFlow(fn);
-    if (!numberValues(fn)) break;
-  }
+function simplifyValues(fn: SsaFunction): void {
+  tidyFlow(fn);
+  for (let round = 1; numberValues(fn) && round < maxRounds; round++) tidyFlow(fn);
   tidyFlow(fn);
   removeDead(fn);
 }
