@@ -81,6 +81,53 @@ check('parts and unions', () => {
   runAll(known);
 });
 
+/** A function that takes a part of a vector of so many bytes for one further instruction. */
+function ofPart(bytes: number, lane: number, user: Partial<Inst> & { readonly op: string }, result: SsaType | undefined): Straight {
+  const params: SsaType[] = [type(bytes), 'i32'];
+  const part: Inst = { op: 'vector.part', args: [0], result: 2, lane };
+  const last: Inst = { args: result ? [2] : [1, 2], result: result ? 3 : undefined, ...user };
+  return { params, types: [...params, 'v128', ...(result ? [result] : [])], insts: [part, last], result: last.result };
+}
+
+const extracts: readonly (readonly [op: string, bytes: number, result: SsaType])[] = [
+  ['i8x16.extract_lane_u', 1, 'i32'],
+  ['i16x8.extract_lane_u', 2, 'i32'],
+  ['i32x4.extract_lane', 4, 'i32'],
+  ['f32x4.extract_lane', 4, 'f32'],
+  ['i64x2.extract_lane', 8, 'i64'],
+  ['f64x2.extract_lane', 8, 'f64'],
+];
+
+check('lanes and stores of parts', () => {
+  const known = [32, 64].flatMap((width) =>
+    Array.from({ length: width / 16 }, (_, part) => part).flatMap((part) =>
+      extracts.flatMap(([op, bytes, result]) =>
+        Array.from({ length: 16 / bytes }, (_, lane): Known => {
+          const first = 16 * part + bytes * lane;
+          const fn = ofPart(width, part, { op, lane }, result);
+          return {
+            kind: 'i8',
+            fn,
+            expected: ([a]) => [...a!.slice(first, first + bytes), ...(bytes < 4 ? [0, 0, 0].slice(bytes - 1) : [])],
+          };
+        }),
+      ),
+    ),
+  );
+  runAll(known);
+  const base = nativeSystem()!.ffi.ptr(memory as never) as unknown as number;
+  for (const avx512 of processorFeatures().hasAvx512 ? [false, true] : [false])
+    for (const width of avx512 ? [32, 64] : [32])
+      for (let part = 0; part < width / 16; part++) {
+        const native = place([ofPart(width, part, { op: 'v128.store', offset: 3 }, undefined)], { avx512 }, newRandom(part + 1));
+        const view = new DataView(memory.buffer);
+        fill(view, 0, 64, 'i8', newRandom(12));
+        view.setUint32(64, 768, true);
+        native.call(0, base, base + 512, base);
+        assert.equal([...memory.slice(771, 787)], [...memory.slice(16 * part, 16 * part + 16)], `part ${part} of ${width} bytes`);
+      }
+});
+
 /** Numbers of words: any ones, those of one operand, ones in a row, the same ones in each part. */
 function wordsOf(random: Random, operands: number, from: number, bytes: number, round: number): number[] {
   const [limit, count] = [(operands * from) / 4, bytes / 4];

@@ -1,9 +1,19 @@
 /** Single lanes: splats, `extract_lane`, `replace_lane`. Integers are in general registers, floats in the low lane of vector registers. */
-import { bytesOfType, type Inst } from '../../ssa/types.ts';
-import { type GeneralOperand, general, immediate, type Operand, sized, vector } from '../../x64/types.ts';
+import type { Register } from '../../machine/types.ts';
+import { bytesOfType, type Inst, type Value } from '../../ssa/types.ts';
+import {
+  type Assembler,
+  type GeneralOperand,
+  general,
+  immediate,
+  type MemoryOperand,
+  type Operand,
+  sized,
+  vector,
+} from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { scalarMultiplyAdd } from './fused.ts';
-import { custom, defineConstant, lanesOf, resultOf, splatLoadOf, widthOf } from './steps.ts';
+import { custom, defineConstant, extractPart, lanesOf, partOf, resultOf, splatLoadOf, type Width, widthOf } from './steps.ts';
 
 type Lane = 1 | 2 | 4 | 8;
 const suffix = { 1: 'b', 2: 'w', 4: 'd', 8: 'q' } as const;
@@ -46,35 +56,76 @@ export const splat: Rule = (s, inst) => {
   });
 };
 
-/** Lanes of f32 and f64: the lowest one is in its place; a vector in a stack slot has each lane at its own address. */
+/** A vector of 16 bytes of which a lane is taken: one in a register, or a part of a wide one. */
+interface Holder {
+  readonly register: Register;
+  readonly bytes: Width;
+  readonly part: number;
+}
+
+function holderOf(s: Selection, value: Value): Holder {
+  const found = partOf(s, value);
+  const whole = found?.wide ?? value;
+  return { register: s.register(whole), bytes: widthOf(s, whole), part: found?.part ?? 0 };
+}
+
+/** Adds an instruction that takes a lane: from memory, if its vector is in a stack slot, or from a register that has the part. */
+function addExtract(
+  s: Selection,
+  inst: Inst,
+  lane: Lane,
+  fromSlot: (out: Assembler, to: number, from: MemoryOperand) => void,
+  fromRegister: (out: Assembler, to: number, from: number) => void,
+): void {
+  const { register, bytes, part } = holderOf(s, inst.args[0]!);
+  const more = part === 0 ? { isMove: inst.lane === 0 && inst.op.startsWith('f') } : { temps: ['vector'] as const };
+  custom(s, { def: resultOf(s, inst), uses: [register], inMemory: 0, ...more }, (out, { def, uses, temps, slot }) => {
+    if (slot) return fromSlot(out, def, { ...slot, displacement: slot.displacement + 16 * part + inst.lane! * lane });
+    if (part > 0) out.emit(extractPart(s), vector(temps[0]!), vector(uses[0]!, bytes), immediate(part));
+    fromRegister(out, def, part > 0 ? temps[0]! : uses[0]!);
+  });
+}
+
+/** Lanes of f32 and f64: the lowest one is in its place. */
 const extractFloat: Rule = (s, inst) => {
   if (scalarMultiplyAdd(s, inst)) return;
   const lane = inst.lane!;
   const bytes = bytesOfType(s.typeOf(inst.result!)) as 4 | 8;
-  custom(s, { def: resultOf(s, inst), uses: [s.register(inst.args[0]!)], inMemory: 0, isMove: lane === 0 }, (out, { def, uses, slot }) => {
-    const from = vector(uses[0]!);
-    if (slot) return out.emit(bytes === 4 ? 'vmovss' : 'vmovsd', vector(def), { ...slot, displacement: slot.displacement + lane * bytes });
-    if (lane === 0) return def === uses[0] ? undefined : out.emit('vmovaps', vector(def), from);
-    if (bytes === 8) return out.emit('vunpckhpd', vector(def), from, from);
-    if (lane === 1) return out.emit('vmovshdup', vector(def), from);
-    out.emit('vpermilps', vector(def), from, immediate(lane));
-  });
+  addExtract(
+    s,
+    inst,
+    bytes,
+    (out, to, from) => out.emit(bytes === 4 ? 'vmovss' : 'vmovsd', vector(to), from),
+    (out, to, number) => {
+      const from = vector(number);
+      if (lane === 0) return to === number ? undefined : out.emit('vmovaps', vector(to), from);
+      if (bytes === 8) return out.emit('vunpckhpd', vector(to), from, from);
+      if (lane === 1) return out.emit('vmovshdup', vector(to), from);
+      out.emit('vpermilps', vector(to), from, immediate(lane));
+    },
+  );
 };
 
 export const extract: Rule = (s, inst) => {
   const { isFloat, bytes: lane } = laneOf(inst);
   if (isFloat) return extractFloat(s, inst);
   const isSigned = inst.op.endsWith('_s');
-  custom(s, { def: resultOf(s, inst), uses: [s.register(inst.args[0]!)], inMemory: 0 }, (out, { def, uses, slot }) => {
-    const to = generalOf(def, lane);
-    if (slot) {
-      const from = { ...slot, displacement: slot.displacement + inst.lane! * lane };
-      return lane >= 4 ? out.emit('mov', to, from) : out.emit(isSigned ? 'movsx' : 'movzx', to, sized(from, lane as 1 | 2));
-    }
-    if (inst.lane === 0 && lane >= 4) return out.emit(lane === 8 ? 'vmovq' : 'vmovd', to, vector(uses[0]!));
-    out.emit(`vpextr${suffix[lane]}`, to, vector(uses[0]!), immediate(inst.lane!));
-    if (isSigned) out.emit('movsx', to, general(def, lane as 1 | 2));
-  });
+  addExtract(
+    s,
+    inst,
+    lane,
+    (out, number, from) => {
+      const to = generalOf(number, lane);
+      if (lane >= 4) out.emit('mov', to, from);
+      else out.emit(isSigned ? 'movsx' : 'movzx', to, sized(from, lane as 1 | 2));
+    },
+    (out, number, from) => {
+      const to = generalOf(number, lane);
+      if (inst.lane === 0 && lane >= 4) return out.emit(lane === 8 ? 'vmovq' : 'vmovd', to, vector(from));
+      out.emit(`vpextr${suffix[lane]}`, to, vector(from), immediate(inst.lane!));
+      if (isSigned) out.emit('movsx', to, general(number, lane as 1 | 2));
+    },
+  );
 };
 
 export const replace: Rule = (s, inst) => {

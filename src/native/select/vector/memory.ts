@@ -4,7 +4,7 @@ import type { Inst } from '../../ssa/types.ts';
 import type { Assembler } from '../../x64/types.ts';
 import { immediate, type MemoryOperand, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
-import { custom, resultOf, type Width, widthOf } from './steps.ts';
+import { custom, extractPart, partOf, resultOf, type Width, widthOf } from './steps.ts';
 
 /** Adds a load whose instruction is written for its memory. */
 function addLoad(s: Selection, inst: Inst, emit: (out: Assembler, to: number, bytes: Width, from: MemoryOperand) => void): void {
@@ -25,6 +25,21 @@ function addStore(s: Selection, inst: Inst, emit: (out: Assembler, value: number
   const address = s.address(inst);
   custom(s, { uses: [value, ...address.uses] }, (out, places) => emit(out, places.uses[0]!, bytes, address.operand(places, 1)));
 }
+
+/** A store of a vector. A part of a wide one is taken by the store. */
+const store: Rule = (s, inst) => {
+  const found = partOf(s, inst.args[1]!);
+  if (!found) return addStore(s, inst, (out, value, bytes, to) => out.emit('vmovups', to, vector(value, bytes)));
+  const { wide, part } = found;
+  const value = s.register(wide);
+  const bytes = widthOf(s, wide);
+  const address = s.address(inst);
+  custom(s, { uses: [value, ...address.uses] }, (out, places) => {
+    const to = address.operand(places, 1);
+    if (part === 0) out.emit('vmovups', to, vector(places.uses[0]!));
+    else out.emit(extractPart(s), to, vector(places.uses[0]!, bytes), immediate(part));
+  });
+};
 
 const suffix = { 1: 'b', 2: 'w', 4: 'd', 8: 'q' } as const;
 type Lane = keyof typeof suffix;
@@ -55,7 +70,7 @@ const extending = { '8x8': 'bw', '16x4': 'wd', '32x2': 'dq' } as const;
 
 export const memoryRules: Readonly<Record<string, Rule>> = {
   'v128.load': loadBy(() => 'vmovups'),
-  'v128.store': (s, inst) => addStore(s, inst, (out, value, bytes, to) => out.emit('vmovups', to, vector(value, bytes))),
+  'v128.store': store,
   'v128.load8_splat': loadBy(() => 'vpbroadcastb'),
   'v128.load16_splat': loadBy(() => 'vpbroadcastw'),
   'v128.load32_splat': loadBy(() => 'vbroadcastss'),

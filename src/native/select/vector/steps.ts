@@ -286,3 +286,22 @@ export function copyTo(s: Selection, to: Register, bytes: Width, from: Register)
     if (slot !== undefined || def !== uses[0]) out.emit('vmovups', vector(def, bytes), operand(0, bytes));
   });
 }
+
+/** A part of a wide vector, of which its user takes the bytes itself. */
+export interface PartOf {
+  readonly wide: Value;
+  readonly part: number;
+}
+
+/**
+ * The part of a wide vector that an operand is, if no instruction needs it by itself: it has no other use, or is used in another block. That is most often
+ * a seldom executed one, and the part need not be taken on the way to others.
+ */
+export function partOf(s: Selection, value: Value): PartOf | undefined {
+  const inst = s.definition(value);
+  if (inst?.op !== 'vector.part' || s.typeOf(value) !== 'v128') return undefined;
+  return s.useCount(value) === 1 || !s.isInBlock(value) ? { wide: inst.args[0]!, part: inst.lane! } : undefined;
+}
+
+/** The instruction that takes a part of 16 bytes, to a register or to memory. */
+export const extractPart = (s: Selection): string => (s.features.avx512 ? 'vextractf32x4' : 'vextractf128');

@@ -4,7 +4,7 @@ import { bytesOfType, type Inst } from '../../ssa/types.ts';
 import { immediate, vector } from '../../x64/types.ts';
 import type { Rule, Selection } from '../types.ts';
 import { permuteTwo, shuffleOne, shuffleTwo } from './shuffle.ts';
-import { constantRegister, copyTo, custom, patternOf, resultOf, stepTo, type Width, widthOf } from './steps.ts';
+import { constantRegister, copyTo, custom, extractPart, patternOf, resultOf, stepTo, type Width, widthOf } from './steps.ts';
 
 /** Bytes `first` and those after it of a wider register. */
 function takeTo(s: Selection, to: Register, bytes: 16 | 32, value: Register, from: Width, first: number): void {
@@ -12,7 +12,7 @@ function takeTo(s: Selection, to: Register, bytes: 16 | 32, value: Register, fro
     if (slot) return out.emit('vmovups', vector(def, bytes), { ...slot, displacement: slot.displacement + first });
     // Whatever is above the bytes of a register means nothing.
     if (first === 0) return def === uses[0] ? undefined : out.emit('vmovups', vector(def, bytes), vector(uses[0]!, bytes));
-    const mnemonic = bytes === 32 ? 'vextractf64x4' : s.features.avx512 ? 'vextractf32x4' : 'vextractf128';
+    const mnemonic = bytes === 32 ? 'vextractf64x4' : extractPart(s);
     out.emit(mnemonic, vector(def, bytes), vector(uses[0]!, from), immediate(first / bytes));
   });
 }
