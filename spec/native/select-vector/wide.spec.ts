@@ -14,6 +14,8 @@ const check = (name: string, run: () => void): void => void (processorFeatures()
 interface Known {
   readonly fn: Straight;
   readonly kind: LaneKind;
+  /** Whether the second operand is the address 0. */
+  readonly isAtZero?: boolean;
   /** Bytes of the first operand, if they are not random. */
   readonly first?: readonly number[];
   expected(inputs: readonly Uint8Array[]): number[];
@@ -40,10 +42,11 @@ function run(known: readonly Known[], avx512: boolean, random: Random): void {
     { avx512 },
     random,
   );
-  all.forEach(({ fn, kind, first, expected }, index) => {
+  all.forEach(({ fn, kind, first, isAtZero, expected }, index) => {
     for (let round = 0; round < 4; round++) {
       for (let i = 0; i < fn.params.length; i++) fill(view, 64 * i, 64, kind, random);
       if (first) memory.set(first);
+      if (isAtZero) memory.fill(0, 64, 68);
       native.call(index, base, base + 512, base);
       const wanted = expected(fn.params.map((_, i) => memory.slice(64 * i, 64 * i + 64)));
       assert.equal([...memory.slice(512, 512 + wanted.length)], wanted, JSON.stringify({ ...fn, avx512 }));
@@ -192,6 +195,14 @@ check('lanes of twice the bits in their order', () => {
     ),
   );
   runAll(known);
+  // The operand is in memory as well, where the address is 0.
+  const loaded = ({ fn, ...rest }: Known): Known => {
+    const [from, to] = [fn.params[0]!, fn.types.at(-1)!];
+    const load: Inst = { op: 'v128.load', args: [1], result: 2 };
+    const user: Inst = { ...fn.insts[0]!, args: [2], result: 3 };
+    return { ...rest, fn: { params: [from, 'i32'], types: [from, 'i32', from, to], insts: [load, user], result: 3 }, isAtZero: true };
+  };
+  runAll(known.map(loaded));
 });
 
 check('multiply-adds round once, with each of their operands overwritten, negated or constant', () => {

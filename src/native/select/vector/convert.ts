@@ -15,10 +15,12 @@ import {
   custom,
   floatLanes,
   lanesOf,
+  lastSourceOf,
   patternOf,
   patternOperand,
   resultOf,
   type Source,
+  sourcesOf,
   step,
   stepTo,
   type Width,
@@ -69,7 +71,8 @@ export const truncUnsigned: Rule = (s, inst) => {
   stepTo(s, resultOf(s, inst), 'vpaddd', bytes, [step(s, 'vcvttps2dq', bytes, [number]), upper]);
 };
 
-export const convertSigned: Rule = (s, inst) => stepTo(s, resultOf(s, inst), 'vcvtdq2ps', widthOfResult(s, inst), [operand(s, inst)]);
+export const convertSigned: Rule = (s, inst) =>
+  stepTo(s, resultOf(s, inst), 'vcvtdq2ps', widthOfResult(s, inst), sourcesOf(s, inst.args, 'vcvtdq2ps'));
 
 export const convertUnsigned: Rule = (s, inst) => {
   const bytes = widthOfResult(s, inst);
@@ -105,7 +108,7 @@ function narrowTo(s: Selection, to: Register, mnemonic: string, bytes: Width, va
 }
 
 /** A conversion from 32 to 64 bits, of so many bytes of lanes in their order. */
-const widenTo = (s: Selection, to: Register, mnemonic: string, bytes: Width, value: Register): void =>
+const widenTo = (s: Selection, to: Register, mnemonic: string, bytes: Width, value: Source): void =>
   stepTo(s, to, mnemonic, bytes, [value], { from: half(bytes) });
 
 export const demote: Rule = (s, inst) => narrowTo(s, resultOf(s, inst), 'vcvtpd2ps', widthOfResult(s, inst), operand(s, inst));
@@ -167,15 +170,16 @@ export const widen: Rule = (s, inst) => {
   const kind = inst.kind!;
   const bytes = widthOfResult(s, inst);
   const to = resultOf(s, inst);
-  const value = operand(s, inst);
+  const read = (mnemonic: string): Source => lastSourceOf(s, inst.args[0]!, mnemonic);
   const mnemonic = widening[kind];
-  if (mnemonic) return widenTo(s, to, mnemonic, bytes, value);
-  const [shape] = kind.split('.') as [string];
-  if (kind !== 'f64x2.convert_low_i32x4_u')
-    return widenTo(s, to, `vpmov${kind.endsWith('_s') ? 's' : 'z'}x${extensions[shape]}`, bytes, value);
-  if (s.features.avx512) return widenTo(s, to, 'vcvtudq2pd', bytes, value);
+  if (mnemonic) return widenTo(s, to, mnemonic, bytes, read(mnemonic));
+  if (kind !== 'f64x2.convert_low_i32x4_u') {
+    const extension = `vpmov${kind.endsWith('_s') ? 's' : 'z'}x${extensions[kind.split('.')[0]!]}`;
+    return widenTo(s, to, extension, bytes, read(extension));
+  }
+  if (s.features.avx512) return widenTo(s, to, 'vcvtudq2pd', bytes, read('vcvtudq2pd'));
   const wide = s.fresh('vector', bytes);
-  widenTo(s, wide, 'vpmovzxdq', bytes, value);
+  widenTo(s, wide, 'vpmovzxdq', bytes, read('vpmovzxdq'));
   const biased = step(s, logic(s, 'or'), bytes, [wide, lanesOf(0x4330000000000000n, 8)]);
   stepTo(s, to, 'vsubpd', bytes, [biased, floatLanes(2 ** 52, 8)]);
 };
