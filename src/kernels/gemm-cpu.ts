@@ -45,9 +45,6 @@ type Word = Value<'u32'>;
 type Sum = Value<'f32'>;
 type Shared = Pointer<'f32', 'shared'>;
 
-/** The indices of k of a packed part: a panel of either factor stays in the first cache. */
-export const depth = 128;
-
 /** The bits of the vectors that a form is for. */
 export const cpuVectorBits = [128, 256, 512] as const;
 export type CpuVectorBits = (typeof cpuVectorBits)[number];
@@ -61,6 +58,8 @@ export interface CpuShape {
   readonly rows: number;
   /** The lines of a packed panel of `a`: a multiple of the rows, and of 4. */
   readonly lines: number;
+  /** The indices of k of a packed part: a panel of either factor stays in the first cache. */
+  readonly depth: number;
   /** The rows and columns of the result of a block: what both parts and the sums leave of 227 KiB of shared memory. */
   readonly tile: readonly [number, number];
 }
@@ -68,18 +67,18 @@ export interface CpuShape {
 /** For elements of 4 bytes. */
 const shapes: Readonly<Record<CpuVectorBits, CpuShape>> = {
   // Four vectors of 128 bits for each row: the sums, a row of `b` and an element of `a` are 14 vectors, and WebAssembly's engines have 15.
-  128: { lanes: 16, vectors: 1, rows: 2, lines: 16, tile: [128, 128] },
-  // 12 of 16 registers have sums, two a row of `b`.
-  256: { lanes: 8, vectors: 2, rows: 6, lines: 12, tile: [156, 128] },
+  128: { lanes: 16, vectors: 1, rows: 2, lines: 16, depth: 128, tile: [128, 128] },
+  // 12 of 16 registers have sums, two a row of `b`. The more rows a block has, the less often the right factor is packed.
+  256: { lanes: 8, vectors: 2, rows: 6, lines: 12, depth: 64, tile: [252, 128] },
   // 24 of 32.
-  512: { lanes: 16, vectors: 2, rows: 12, lines: 12, tile: [156, 128] },
+  512: { lanes: 16, vectors: 2, rows: 12, lines: 12, depth: 64, tile: [252, 128] },
 };
 
 /** The shape for vectors of so many bits: 128 by default. */
 export function shapeOf(type: FactorKind, bits: CpuVectorBits = 128): CpuShape {
   const shape = shapes[bits];
   if (type !== 'f64') return shape;
-  return { ...shape, lanes: shape.lanes / 2, tile: bits === 128 ? [64, 64] : [108, 64] };
+  return { ...shape, lanes: shape.lanes / 2, tile: bits === 128 ? [64, 64] : [180, 64] };
 }
 
 /** The indices of k in a turn of the innermost loop: what a turn takes besides its products is shared by so many. */
@@ -96,7 +95,7 @@ interface Form {
 
 const sumBytes = (type: FactorKind): number => (type === 'f64' ? 8 : 4);
 /** The bytes of shared memory. */
-export const bytesOf = (type: FactorKind, { tile: [m, n] }: CpuShape): number => (depth * (m + n) + m * n) * sumBytes(type);
+export const bytesOf = (type: FactorKind, { depth, tile: [m, n] }: CpuShape): number => (depth * (m + n) + m * n) * sumBytes(type);
 /** The threads of a block. */
 export const blockOf = ({ lanes, vectors, tile }: CpuShape): [number, number] => [lanes, tile[1] / (lanes * vectors)];
 
@@ -140,7 +139,7 @@ export type LoadRight = (to: Shared, column: Word) => (first: Word, count: Word)
 /** The body of a kernel, whose right factor may be loaded in another way. */
 export function body(p: GemmInside, form: Form, loadRight?: LoadRight): void {
   const { type, transposeA, transposeB, shape } = form;
-  const { lanes, vectors, rows, lines, tile } = shape;
+  const { lanes, vectors, rows, lines, depth, tile } = shape;
   const sum = sums[type] as unknown as Type<'f32'>;
   const batch = blockIndex('z').to(u64);
   const [row, column] = [blockIndex('y').mul(tile[0]), blockIndex('x').mul(tile[1])];
@@ -176,7 +175,7 @@ export function body(p: GemmInside, form: Form, loadRight?: LoadRight): void {
     syncThreads();
     eachRows((at, places) => {
       const mine = places.map((each) => each.map((place) => local(sum, place.get())));
-      const [a, b] = [left.add(panelOf(at, lines)), right.add(panelOf(group, lanes * vectors)).add(threadIndex('x'))];
+      const [a, b] = [left.add(panelOf(at, lines, depth)), right.add(panelOf(group, lanes * vectors, depth)).add(threadIndex('x'))];
       multiply(form, mine, [a, b], count);
       for (const [i, each] of places.entries()) for (const [vector, place] of each.entries()) place.set(mine[i]![vector]!);
     });
@@ -218,7 +217,7 @@ function multiply({ isFused, shape }: Form, sums: readonly (readonly Local[])[],
 }
 
 /** Where a line of a packed factor is: panels of some lines, each with its indices of k one after another. */
-export const panelOf = (line: Word, panel: number): Word =>
+export const panelOf = (line: Word, panel: number, depth: number): Word =>
   line
     .div(panel)
     .mul(depth * panel)
@@ -246,7 +245,7 @@ function packer(
   { to, line, lines, pitch, panel, most }: Packed,
 ): (first: Word, count: Word) => void {
   const sum = sums[type] as unknown as Type<'f32'>;
-  const { lanes } = shape;
+  const { lanes, depth } = shape;
   const groups = blockOf(shape)[1];
   const [x, y] = [threadIndex('x'), threadIndex('y')];
   const here = lines.sub(line).min(most);
@@ -272,7 +271,10 @@ function packer(
             when(at.lt(here), () => {
               for (const [i, value] of values.entries()) value.set(get(first.add(k.add(i).min(count.sub(1))), line.add(at)));
             });
-            const place = to.add(panelOf(group, panel)).add(k.mul(panel)).add(x);
+            const place = to
+              .add(panelOf(group, panel, depth))
+              .add(k.mul(panel))
+              .add(x);
             for (const [i, value] of values.entries()) place.at(i * panel).set(value);
           }),
         ),
@@ -287,7 +289,7 @@ function packer(
         when(k.lt(count), () => {
           for (const [i, value] of values.entries()) value.set(get(line.add(own.add(i).min(here.sub(1))), first.add(k)));
         });
-        const place = to.add(panelOf(own, panel)).add(k.mul(panel));
+        const place = to.add(panelOf(own, panel, depth)).add(k.mul(panel));
         const stored = values.map((value) => value.get());
         if (type === 'f64')
           for (const i of [0, 2])

@@ -15,7 +15,7 @@ import {
   type Value,
 } from '../build/index.ts';
 import type { FormatName } from './formats.ts';
-import { blockOf, body, bytesOf, depth, type LoadRight, shapeOf } from './gemm-cpu.ts';
+import { blockOf, body, bytesOf, type LoadRight, shapeOf } from './gemm-cpu.ts';
 import type { GemmInside } from './gemm-plan.ts';
 import { type Matrix, planOf, type QuantizedArguments, tableOf } from './quantized-blocks.ts';
 import { columnsOf, decodeSpan, spansOf, windowColumns } from './quantized-spans.ts';
@@ -31,7 +31,7 @@ interface Inside extends Matrix {
 }
 
 const shape = shapeOf('f32');
-const { lanes } = shape;
+const { lanes, depth } = shape;
 const tile = shape.tile[0];
 const block = blockOf(shape);
 const threads = block[0] * block[1];

@@ -63,12 +63,13 @@ export function chooseCode(
 }
 
 /** Milliseconds for a unit of what runs; undefined if too little is left for a rival. */
-function timeOf({ instance }: Running, share: Share, { own, minLeftMs, minLeftUnits }: Trial, { expectedMs }: Rival): number | undefined {
-  let each = 0;
+function timeOf({ instance }: Running, share: Share, { own, minLeftMs, minLeftUnits }: Trial, rival: Rival): number | undefined {
+  let run = { each: 0, left: 0 };
+  const isTooShort = (): boolean => run.left * run.each < Math.max(minLeftMs, worth * rival.expectedMs) || run.left < minLeftUnits;
   for (const ms of own) {
-    const run = share.takeFor(instance, ms);
-    each = run.each;
-    if (run.left * each < Math.max(minLeftMs, worth * expectedMs) || run.left < minLeftUnits) return undefined;
+    run = share.takeFor(instance, ms);
+    if (isTooShort()) return undefined;
   }
-  return each;
+  rival.refine?.();
+  return isTooShort() ? undefined : run.each;
 }

@@ -48,7 +48,7 @@ import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './loaded-kernel.ts';
-import { NativeTwin } from './native-twin.ts';
+import { type NativeSource, NativeTwin } from './native-twin.ts';
 import { rivalsOf } from './rivals.ts';
 
 /** Options of a compilation. */
@@ -259,11 +259,11 @@ function compileScalar(
     parts,
   };
   if (instruments || !wasm) return compiled;
-  const makeNative = (): CompiledKernel | undefined => {
-    const native = compileModule(scalarModule(original, choice, undefined, undefined, nativeTarget()).bytes);
-    return 'why' in native ? undefined : { ...compiled, wasm: native };
+  const source = (): NativeSource => {
+    const native = scalarModule(original, choice, undefined, undefined, nativeTarget()).bytes;
+    return sourceOf(native, (code) => ({ ...compiled, wasm: code }));
   };
-  return { ...compiled, twin: new NativeTwin(bytes.length, makeNative) };
+  return { ...compiled, twin: new NativeTwin(bytes.length, source) };
 }
 
 interface ScalarChoice extends CompileChoice {
@@ -336,13 +336,19 @@ function compiledOf({ plan, recordBytes, pool }: SimdModule, wasm: KernelCode): 
   return { wasm, pool, excess: undefined, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined };
 }
 
-/** Native code for the blocks of vectorized code, with lane groups for wide vectors; undefined where there is none. */
-function nativeVectorized(kernel: Kernel, block: Dim3, choice: SimdChoice): CompiledKernel | undefined {
+/** The module for the blocks of vectorized code with lane groups for wide vectors; undefined where there is none. */
+function nativeVectorized(kernel: Kernel, block: Dim3, choice: SimdChoice): NativeSource | undefined {
   const made = simdModule(kernel, block, choice, undefined, nativeTarget());
-  if ('why' in made) return undefined;
-  const native = compileModule(made.bytes);
-  return 'why' in native ? undefined : compiledOf(made, native);
+  return 'why' in made ? undefined : sourceOf(made.bytes, (code) => compiledOf(made, code));
 }
+
+const sourceOf = (bytes: Uint8Array, compiled: (code: KernelCode) => CompiledKernel): NativeSource => ({
+  bytes: bytes.length,
+  compile() {
+    const native = compileModule(bytes);
+    return 'why' in native ? undefined : compiled(native);
+  },
+});
 
 /** The module, or the limit that it exceeds in the words of the engine: on the thread of a page that is some megabytes. */
 function moduleOf(bytes: Uint8Array): Pick<CompiledKernel, 'wasm' | 'excess'> {

@@ -7,7 +7,7 @@ import { canRunNative } from '../native/mode.ts';
 import type { CompiledKernel } from './loaded-kernel.ts';
 
 /** Milliseconds that the compiler takes to load and to compile a module, and for each byte of the module. */
-const [compileMs, compileMsPerByte] = [60, 0.012];
+const [compileMs, compileMsPerByte] = [50, 0.004];
 /** Launches of native code, and their milliseconds, after which it is known whether it is faster; and by how much WebAssembly has to be. */
 const [minLaunches, minMs, margin] = [4, 4, 1.1];
 
@@ -21,24 +21,47 @@ interface Times {
 
 const noTimes = (): Times => ({ launches: 0, ms: 0, each: Number.POSITIVE_INFINITY });
 
+/** The module that native code is made of, which has other lane groups than the one that runs. */
+export interface NativeSource {
+  readonly bytes: number;
+  /** Compiles it; undefined where it has anything that native code cannot have. */
+  compile(): CompiledKernel | undefined;
+}
+
 export class NativeTwin {
-  readonly #make: () => CompiledKernel | undefined;
-  readonly #bytes: number;
+  readonly #make: () => NativeSource | undefined;
+  #bytes: number;
+  #source: NativeSource | undefined;
   #code: CompiledKernel | undefined;
   #state: 'unmade' | 'made' | 'none' = 'unmade';
   readonly #own = noTimes();
   readonly #native = noTimes();
   #isCompared = false;
 
-  /** `bytes` is the length of the module of WebAssembly; `make` compiles the native code. */
-  constructor(bytes: number, make: () => CompiledKernel | undefined) {
+  /** `bytes` is the length of the module that runs; `make` makes the one for native code. */
+  constructor(bytes: number, make: () => NativeSource | undefined) {
     this.#bytes = bytes;
     this.#make = make;
   }
 
-  /** Milliseconds that the code is expected to take to compile; 0 where it is made. */
+  /** Milliseconds that the code is expected to take to compile, by the module that runs or, once `prepare` was called, by its own; 0 where it is made. */
   get expectedMs(): number {
     return this.#state === 'unmade' ? compileMs + compileMsPerByte * this.#bytes : 0;
+  }
+
+  /** The module of the code. */
+  source(): NativeSource | undefined {
+    this.prepare();
+    return this.#source;
+  }
+
+  /** Makes the module of the code, which takes a small part of the time; without a module there is no code. */
+  prepare(): void {
+    this.#attempt(false, () => {
+      this.#source ??= this.#make();
+      if (this.#source) this.#bytes = this.#source.bytes;
+      else this.#state = 'none';
+    });
   }
 
   /** Whether there may be native code which is not known to be slower. */
@@ -47,22 +70,32 @@ export class NativeTwin {
   }
 
   /** Whether launches have taken so long that the code is worth compiling, or it is compiled. */
-  get isDue(): boolean {
+  isDue(): boolean {
+    if (!this.isPossible || this.#own.ms < this.expectedMs) return false;
+    this.prepare();
     return this.isPossible && this.#own.ms >= this.expectedMs;
   }
 
   /** The code, compiled at the first call; undefined where there is none, also where the compiler throws, unless it is wanted in any case. */
   code(isWanted = false): CompiledKernel | undefined {
-    if (this.#state !== 'unmade') return this.#code;
-    this.#state = 'none';
-    if (!canRunNative()) return undefined;
+    this.#attempt(isWanted, () => {
+      this.#source ??= this.#make();
+      this.#code = this.#source?.compile();
+      this.#source = undefined;
+      this.#state = this.#code ? 'made' : 'none';
+    });
+    return this.#code;
+  }
+
+  /** Does a step of the compilation. A mistake of the compiler leaves launches with WebAssembly, unless native code is wanted in any case. */
+  #attempt(isWanted: boolean, act: () => void): void {
+    if (this.#state !== 'unmade' || !this.isPossible) return;
     try {
-      this.#code = this.#make();
+      act();
     } catch (error) {
+      this.#state = 'none';
       if (isWanted) throw error;
     }
-    if (this.#code) this.#state = 'made';
-    return this.#code;
   }
 
   /** Records a launch, by native code or by WebAssembly. */
@@ -88,6 +121,6 @@ export class NativeTwin {
 /** The code that runs a launch: native code if that is wanted always, or has become worth it. */
 export function chosenCode(code: CompiledKernel, mode: NativeMode): CompiledKernel {
   const { twin } = code;
-  if (!twin || mode === 'never' || (mode === 'auto' && !twin.isDue)) return code;
+  if (!twin || mode === 'never' || (mode === 'auto' && !twin.isDue())) return code;
   return twin.code(mode === 'always') ?? code;
 }

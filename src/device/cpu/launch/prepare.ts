@@ -62,8 +62,9 @@ export interface FinishedGrid extends LaunchResult {
 export interface Rival {
   /** Native code is as fast at once as it will be; it takes some milliseconds to compile. Scalar code may be much slower than what runs. */
   readonly kind: 'native' | 'scalar';
-  /** Milliseconds that it is expected to take to compile. */
+  /** Milliseconds that it is expected to take to compile; known better after the call of `refine`, which takes some of them. */
   readonly expectedMs: number;
+  refine?(): void;
   /** The launch with that code; undefined without memory for it. */
   prepare(): PreparedLaunch | undefined;
   /** Records which code later launches have. */
@@ -176,7 +177,10 @@ function rivalsOf(inputs: Inputs, usual: CompiledKernel, running: CompiledKernel
   if (twin?.isPossible && environment.native === 'auto' && !isNative)
     rivals.push({
       kind: 'native',
-      expectedMs: twin.expectedMs,
+      get expectedMs() {
+        return twin.expectedMs;
+      },
+      refine: () => twin.prepare(),
       settle: (isFaster) => twin.settle(isFaster),
       prepare: () => preparedRival(inputs, twin.code()),
     });
@@ -187,7 +191,7 @@ function rivalsOf(inputs: Inputs, usual: CompiledKernel, running: CompiledKernel
       expectedMs: 0,
       settle: (isFaster) => kernel.settle(request.block, isFaster),
       // Native code is compared with native code.
-      prepare: () => preparedRival(inputs, chosenCode(compile(), twin?.isDue ? 'always' : 'never')),
+      prepare: () => preparedRival(inputs, chosenCode(compile(), twin?.isDue() ? 'always' : 'never')),
     });
   return rivals;
 }
