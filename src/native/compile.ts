@@ -116,9 +116,10 @@ function functionsOf(module: WasmModuleRead, features: Features): SsaFunction[] 
   inlineCalls(functions, module);
   const order = callOrder(functions, roots)!.map((index) => functions.get(index)!);
   for (const fn of order) {
-    removeChecks(fn);
-    pack(fn, features.avx512 ? 64 : 32);
-    simplify(fn);
+    const isChanged = removeChecks(fn);
+    const hasVectors = fn.types.includes('v128');
+    if (hasVectors) pack(fn, features.avx512 ? 64 : 32);
+    if (hasVectors || isChanged) simplify(fn);
   }
   return order;
 }

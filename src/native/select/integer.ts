@@ -3,34 +3,36 @@ import type { Places } from '../machine/types.ts';
 import type { Inst, Value } from '../ssa/types.ts';
 import { type Assembler, general, immediate, memory } from '../x64/types.ts';
 import { generalOrSlot, generalUse, immediateOf, sourceOf, widthOf } from './operands.ts';
+import { upperShift } from './test.ts';
 import type { Rule, Selection } from './types.ts';
 
-/** The operands of a commutative instruction: a constant is the second one, and the first one dies if one does. */
-export function commuted(s: Selection, inst: Inst): readonly [Value, Value] {
+/** The operands of a commutative instruction: a constant is the second one. */
+function commuted(s: Selection, inst: Inst): readonly [Value, Value] {
   const [a, b] = inst.args as [Value, Value];
-  if (s.constant(b) !== undefined) return [a, b];
-  if (s.constant(a) !== undefined) return [b, a];
-  return !s.isLast(a) && s.isLast(b) ? [b, a] : [a, b];
+  return s.constant(a) !== undefined && s.constant(b) === undefined ? [b, a] : [a, b];
 }
 
-/** Two-address arithmetic: the first operand becomes the result. */
-function addTied(s: Selection, inst: Inst, mnemonic: string, a: Value, b: Value): void {
+/** Two-address arithmetic: the first operand becomes the result, or either of two that can be exchanged. */
+function addTied(s: Selection, inst: Inst, mnemonic: string, a: Value, b: Value, isCommutative: boolean): void {
   const bytes = widthOf(s.typeOf(a));
   const source = sourceOf(s, b, bytes);
-  const def = s.register(inst.result!);
   s.add({
-    def,
+    def: s.register(inst.result!),
     uses: [s.register(a), ...source.uses],
     tied: 0,
     ...(source.isRegister ? { inMemory: 1 } : {}),
-    emit: (out, places) => out.emit(mnemonic, general(places.def, bytes), source.operand(places, 1)),
+    ...(source.isRegister && isCommutative ? { tiedChoices: [1] } : {}),
+    emit(out, places) {
+      const isFirst = !source.isRegister || places.slot !== undefined || places.def === places.uses[0];
+      out.emit(mnemonic, general(places.def, bytes), isFirst ? source.operand(places, 1) : generalUse(places, 0, bytes));
+    },
   });
 }
 
 const commutative =
   (mnemonic: string): Rule =>
   (s, inst) =>
-    addTied(s, inst, mnemonic, ...commuted(s, inst));
+    addTied(s, inst, mnemonic, ...commuted(s, inst), true);
 
 /** A sum: `lea` where neither operand's register becomes the result. */
 const add: Rule = (s, inst) => {
@@ -86,7 +88,7 @@ const sub: Rule = (s, inst) => {
   const constant = immediateOf(s, b, bytes);
   const negated = constant === undefined ? undefined : BigInt.asIntN(bytes * 8, -constant);
   if (negated !== undefined && BigInt.asIntN(32, negated) === negated) return addConstant(s, inst, a, negated);
-  if (s.constant(a) !== 0n) return addTied(s, inst, 'sub', a, b);
+  if (s.constant(a) !== 0n) return addTied(s, inst, 'sub', a, b, false);
   const def = s.register(inst.result!);
   s.add({ def, uses: [s.register(b)], tied: 0, emit: (out, places) => out.emit('neg', general(places.def, bytes)) });
 };
@@ -99,7 +101,7 @@ const mul: Rule = (s, inst) => {
   if (bits !== undefined && bits > 1n && (bits & (bits - 1n)) === 0n) return addLeftShift(s, inst, a, bits.toString(2).length - 1);
   const constant = immediateOf(s, b, bytes);
   const def = s.register(inst.result!);
-  if (constant === undefined) return addTied(s, inst, 'imul', a, b);
+  if (constant === undefined) return addTied(s, inst, 'imul', a, b, true);
   s.add({
     def,
     uses: [s.register(a)],
@@ -217,7 +219,7 @@ const unary =
 const and: Rule = (s, inst) => {
   const [a, b] = inst.args as [Value, Value];
   const kept = [b, a].find((other, i) => negatedOf(s, inst.args[i]!) !== undefined && s.constant(other) === undefined);
-  if (kept === undefined) return addTied(s, inst, 'and', ...commuted(s, inst));
+  if (kept === undefined) return addTied(s, inst, 'and', ...commuted(s, inst), true);
   const bytes = widthOf(s.typeOf(a));
   const negated = negatedOf(s, kept === b ? a : b)!;
   const def = s.register(inst.result!);
@@ -240,17 +242,24 @@ function negatedOf(s: Selection, value: Value): Value | undefined {
 const xor: Rule = (s, inst) => {
   const [a, b] = commuted(s, inst);
   const bytes = widthOf(s.typeOf(a));
-  if (immediateOf(s, b, bytes) !== -1n) return addTied(s, inst, 'xor', a, b);
+  if (immediateOf(s, b, bytes) !== -1n) return addTied(s, inst, 'xor', a, b, true);
   const def = s.register(inst.result!);
   s.add({ def, uses: [s.register(a)], tied: 0, emit: (out, places) => out.emit('not', general(places.def, bytes)) });
 };
 
 const wrap: Rule = (s, inst) => {
+  const value = inst.args[0]!;
   const def = s.register(inst.result!);
+  const shift = s.isInBlock(value) && s.useCount(value) === 1 ? upperShift(s, value) : undefined;
+  if (shift) {
+    const uses = [s.register(shift.of)];
+    s.add({ def, uses, tied: 0, emit: (out, places) => out.emit('shr', general(places.def), immediate(shift.count)) });
+    return;
+  }
   // The move clears the upper half.
   s.add({
     def,
-    uses: [s.register(inst.args[0]!)],
+    uses: [s.register(value)],
     inMemory: 0,
     emit: (out, places) => out.emit('mov', general(places.def, 4), generalOrSlot(places, 0, 4)),
   });

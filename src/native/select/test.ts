@@ -1,7 +1,7 @@
 /** Conditions as flags: comparisons of integers and floats, for branches, selects and numbers that are 0 or 1. */
 import type { MachineInst, RegisterClass } from '../machine/types.ts';
 import type { Inst, Value } from '../ssa/types.ts';
-import { type Assembler, type Condition, conditions, general, type Label } from '../x64/types.ts';
+import { type Assembler, type Condition, conditions, general, immediate, type Label } from '../x64/types.ts';
 import { generalUse, sourceOf, vectorUse, widthOf } from './operands.ts';
 import type { Rule, Selection, Test, TestRule } from './types.ts';
 import { vectorTests } from './vector/index.ts';
@@ -80,6 +80,43 @@ function nonZero(s: Selection, value: Value, condition: Condition): Test {
 
 const isAnd = /^i(32|64)\.and$/;
 
+/**
+ * Whether the lower half of an integer of 64 bits is not 0. If it is the upper half of another one, as in checks of addresses, a shift of that one leaves
+ * the flags.
+ */
+const wrapped: TestRule = (s, inst) => {
+  const value = inst.args[0]!;
+  const shift = s.isInBlock(value) ? upperShift(s, value) : undefined;
+  if (!shift) return { uses: [s.register(value)], compare: testItself(4), holds: { some: ['ne'] } };
+  const union = unionOf(s, shift.of);
+  const uses = union ? [s.register(union[0]), s.register(union[1])] : [s.register(shift.of)];
+  return {
+    uses,
+    temps: ['general'],
+    compare(out, places, first) {
+      const temp = general(places.temps[0]!);
+      out.emit('mov', temp, generalUse(places, first, 8));
+      if (union) out.emit('or', temp, generalUse(places, first + 1, 8));
+      out.emit('shr', temp, immediate(shift.count));
+    },
+    holds: { some: ['ne'] },
+  };
+};
+
+/** What is shifted right to have no more than its upper half, or a part of that; `count` is at least 32. */
+export function upperShift(s: Selection, value: Value): { readonly of: Value; readonly count: bigint } | undefined {
+  const inst = s.definition(value);
+  const count = inst?.op === 'i64.shr_u' ? s.constant(inst.args[1]!) : undefined;
+  return count !== undefined && count % 64n >= 32n ? { of: inst!.args[0]!, count: count % 64n } : undefined;
+}
+
+/** The operands of an `or` that nothing else uses. */
+function unionOf(s: Selection, value: Value): readonly [Value, Value] | undefined {
+  const inst = s.definition(value);
+  if (inst?.op !== 'i64.or' || !s.isInBlock(value) || s.useCount(value) > 1) return undefined;
+  return inst.args as [Value, Value];
+}
+
 /** `eqz`: the opposite of a condition, if its operand is one. */
 const isZero: TestRule = (s, inst) => {
   const value = inst.args[0]!;
@@ -114,6 +151,7 @@ const compareFloats =
 const scalarTests: Readonly<Record<string, TestRule>> = {
   'i32.eqz': isZero,
   'i64.eqz': isZero,
+  'i32.wrap_i64': wrapped,
   ...Object.fromEntries(
     Object.entries(integerConditions).flatMap(([name, condition]) => [
       [`i32.${name}`, compareIntegers(condition)],
