@@ -11,7 +11,10 @@ const onlyHere = canRunNative() ? test : test.skip;
 const native = { lanes: 16 } as CompiledKernel;
 
 /** Code with a twin whose module has some bytes, and what was made of it. */
-function codeOf(bytes: number, { source = bytes, compile = () => native }: { source?: number; compile?: NativeSource['compile'] } = {}) {
+function codeOf(
+  bytes: number,
+  { source = bytes, compile = () => native }: { source?: number; compile?: NativeSource<CompiledKernel>['compile'] } = {},
+) {
   const made: string[] = [];
   const twin = new NativeTwin(bytes, () => {
     made.push('module');

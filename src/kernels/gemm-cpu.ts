@@ -258,14 +258,14 @@ function packer(
     .div(panel)
     .mul(panel);
   if (!isAlong) {
-    const strip = Math.min(lanes, panel);
-    const withinStrip = (act: () => void): void => (strip === lanes ? act() : when(x.lt(strip), act));
+    const width = Math.min(lanes, panel);
+    const withinWidth = (act: () => void): void => (width === lanes ? act() : when(x.lt(width), act));
     return (first, count) =>
       // A lane group copies neighboring lines of some indices of k, whose rows are far apart, so that it waits for all of them together. Lines behind
       // the last one are zeros, and what is behind the last index is not read.
       loop(y.mul(copied), count, groups * copied, (k) =>
-        loop(0, panels, strip, (group) =>
-          withinStrip(() => {
+        loop(0, panels, width, (group) =>
+          withinWidth(() => {
             const at = group.add(x);
             const values = range(copied).map(() => local(sum, 0));
             when(at.lt(here), () => {

@@ -34,7 +34,7 @@ export interface CompiledKernel {
   /** Its module, or its native code; undefined if the module exceeds a limit of the engine. */
   readonly wasm: KernelCode | undefined;
   /** Of a module: the native code for the same blocks. */
-  readonly twin?: NativeTwin | undefined;
+  readonly twin?: NativeTwin<CompiledKernel> | undefined;
   /** Of code that is to be stored: the bytes of the module, and how this machine computes multiply-adds if the code depends on that. */
   readonly stored?: { readonly bytes: Uint8Array; readonly fma: FmaMode | undefined };
   /** The constant pool, which is at the end of the constant window. */

@@ -259,7 +259,7 @@ function compileScalar(
     parts,
   };
   if (instruments || !wasm) return compiled;
-  const source = (): NativeSource => {
+  const source = (): NativeSource<CompiledKernel> => {
     const native = scalarModule(original, choice, undefined, undefined, nativeTarget()).bytes;
     return sourceOf(native, (code) => ({ ...compiled, wasm: code }));
   };
@@ -336,13 +336,13 @@ function compiledOf({ plan, recordBytes, pool }: SimdModule, wasm: KernelCode): 
   return { wasm, pool, excess: undefined, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined };
 }
 
-/** The module for the blocks of vectorized code with lane groups for wide vectors; undefined where there is none. */
-function nativeVectorized(kernel: Kernel, block: Dim3, choice: SimdChoice): NativeSource | undefined {
+/** The module for the blocks of vectorized code with lane groups for wide vectors; undefined if it cannot be made. */
+function nativeVectorized(kernel: Kernel, block: Dim3, choice: SimdChoice): NativeSource<CompiledKernel> | undefined {
   const made = simdModule(kernel, block, choice, undefined, nativeTarget());
   return 'why' in made ? undefined : sourceOf(made.bytes, (code) => compiledOf(made, code));
 }
 
-const sourceOf = (bytes: Uint8Array, compiled: (code: KernelCode) => CompiledKernel): NativeSource => ({
+const sourceOf = (bytes: Uint8Array, compiled: (code: KernelCode) => CompiledKernel): NativeSource<CompiledKernel> => ({
   bytes: bytes.length,
   compile() {
     const native = compileModule(bytes);

@@ -4,7 +4,6 @@
  */
 import type { NativeMode } from '../../device.ts';
 import { canRunNative } from '../native/mode.ts';
-import type { CompiledKernel } from './loaded-kernel.ts';
 
 /** Milliseconds that the compiler takes to load and to compile a module, and for each byte of the module. */
 const [compileMs, compileMsPerByte] = [50, 0.004];
@@ -22,24 +21,25 @@ interface Times {
 const noTimes = (): Times => ({ launches: 0, ms: 0, each: Number.POSITIVE_INFINITY });
 
 /** The module that native code is made of, which has other lane groups than the one that runs. */
-export interface NativeSource {
+export interface NativeSource<T> {
   readonly bytes: number;
   /** Compiles it; undefined where it has anything that native code cannot have. */
-  compile(): CompiledKernel | undefined;
+  compile(): T | undefined;
 }
 
-export class NativeTwin {
-  readonly #make: () => NativeSource | undefined;
+/** The native code of a kernel, as launches have code. */
+export class NativeTwin<T> {
+  readonly #make: () => NativeSource<T> | undefined;
   #bytes: number;
-  #source: NativeSource | undefined;
-  #code: CompiledKernel | undefined;
+  #source: NativeSource<T> | undefined;
+  #code: T | undefined;
   #state: 'unmade' | 'made' | 'none' = 'unmade';
   readonly #own = noTimes();
   readonly #native = noTimes();
   #isCompared = false;
 
   /** `bytes` is the length of the module that runs; `make` makes the one for native code. */
-  constructor(bytes: number, make: () => NativeSource | undefined) {
+  constructor(bytes: number, make: () => NativeSource<T> | undefined) {
     this.#bytes = bytes;
     this.#make = make;
   }
@@ -50,7 +50,7 @@ export class NativeTwin {
   }
 
   /** The module of the code. */
-  source(): NativeSource | undefined {
+  source(): NativeSource<T> | undefined {
     this.prepare();
     return this.#source;
   }
@@ -76,8 +76,8 @@ export class NativeTwin {
     return this.isPossible && this.#own.ms >= this.expectedMs;
   }
 
-  /** The code, compiled at the first call; undefined where there is none, also where the compiler throws, unless it is wanted in any case. */
-  code(isWanted = false): CompiledKernel | undefined {
+  /** The code, compiled at the first call; undefined without any, also if the compiler throws, unless it is wanted in any case. */
+  code(isWanted = false): T | undefined {
     this.#attempt(isWanted, () => {
       this.#source ??= this.#make();
       this.#code = this.#source?.compile();
@@ -119,7 +119,7 @@ export class NativeTwin {
 }
 
 /** The code that runs a launch: native code if that is wanted always, or has become worth it. */
-export function chosenCode(code: CompiledKernel, mode: NativeMode): CompiledKernel {
+export function chosenCode<T extends { readonly twin?: NativeTwin<T> | undefined }>(code: T, mode: NativeMode): T {
   const { twin } = code;
   if (!twin || mode === 'never' || (mode === 'auto' && !twin.isDue())) return code;
   return twin.code(mode === 'always') ?? code;

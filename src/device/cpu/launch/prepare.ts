@@ -153,7 +153,7 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
 
 /** The end of a launch, which records how long its code took. */
 const noting =
-  (prepared: PreparedLaunch, twin: NativeTwin | undefined, isNative: boolean): PreparedLaunch['finish'] =>
+  (prepared: PreparedLaunch, twin: NativeTwin<CompiledKernel> | undefined, isNative: boolean): PreparedLaunch['finish'] =>
   (control, durationMs, diagnostics) => {
     if (doneUnits(control) >= unitsOf(prepared.work)) twin?.note(isNative, durationMs, unitsOf(prepared.work));
     return prepared.finish(control, durationMs, diagnostics);

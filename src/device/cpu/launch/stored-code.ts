@@ -58,7 +58,7 @@ function kernelOf({ reflection, params }: Head, constants: Uint8Array | undefine
   let isSettled = false;
   const compiled: LoadedKernel['compiled'] = (block, facts) => {
     const launch = `code ${block.join()} ${facts?.key}`;
-    const twinOf = (bytes: number): NativeTwin => new NativeTwin(bytes, () => real().compiled(block, facts).twin?.source());
+    const twinOf = (bytes: number): NativeTwin<CompiledKernel> => new NativeTwin(bytes, () => real().compiled(block, facts).twin?.source());
     const found = isSettled ? undefined : (known.get(launch) ?? codeFrom(store.read(key(launch)), fma, twinOf));
     if (found) known.set(launch, found);
     if (found) return found.code;
@@ -106,7 +106,7 @@ function bytesOf(code: CompiledKernel, hasRival: boolean): Uint8Array {
 function codeFrom(
   stored: Uint8Array | undefined,
   fma: Fma,
-  twinOf: (bytes: number) => NativeTwin,
+  twinOf: (bytes: number) => NativeTwin<CompiledKernel>,
 ): { readonly code: CompiledKernel; readonly hasRival: boolean } | undefined {
   const parts = stored && unpacked(stored);
   if (parts?.length !== 3) return undefined;

@@ -8,7 +8,7 @@ const { process } = globalThis as { readonly process?: { readonly env?: Readonly
 
 const isMode = (word: string | undefined): word is NativeMode => nativeModes.some((mode) => mode === word);
 
-/** The mode of a device that was opened with an option: `CUMETAL_NATIVE` where there is none, `auto` by default. */
+/** The mode of a device that was opened with an option: else that of `CUMETAL_NATIVE`, and `auto` by default. */
 export function nativeMode(option?: NativeMode): NativeMode {
   const wanted = process?.env?.CUMETAL_NATIVE;
   return option ?? (isMode(wanted) ? wanted : 'auto');

@@ -23,7 +23,7 @@ export interface NativeImport extends ImportSignature {
   readonly offset: number;
 }
 
-/** What stands in the place of a `WebAssembly.Module`. */
+/** What a launch has in the place of a `WebAssembly.Module`. */
 export interface NativeModule {
   /** Where the code is. It stays there until the object that placed it is collected, which is on the thread that starts launches. */
   readonly address: number;
