@@ -134,32 +134,164 @@ test('a register that is defined in a loop and spilled behind it is stored behin
   assert.is(allocated.blocks.flatMap(({ steps }) => steps.filter(({ kind }) => kind === 'store')).length, 1);
 });
 
-/** A loop with a rare block in which a call destroys all registers. */
-function rareCall(): MachineFunction {
+/** A loop from `header` on, through some blocks to its end; behind it is a block that reads registers. */
+function closeLoop(m: Maker, header: number, end: number, next: readonly number[], read: readonly number[]): void {
+  const latch = m.block(1);
+  const exit = m.block(0);
+  m.go(end, { block: latch, args: [] }, { block: exit, args: [] });
+  m.go(latch, { block: header, args: next });
+  for (const register of read) m.add(exit, { uses: [register] });
+}
+
+/** From a block to two others, the first of which is rare if asked; returns them and the block in which they meet. */
+function diamond(m: Maker, from: number, isRare: boolean, params: readonly number[] = []): readonly [number, number, number] {
+  const arms = [m.block(1, [], isRare), m.block(1)] as const;
+  m.go(from, { block: arms[0], args: [] }, { block: arms[1], args: [] });
+  return [...arms, m.block(1, params)];
+}
+
+const call = { uses: [], clobbers: { general: -1, vector: -1 } };
+
+test('calls in rare blocks of a loop cost nothing in the others', () => {
+  for (const calls of [1, 3]) {
+    const m = new Maker();
+    const before = m.block(0);
+    const [kept, first] = [m.define(before), m.define(before)];
+    const sum = m.vector();
+    const header = m.block(1, [sum]);
+    m.go(before, { block: header, args: [first] });
+    const next = m.define(header, [sum, kept], { tied: 0 });
+    let at = header;
+    for (let i = 0; i < calls; i++) {
+      const [rare, usual, meet] = diamond(m, at, true);
+      m.add(rare, call);
+      m.go(rare, { block: meet, args: [] });
+      m.go(usual, { block: meet, args: [] });
+      at = meet;
+    }
+    closeLoop(m, header, at, [next], [next]);
+    assert.equal(movesAtDepth(allocateChecked(m.fn, wide), 1), [], `${calls}`);
+  }
+});
+
+test('what only a rare block of a loop reads gives way to what the others read', () => {
   const m = new Maker();
   const before = m.block(0);
-  const [kept, first] = [m.define(before), m.define(before)];
+  const rarely = m.define(before);
+  const often = numbers(20).map(() => m.define(before));
+  const first = numbers(12).map(() => m.define(before));
+  const sums = numbers(12).map(() => m.vector());
+  const header = m.block(1, sums);
+  m.go(before, { block: header, args: first });
+  const [rare, usual, meet] = diamond(m, header, true);
+  m.add(rare, { uses: [rarely] });
+  m.go(rare, { block: meet, args: [] });
+  m.go(usual, { block: meet, args: [] });
+  const next = sums.map((sum, i) => m.define(meet, [sum, often[i]!], { tied: 0 }));
+  for (const register of often) m.add(meet, { uses: [register] });
+  closeLoop(m, header, meet, next, next);
+  assert.equal(movesAtDepth(allocateChecked(m.fn, wide), 1), []);
+});
+
+test('a register of before a loop that leaves its place in it is stored before it', () => {
+  const m = new Maker();
+  const before = m.block(0);
+  const kept = m.define(before);
+  const first = m.define(before);
   const sum = m.vector();
   const header = m.block(1, [sum]);
   m.go(before, { block: header, args: [first] });
   const next = m.define(header, [sum, kept], { tied: 0 });
-  const rare = m.block(1, [], true);
-  const usual = m.block(1);
-  const latch = m.block(1);
-  const exit = m.block(0);
-  m.go(header, { block: rare, args: [] }, { block: usual, args: [] });
-  m.add(rare, { uses: [], clobbers: { general: -1, vector: -1 } });
-  m.go(rare, { block: latch, args: [] });
-  m.go(usual, { block: latch, args: [] });
-  const end = m.block(1);
-  m.go(latch, { block: end, args: [] }, { block: exit, args: [] });
-  m.go(end, { block: header, args: [next] });
-  m.add(exit, { uses: [next] });
-  return m.fn;
-}
+  const many = numbers(32).map(() => m.define(header));
+  for (const register of many) m.add(header, { uses: [register] });
+  closeLoop(m, header, header, [next], [next]);
+  const moves = movesAtDepth(allocateChecked(m.fn, wide), 1);
+  assert.is(moves.filter((step) => step.kind === 'store' && step.register === kept).length, 0);
+});
 
-test('a call in a rare block of a loop costs nothing in the others', () => {
-  assert.equal(movesAtDepth(allocateChecked(rareCall(), wide), 1), []);
+test('the next values of parameters are made in their places', () => {
+  const m = new Maker();
+  const before = m.block(0);
+  const first = numbers(6).map(() => m.define(before));
+  const params = numbers(6).map(() => m.vector());
+  const header = m.block(1, params);
+  m.go(before, { block: header, args: first });
+  // All parameters end before the first next value, the last of which is made first; another register lives in between.
+  const sum = m.define(header, params);
+  const other = m.define(header);
+  const next = numbers(6).map(() => m.vector());
+  for (let i = 5; i >= 0; i--) m.define(header, [sum, other], {}, next[i]);
+  closeLoop(m, header, header, next, next);
+  assert.equal(movesAtDepth(allocateChecked(m.fn, wide), 1), []);
+});
+
+test('the next values of parameters are made in their places on both ways through a loop', () => {
+  const m = new Maker();
+  const before = m.block(0);
+  const first = numbers(6).map(() => m.define(before));
+  const params = numbers(6).map(() => m.vector());
+  const header = m.block(1, params);
+  m.go(before, { block: header, args: first });
+  const sum = m.define(header, params);
+  const next = numbers(6).map(() => m.vector());
+  const [one, other, meet] = diamond(m, header, false, next);
+  for (const arm of [one, other]) {
+    const made = numbers(6).map(() => m.vector());
+    for (let i = 5; i >= 0; i--) m.define(arm, [sum], {}, made[i]);
+    m.go(arm, { block: meet, args: made });
+  }
+  closeLoop(m, header, meet, next, next);
+  assert.equal(movesAtDepth(allocateChecked(m.fn, wide), 1), []);
+});
+
+test('chains of tied operands end in the places of parameters', () => {
+  const m = new Maker();
+  const before = m.block(0);
+  const first = numbers(6).map(() => m.define(before));
+  const params = numbers(6).map(() => m.vector());
+  const header = m.block(1, params);
+  m.go(before, { block: header, args: first });
+  const sum = m.define(header, params);
+  let made = numbers(6)
+    .map(() => m.define(header, [sum]))
+    .reverse();
+  for (let step = 0; step < 3; step++)
+    made = made.map((register) => m.define(header, [sum, register], step === 1 ? { tied: 0, tiedChoices: [1] } : { tied: 1 }));
+  closeLoop(m, header, header, made, made);
+  m.add(header, { uses: [sum] });
+  assert.equal(movesAtDepth(allocateChecked(m.fn, wide), 1), []);
+});
+
+test('parameters that find no place share the slots of their arguments', () => {
+  const m = new Maker();
+  const before = m.block(0);
+  const first = numbers(48).map(() => m.define(before));
+  const params = numbers(48).map(() => m.vector());
+  const header = m.block(1, params);
+  m.go(before, { block: header, args: first });
+  const next = params.map((register) => m.define(header, [register], { tied: 0 }));
+  closeLoop(m, header, header, next, next);
+  const { slots, blocks } = allocateChecked(m.fn, wide);
+  const copies = blocks
+    .filter(({ block }) => block.loopDepth > 0 && block.insts.length === 0)
+    .flatMap(({ steps }) => steps.filter(({ kind }) => kind === 'load'));
+  assert.ok(slots.length <= 20, `${slots.length} slots`);
+  assert.ok(copies.length <= 2, `${copies.length} loads where the loop goes back`);
+});
+
+test('registers that live over a division are not in the way of it', () => {
+  const m = new Maker();
+  const block = m.block(0);
+  const kept = numbers(6).map(() => m.define(block, [], {}, m.integer()));
+  const [a, b] = [m.define(block, [], {}, m.integer()), m.define(block, [], {}, m.integer())];
+  const clobbers = { general: 0b101, vector: 0 };
+  m.define(block, [a, b], { fixedUses: [0, undefined], fixedDef: 0, clobbers }, m.integer());
+  for (const register of kept) m.add(block, { uses: [register] });
+  const { steps } = allocateChecked(m.fn, wide).blocks[0]!;
+  assert.equal(
+    steps.filter(({ kind }) => kind !== 'inst'),
+    [],
+  );
 });
 
 test('the result is computed in the operand that dies, where several could be taken', () => {

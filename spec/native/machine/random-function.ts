@@ -154,6 +154,7 @@ class Maker {
     const skips = params.length === 0 && this.chance(0.5);
     this.finish([...arms.map((to) => ({ to, args: [] })), ...(skips ? [{ to: merge, args: [] }] : [])], condition);
     let arrivals = skips ? 1 : 0;
+    const at = this.order.length;
     for (const [index, arm] of arms.entries()) {
       this.visible = [...visible];
       this.place(arm);
@@ -169,6 +170,8 @@ class Maker {
     this.visible = [...visible, ...params];
     merge.params.push(...params);
     this.place(merge);
+    // Blocks follow their dominators, but need not follow all blocks that go on in them.
+    if (arrivals > 1 && this.chance(0.15)) this.order.splice(at, 0, this.order.pop()!);
   }
 
   loop(): void {

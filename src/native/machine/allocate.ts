@@ -50,7 +50,7 @@ class Walk {
     this.liveness = livenessOf(flow, registers, all);
     this.evictions = new Evictions(registers);
     const fixed = new FixedPositions(flow, registers, all, this.liveness.positions);
-    this.state = new RegisterState(registers, file, new Hints(flow, registers), this.evictions, fixed, this.liveness.ends);
+    this.state = new RegisterState(registers, file, new Hints(flow, registers, this.liveness), this.evictions, fixed, this.liveness.ends);
     this.exits = new Array(flow.blocks.length);
     this.steps = new Array(flow.blocks.length);
     this.entry = new EntryAllocator(flow, this.liveness, this.state, this.exits);

@@ -127,6 +127,7 @@ export class EntryAllocator {
   private sourcesOf(number: number): number[] {
     const { blocks, incoming } = this.flow;
     const visited = incoming[number]!.map(({ block }) => block).filter((block) => this.exits[block] !== undefined);
+    if (visited.length === 0) return [];
     const usual = visited.filter((block) => !blocks[block]!.isRare);
     const sources = usual.length > 0 ? usual : visited;
     const first = sources.reduce((best, block) => (blocks[block]!.loopDepth > blocks[best]!.loopDepth ? block : best), sources[0]!);

@@ -1,6 +1,7 @@
 /** Which place each register would best be in: that of the parameter that it is an argument of, or the fixed one of an instruction that reads it. */
 import { placeOf } from './allocated.ts';
 import type { Flow } from './flow.ts';
+import type { Liveness } from './liveness.ts';
 import type { MachineInst, Register, RegisterInfo } from './types.ts';
 
 /** Parameters that lead to parameters are followed so far. */
@@ -12,7 +13,7 @@ export class Hints {
   /** The place that a parameter has, or that one of its arguments has been given. */
   private readonly place: Int32Array;
 
-  constructor(flow: Flow, registers: readonly RegisterInfo[]) {
+  constructor(flow: Flow, registers: readonly RegisterInfo[], { positions, ends }: Pick<Liveness, 'positions' | 'ends'>) {
     this.wanted = new Int32Array(registers.length).fill(-1);
     this.place = new Int32Array(registers.length).fill(-1);
     // Edges that go back decide, as their moves are executed most often.
@@ -33,7 +34,10 @@ export class Hints {
         const fixed = end.fixedUses?.[index];
         if (fixed !== undefined) wish(register, -2 - placeOf(registers[register]!.class, fixed), 0);
       });
-      for (let i = insts.length - 1; i >= 0; i--) this.visit(insts[i]!, registers, isDecided, wish);
+      for (let i = insts.length - 1; i >= 0; i--) {
+        const position = positions[number]! + 1 + i;
+        this.visit(insts[i]!, registers, isDecided, wish, (register) => ends[register]! <= position);
+      }
     }
   }
 
@@ -42,6 +46,7 @@ export class Hints {
     registers: readonly RegisterInfo[],
     isDecided: Uint8Array,
     wish: (register: Register, wanted: number, decides: number) => void,
+    dies: (register: Register) => boolean,
   ): void {
     const { uses, def, fixedUses } = inst;
     if (fixedUses) {
@@ -52,7 +57,9 @@ export class Hints {
     }
     if (def === undefined || this.wanted[def] === -1) return;
     const pass = (index: number): void => {
-      if (registers[def]!.class === registers[uses[index]!]!.class) wish(uses[index]!, this.wanted[def]!, isDecided[def]!);
+      // An operand that lives on is copied, or is in the way.
+      if (dies(uses[index]!) && registers[def]!.class === registers[uses[index]!]!.class)
+        wish(uses[index]!, this.wanted[def]!, isDecided[def]!);
     };
     inst.tiedChoices?.forEach(pass);
     const copied = inst.tied ?? (inst.isMove ? 0 : undefined);

@@ -229,9 +229,15 @@ class BackwardWalker {
       distances[count++] = Math.min(this.next[register]!, longest);
     }
     this.liveIn[number] = { registers: registers.subarray(0, count), distances: distances.subarray(0, count), params };
-    return count !== old.registers.length || old === nothing;
+    return old === nothing || count !== old.registers.length || liveCount(params) !== liveCount(old.params);
   }
 }
+
+const liveCount = (params: Int32Array): number => {
+  let count = 0;
+  for (const distance of params) if (distance !== dead) count++;
+  return count;
+};
 
 /** The length of a block for distances. */
 export function blockLength(block: MachineBlock, all: readonly [number, number]): number {
@@ -253,9 +259,9 @@ export function forLiveOut(
     const start = length + edgePenalty(flow, number, to);
     for (let i = 0; i < target.registers.length; i++) each(target.registers[i]!, Math.min(start + target.distances[i]!, longest));
     for (let i = 0; i < args.length; i++) {
-      const distance = target.params[i];
-      if (distance === undefined) each(args[i]!, start);
-      else if (distance !== dead) each(args[i]!, Math.min(start + distance, longest));
+      // A block that has not been visited yet has no parameters: what is live only grows from round to round.
+      const distance = target.params[i] ?? dead;
+      if (distance !== dead) each(args[i]!, Math.min(start + distance, longest));
     }
   }
 }
