@@ -132,16 +132,16 @@ function hastened(run: () => void): number {
 }
 
 /** Runs a launch that is long by a hastened clock, and checks its results; returns how many instances of WebAssembly it made. */
-function launchHastened(native: NativeMode): number {
-  const [blocks, threads] = [4096, 128];
+function launchHastened(native: NativeMode, threads = 1): number {
+  const [blocks, size] = [4096, 128];
   const bytes = metallibOf(collatz);
   const diagnostics = new Diagnostics();
-  const device = openCpuDevice({ threads: 1, native });
+  const device = openCpuDevice({ threads, native });
   const module = device.load(bytes, diagnostics)!;
-  const buffer = device.allocate(4 * blocks * threads, diagnostics)!;
+  const buffer = device.allocate(4 * blocks * size, diagnostics)!;
   const args = [{ kind: 'buffer', buffer }] as const;
   const done: number[] = [];
-  const request = { kernel: 'k', grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 60_000 } as const;
+  const request = { kernel: 'k', grid: [blocks, 1, 1], block: [size, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 60_000 } as const;
   const instances = hastened(() => {
     assert.ok(module.launch({ ...request, timeoutMs: 0, progress: (count) => void done.push(count) }, diagnostics));
   });
@@ -157,6 +157,7 @@ function launchHastened(native: NativeMode): number {
 test('a launch that changes its code in the middle runs every block once, with the same results', () => {
   assert.is(launchHastened('never'), 2, 'vectorized code and its rival');
   launchHastened('auto');
+  launchHastened('auto', 2);
 });
 
 test.run();
