@@ -80,9 +80,12 @@ const newValue = ({ types }: Builder, type: SsaType): Value => types.push(type) 
 
 const pop = ({ stack }: Builder): Value => stack.pop() ?? bug('an operand is missing');
 
-function popMany(b: Builder, count: number): Value[] {
-  if (b.stack.length < count) bug('operands are missing');
-  return count === 0 ? [] : b.stack.splice(b.stack.length - count, count);
+function popMany({ stack }: Builder, count: number): Value[] {
+  if (stack.length < count) bug('operands are missing');
+  const values: Value[] = [];
+  for (let i = stack.length - count; i < stack.length; i++) values.push(stack[i]!);
+  stack.length -= count;
+  return values;
 }
 
 function endBlock(b: Builder, end: End): void {
@@ -90,9 +93,9 @@ function endBlock(b: Builder, end: End): void {
   b.current = undefined;
 }
 
-function add(b: Builder, op: string, args: Value[], type: ValueType | undefined, rest: Partial<Inst> = {}): void {
+function add(b: Builder, op: string, args: Value[], type: ValueType | undefined, index?: number): void {
   const result = type === undefined ? undefined : newValue(b, type);
-  b.blocks[b.current!]!.insts.push({ op, args, result, ...rest });
+  b.blocks[b.current!]!.insts.push(index === undefined ? { op, args, result } : { op, args, result, index });
   if (result !== undefined) b.stack.push(result);
 }
 
@@ -112,15 +115,26 @@ function skip(b: Builder, { name }: ReadInstruction): boolean {
   return true;
 }
 
-function plain(b: Builder, { name, index, offset, bits, bytes }: ReadInstruction): void {
-  const { params, result } = signatureOf(name) ?? bug(`no types of ${name}`);
-  const isAccess = offset !== undefined;
-  add(b, name, popMany(b, params.length), result, {
-    ...(isAccess ? { offset } : {}),
-    ...(index === undefined ? {} : { lane: index }),
-    ...(bits === undefined ? {} : { bits }),
-    ...(bytes === undefined ? {} : { bytes: Array.from(bytes) }),
-  });
+/** An instruction without control flow, and its immediates. */
+function plain(b: Builder, { name: op, index, offset, bits, bytes }: ReadInstruction): void {
+  const signature = signatureOf(op) ?? bug(`no types of ${op}`);
+  const args = popMany(b, signature.params.length);
+  const result = signature.result === undefined ? undefined : newValue(b, signature.result);
+  b.blocks[b.current!]!.insts.push(withImmediates(op, args, result, { index, offset, bits, bytes }));
+  if (result !== undefined) b.stack.push(result);
+}
+
+/** Of the immediates, an instruction has the number of a lane, with or without an offset, or one other. */
+function withImmediates(
+  op: string,
+  args: Value[],
+  result: Value | undefined,
+  { index, offset, bits, bytes }: Pick<ReadInstruction, 'index' | 'offset' | 'bits' | 'bytes'>,
+): Inst {
+  if (offset !== undefined) return index === undefined ? { op, args, result, offset } : { op, args, result, offset, lane: index };
+  if (index !== undefined) return { op, args, result, lane: index };
+  if (bits !== undefined) return { op, args, result, bits };
+  return bytes === undefined ? { op, args, result } : { op, args, result, bytes: Array.from(bytes) };
 }
 
 function open(b: Builder, kind: Frame['kind'], result: ValueType | undefined, header = -1): Frame {
@@ -222,13 +236,13 @@ const controls: Readonly<Record<string, Control>> = {
   call(b, { index }) {
     const { params, results } = b.module.functions[index!]!;
     if (results.length > 1) b.why = 'a call of a function of several results';
-    else add(b, 'call', popMany(b, params.length), results[0], { index: index! });
+    else add(b, 'call', popMany(b, params.length), results[0], index!);
   },
   'local.get': (b, { index }) => void b.stack.push(b.locals.get(b.current!, index!)),
   'local.set': (b, { index }) => b.locals.set(b.current!, index!, pop(b)),
   'local.tee': (b, { index }) => b.locals.set(b.current!, index!, b.stack.at(-1)!),
-  'global.get': (b, { index }) => add(b, 'global.get', [], b.module.globals[index!]!.type, { index: index! }),
-  'global.set': (b, { index }) => add(b, 'global.set', [pop(b)], undefined, { index: index! }),
+  'global.get': (b, { index }) => add(b, 'global.get', [], b.module.globals[index!]!.type, index!),
+  'global.set': (b, { index }) => add(b, 'global.set', [pop(b)], undefined, index!),
 };
 
 /** The number of the `end` of the structure that opens at the current instruction. */

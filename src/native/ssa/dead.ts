@@ -1,5 +1,5 @@
 /** Removes instructions and parameters whose results nothing needs. What may trap stays. */
-import { edgesInto, removeParams } from './params.ts';
+import { edgesInto, placesOf, removeParams } from './params.ts';
 import { type Effect, effectOf } from './signature.ts';
 import type { End, Inst, SsaFunction, Value } from './types.ts';
 
@@ -7,24 +7,12 @@ const removable: readonly Effect[] = ['pure', 'constant', 'global.get'];
 
 export function removeDead(fn: SsaFunction): void {
   const { blocks, types } = fn;
-  const definitions: (Inst | undefined)[] = [];
-  /** What edges pass to each parameter. */
-  const passed = new Map<Value, Value[]>();
-  for (const { insts } of blocks) for (const inst of insts) if (inst.result !== undefined) definitions[inst.result] = inst;
+  const definitions = definitionsOf(fn);
+  const places = placesOf(fn);
   const into = edgesInto(fn);
-  blocks.forEach(({ params }, i) => {
-    for (const [at, param] of params.entries())
-      passed.set(
-        param,
-        into[i]!.map(({ args }) => args[at]!),
-      );
-  });
-  /** A division by a constant other than 0 and -1 does not trap. */
   const isNeeded = ({ op, args }: Inst): boolean => {
     const effect = effectOf(op);
-    if (effect !== 'trap') return !removable.includes(effect);
-    const bits = op.includes('trunc') ? undefined : definitions[args[1]!]?.bits;
-    return bits === undefined || bits === 0n || bits === (op.startsWith('i32') ? 0xffffffffn : 0xffffffffffffffffn);
+    return effect === 'trap' ? mayTrap(op, definitions[args[1]!]) : !removable.includes(effect);
   };
   const isAlive = new Uint8Array(types.length);
   const left: Value[] = [];
@@ -34,15 +22,33 @@ export function removeDead(fn: SsaFunction): void {
     left.push(value);
   };
   for (const { insts, end } of blocks) {
-    for (const inst of insts) if (isNeeded(inst)) for (const arg of inst.args) need(arg);
-    for (const value of readByEnd(end)) need(value);
+    for (const inst of insts) if (isNeeded(inst)) inst.args.forEach(need);
+    readByEnd(end).forEach(need);
   }
   while (left.length > 0) {
     const value = left.pop()!;
-    for (const arg of definitions[value]?.args ?? passed.get(value) ?? []) need(arg);
+    const inst = definitions[value];
+    if (inst) inst.args.forEach(need);
+    else {
+      const place = places.get(value);
+      if (place) for (const { args } of into[place.block]!) need(args[place.position]!);
+    }
   }
   for (const block of blocks) block.insts = block.insts.filter((inst) => isNeeded(inst) || isAlive[inst.result!]);
-  removeParams(fn, new Set([...passed.keys()].filter((param) => !isAlive[param])), into);
+  removeParams(fn, new Set([...places.keys()].filter((param) => !isAlive[param])), into);
+}
+
+/** The instruction of each value, in an array without holes. */
+function definitionsOf({ blocks, types }: SsaFunction): (Inst | undefined)[] {
+  const definitions: (Inst | undefined)[] = Array(types.length).fill(undefined);
+  for (const { insts } of blocks) for (const inst of insts) if (inst.result !== undefined) definitions[inst.result] = inst;
+  return definitions;
+}
+
+/** A division by a constant other than 0 and -1 does not trap. */
+function mayTrap(op: string, divisor: Inst | undefined): boolean {
+  const bits = op.includes('trunc') ? undefined : divisor?.bits;
+  return bits === undefined || bits === 0n || bits === (op.startsWith('i32') ? 0xffffffffn : 0xffffffffffffffffn);
 }
 
 /** What an end reads besides what its edges pass. */

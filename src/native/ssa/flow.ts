@@ -1,6 +1,6 @@
 /** Control flow: predecessors, dominators, loops, and the order of blocks. Loops have one entry each, because WebAssembly is structured. */
 import { bug } from '../../base/bug.ts';
-import { type Block, edgesOf, type SsaFunction } from './types.ts';
+import { type Block, edgeAt, edgeCount, edgesOf, type SsaFunction } from './types.ts';
 
 /** The blocks that can be reached, each behind all from which it can be reached without the edges that close loops. */
 export function reversePostorder(blocks: readonly Block[]): number[] {
@@ -11,10 +11,11 @@ export function reversePostorder(blocks: readonly Block[]): number[] {
   state[0] = 1;
   while (path.length > 0) {
     const block = path.at(-1)!;
-    const edges = edgesOf(blocks[block]!.end);
-    if (next[block]! < edges.length) {
+    const { end } = blocks[block]!;
+    const count = edgeCount(end);
+    if (next[block]! < count) {
       // The last edge first, so that the first one's blocks come first in the order.
-      const to = edges[edges.length - 1 - next[block]!++]!.block;
+      const to = edgeAt(end, count - 1 - next[block]!++).block;
       if (state[to] === 0) {
         state[to] = 1;
         path.push(to);
@@ -30,9 +31,10 @@ export function reversePostorder(blocks: readonly Block[]): number[] {
 /** The blocks before each block, once for each edge. */
 export function predecessors(blocks: readonly Block[]): number[][] {
   const before: number[][] = blocks.map(() => []);
-  blocks.forEach(({ end }, i) => {
-    for (const { block } of edgesOf(end)) before[block]!.push(i);
-  });
+  for (let i = 0; i < blocks.length; i++) {
+    const { end } = blocks[i]!;
+    for (let at = 0, count = edgeCount(end); at < count; at++) before[edgeAt(end, at).block]!.push(i);
+  }
   return before;
 }
 
@@ -149,10 +151,18 @@ export function orderBlocks(fn: SsaFunction): void {
   for (const block of order) {
     const depth = innermost[block]! < 0 ? 0 : loops[innermost[block]!]!.depth;
     blocks[block]!.loopDepth = depth;
-    for (const edge of edgesOf(blocks[block]!.end)) edge.block = place[edge.block]!;
+    moveEdges(blocks[block]!, place);
   }
   fn.blocks = placed.map((block) => blocks[block]!);
   markRare(fn.blocks);
+}
+
+/** Has the edges of a block lead to the new places of blocks. */
+export function moveEdges({ end }: Block, place: Int32Array): void {
+  for (let at = 0, count = edgeCount(end); at < count; at++) {
+    const edge = edgeAt(end, at);
+    edge.block = place[edge.block]!;
+  }
 }
 
 /** Chooses a block whose predecessors are placed, in the innermost loop that is not finished; of several the one that came first. */

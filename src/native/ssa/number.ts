@@ -67,8 +67,9 @@ export function numberValues(fn: SsaFunction): boolean {
 }
 
 function newNumbering(fn: SsaFunction, dominates: Numbering['dominates']): Numbering {
-  const definitions: (Inst | undefined)[] = [];
-  const homes: number[] = [];
+  // Arrays without holes: values of constants are the largest numbers and come first.
+  const definitions: (Inst | undefined)[] = Array(fn.types.length).fill(undefined);
+  const homes: number[] = Array(fn.types.length).fill(0);
   const constants = newConstants(fn, (inst) => {
     definitions[inst.result!] = inst;
     homes[inst.result!] = 0;
@@ -132,6 +133,7 @@ function versionsOnEntry(
   return (block) => {
     const known = before[block]!.map((each) => atEnd[each]).filter((each) => each !== undefined);
     if (known.length === 0) return Int32Array.from({ length: size }, fresh);
+    if (before[block]!.length === 1) return known[0]!.slice();
     const isHeader = innermost[block]! >= 0 && loops[innermost[block]!]!.header === block;
     const change = isHeader ? changes[innermost[block]!]! : undefined;
     return known[0]!.map((version, i) => {
@@ -208,7 +210,6 @@ function computationIn(n: Numbering, inst: Inst): Computation | undefined {
       return undefined;
     case 'global.set': {
       const [value] = args;
-      n.versions = n.versions.slice();
       n.versions[index! + 1] = n.nextVersion++;
       const read = { op: 'global.get', args: [], result: value!, index: index! };
       n.known.set(computationOf(read, n.fn.types[value!]!, n.versions[index! + 1]!), value!);
@@ -216,7 +217,7 @@ function computationIn(n: Numbering, inst: Inst): Computation | undefined {
     }
     case 'call':
       n.recent = [];
-      n.versions = n.versions.map(() => n.nextVersion++);
+      for (let i = 0; i < n.versions.length; i++) n.versions[i] = n.nextVersion++;
       return undefined;
     case 'constant':
       return bug(`a constant v${result} among numbered values`);
@@ -250,7 +251,6 @@ function placeOf({ rewriter, fn }: Numbering, { args, offset }: Inst, value: Val
  * constant modulo 2^32, and no access reaches beyond 2^32.
  */
 function noteStore(n: Numbering, inst: Inst): void {
-  n.versions = n.versions.slice();
   n.versions[0] = n.nextVersion++;
   const { op, args } = inst;
   if (inst.offset === undefined || op.includes('atomic')) {

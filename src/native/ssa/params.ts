@@ -1,9 +1,12 @@
 /** Parameters of blocks that are another value: all edges pass that value, or the parameter itself. */
-import { type Edge, type End, edgesOf, type SsaFunction, type Value } from './types.ts';
+import { type Edge, type End, edgeAt, edgeCount, type SsaFunction, type Value } from './types.ts';
 
 /** Calls `change` for each value that an end reads, and puts its result there. */
 export function mapEndUses(end: End, change: (value: Value) => Value): void {
-  for (const { args } of edgesOf(end)) for (let i = 0; i < args.length; i++) args[i] = change(args[i]!);
+  for (let at = 0, count = edgeCount(end); at < count; at++) {
+    const { args } = edgeAt(end, at);
+    for (let i = 0; i < args.length; i++) args[i] = change(args[i]!);
+  }
   if (end.op === 'branch') end.cond = change(end.cond);
   else if (end.op === 'switch') end.index = change(end.index);
   else if (end.op === 'return') end.values = end.values.map(change);
@@ -26,22 +29,33 @@ export interface Replacements {
 }
 
 export function newReplacements(): Replacements {
-  const by = new Map<Value, Value>();
+  /** What stands for each value, -1 where nothing does. */
+  let by = new Int32Array(1024).fill(-1);
+  let size = 0;
+  const next = (value: Value): Value => (value < by.length ? by[value]! : -1);
   return {
-    set: (value, other) => void by.set(value, other),
+    set(value, other) {
+      if (value >= by.length) {
+        const larger = new Int32Array(2 * value).fill(-1);
+        larger.set(by);
+        by = larger;
+      }
+      by[value] = other;
+      size++;
+    },
     of(value) {
       let last = value;
-      for (let next = by.get(last); next !== undefined; next = by.get(last)) last = next;
+      for (let to = next(last); to >= 0; to = next(last)) last = to;
       // Later look-ups take one step.
       for (let at = value; at !== last; ) {
-        const next = by.get(at)!;
-        by.set(at, last);
-        at = next;
+        const to = by[at]!;
+        by[at] = last;
+        at = to;
       }
       return last;
     },
     get size() {
-      return by.size;
+      return size;
     },
   };
 }
@@ -49,7 +63,11 @@ export function newReplacements(): Replacements {
 /** The edges to each block. */
 export function edgesInto(fn: SsaFunction): Edge[][] {
   const into: Edge[][] = fn.blocks.map(() => []);
-  for (const { end } of fn.blocks) for (const edge of edgesOf(end)) into[edge.block]!.push(edge);
+  for (const { end } of fn.blocks)
+    for (let at = 0, count = edgeCount(end); at < count; at++) {
+      const edge = edgeAt(end, at);
+      into[edge.block]!.push(edge);
+    }
   return into;
 }
 
@@ -90,8 +108,8 @@ interface Place {
   readonly position: number;
 }
 
-/** The parameters of all blocks but the entry. */
-function placesOf({ blocks }: SsaFunction): Map<Value, Place> {
+/** Where the parameters of all blocks but the entry stand. */
+export function placesOf({ blocks }: SsaFunction): Map<Value, Place> {
   const places = new Map<Value, Place>();
   for (let block = 1; block < blocks.length; block++)
     blocks[block]!.params.forEach((param, position) => void places.set(param, { block, position }));

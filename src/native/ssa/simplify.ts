@@ -4,6 +4,7 @@ import { removeDead } from './dead.ts';
 import { orderBlocks } from './flow.ts';
 import { hoistInvariants } from './invariant.ts';
 import { numberValues } from './number.ts';
+import { removeTrivialParams } from './params.ts';
 import { tidyFlow } from './tidy.ts';
 import type { SsaFunction } from './types.ts';
 
@@ -23,6 +24,6 @@ export function simplify(fn: SsaFunction): void {
 function simplifyValues(fn: SsaFunction): void {
   tidyFlow(fn);
   for (let round = 1; numberValues(fn) && round < maxRounds; round++) tidyFlow(fn);
-  tidyFlow(fn);
+  removeTrivialParams(fn);
   removeDead(fn);
 }

@@ -1,15 +1,16 @@
 /** Control flow without detours: blocks that are not reached, blocks that only jump on, and jumps to a block that nothing else reaches. */
-import { predecessors, reversePostorder } from './flow.ts';
+import { moveEdges, predecessors, reversePostorder } from './flow.ts';
 import { mapUses, newReplacements, removeTrivialParams } from './params.ts';
-import { type Block, type Edge, edgesOf, type SsaFunction, type Value } from './types.ts';
+import { type Block, type Edge, edgeAt, edgeCount, type SsaFunction, type Value } from './types.ts';
 
 /** Simplifies the control flow of a function. Blocks are in no particular order then: `orderBlocks` puts them into one. */
 export function tidyFlow(fn: SsaFunction): void {
   removeUnreached(fn);
   removeTrivialParams(fn);
-  skipEmptyBlocks(fn);
-  removeUnreached(fn);
-  removeTrivialParams(fn);
+  if (skipEmptyBlocks(fn)) {
+    removeUnreached(fn);
+    removeTrivialParams(fn);
+  }
   mergeBlocks(fn);
 }
 
@@ -31,16 +32,19 @@ function keepBlocks(fn: SsaFunction, isKept: Uint8Array): void {
     count += isKept[i]!;
   }
   fn.blocks = fn.blocks.filter((_, i) => isKept[i]);
-  for (const { end } of fn.blocks) for (const edge of edgesOf(end)) edge.block = place[edge.block]!;
+  for (const block of fn.blocks) moveEdges(block, place);
 }
 
-/** Has edges to a block without instructions lead to where it jumps, if its parameters are read by that jump alone. */
-function skipEmptyBlocks(fn: SsaFunction): void {
+/** Has edges to a block without instructions lead to where it jumps, if its parameters are read by that jump alone; says whether there is one. */
+function skipEmptyBlocks(fn: SsaFunction): boolean {
+  if (!fn.blocks.some(({ insts, end }, i) => i > 0 && insts.length === 0 && end.op === 'jump')) return false;
   const uses = usesByBlock(fn);
   const isDetour = (block: Block, number: number): boolean =>
     number > 0 && block.insts.length === 0 && block.end.op === 'jump' && block.params.every((param) => uses[param] === number);
   const detours = fn.blocks.map(isDetour);
-  for (const { end } of fn.blocks) for (const edge of edgesOf(end)) follow(fn.blocks, edge, detours);
+  if (!detours.includes(true)) return false;
+  for (const { end } of fn.blocks) for (let at = 0, count = edgeCount(end); at < count; at++) follow(fn.blocks, edgeAt(end, at), detours);
+  return true;
 }
 
 /** Follows an edge through empty blocks. A circle of these is an endless loop, which stays. */
@@ -65,7 +69,7 @@ function usesByBlock({ blocks, types }: SsaFunction): Int32Array {
     if (end.op === 'branch') users[end.cond] = -1;
     if (end.op === 'switch') users[end.index] = -1;
     if (end.op === 'return') for (const value of end.values) users[value] = -1;
-    for (const { args } of edgesOf(end)) for (const arg of args) use(arg, block);
+    for (let at = 0, count = edgeCount(end); at < count; at++) for (const arg of edgeAt(end, at).args) use(arg, block);
   });
   // Nothing reads the parameter at all: its own block may be skipped, too.
   blocks.forEach(({ params }, block) => {
