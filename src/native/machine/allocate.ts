@@ -12,7 +12,8 @@ import { FixedPositions } from './fixed.ts';
 import { type Flow, flowOf } from './flow.ts';
 import { Hints } from './hints.ts';
 import { InstructionAllocator } from './instruction.ts';
-import { blockLength, dead, forLiveOut, type Liveness, lengthOf, livenessOf } from './liveness.ts';
+import { dead, LiveSet } from './live-set.ts';
+import { addLiveOut, blockLength, type Liveness, lengthOf, livenessOf } from './liveness.ts';
 import { SlotAllocator } from './slots.ts';
 import { maskOf, RegisterState } from './state.ts';
 import { Evictions, type Exit, StorePlacement } from './stores.ts';
@@ -35,8 +36,7 @@ class Walk {
   private readonly entry: EntryAllocator;
   private readonly instructions: InstructionAllocator;
   private readonly steps: (Step[] | undefined)[];
-  /** The block in which a register has been found to live on at its end. */
-  private readonly liveIn: Int32Array;
+  private readonly live: LiveSet;
 
   private readonly fn: MachineFunction;
   private readonly flow: Flow;
@@ -55,7 +55,7 @@ class Walk {
     this.steps = new Array(flow.blocks.length);
     this.entry = new EntryAllocator(flow, this.liveness, this.state, this.exits);
     this.instructions = new InstructionAllocator(this.state);
-    this.liveIn = new Int32Array(registers.length).fill(-1);
+    this.live = new LiveSet(registers, this.state.next, this.liveness.ends);
   }
 
   visit(number: number): void {
@@ -87,20 +87,18 @@ class Walk {
    * `state.next` to the distances at the beginning of the block.
    */
   private nextUses(block: MachineBlock, number: number): Int32Array {
-    const { state, liveIn } = this;
+    const { state, live, liveness } = this;
     const { next } = state;
     let size = block.end.uses.length;
     for (const { uses } of block.insts) size += uses.length + 1;
     const after = new Int32Array(size);
     let distance = blockLength(block, state.all);
-    forLiveOut(this.flow, this.liveness.liveIn, number, distance, (register, at) => {
-      if (liveIn[register] !== number) [liveIn[register], next[register]] = [number, at];
-      else if (at < next[register]!) next[register] = at;
-    });
+    live.begin();
+    addLiveOut(live, this.flow, liveness.liveIn, number, distance, 0);
     const read = (uses: readonly number[]): void => {
       size -= uses.length;
-      for (let i = 0; i < uses.length; i++) after[size + i] = liveIn[uses[i]!] === number ? next[uses[i]!]! : dead;
-      for (const register of uses) [liveIn[register], next[register]] = [number, distance];
+      for (let i = 0; i < uses.length; i++) after[size + i] = live.lives(uses[i]!) ? next[uses[i]!]! : dead;
+      for (let i = 0; i < uses.length; i++) live.use(uses[i]!, distance, 0);
     };
     distance--;
     read(block.end.uses);
@@ -108,7 +106,7 @@ class Walk {
       const inst = block.insts[i]!;
       distance -= lengthOf(inst, state.all);
       size--;
-      after[size] = inst.def !== undefined && liveIn[inst.def] === number ? next[inst.def]! : dead;
+      after[size] = inst.def !== undefined && live.lives(inst.def) ? next[inst.def]! : dead;
       read(inst.uses);
     }
     block.params.forEach((register, index) => {

@@ -2,7 +2,8 @@
 import { placeCount, type Step } from './allocated.ts';
 import { takenPlaces } from './entry.ts';
 import { type Flow, isBusyEnd } from './flow.ts';
-import { dead, type Liveness } from './liveness.ts';
+import { dead } from './live-set.ts';
+import type { Liveness } from './liveness.ts';
 import { type Location, orderMoves, type PendingMove } from './moves.ts';
 import type { SlotAllocator } from './slots.ts';
 import type { Masks } from './state.ts';

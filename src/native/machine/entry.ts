@@ -1,7 +1,8 @@
 /** Which registers are in places at the beginning of a block, and in which ones: decided from the ends of the blocks before it. */
 import { placeCount, vectorPlaces } from './allocated.ts';
 import type { Flow, Loop } from './flow.ts';
-import { dead, far, isUsedBetween, type Liveness } from './liveness.ts';
+import { dead } from './live-set.ts';
+import { far, isUsedBetween, type Liveness } from './liveness.ts';
 import { bitOf, type ClassIndex, classOfPlace, type Masks, type RegisterState } from './state.ts';
 import type { Exit } from './stores.ts';
 import type { MachineBlock, Register } from './types.ts';

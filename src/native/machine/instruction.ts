@@ -1,7 +1,8 @@
 /** The places of one instruction's operands: loads what is in memory, moves what is in the way of fixed registers, and chooses places for temps and the result. */
 import { bug } from '../../base/bug.ts';
 import { placeOf, vectorPlaces } from './allocated.ts';
-import { dead, far } from './liveness.ts';
+import { dead } from './live-set.ts';
+import { far } from './liveness.ts';
 import { bitOf, type ClassIndex, classIndex, classOfPlace, type Masks, type RegisterState } from './state.ts';
 import type { MachineEnd, MachineInst, Register } from './types.ts';
 

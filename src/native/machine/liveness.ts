@@ -3,24 +3,13 @@
  * loop is far away, so that whatever compares distances prefers the uses that are executed more often.
  */
 import type { Flow } from './flow.ts';
+import { dead, type LiveIn, LiveSet } from './live-set.ts';
 import type { MachineBlock, MachineEnd, MachineInst, Register, RegisterInfo } from './types.ts';
 
-/** The distance of a register without a further use. */
-export const dead = 0x7fff_ffff;
 /** What is so far away lies behind a call that destroys all registers, in a rare block, or behind a loop. */
 export const far = 1000;
 const rarePenalty = 2000;
 const loopPenalty = 100_000;
-const longest = 0x3fff_ffff;
-
-/** Registers that live at the beginning of a block, and the distances of their next uses. */
-interface LiveIn {
-  readonly registers: Int32Array;
-  readonly distances: Int32Array;
-  /** Of the block's parameters; `dead` if one has no use. */
-  readonly params: Int32Array;
-}
-
 const nothing: LiveIn = { registers: new Int32Array(), distances: new Int32Array(), params: new Int32Array() };
 
 export interface Liveness {
@@ -47,13 +36,19 @@ export const isCall = (inst: MachineInst, all: readonly [number, number]): boole
 export function livenessOf(flow: Flow, registers: readonly RegisterInfo[], all: readonly [number, number]): Liveness {
   const numbered = numberUses(flow, registers.length);
   const walker = new BackwardWalker(flow, registers, numbered, all);
-  // Liveness crosses a back edge in each further round, and so an inner loop in several.
-  for (let isChanged = true, round = 0; isChanged || (flow.hasBackEdges && round < 2); round++) {
+  const isDirty = new Uint8Array(flow.isReachable);
+  // Liveness crosses a back edge in each further round, and so those of inner loops in several.
+  for (let isChanged = true; isChanged; ) {
     isChanged = false;
     for (let block = flow.blocks.length - 1; block >= 0; block--) {
-      if (flow.isReachable[block] && walker.walk(block)) isChanged = true;
+      if (!isDirty[block]) continue;
+      isDirty[block] = 0;
+      if (!walker.walk(block)) continue;
+      for (const { block: before } of flow.incoming[block]!) {
+        isDirty[before] = 1;
+        isChanged ||= before >= block;
+      }
     }
-    if (!flow.hasBackEdges) break;
   }
   return { ...numbered, liveIn: walker.liveIn, ends: walker.ends, pressure: walker.pressure };
 }
@@ -126,110 +121,67 @@ export function edgePenalty(flow: Flow, from: number, to: number): number {
   return penalty;
 }
 
-/** The sets at the end of a block, by the distance from the block's beginning; then the walk from its end to its beginning. */
+/** What lives at the beginning of each block, as known so far. */
 class BackwardWalker {
   readonly liveIn: LiveIn[];
   readonly ends: Int32Array;
   readonly pressure: [Int32Array, Int32Array];
-  private readonly next: Int32Array;
-  private readonly isLive: Uint8Array;
-  private readonly touched: number[] = [];
-  private readonly live: [number, number] = [0, 0];
-
   private readonly flow: Flow;
-  private readonly registers: readonly RegisterInfo[];
   private readonly numbered: Numbered;
   private readonly all: readonly [number, number];
+  private readonly live: LiveSet;
+  private readonly worst: [number, number] = [0, 0];
 
   constructor(flow: Flow, registers: readonly RegisterInfo[], numbered: Numbered, all: readonly [number, number]) {
     this.flow = flow;
-    this.registers = registers;
     this.numbered = numbered;
     this.all = all;
-
     this.liveIn = flow.blocks.map(() => nothing);
     this.ends = numbered.definedAt.slice();
     this.pressure = [new Int32Array(flow.blocks.length), new Int32Array(flow.blocks.length)];
-    this.next = new Int32Array(registers.length);
-    this.isLive = new Uint8Array(registers.length);
-  }
-
-  private use(register: Register, distance: number, end: number): void {
-    if (this.isLive[register]) {
-      if (distance < this.next[register]!) this.next[register] = distance;
-      return;
-    }
-    this.isLive[register] = 1;
-    this.touched.push(register);
-    this.next[register] = distance;
-    this.live[this.registers[register]!.class === 'general' ? 0 : 1]++;
-    if (end > this.ends[register]!) this.ends[register] = end;
-  }
-
-  private remove(register: Register): void {
-    if (!this.isLive[register]) return;
-    this.isLive[register] = 0;
-    this.live[this.registers[register]!.class === 'general' ? 0 : 1]--;
+    this.live = new LiveSet(registers, new Int32Array(registers.length), this.ends);
   }
 
   /** Returns whether the set at the beginning has grown. */
   walk(number: number): boolean {
+    const { live, worst } = this;
     const block = this.flow.blocks[number]!;
     const endPosition = this.numbered.positions[number]! + block.insts.length + 1;
-    this.live[0] = 0;
-    this.live[1] = 0;
-    this.touched.length = 0;
     let distance = blockLength(block, this.all);
-    forLiveOut(this.flow, this.liveIn, number, distance, (register, at) => this.use(register, at, endPosition));
-    const worst: [number, number] = [0, 0];
+    live.begin();
+    addLiveOut(live, this.flow, this.liveIn, number, distance, endPosition);
+    worst[0] = 0;
+    worst[1] = 0;
     distance--;
-    this.read(block.end, distance, endPosition, worst);
+    this.read(block.end, distance, endPosition);
     for (let i = block.insts.length - 1; i >= 0; i--) {
       const inst = block.insts[i]!;
-      distance -= lengthOf(inst, this.all);
-      if (inst.def !== undefined) this.remove(inst.def);
-      this.read(inst, distance, endPosition - block.insts.length + i, worst);
-      if (isCall(inst, this.all)) worst.fill(far);
+      const length = lengthOf(inst, this.all);
+      distance -= length;
+      if (inst.def !== undefined) live.remove(inst.def);
+      this.read(inst, distance, endPosition - block.insts.length + i);
+      if (length === far) worst.fill(far);
     }
     const params = new Int32Array(block.params.length).fill(dead);
     block.params.forEach((register, index) => {
-      if (this.isLive[register]) params[index] = this.next[register]!;
-      this.remove(register);
+      if (live.lives(register)) params[index] = live.next[register]!;
+      live.remove(register);
     });
     this.pressure[0][number] = worst[0];
     this.pressure[1][number] = worst[1];
-    return this.save(number, params);
+    const old = this.liveIn[number]!;
+    const { registers, distances } = live.liveIn;
+    this.liveIn[number] = { registers, distances, params };
+    return registers.length !== old.registers.length || liveCount(params) !== liveCount(old.params);
   }
 
-  private read(reader: MachineInst | MachineEnd, distance: number, position: number, worst: [number, number]): void {
-    for (const register of reader.uses) {
-      // Walking backward, the nearest use is the last one.
-      if (this.isLive[register]) this.next[register] = distance;
-      else this.use(register, distance, position);
-    }
-    let [general, vector] = this.live;
+  private read(reader: MachineInst | MachineEnd, distance: number, position: number): void {
+    const { live, worst } = this;
+    for (const register of reader.uses) live.use(register, distance, position);
+    let [general, vector] = live.count;
     if (reader.temps) for (const temp of reader.temps) temp === 'general' ? general++ : vector++;
     if (general > worst[0]) worst[0] = general;
     if (vector > worst[1]) worst[1] = vector;
-  }
-
-  private save(number: number, params: Int32Array): boolean {
-    let size = 0;
-    for (const register of this.touched) if (this.isLive[register] === 1) this.touched[size++] = register;
-    const old = this.liveIn[number]!;
-    const registers = new Int32Array(size);
-    const distances = new Int32Array(size);
-    let count = 0;
-    for (let i = 0; i < size; i++) {
-      const register = this.touched[i]!;
-      // A register that was removed and used again is there twice.
-      if (!this.isLive[register]) continue;
-      this.isLive[register] = 0;
-      registers[count] = register;
-      distances[count++] = Math.min(this.next[register]!, longest);
-    }
-    this.liveIn[number] = { registers: registers.subarray(0, count), distances: distances.subarray(0, count), params };
-    return old === nothing || count !== old.registers.length || liveCount(params) !== liveCount(old.params);
   }
 }
 
@@ -246,22 +198,9 @@ export function blockLength(block: MachineBlock, all: readonly [number, number])
   return length;
 }
 
-/** Calls back for each register that lives at the end of a block, once for each edge, with its distance from the block's beginning. */
-export function forLiveOut(
-  flow: Flow,
-  liveIn: readonly LiveIn[],
-  number: number,
-  length: number,
-  each: (register: Register, distance: number) => void,
-): void {
+/** Adds the registers that live at the end of a block, which has this length and linear position. */
+export function addLiveOut(live: LiveSet, flow: Flow, liveIn: readonly LiveIn[], number: number, length: number, position: number): void {
   for (const { block: to, args } of flow.blocks[number]!.edges) {
-    const target = liveIn[to]!;
-    const start = length + edgePenalty(flow, number, to);
-    for (let i = 0; i < target.registers.length; i++) each(target.registers[i]!, Math.min(start + target.distances[i]!, longest));
-    for (let i = 0; i < args.length; i++) {
-      // A block that has not been visited yet has no parameters: what is live only grows from round to round.
-      const distance = target.params[i] ?? dead;
-      if (distance !== dead) each(args[i]!, Math.min(start + distance, longest));
-    }
+    live.addBlock(liveIn[to]!, args, length + edgePenalty(flow, number, to), position);
   }
 }

@@ -3,7 +3,7 @@ import { bug } from '../../base/bug.ts';
 import { type Step, vectorPlaces } from './allocated.ts';
 import type { FixedPositions } from './fixed.ts';
 import type { Hints } from './hints.ts';
-import { dead } from './liveness.ts';
+import { dead } from './live-set.ts';
 import type { Evictions } from './stores.ts';
 import type { Register, RegisterClass, RegisterFile, RegisterInfo } from './types.ts';
 
