@@ -1,4 +1,4 @@
-/** The functions of the C library that place machine code, for Linux on x86-64 under Bun. */
+/** The functions of the C library that place machine code and advise the system of memory, for Linux on x86-64 under Bun. */
 import { bunFfi, type Ffi } from '../bun.ts';
 import type { Functions, FunctionTable } from '../types.ts';
 
@@ -6,6 +6,7 @@ const systemTypes = {
   mmap: { args: ['ptr', 'u64', 'i32', 'i32', 'i32', 'i64'], returns: 'i64' },
   mprotect: { args: ['u64', 'u64', 'i32'], returns: 'i32' },
   munmap: { args: ['u64', 'u64'], returns: 'i32' },
+  madvise: { args: ['u64', 'u64', 'i32'], returns: 'i32' },
   memcpy: { args: ['u64', 'ptr', 'u64'], returns: 'ptr' },
 } as const satisfies FunctionTable;
 

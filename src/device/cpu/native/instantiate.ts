@@ -3,6 +3,7 @@
  * thrown as WebAssembly's.
  */
 import { type Imports, type NativeCalls, type NativeContext, nativeCalls } from '../../../ffi/native/calls.ts';
+import { adviseHugePages } from '../../../ffi/native/huge-pages.ts';
 import type { NativeEntry, NativeGlobal, NativeModule } from './module.ts';
 
 /** The text of each trap by its code. Source: JavaScriptCore, `errorMessageForExceptionType` in wasm/WasmExceptionType.h. */
@@ -73,7 +74,19 @@ function memoryOf({ addressOf }: NativeCalls, { bytes }: NativeContext, memory: 
     [known, knownBytes] = [buffer, buffer.byteLength];
     words[memoryAt / 8] = BigInt(addressOf(buffer));
     words[memoryBytesAt / 8] = BigInt(knownBytes);
+    adviseOnce(memory, Number(words[memoryAt / 8]), knownBytes);
   };
+}
+
+/** The bytes of each memory that the system was asked about. */
+const advised = new WeakMap<WebAssembly.Memory, number>();
+
+/** Asks for huge pages for what a memory has grown by. */
+function adviseOnce(memory: WebAssembly.Memory, address: number, bytes: number): void {
+  const before = advised.get(memory) ?? 0;
+  if (bytes <= before) return;
+  advised.set(memory, bytes);
+  adviseHugePages(address + before, bytes - before);
 }
 
 interface Linked {
