@@ -37,7 +37,7 @@ interface Builder {
   readonly localTypes: readonly ValueType[];
   readonly stack: Value[];
   readonly frames: Frame[];
-  /** The block that is being written; undefined behind a jump, where nothing is reached. */
+  /** The block that is being written; undefined after a jump, since nothing is reached there. */
   current: number | undefined;
   /** The number of the instruction. */
   at: number;

@@ -13,7 +13,7 @@ export interface Constants {
 
 const isConstant = ({ op }: Inst): boolean => op.endsWith('.const');
 
-/** A set of constants. `define` is told of each new one. */
+/** A set of constants. `define` is called for each new one. */
 export function newConstants({ types, blocks }: SsaFunction, define: (inst: Inst) => void): Constants {
   const known = new Map<string, Value>();
   const insts: Inst[] = [];
@@ -41,7 +41,7 @@ export function newConstants({ types, blocks }: SsaFunction, define: (inst: Inst
 }
 
 /**
- * Puts each constant in front of its first use in every block that uses it. An instruction can have a constant that stands in its block as an
+ * Puts each constant in front of its first use in every block that uses it. An instruction can have a constant that is in its block as an
  * immediate or in memory, while one that is alive for the whole function would occupy a register.
  */
 export function spreadConstants(fn: SsaFunction): void {

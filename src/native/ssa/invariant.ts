@@ -46,7 +46,7 @@ function moveAll(
 ): void {
   const known = newKnownResults();
   const replaced = newReplacements();
-  /** An equal instruction that was moved to where it serves as well; undefined where there is none. A global may be set between two reads. */
+  /** An equal instruction that was moved to where it serves as well; undefined if there is none. A global may be set between two reads. */
   const sameAs = (inst: Inst, home: number): Value | undefined => {
     if (effectOf(inst.op) === 'global.get') return undefined;
     const computation = computationOf(inst, fn.types[inst.result!]!, 0);

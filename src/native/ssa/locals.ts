@@ -91,7 +91,7 @@ export function newLocalValues({ blocks, types, localTypes, instructions }: Give
     },
     endOf,
     finish() {
-      // Parameters are made while the values that edges pass are looked up, and stand behind those of the same block.
+      // Parameters are made while the values that edges pass are looked up, and come after earlier ones of the same block.
       for (let i = 0; i < made.length; i++) {
         const { block, local } = made[i]!;
         for (const { from, edge } of edges[block] ?? []) edge.args.push(get(from, local));

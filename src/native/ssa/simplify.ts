@@ -20,7 +20,7 @@ export function simplify(fn: SsaFunction): void {
   orderBlocks(fn);
 }
 
-/** Numbers values until no edge is removed, and removes what is not needed then. Constants stand in the entry. */
+/** Numbers values until no edge is removed, and removes what is not needed then. Constants are in the entry then. */
 function simplifyValues(fn: SsaFunction): void {
   tidyFlow(fn);
   for (let round = 1; numberValues(fn) && round < maxRounds; round++) tidyFlow(fn);

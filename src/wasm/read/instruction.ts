@@ -90,7 +90,8 @@ export function readInstruction(reader: ByteReader): ReadInstruction {
   const opcode = first < 0xfc ? first : keyOf(first, readUnsigned(reader));
   const read = special.get(opcode);
   if (read) return read(reader);
-  const row = byOpcode.get(opcode) ?? bug(`no WebAssembly instruction has the opcode ${first < 0xfc ? opcode : `${first} ${opcode % 0x10000}`}`);
+  const row =
+    byOpcode.get(opcode) ?? bug(`no WebAssembly instruction has the opcode ${first < 0xfc ? opcode : `${first} ${opcode % 0x10000}`}`);
   const { name, immediate, rest } = row;
   if (rest.length > 0) {
     const found = reader.take(rest.length);
