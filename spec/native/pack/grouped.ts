@@ -188,6 +188,23 @@ export function groupedFunction(random: () => number, { parts, spoiled }: Groupe
         });
       };
     },
+    () => {
+      // Rows of a stencil: loads of one group are those of another one at a distance.
+      const [base, from, distance, op] = [pick(bases), offset(), 1 + below(2), pick(binary)];
+      const row = Array.from({ length: parts + distance }, (_, i) => add('v128.load', [base], 'v128', { offset: from + 16 * i }));
+      return (part) => add(op, chance(spoiled) ? [row[0]!, row[part]!] : [row[part]!, row[part + distance]!], 'v128');
+    },
+    () => {
+      // Lanes at a distance: words of neighbors, and of the last vector alone.
+      const [a, b, first] = [pick(groups), pick(groups), 1 + below(3)];
+      const words = [0, 1, 2, 3].map((word) => word + first);
+      const bytes = (list: readonly number[]): number[] => list.flatMap((word) => [0, 1, 2, 3].map((byte) => 4 * word + byte));
+      return (part) => {
+        if (part === parts - 1)
+          return add('i8x16.shuffle', [a[part]!, a[part]!], 'v128', { bytes: bytes(words.map((word) => Math.min(word, 3))) });
+        return add('i8x16.shuffle', [a[part]!, (chance(0.1) ? b : a)[part + 1]!], 'v128', { bytes: bytes(words) });
+      };
+    },
   ];
 
   /** Some groups, one operation after the other or one member after the other. */

@@ -4,18 +4,7 @@
  */
 import type { Inst, Value } from '../ssa/types.ts';
 import type { Node, Numbering } from './numbering.ts';
-
-/** The vectors whose halves some members convert, each lower half before its upper half, and how. */
-export interface Halves {
-  readonly sources: readonly Value[];
-  readonly conversion: string;
-}
-
-/** Vectors, in groups as wide as the result, and the numbers of the words of these that the members have. */
-export interface Words {
-  readonly operands: readonly (readonly Value[])[];
-  readonly words: readonly number[];
-}
+import { type Halves, type Pack, type Packs, packOf, type Words } from './packs.ts';
 
 /** The halves that some members convert; undefined if they are something else. */
 export function halvesOf(numbering: Numbering, members: readonly Node[]): Halves | undefined {
@@ -76,4 +65,28 @@ function pairOf(
   const lower = insts[nodeOf[second]!];
   if (lower?.op !== op.replace('replace', 'extract') || lower.lane !== 0) return undefined;
   return { first, second: lower.args[0]!, words: narrowings[2]!.words };
+}
+
+/** Shuffles of whole words whose operands are members of at most two groups, as a permutation of these; undefined if they are something else. */
+export function permutationOf(packs: Packs, members: readonly Node[]): Words | undefined {
+  const { insts } = packs.numbering;
+  const wholes: Pack[] = [];
+  const words: number[] = [];
+  for (const member of members) {
+    const { op, args, bytes } = insts[member]!;
+    if (op !== 'i8x16.shuffle') return undefined;
+    for (let at = 0; at < 16; at += 4) {
+      const first = bytes![at]!;
+      if (first % 4 !== 0 || [1, 2, 3].some((i) => bytes![at + i] !== first + i)) return undefined;
+      const from = args[first >> 4]!;
+      const pack = packOf(packs, from);
+      if (!pack) return undefined;
+      let whole = wholes.indexOf(pack);
+      if (whole < 0) whole = wholes.push(pack) - 1;
+      const part = whole * packs.width + packs.place[packs.numbering.nodeOf[from]!]!;
+      words.push(4 * part + ((first & 15) >> 2));
+    }
+  }
+  if (wholes.length > 2) return undefined;
+  return { operands: wholes.map((pack) => pack.members.map((node) => packs.numbering.values[node]!)), words };
 }

@@ -9,10 +9,11 @@
 import type { SsaFunction } from '../ssa/types.ts';
 import { discover } from './discover.ts';
 import { numberNodes } from './numbering.ts';
-import { livePacks } from './packs.ts';
+import { livePacks, type Packs } from './packs.ts';
 import { keepProfitable } from './profit.ts';
 import { rewrite } from './rewrite.ts';
 import { scheduleAll } from './schedule.ts';
+import { separateLoads } from './separate.ts';
 
 /** Packs a function into vectors of up to `widest` bytes. It computes the same as before, but for the contents of memory after a trap. */
 export function pack(fn: SsaFunction, widest: 32 | 64): void {
@@ -21,9 +22,16 @@ export function pack(fn: SsaFunction, widest: 32 | 64): void {
 }
 
 function packGroups(fn: SsaFunction, width: 2 | 4): void {
-  const packs = discover(numberNodes(fn), width);
+  const packs = groupsOf(fn, width);
   if (packs.list.length === 0) return;
   scheduleAll(packs);
   keepProfitable(packs);
   if (livePacks(packs).length > 0) rewrite(packs, scheduleAll(packs));
+}
+
+function groupsOf(fn: SsaFunction, width: 2 | 4): Packs {
+  const found = discover(numberNodes(fn), width);
+  if (found.overlaps.length === 0) return found.packs;
+  separateLoads(found);
+  return discover(numberNodes(fn), width).packs;
 }

@@ -3,13 +3,24 @@
  * Source: Larsen and Amarasinghe, "Exploiting superword level parallelism with multimedia instruction sets", PLDI 2000.
  */
 import type { Value } from '../ssa/types.ts';
-import type { Halves, Words } from './halves.ts';
 import type { Node, Numbering } from './numbering.ts';
 import { commutes } from './ops.ts';
 import { type Reductions, reductionsOf } from './reductions.ts';
 
 /** What a group is: isomorphic instructions, parameters of a block, conversions of both halves of vectors, or words of pairs of vectors. */
 export type PackKind = 'insts' | 'params' | 'widen' | 'words';
+
+/** The vectors whose halves some members convert, each lower half before its upper half, and how. */
+export interface Halves {
+  readonly sources: readonly Value[];
+  readonly conversion: string;
+}
+
+/** Vectors, in groups as wide as the result, and the numbers of the words of these that the members have. */
+export interface Words {
+  readonly operands: readonly (readonly Value[])[];
+  readonly words: readonly number[];
+}
 
 export interface Pack {
   readonly id: number;
@@ -84,12 +95,21 @@ export function operandsOf(packs: Packs, pack: Pack): Value[][] {
   const { insts } = packs.numbering;
   if (pack.kind === 'params') return [];
   if (pack.halves) return [[...pack.halves.sources]];
-  if (pack.words) return pack.words.operands.map((values) => [...values]);
+  if (pack.words)
+    return pack.words.operands.map((values, operand) => (packOfAll(packs, values) ? [...values] : usedOnly(pack.words!, operand)));
   const operands: Value[][] = [];
   const { args } = insts[pack.members[0]!]!;
   for (const [operand, value] of args.entries())
     if (isVector(packs, value)) operands.push(pack.members.map((_, member) => operandOf(packs, pack, member, operand)));
   return operands;
+}
+
+/** An operand of a permutation, with a vector of which it takes words in the place of each one of which it takes none. */
+function usedOnly({ operands, words }: Words, operand: number): Value[] {
+  const values = operands[operand]!;
+  const used = new Set(words.map((word) => (word >> 2) - operand * values.length));
+  const first = values.find((_, i) => used.has(i))!;
+  return values.map((value, i) => (used.has(i) ? value : first));
 }
 
 /** The arguments that a group of parameters gets by a flow edge. */

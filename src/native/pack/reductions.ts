@@ -4,7 +4,6 @@
  */
 import type { Inst, Value } from '../ssa/types.ts';
 import type { Node, Numbering } from './numbering.ts';
-import { type Pack, type Packs, packOf } from './packs.ts';
 
 /** A vector whose bits of lanes are a part of a number, from bit `shift` on. */
 export interface LaneBits {
@@ -137,32 +136,4 @@ function addBits(numbering: Numbering, root: Node, { result }: Inst, byRoot: Map
   for (const node of tree.nodes) absorbed[node] = 1;
   vectors.sort((a, b) => a.shift - b.shift);
   byRoot.set(root, { root, kind: 'bits', bitmask, vectors, others });
-}
-
-/** The vectors of a reduction that are a group, with the bits of its first member. */
-export interface ReducedGroup {
-  readonly pack: Pack;
-  readonly shift: number;
-}
-
-/** The groups among the vectors of a reduction, and the vectors in none. */
-export function groupsOf(
-  packs: Packs,
-  { kind, bitmask, vectors }: Reduction,
-): { readonly groups: ReducedGroup[]; readonly rest: LaneBits[] } {
-  const groups: ReducedGroup[] = [];
-  const rest: LaneBits[] = [];
-  const lanes = lanesOf(bitmask);
-  const byVector = new Map(vectors.map((bits) => [bits.vector, bits]));
-  for (const bits of vectors) {
-    const found = packOf(packs, bits.vector);
-    // The bits of all lanes are one i32.
-    const pack = found && found.members.length * lanes <= 32 ? found : undefined;
-    const members = pack?.members.map((node) => byVector.get(packs.numbering.values[node]!));
-    const first = members?.[0];
-    const isWhole = first && members.every((member, i) => member && (kind !== 'bits' || member.shift === first.shift + lanes * i));
-    if (!isWhole) rest.push(bits);
-    else if (first === bits) groups.push({ pack: pack!, shift: bits.shift });
-  }
-  return { groups, rest };
 }

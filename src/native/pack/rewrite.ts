@@ -1,13 +1,13 @@
 /** Writes a function anew with its groups as wide instructions. */
 import type { Edge, End, Inst, SsaType, Value } from '../ssa/types.ts';
 import type { Node } from './numbering.ts';
-import { argumentsOf, livePacks, operandOf, type Pack, type Packs, packOf } from './packs.ts';
+import { argumentsOf, livePacks, operandOf, operandsOf, type Pack, type Packs, packOf } from './packs.ts';
 import { newPlacer, type Placer, type Site } from './placer.ts';
-import { groupsOf, type Reduction } from './reductions.ts';
+import type { Reduction } from './reductions.ts';
 import { removeDead } from './remove-dead.ts';
 import type { Schedule } from './schedule.ts';
 import { sourceOf } from './sources.ts';
-import { writeReduction } from './write-reduction.ts';
+import { groupsOf, writeReduction } from './write-reduction.ts';
 
 interface Rewriting {
   readonly packs: Packs;
@@ -74,8 +74,8 @@ function writeNode(r: Rewriting, site: Site, node: Node): void {
     return void site.code.push({ op: 'vector.widen', kind: conversion, args: [wide(r, site, sources)], result });
   }
   if (pack.words) {
-    const { operands, words } = pack.words;
-    return void site.code.push({ op: 'vector.words', args: operands.map((values) => wide(r, site, values)), words, result });
+    const args = operandsOf(packs, pack).map((values) => wide(r, site, values));
+    return void site.code.push({ op: 'vector.words', args, words: pack.words.words, result });
   }
   const first = packs.numbering.insts[pack.members[0]!]!;
   const args = first.args.map((arg, operand) =>
