@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { maxDistance, removeChecks } from '../../../src/native/checks/index.ts';
 import { newSums } from '../../../src/native/checks/sums.ts';
 import { maxMemoryBytes } from '../../../src/native/select/bounds.ts';
-import type { Block, Inst, SsaFunction, SsaType, Value } from '../../../src/native/ssa/types.ts';
+import type { Block, End, Inst, SsaFunction, SsaType, Value } from '../../../src/native/ssa/types.ts';
 import { verifySsa } from '../../../src/native/ssa/verify.ts';
 import { randomFractions } from '../../support/lcg.ts';
 import { interpret, Trap } from '../support/interpret.ts';
@@ -72,6 +72,20 @@ class Writer {
     block.end = { op: 'branch', cond, then: { block: -1, args: [] }, else: { block: next, args: [] }, isRare: true };
   }
 
+  /** Checks that bits of an address are 0. Where they are not, the code does what kernels do, an atomic access that is not aligned, or only adds to the sum. */
+  align(address: Value, mask: number, isTrapping = true): void {
+    const cond = this.make('i32', 'i32.and', [address, this.number('i32', BigInt(mask))]);
+    const { block } = this;
+    const rare = this.open();
+    const at = this.fn.blocks.length;
+    block.end = { op: 'branch', cond, then: { block: at - 1, args: [] }, else: { block: at, args: [] }, isRare: true };
+    this.block = rare;
+    this.make('i32', 'i32.atomic.load', [this.number('i32', isTrapping ? 1n : 4n)], { offset: 65536 });
+    if (!isTrapping) this.block.insts.push({ op: 'i32.store', args: [this.number('i32', 128n), cond], result: undefined, offset: 0 });
+    rare.end = { op: 'jump', to: { block: at, args: [] } };
+    this.block = this.open();
+  }
+
   /** Adds what is in memory to the sum, or stores it there. */
   access(address: Value, offset: number, isStore = false): void {
     if (isStore) this.block.insts.push({ op: 'i32.store', args: [address, this.sum], result: undefined, offset });
@@ -80,8 +94,9 @@ class Writer {
 
   finish(): SsaFunction {
     this.block.end = { op: 'return', values: [this.sum] };
-    this.open();
-    for (const { end } of this.fn.blocks) if (end.op === 'branch') end.then.block = this.fn.blocks.length - 1;
+    const checks = this.fn.blocks.flatMap(({ end }) => (end.op === 'branch' && end.then.block < 0 ? [end.then] : []));
+    if (checks.length > 0) this.open();
+    for (const edge of checks) edge.block = this.fn.blocks.length - 1;
     return this.fn;
   }
 }
@@ -144,6 +159,38 @@ test('a check stays without an access at its very address', () => {
   assert.is(checksLeft([0, 0], [4, 0], -64), 2);
 });
 
+/** The checks that are left of two that addresses with these constants are aligned. */
+function alignmentsLeft(first: readonly [number, number], second: readonly [number, number], isTrapping = true): number {
+  const w = new Writer();
+  for (const [constant, mask] of [first, second]) w.align(w.plus(0, constant), mask, isTrapping);
+  const fn = w.finish();
+  removeChecks(fn);
+  assert.equal(verifySsa(fn), []);
+  return checksOf(fn);
+}
+
+test('a check of alignment goes where one has been passed that differs by a multiple', () => {
+  assert.is(alignmentsLeft([0, 3], [4, 3]), 1);
+  assert.is(alignmentsLeft([2, 3], [-2, 3]), 1);
+  assert.is(alignmentsLeft([0, 15], [8, 7]), 1);
+  assert.is(alignmentsLeft([0, 3], [2, 3]), 2);
+  assert.is(alignmentsLeft([0, 7], [8, 15]), 2);
+  assert.is(alignmentsLeft([0, 3], [0, 7]), 2);
+  assert.is(alignmentsLeft([0, 6], [0, 6]), 2);
+  assert.is(alignmentsLeft([0, 3], [4, 3], false), 2);
+});
+
+test('nothing is known where a condition is not 0', () => {
+  const w = new Writer();
+  w.align(0, 3);
+  w.align(0, 3);
+  const fn = w.finish();
+  const first = fn.blocks[0]!.end as Extract<End, { op: 'branch' }>;
+  fn.blocks[0]!.end = { ...first, then: first.else, else: first.then };
+  removeChecks(fn);
+  assert.is(checksOf(fn), 2);
+});
+
 test('the distance is less than what no memory of native code has', () => {
   assert.ok(maxMemoryBytes + maxDistance <= 2 ** 32);
 });
@@ -202,6 +249,7 @@ function randomFunction(seed: number): () => SsaFunction {
     for (let i = 0; i < 12; i++) {
       const [wide, low] = randomAddress(w, pick(below, forms), below);
       if (below(8) > 0) w.check(wide, ...(below(4) === 0 ? [randomAddress(w, pick(below, forms), below)[0]] : []));
+      if (below(5) === 0) w.align(below(8) === 0 ? w.plus(low, 2) : low, pick(below, [1, 3, 3, 7]), below(4) > 0);
       const back = pick(below, [0, 16, 16, 65536]);
       if (below(6) > 0) w.access(w.plus(low, -back), back, below(3) === 0);
     }
@@ -246,7 +294,7 @@ test('random functions do what they did before', () => {
     }
   }
   assert.ok(removed > 300, `${removed} removed`);
-  assert.ok(results.has('trap 1') && results.has('trap 2') && results.size > 20, `${results.size} results`);
+  assert.ok(results.has('trap 1') && results.has('trap 2') && results.has('trap 6') && results.size > 15, `${results.size} results`);
 });
 
 test('sums are what values are', () => {
