@@ -2,7 +2,7 @@
 import { placeCount, vectorPlaces } from './allocated.ts';
 import type { Flow, Loop } from './flow.ts';
 import { dead } from './live-set.ts';
-import { far, isUsedBetween, type Liveness } from './liveness.ts';
+import { far, type Liveness } from './liveness.ts';
 import { bitOf, type ClassIndex, classOfPlace, type Masks, type RegisterState } from './state.ts';
 import type { Exit } from './stores.ts';
 import type { MachineBlock, Register } from './types.ts';
@@ -175,26 +175,25 @@ export class EntryAllocator {
 
   /** What is used in the loop first; then, if the loop leaves places free, what just lives through it. */
   private candidatesOfLoop(number: number, block: MachineBlock, sources: readonly number[], loop: Loop): Candidates {
-    const { state, liveness, flow } = this;
-    const first = liveness.positions[loop.header]!;
-    const last = liveness.positions[loop.last]! + flow.blocks[loop.last]!.insts.length + 1;
+    const { state, liveness } = this;
     const candidates: Candidates = [[], []];
     const through: Masks = [0, 0];
-    const add = (register: Register, param: number, next: number, isHeld: boolean, isUsed: boolean): void => {
+    const add = (register: Register, param: number, next: number, isHeld: boolean): void => {
       const registerClass = state.classes[register] as ClassIndex;
-      const tier = next < far && isUsed ? 0 : 1;
+      // What is used behind the loop only is far.
+      const tier = next < far ? 0 : 1;
       through[registerClass] += tier;
       if (tier === 0 || isHeld) candidates[registerClass].push({ register, param, tier, next });
     };
     for (const register of liveness.liveIn[number]!.registers) {
       const isHeld = this.heldCount(register, number) > 0;
-      add(register, -1, state.next[register]!, isHeld, isUsedBetween(liveness, register, first, last));
+      add(register, -1, state.next[register]!, isHeld);
     }
     block.params.forEach((register, param) => {
       const next = this.distanceOfParam(number, param);
       if (next === dead) return;
       const isHeld = sources.some((source) => this.heldCount(this.argOf(source, number, param), number) > 0);
-      add(register, param, next, isHeld, true);
+      add(register, param, next, isHeld);
     });
     return [this.limitThrough(candidates[0], 0, loop, through[0]), this.limitThrough(candidates[1], 1, loop, through[1])];
   }

@@ -4,7 +4,7 @@
  */
 import type { Flow } from './flow.ts';
 import { dead, type LiveIn, LiveSet } from './live-set.ts';
-import type { MachineBlock, MachineEnd, MachineInst, Register, RegisterInfo } from './types.ts';
+import type { MachineBlock, MachineEnd, MachineInst, RegisterInfo } from './types.ts';
 
 /** What is so far away lies behind a call that destroys all registers, in a rare block, or behind a loop. */
 export const far = 1000;
@@ -21,9 +21,6 @@ export interface Liveness {
   /** The block and the linear position of each definition. */
   readonly definedIn: Int32Array;
   readonly definedAt: Int32Array;
-  /** The linear positions of the uses of register r, ascending, from `firstUse[r]` to `firstUse[r + 1]`. */
-  readonly uses: Int32Array;
-  readonly firstUse: Int32Array;
   /** By class (general, vector): how many registers live at once in a block, at its worst; many at calls. */
   readonly pressure: readonly [Int32Array, Int32Array];
 }
@@ -34,7 +31,7 @@ export const isCall = (inst: MachineInst, all: readonly [number, number]): boole
 
 /** Computes liveness; `all` has the registers of the allocator as bits. */
 export function livenessOf(flow: Flow, registers: readonly RegisterInfo[], all: readonly [number, number]): Liveness {
-  const numbered = numberUses(flow, registers.length);
+  const numbered = numberDefinitions(flow, registers.length);
   const walker = new BackwardWalker(flow, registers, numbered, all);
   const isDirty = new Uint8Array(flow.isReachable);
   // Liveness crosses a back edge in each further round, and so those of inner loops in several.
@@ -53,27 +50,13 @@ export function livenessOf(flow: Flow, registers: readonly RegisterInfo[], all: 
   return { ...numbered, liveIn: walker.liveIn, ends: walker.ends, pressure: walker.pressure };
 }
 
-type Numbered = Pick<Liveness, 'positions' | 'definedIn' | 'definedAt' | 'uses' | 'firstUse'>;
+type Numbered = Pick<Liveness, 'positions' | 'definedIn' | 'definedAt'>;
 
-/** Positions, definitions and uses. */
-function numberUses(flow: Flow, registerCount: number): Numbered {
+/** Positions and definitions. */
+function numberDefinitions(flow: Flow, registerCount: number): Numbered {
   const positions = new Int32Array(flow.blocks.length);
   const definedIn = new Int32Array(registerCount).fill(-1);
   const definedAt = new Int32Array(registerCount).fill(-1);
-  const firstUse = new Int32Array(registerCount + 1);
-  const visit = (use: (register: Register, position: number) => void): void => {
-    flow.blocks.forEach((block, number) => {
-      if (!flow.isReachable[number]) return;
-      let position = positions[number]!;
-      for (const { uses } of block.insts) {
-        position++;
-        for (const register of uses) use(register, position);
-      }
-      position++;
-      for (const register of block.end.uses) use(register, position);
-      for (const { args } of block.edges) for (const register of args) use(register, position);
-    });
-  };
   let next = 0;
   flow.blocks.forEach((block, number) => {
     positions[number] = next;
@@ -83,28 +66,7 @@ function numberUses(flow: Flow, registerCount: number): Numbered {
     });
     next += block.insts.length + 2;
   });
-  visit((register) => {
-    firstUse[register + 1]!++;
-  });
-  for (let i = 0; i < registerCount; i++) firstUse[i + 1]! += firstUse[i]!;
-  const at = firstUse.slice();
-  const uses = new Int32Array(firstUse[registerCount]!);
-  visit((register, position) => {
-    uses[at[register]!++] = position;
-  });
-  return { positions, definedIn, definedAt, uses, firstUse };
-}
-
-/** Whether a register is used between two linear positions. */
-export function isUsedBetween({ uses, firstUse }: Liveness, register: Register, first: number, last: number): boolean {
-  let low = firstUse[register]!;
-  let high = firstUse[register + 1]!;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (uses[middle]! < first) low = middle + 1;
-    else high = middle;
-  }
-  return low < firstUse[register + 1]! && uses[low]! <= last;
+  return { positions, definedIn, definedAt };
 }
 
 /** The length of an instruction for distances. */
