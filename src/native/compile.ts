@@ -62,7 +62,7 @@ export interface NativeCode {
   readonly stackBytes: number;
 }
 
-/** What stands in the way of native code of a module. */
+/** Why a module has no native code. */
 export interface NoCode {
   readonly why: string;
 }

@@ -1,4 +1,7 @@
-/** The native compiler's face. */
+/**
+ * The native compiler: modules of WebAssembly, as `src/wasm` encodes them, to machine code of x86-64 with the same results. Knows nothing of kernels, and runs
+ * no code. Start at `compile.ts`, which has the steps in their order.
+ */
 export {
   compileNative,
   type NativeCode,

@@ -5,7 +5,7 @@ import { type Assembler, general, immediate, memory } from '../x64/types.ts';
 import { accessOf } from './access.ts';
 import { addLoad } from './memory.ts';
 import { generalUse, widthOf } from './operands.ts';
-import type { Scope } from './selection.ts';
+import type { Scope } from './scope.ts';
 import type { Address, Rule, Selection } from './types.ts';
 
 /** The address of an atomic access, which has to be a multiple of its bytes; if it is not, it does not matter whether it is in bounds. */
@@ -98,7 +98,7 @@ function addToMemory(s: Selection, inst: Inst, address: Address, mnemonic: strin
   });
 }
 
-/** A bitwise operation; with its result a loop, which ends when nobody came in between. */
+/** A bitwise operation; with its result a loop, which ends when no other access came in between. */
 const bitwise =
   (mnemonic: 'and' | 'or' | 'xor'): Rule =>
   (s, inst) => {

@@ -5,7 +5,7 @@ import { type Assembler, general, immediate, type MemoryOperand, memory, sized, 
 import { maxMemoryBytes } from './bounds.ts';
 import { contextOffsets, type ImportLayout, type LocalLayout } from './layout.ts';
 import { immediateOf } from './operands.ts';
-import { classOf, type Scope } from './selection.ts';
+import { classOf, type Scope } from './scope.ts';
 import type { Rule } from './types.ts';
 
 /** Bytes of an argument on the stack. */

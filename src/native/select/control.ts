@@ -2,7 +2,7 @@
 import { type MachineEnd, reserved } from '../machine/types.ts';
 import { type Block, type Edge, type End, edgesOf, type SsaFunction } from '../ssa/types.ts';
 import { type Assembler, general, immediate } from '../x64/types.ts';
-import type { Scope } from './selection.ts';
+import type { Scope } from './scope.ts';
 import { emitJumps, testOf } from './test.ts';
 
 /** The function with a block on each edge with arguments from a block with several edges to one with several predecessors. It is not changed. */

@@ -195,7 +195,7 @@ const toInteger =
     });
   };
 
-/** The register of the result, which nobody may have asked for where the instruction is there for its trap. */
+/** The register of the result, which no instruction may use if the conversion is there for its trap. */
 const resultOf = (s: Selection, inst: Inst, to: 'i32' | 'i64'): number =>
   inst.result === undefined ? s.fresh('general', to === 'i32' ? 4 : 8) : s.register(inst.result);
 

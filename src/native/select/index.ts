@@ -9,7 +9,8 @@ import { selectEnd, splitEdges } from './control.ts';
 import type { ImportLayout, ModuleLayout } from './layout.ts';
 import { addDeadLoad } from './memory.ts';
 import { rules } from './rules.ts';
-import { newSelection, type Scope } from './selection.ts';
+import type { Scope } from './scope.ts';
+import { newSelection } from './selection.ts';
 
 /** Why a function has no machine code; undefined if `select` takes it. */
 export function unsupported(fn: SsaFunction, layout: ModuleLayout): string | undefined {

@@ -4,7 +4,7 @@ import type { Inst } from '../ssa/types.ts';
 import { type Assembler, general, immediate, memory, sized, vector } from '../x64/types.ts';
 import { type Anchor, type Check, isRoot } from './bounds.ts';
 import { immediateOf, setConstant, widthOf } from './operands.ts';
-import type { Scope } from './selection.ts';
+import type { Scope } from './scope.ts';
 import type { Address, Rule } from './types.ts';
 
 /** The largest displacement of an operand. */
@@ -92,7 +92,7 @@ function addConstantCheck(s: Scope, bytes: number): void {
   });
 }
 
-/** Selects no more than the check of a load whose result nobody uses. */
+/** Selects no more than the check of a load whose result is not used. */
 export function addDeadLoad(s: Scope, inst: Inst): void {
   if (s.bounds.get(inst)?.check) addressOf(s, inst);
 }

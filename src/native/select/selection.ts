@@ -2,38 +2,16 @@
  * The state of a selection: registers of values, and the instructions of the rule that is at work. Blocks are selected from the last one to the first,
  * and so are the instructions of a block: a value is selected after all of its uses, if one of them asked for its register.
  */
-import type { MachineInst, Register, RegisterClass, RegisterInfo } from '../machine/types.ts';
+import type { MachineInst, Register, RegisterInfo } from '../machine/types.ts';
 import { effectOf } from '../ssa/signature.ts';
-import { bytesOfType, type Inst, type SsaFunction, type SsaType, type Value } from '../ssa/types.ts';
+import { bytesOfType, type Inst, type SsaFunction, type Value } from '../ssa/types.ts';
 import type { Assembler, Features } from '../x64/types.ts';
 import type { Anchor, BoundsPlan, Definition } from './bounds.ts';
 import type { ModuleLayout } from './layout.ts';
 import { addressOf, uncheckedAddress } from './memory.ts';
 import { setConstant } from './operands.ts';
-import { type Selection, traps } from './types.ts';
-
-/** A selection with what only the scalar rules need. */
-export interface Scope extends Selection {
-  readonly layout: ModuleLayout;
-  readonly bounds: BoundsPlan;
-  readonly registers: readonly RegisterInfo[];
-  /** The register of an address that accesses are relative to, if something asked for it. */
-  anchorRegister(anchor: Anchor): Register;
-  /** Says which block comes next. */
-  enter(block: number): void;
-  /** Says that an instruction comes next, which stands before all that came in this block. */
-  pass(inst: Inst): void;
-  /** The instructions that were added since the last call, behind the integer constants that they use. */
-  take(): MachineInst[];
-  /** Whether something asked for the register of the value. */
-  isAsked(value: Value): boolean;
-  /** The most bytes that a call passes on the stack. */
-  outgoing(bytes: number): void;
-  readonly outgoingBytes: number;
-}
-
-/** The class of registers that hold values of a type. */
-export const classOf = (type: SsaType): RegisterClass => (type === 'i32' || type === 'i64' ? 'general' : 'vector');
+import { classOf, type Scope } from './scope.ts';
+import { traps } from './types.ts';
 
 /** Facts about the values of a function. */
 interface Values {

@@ -23,7 +23,7 @@ export type Trap = keyof typeof traps;
 /** Where an access finds its memory: registers that it uses, of which its instruction forms the operand. */
 export interface Address {
   readonly uses: readonly Register[];
-  /** The operand; `first` is the index in the instruction's `uses` from which on `uses` stand there. */
+  /** The operand; `first` is the index in the instruction's `uses` of the first of `uses`. */
   operand(places: Places, first: number): MemoryOperand;
 }
 
