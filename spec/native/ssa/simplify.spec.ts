@@ -265,6 +265,28 @@ test('a branch that is seldom taken stays the one that is seldom taken', () => {
   assert.ok(second?.op === 'branch' && second.cond === 0 && fn.blocks[second.else.block]!.insts.some(({ op }) => op === 'global.set'));
 });
 
+test('nothing is reached behind an atomic access that is never aligned', () => {
+  const loads = (address: number): number => {
+    const fn = simplified(['i32'], ['i32'], (code) => {
+      get(code, 0);
+      code.access('i32.load', 4, 8);
+      get(code, 0);
+      code.openRare();
+      code.i32(address);
+      code.access('i32.atomic.load', 4, 4);
+      code.op('drop');
+      code.end();
+      get(code, 0);
+      code.access('i32.load', 4, 8);
+      code.op('i32.add');
+    });
+    return opsOf(fn).filter((op) => op === 'i32.load').length;
+  };
+  assert.equal(loads(1), 1);
+  assert.equal(loads(2), 1);
+  assert.equal(loads(4), 2, 'an atomic access is done, and memory is read anew');
+});
+
 test('branches by constants leave one way, and blocks on it are one', () => {
   const fn = simplified(['i32'], ['i32'], (code) => {
     code.i32(3);

@@ -157,10 +157,25 @@ function numberBlock(n: Numbering, block: Block): void {
   for (const param of block.params) n.homes[param] = n.block;
   n.out = [];
   n.recent = [];
-  for (const inst of block.insts) keep(n, numberInst(n, inst));
+  for (const inst of block.insts) {
+    keep(n, numberInst(n, inst));
+    if (!isMisaligned(n, inst)) continue;
+    // Code makes a trap by such an access, behind which nothing is reached.
+    n.isFlowChanged ||= block.end.op !== 'trap';
+    block.end = { op: 'trap' };
+    break;
+  }
   block.insts = n.out;
   mapEndUses(block.end, n.replaced.of);
   block.end = simplerEnd(n, block.end);
+}
+
+/** Whether an instruction is an atomic access at a constant address that is no multiple of its bytes, which traps. */
+function isMisaligned({ rewriter }: Numbering, { op, args, offset }: Inst): boolean {
+  if (offset === undefined || !op.includes('.atomic.')) return false;
+  const address = rewriter.bits(args[0]!);
+  const [, narrow] = /(?:load|store)(\d+)/.exec(op) ?? [];
+  return address !== undefined && (Number(address) + offset) % (Number(narrow ?? op.slice(1, 3)) / 8) !== 0;
 }
 
 function keep(n: Numbering, inst: Inst | undefined): void {
