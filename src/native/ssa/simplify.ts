@@ -23,7 +23,7 @@ export function simplify(fn: SsaFunction): void {
 /** Numbers values until no edge is removed, and removes what is not needed then. Constants are in the entry then. */
 function simplifyValues(fn: SsaFunction): void {
   tidyFlow(fn);
-  for (let round = 1; numberValues(fn) && round < maxRounds; round++) tidyFlow(fn);
+  for (let round = 0; round < maxRounds && numberValues(fn); round++) tidyFlow(fn);
   removeTrivialParams(fn);
   removeDead(fn);
 }
