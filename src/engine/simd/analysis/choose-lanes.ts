@@ -6,12 +6,15 @@
 import type { Dim3 } from '../../../base/dim3.ts';
 import {
   cfgOf,
+  dominatorsOf,
   elementOf,
   isAddressCheck,
   type Kernel,
   lanesOf,
   livenessOf,
+  loopsOf,
   operandsOf,
+  specOf,
   terminatorOperands,
   type Value,
   varying,
@@ -49,7 +52,12 @@ export function chooseLanes(
   const shapes = shapesFor(maxLanes);
   const isOneRow = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
   const chosen = (lanes: number) => ({ lanes, shapes: lanes === maxLanes || isOneRow ? shapes : shapesFor(lanes) });
-  if (target) return chosen(Math.min(maxLanes, lanesInRegisters(pressureOf(kernel, wide, shapes), target)));
+  if (target) {
+    const lanes = lanesInRegisters(pressureOf(kernel, wide, shapes), target);
+    return lanes > maxLanes && hasOnlyComputingLoops(kernel, shapes)
+      ? { lanes, shapes: shapesFor(lanes) }
+      : chosen(Math.min(maxLanes, lanes));
+  }
   // Re-rolled code holds few vectors at once, whatever the number of lanes.
   if (hasLongStretch(kernel, shapes)) return { lanes: maxLanes, shapes };
   const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? tuning.exactFmaVectors : 0);
@@ -68,6 +76,13 @@ const temporaryRegisters = 4;
 function lanesInRegisters(pressure: number, { vectorBytes, vectorRegisters }: NativeTarget): number {
   const lanes = vectorBytes / 4;
   return 2 * pressure <= vectorRegisters - temporaryRegisters ? 2 * lanes : lanes;
+}
+
+/** Whether a kernel has loops, and accesses no memory in them: then it matters little that the lanes of a group are in several rows. */
+function hasOnlyComputingLoops(kernel: Kernel, { cfg }: Shapes): boolean {
+  const { loops } = loopsOf(cfg, dominatorsOf(cfg));
+  const isComputing = (id: number): boolean => kernel.blocks[id]!.body.every((value) => specOf(kernel.insts[value]!.op).effect === 'pure');
+  return loops.length > 0 && loops.every(({ blocks }) => blocks.every(isComputing));
 }
 
 const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>
