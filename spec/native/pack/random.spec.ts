@@ -49,7 +49,7 @@ for (const widest of [64, 32] as const)
   ] as const)
     test(`groups of ${parts} vectors, ${spoiled === 0 ? 'regular' : 'some spoiled'}, up to ${widest} bytes`, () => {
       let wide = 0;
-      const count = Number(process.env.COUNT ?? 20);
+      const count = Number(process.env.COUNT ?? 14);
       for (let seed = 0; seed < count; seed++) {
         const make = (): SsaFunction =>
           groupedFunction(randomFractions(1000 * parts + widest + 77 * seed + (spoiled > 0 ? 5 : 0)), { parts, spoiled });

@@ -24,9 +24,9 @@ export function pack(fn: SsaFunction, widest: 32 | 64): void {
 function packGroups(fn: SsaFunction, width: 2 | 4): void {
   const packs = groupsOf(fn, width);
   if (packs.list.length === 0) return;
-  scheduleAll(packs);
+  const schedules = scheduleAll(packs);
   keepProfitable(packs);
-  if (livePacks(packs).length > 0) rewrite(packs, scheduleAll(packs));
+  if (livePacks(packs).length > 0) rewrite(packs, scheduleAll(packs, schedules).blocks);
 }
 
 function groupsOf(fn: SsaFunction, width: 2 | 4): Packs {

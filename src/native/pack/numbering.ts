@@ -69,6 +69,41 @@ function flowsOf(fn: SsaFunction): Pick<Numbering, 'flows' | 'into' | 'outOf'> {
   return { flows, into, outOf };
 }
 
+/** The uses of values, in lists that are made when they are asked for. */
+function usesByValue(count: number, insts: readonly (Inst | undefined)[], flows: readonly FlowEdge[]): (value: Value) => readonly Use[] {
+  /** Where the uses of each value start; users are nodes, or flow edges as negative numbers from -1 on. */
+  const start = new Int32Array(count + 1);
+  const each = (see: (value: Value, user: number, operand: number) => void): void => {
+    for (let node = 0; node < insts.length; node++) {
+      const args = insts[node]?.args;
+      for (let i = 0; args && i < args.length; i++) see(args[i]!, node, i);
+    }
+    for (const [flow, { args }] of flows.entries()) for (let i = 0; i < args.length; i++) see(args[i]!, -1 - flow, i);
+  };
+  each((value) => void start[value + 1]!++);
+  for (let value = 0; value < count; value++) start[value + 1]! += start[value]!;
+  const users = new Int32Array(start[count]!);
+  const operands = new Int32Array(start[count]!);
+  const next = start.slice();
+  each((value, user, operand) => {
+    const at = next[value]!++;
+    users[at] = user;
+    operands[at] = operand;
+  });
+  const lists: (readonly Use[] | undefined)[] = [];
+  return (value) => {
+    const known = lists[value];
+    if (known) return known;
+    const list: Use[] = [];
+    for (let at = start[value]!; at < start[value + 1]!; at++) {
+      const user = users[at]!;
+      list.push({ node: Math.max(user, -1), flow: user < 0 ? -1 - user : -1, operand: operands[at]! });
+    }
+    lists[value] = list;
+    return list;
+  };
+}
+
 /** Numbers the nodes of a function. */
 export function numberNodes(fn: SsaFunction): Numbering {
   const count = fn.blocks.reduce((sum, { params, insts }) => sum + params.length + insts.length, 0);
@@ -94,13 +129,6 @@ export function numberNodes(fn: SsaFunction): Numbering {
   firstNode[fn.blocks.length] = count;
   const flow = flowsOf(fn);
   const switched = new Set(fn.blocks.flatMap(({ end }) => (end.op === 'switch' ? [end.index] : [])));
-  const uses: (Use[] | undefined)[] = new Array(fn.types.length);
-  const use = (value: Value, node: Node, flowEdge: number, operand: number): void => {
-    uses[value] ??= [];
-    uses[value].push({ node, flow: flowEdge, operand });
-  };
-  for (const [node, inst] of insts.entries()) if (inst) for (const [operand, value] of inst.args.entries()) use(value, node, -1, operand);
-  for (const [edge, { args }] of flow.flows.entries()) for (const [operand, value] of args.entries()) use(value, -1, edge, operand);
   return {
     fn,
     count,
@@ -113,6 +141,6 @@ export function numberNodes(fn: SsaFunction): Numbering {
     ...flow,
     switched,
     ...dominatorsOf(fn.blocks),
-    usesOf: (value) => uses[value] ?? [],
+    usesOf: usesByValue(fn.types.length, insts, flow.flows),
   };
 }

@@ -42,6 +42,8 @@ export interface Packs {
   readonly of: Int32Array;
   readonly place: Uint8Array;
   readonly reductions: Reductions;
+  /** By block: how many groups of it were dissolved. */
+  readonly dissolved: Int32Array;
 }
 
 export const noPacks = (numbering: Numbering, width: 2 | 4): Packs => ({
@@ -51,6 +53,7 @@ export const noPacks = (numbering: Numbering, width: 2 | 4): Packs => ({
   of: new Int32Array(numbering.count).fill(-1),
   place: new Uint8Array(numbering.count),
   reductions: reductionsOf(numbering),
+  dissolved: new Int32Array(numbering.firstInst.length),
 });
 
 /** The group of a value's definition; undefined if it is in none. */
@@ -68,7 +71,8 @@ export function addPack(packs: Packs, pack: Omit<Pack, 'id'>): Pack {
 }
 
 /** Has the members of a group stay as they are. */
-export function dissolve(packs: Packs, { members }: Pack): void {
+export function dissolve(packs: Packs, { members, block }: Pack): void {
+  packs.dissolved[block]!++;
   for (const node of members) packs.of[node] = -1;
 }
 

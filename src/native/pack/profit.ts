@@ -40,9 +40,9 @@ export function keepProfitable(packs: Packs): void {
     const list = [...open].filter((pack) => isLive(packs, pack)).sort((a, b) => a.id - b.id);
     // Backwards and forwards: a group at the end of a chain decides about those before it, and one at its start about those behind.
     for (const pack of sweep % 2 === 0 ? list.reverse() : list) if (gainOf(weighing, pack) <= 0) drop(pack);
-    dissolveComponents(weighing, drop);
     open = next;
   }
+  dissolveComponents(weighing);
 }
 
 function weigh(packs: Packs): Weighing {
@@ -149,7 +149,7 @@ function gainOf(weighing: Weighing, pack: Pack): number {
 }
 
 /** Dissolves connected groups that together do not win. */
-function dissolveComponents(weighing: Weighing, drop: (pack: Pack) => void): void {
+function dissolveComponents(weighing: Weighing): void {
   const { packs } = weighing;
   const live = livePacks(packs);
   const parent = packs.list.map((_, id) => id);
@@ -163,5 +163,5 @@ function dissolveComponents(weighing: Weighing, drop: (pack: Pack) => void): voi
     const own = weighing.operands[pack.id]!.reduce((sum, operand) => sum - costOf(weighing, operand), savingOf(weighing, pack));
     gains.set(root(pack.id), (gains.get(root(pack.id)) ?? 0) + own - partsCost(weighing, pack));
   }
-  for (const pack of live) if (gains.get(root(pack.id))! <= 0) drop(pack);
+  for (const pack of live) if (gains.get(root(pack.id))! <= 0) dissolve(packs, pack);
 }

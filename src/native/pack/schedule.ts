@@ -9,10 +9,17 @@ import { dissolve, type Packs } from './packs.ts';
 /** Instructions in a new order, each group by its last member. */
 export type Schedule = readonly Node[];
 
+export interface Schedules {
+  readonly blocks: readonly Schedule[];
+  /** By block: how many groups had been dissolved. */
+  readonly dissolved: Int32Array;
+}
+
 /** Schedules a block. */
-export function schedule(packs: Packs, block: number): Schedule {
+function schedule(packs: Packs, block: number): Schedule {
   const { numbering } = packs;
   const [first, end] = [numbering.firstInst[block]!, numbering.firstNode[block + 1]!];
+  if (packs.of.subarray(first, end).every((pack) => pack < 0)) return Array.from({ length: end - first }, (_, i) => first + i);
   const before = predecessorsOf(numbering, block);
   const after: Node[][] = before.map(() => []);
   const waiting = new Int32Array(before.length);
@@ -49,9 +56,14 @@ export function schedule(packs: Packs, block: number): Schedule {
 
 const lastOf = (nodes: readonly Node[]): Node => nodes.reduce((a, b) => Math.max(a, b));
 
-/** Schedules every block. */
-export const scheduleAll = (packs: Packs): Schedule[] =>
-  Array.from({ length: packs.numbering.firstInst.length }, (_, block) => schedule(packs, block));
+/** Schedules every block, but for those of which no group was dissolved since they were scheduled last. */
+export function scheduleAll(packs: Packs, last?: Schedules): Schedules {
+  const { firstInst } = packs.numbering;
+  const blocks = Array.from({ length: firstInst.length }, (_, block) =>
+    last && last.dissolved[block] === packs.dissolved[block] ? last.blocks[block]! : schedule(packs, block),
+  );
+  return { blocks, dissolved: packs.dissolved.slice() };
+}
 
 /** A priority queue of numbers, the smallest first (a binary heap). */
 function newQueue(): { add(value: number): void; take(): number | undefined } {
