@@ -249,6 +249,53 @@ both(
 );
 
 both(
+  'a load is done before the stores and calls that follow it, also if its one user follows those',
+  (module) => {
+    const change = module.importFunction('change', { params: [], results: [] });
+    const write = (name: string, type: 'i32' | 'f64', between: (code: ReturnType<WasmModule['fn']>['code']) => void): void => {
+      const { code } = module.fn({ params: ['i32', 'i32'], results: ['i32'] }, name);
+      const first = code.local(type);
+      const other = code.local(type);
+      code.at('local.get', 1);
+      if (type === 'f64') code.op('f64.convert_i32_s');
+      code.at('local.set', other);
+      code.at('local.get', 0);
+      code.access(`${type}.load`, 4, 64);
+      code.at('local.set', first);
+      between(code);
+      code.at('local.get', other);
+      code.at('local.get', first);
+      code.op(`${type}.sub`);
+      if (type === 'f64') code.op('i32.trunc_sat_f64_s');
+    };
+    for (const type of ['i32', 'f64'] as const) {
+      write(`${type} none`, type, () => {});
+      write(`${type} call`, type, (code) => code.at('call', change));
+      write(`${type} store`, type, (code) => {
+        code.at('local.get', 1);
+        code.i32(77);
+        code.access('i32.store', 4, 68);
+      });
+      write(`${type} atomic`, type, (code) => {
+        code.at('local.get', 1);
+        code.i32(78);
+        code.access('i32.atomic.rmw.xchg', 4, 64);
+        code.op('drop');
+      });
+    }
+  },
+  (memory) => ({ change: () => new Int32Array(memory.buffer).fill(5) }),
+  (exports, memory) =>
+    Object.keys(exports).flatMap((name) =>
+      [0, 4, 8].map((at) => {
+        new Float64Array(memory.buffer).fill(-1234.5);
+        new Int32Array(memory.buffer)[17] = 1_080_000_000 + at;
+        return exports[name]!(at, 8);
+      }),
+    ),
+);
+
+both(
   'each trap has its reason',
   (module) => {
     const write = (name: string, body: (code: ReturnType<WasmModule['fn']>['code']) => void): void => {
@@ -298,13 +345,15 @@ test('a module whose calls need too much stack has no code', () => {
   const module = newModule();
   module.importMemory('memory', 1, 1);
   let callee: number | undefined;
-  for (let i = 0; i < 4200; i++) {
-    const { index, code } = module.fn({ params: [], results: [] }, i === 4199 ? 'run' : undefined);
+  const params: ValueType[] = new Array(60).fill('i32');
+  for (let i = 0; i < 300; i++) {
+    const { index, code } = i === 299 ? module.fn({ params: [], results: [] }, 'run') : module.fn({ params, results: [] });
     if (callee !== undefined) {
       // A call that is seldom done is not inlined.
       code.i32(0);
       code.access('i32.load', 4);
       code.openRare();
+      for (const k of params.keys()) code.i32(k);
       code.at('call', callee);
       code.end();
     }

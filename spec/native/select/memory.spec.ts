@@ -59,7 +59,10 @@ function moduleOf(name: string, isShared: boolean, constants: readonly number[])
   };
   for (const offset of offsets) {
     write(`run ${offset}`, offset, (code) => code.at('global.get', address));
-    for (const constant of constants) write(`run ${offset} at ${constant}`, offset, (code) => code.i32(constant));
+    // A fifth of all constants, others for each instruction, so that the spec is quick.
+    for (const [k, constant] of constants.entries())
+      if ((k + name.length + offsets.indexOf(offset)) % 5 === 0)
+        write(`run ${offset} at ${constant}`, offset, (code) => code.i32(constant));
   }
   return module.finish();
 }
@@ -105,9 +108,9 @@ const constants = [0, 8, 12, pageBytes * pages - 8, pageBytes * pages - 4, pageB
 
 for (const [target, features] of targets)
   for (const isShared of [false, true])
-    test(`all of ${accesses.length} accesses of ${isShared ? 'shared' : 'own'} memory, by ${target}`, () => {
+    test(`${isShared ? 'atomic accesses of shared memory' : `all of ${accesses.length} accesses`}, by ${target}`, () => {
       assert.ok(accesses.length > 40);
-      for (const name of accesses) {
+      for (const name of accesses.filter((each) => !isShared || each.includes('atomic'))) {
         const bytes = moduleOf(name, isShared, constants);
         const memories = [0, 1].map(() => new WebAssembly.Memory({ initial: pages, maximum: 4, shared: isShared }));
         const native = nativeExports(bytes, memories[0]!, {}, features);
