@@ -296,6 +296,38 @@ both(
 );
 
 both(
+  'a vector that is loaded is either operand of a bitwise operation',
+  (module) => {
+    for (const op of ['v128.and', 'v128.andnot', 'v128.or', 'v128.xor'] as const)
+      for (const place of [0, 1])
+        for (const isNegated of [false, true]) {
+          const { code } = module.fn({ params: ['i32'], results: [] }, `${op} ${place} ${isNegated}`);
+          code.at('local.get', 0);
+          for (const i of [0, 1]) {
+            if (i === place) {
+              code.at('local.get', 0);
+              code.access('v128.load', 1, 64);
+              if (isNegated) code.op('v128.not');
+            } else {
+              code.at('local.get', 0);
+              code.op('i32x4.splat');
+            }
+          }
+          code.op(op);
+          code.access('v128.store', 1, 128);
+        }
+  },
+  () => ({}),
+  (exports, memory) =>
+    Object.keys(exports).flatMap((name) => {
+      const bytes = new Uint8Array(memory.buffer);
+      for (const i of bytes.keys()) bytes[i] = i * 29;
+      exports[name]!(0x55);
+      return [...bytes.subarray(128 + 0x55, 144 + 0x55)];
+    }),
+);
+
+both(
   'each trap has its reason',
   (module) => {
     const write = (name: string, body: (code: ReturnType<WasmModule['fn']>['code']) => void): void => {

@@ -20,7 +20,9 @@ const twoOperand: ReadonlyMap<number, readonly [mnemonic: string, isSwapped?: tr
 export function addTernary(s: Selection, to: Register, bytes: Width, sources: readonly Source[], table: number): void {
   if (sources.length === 3) return addThree(s, to, bytes, sources, table);
   const plainForm = sources.length === 2 ? twoOperand.get(table) : undefined;
-  if (plainForm) return stepTo(s, to, plainForm[0], bytes, plainForm[1] ? [sources[1]!, sources[0]!] : sources);
+  // Memory can only be the last operand.
+  const isPossible = plainForm?.[1] === undefined || isRegister(sources[1]!) || isPattern(sources[1]!);
+  if (plainForm && isPossible) return stepTo(s, to, plainForm[0], bytes, plainForm[1] ? [sources[1]!, sources[0]!] : sources);
   const last = sources.at(-1)!;
   const middle = sources.length === 2 && isPattern(sources[0]!) ? constantRegister(s, bytes, sources[0]) : sources[0]!;
   const registers = [...new Set([middle, last])].filter(isRegister);
