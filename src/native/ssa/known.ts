@@ -74,8 +74,11 @@ function hashOf({ op, args, offset, lane, version }: Computation): number {
   return hash;
 }
 
-function isSame(a: Computation, b: Computation): boolean {
-  if (a.op !== b.op || a.type !== b.type || a.offset !== b.offset || a.lane !== b.lane || a.version !== b.version) return false;
+const isSame = (a: Computation, b: Computation): boolean => a.version === b.version && isSameButVersion(a, b);
+
+/** Whether two computations differ at most in the version of what they read. */
+export function isSameButVersion(a: Computation, b: Computation): boolean {
+  if (a.op !== b.op || a.type !== b.type || a.offset !== b.offset || a.lane !== b.lane) return false;
   if (a.args.length !== b.args.length || a.immediates !== b.immediates) return false;
   for (let i = 0; i < a.args.length; i++) if (a.args[i] !== b.args[i]) return false;
   return true;

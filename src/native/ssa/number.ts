@@ -5,7 +5,7 @@
 import { bug } from '../../base/bug.ts';
 import { type Constants, newConstants } from './constants.ts';
 import { dominatorsOf, type Loops, loopsOf, predecessors, reversePostorder } from './flow.ts';
-import { type Computation, computationOf, type KnownResults, newKnownResults } from './known.ts';
+import { type Computation, computationOf, isSameButVersion, type KnownResults, newKnownResults } from './known.ts';
 import { mapEndUses, newReplacements, type Replacements } from './params.ts';
 import type { Rewriter } from './rewriter.ts';
 import { conditionOf, simplerForm } from './rules.ts';
@@ -199,8 +199,11 @@ function numberInst(n: Numbering, given: Inst): Inst | undefined {
   if (computation === undefined) return inst;
   const known = n.known.get(computation);
   if (known !== undefined && n.dominates(n.homes[known]!, n.block)) return replace(n, given, known);
-  n.known.set(computation, inst.result!);
-  if (computation.version > 0 && inst.op !== 'global.get') noteAccess(n, inst, computation, inst.result!);
+  const isLoad = effectOf(inst.op) === 'load';
+  const outlived = isLoad ? n.recent.find(({ load }) => isSameButVersion(load, computation)) : undefined;
+  n.known.set(computation, outlived?.value ?? inst.result!);
+  if (outlived) return replace(n, given, outlived.value);
+  if (isLoad) noteAccess(n, inst, computation, inst.result!);
   return inst;
 }
 
@@ -262,8 +265,8 @@ function placeOf({ rewriter, fn }: Numbering, { args, offset }: Inst, value: Val
 }
 
 /**
- * Memory has a new version, in which known are the stored value, and what accesses of other bytes have read or stored. Addresses of one root differ by a
- * constant modulo 2^32, and no access reaches beyond 2^32.
+ * Memory has a new version, in which the stored value is known; what accesses of other bytes have read or stored outlives the store. Addresses of one root
+ * differ by a constant modulo 2^32, and no access reaches beyond 2^32.
  */
 function noteStore(n: Numbering, inst: Inst): void {
   n.versions[0] = n.nextVersion++;
@@ -277,8 +280,6 @@ function noteStore(n: Numbering, inst: Inst): void {
   n.recent = n.recent.filter(
     (each) => each.root === root && (each.from - from + 2 ** 32) % 2 ** 32 >= bytes && (from - each.from + 2 ** 32) % 2 ** 32 >= each.bytes,
   );
-  n.recent = n.recent.map((each) => ({ ...each, load: { ...each.load, version: n.versions[0]! } }));
-  for (const { load, value } of n.recent) n.known.set(load, value);
   const read = loadOfStore[op];
   if (!read) return;
   const load = computationOf({ ...inst, op: read, args: [args[0]!], result: stored }, n.fn.types[stored]!, n.versions[0]!);
@@ -297,7 +298,9 @@ function simplerEnd(n: Numbering, end: End): End {
     const { cond, isOpposite } = conditionOf(n.rewriter, end.cond);
     // The side that is seldom taken is the first one.
     if (isOpposite && end.isRare) return end;
-    return isOpposite ? { ...end, cond, then: end.else, else: end.then } : { ...end, cond };
+    if (isOpposite) return { ...end, cond, then: end.else, else: end.then };
+    end.cond = cond;
+    return end;
   }
   if (end.op !== 'switch') return end;
   const bits = n.rewriter.bits(end.index);
