@@ -107,12 +107,7 @@ export class NativeTwin<T> {
     const { launches, ms: nativeMs, each } = this.#native;
     if (this.#isCompared || launches < minLaunches || nativeMs < minMs) return;
     this.#isCompared = true;
-    this.settle(each <= margin * this.#own.each);
-  }
-
-  /** Records whether native code was found to be faster. */
-  settle(isFaster: boolean): void {
-    if (isFaster) return;
+    if (each <= margin * this.#own.each) return;
     this.#state = 'none';
     this.#code = undefined;
   }

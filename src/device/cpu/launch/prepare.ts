@@ -181,7 +181,8 @@ function rivalsOf(inputs: Inputs, usual: CompiledKernel, running: CompiledKernel
         return twin.expectedMs;
       },
       refine: () => twin.prepare(),
-      settle: (isFaster) => twin.settle(isFaster),
+      // One launch on a machine that does other work says little: later ones run it, and are compared.
+      settle: () => {},
       prepare: () => preparedRival(inputs, twin.code()),
     });
   const compile = running.lanes > 1 ? kernel.rival(request.block, facts) : undefined;
