@@ -234,7 +234,7 @@ export class EntryAllocator {
     const isMerge = this.loopOfHeader[number]! < 0;
     const hinted = others.filter(({ register, param }) => {
       if (param < 0 || !isMerge) return true;
-      const hint = state.hints.placeOf(register);
+      const hint = state.hints.placeInLoop(register, this.flow.loopOf[number]!);
       return hint < 0 || !take(register, hint);
     });
     const late = hinted.filter(({ register, param }) => param < 0 || !take(register, places.get(this.argOf(first!, number, param))));

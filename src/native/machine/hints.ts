@@ -10,24 +10,30 @@ const longestChain = 8;
 export class Hints {
   /** A parameter, -1, or -2 - place. */
   private readonly wanted: Int32Array;
+  /** 1 more than the number of the loop in which a register is an argument of an edge that goes back: its moves would be executed most often. */
+  private readonly decidedBy: Int32Array;
   /** The place that a parameter has, or that one of its arguments has been given. */
   private readonly place: Int32Array;
 
   constructor(flow: Flow, registers: readonly RegisterInfo[], { positions, ends }: Pick<Liveness, 'positions' | 'ends'>) {
     this.wanted = new Int32Array(registers.length).fill(-1);
     this.place = new Int32Array(registers.length).fill(-1);
-    // Edges that go back decide, as their moves are executed most often.
-    const isDecided = new Uint8Array(registers.length);
+    this.decidedBy = new Int32Array(registers.length);
+    const { decidedBy } = this;
     const wish = (register: Register, wanted: number, decides: number): void => {
-      if (isDecided[register] && !decides) return;
+      if (decidedBy[register] && !decides) return;
       this.wanted[register] = wanted;
-      isDecided[register] = decides;
+      decidedBy[register] = decides;
     };
     for (let number = flow.blocks.length - 1; number >= 0; number--) {
       const block = flow.blocks[number]!;
       for (const { block: to, args } of block.edges) {
         const { params } = flow.blocks[to]!;
-        for (const [index, arg] of args.entries()) wish(arg, params[index]!, to <= number ? 1 : isDecided[params[index]!]!);
+        for (const [index, arg] of args.entries()) {
+          const decided = to <= number ? flow.loopOf[to]! + 1 : decidedBy[params[index]!]!;
+          // What another loop decides is no concern of this one.
+          wish(arg, params[index]!, decided === flow.loopOf[number]! + 1 ? decided : 0);
+        }
       }
       const { insts, end } = block;
       end.uses.forEach((register, index) => {
@@ -36,7 +42,7 @@ export class Hints {
       });
       for (let i = insts.length - 1; i >= 0; i--) {
         const position = positions[number]! + 1 + i;
-        this.visit(insts[i]!, registers, isDecided, wish, (register) => ends[register]! <= position);
+        this.visit(insts[i]!, registers, decidedBy, wish, (register) => ends[register]! <= position);
       }
     }
   }
@@ -44,7 +50,7 @@ export class Hints {
   private visit(
     inst: MachineInst,
     registers: readonly RegisterInfo[],
-    isDecided: Uint8Array,
+    decidedBy: Int32Array,
     wish: (register: Register, wanted: number, decides: number) => void,
     dies: (register: Register) => boolean,
   ): void {
@@ -59,7 +65,7 @@ export class Hints {
     const pass = (index: number): void => {
       // An operand that lives on is copied, or is in the way.
       if (dies(uses[index]!) && registers[def]!.class === registers[uses[index]!]!.class)
-        wish(uses[index]!, this.wanted[def]!, isDecided[def]!);
+        wish(uses[index]!, this.wanted[def]!, decidedBy[def]!);
     };
     inst.tiedChoices?.forEach(pass);
     const copied = inst.tied ?? (inst.isMove ? 0 : undefined);
@@ -74,6 +80,11 @@ export class Hints {
       wanted = this.wanted[wanted]!;
     }
     return wanted <= -2 ? -2 - wanted : -1;
+  }
+
+  /** The place of the parameter of a loop that a register is the next value of, or -1. */
+  placeInLoop(register: Register, loop: number): number {
+    return loop >= 0 && this.decidedBy[register] === loop + 1 ? this.placeOf(register) : -1;
   }
 
   /** Has other arguments of the same parameter prefer the place of this one, unless they have a better one to prefer. */
