@@ -15,8 +15,6 @@ export interface GroupedOptions {
   readonly spoiled: number;
 }
 
-/** Bytes from a base that accesses reach. */
-export const reach = 1024;
 /** The parameters: three bases of memory and two numbers. */
 export const params = ['i32', 'i32', 'i32', 'i32', 'i32'] as const;
 
