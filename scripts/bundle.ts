@@ -90,8 +90,9 @@ function lazyNames({ outputs }: Metafile): Record<string, string[]> {
   const found: Record<string, string[]> = {};
   for (const [path, { entryPoint }] of Object.entries(outputs)) {
     if (!lazyFunctions.some((file) => file === entryPoint)) continue;
-    // The bundler puts a module that others import into a part, which the file of the module exports again.
-    const [, names, from] = /^import\{([^{}]*)\}from"([^"]+)";export\{[^{}]*\};\s*$/.exec(readFileSync(join(made, path), 'utf8')) ?? [];
+    // The bundler puts a module that others import into a part, which the file of the module exports again. It names parts that this one needs as well.
+    const text = readFileSync(join(made, path), 'utf8');
+    const [, names, from] = /^import\{([^{}]*)\}from"([^"]+)";(?:import"[^"]+";)*export\{[^{}]*\};\s*$/.exec(text) ?? [];
     if (names === undefined || from === undefined) throw new Error(`${path} does not only name functions of one part`);
     const part = join(dirname(path), from);
     found[part] = [...(found[part] ?? []), ...names.split(',').map((name) => name.split(' as ')[0]!)];

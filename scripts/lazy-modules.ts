@@ -9,9 +9,13 @@ import { withDirectImports } from './direct-imports.ts';
 
 /**
  * Modules that export nothing but functions, and that the bytecode of the program loads when one of these is called: a launch whose code is
- * stored needs neither the compiler of kernels nor observers, which are most of the text of the CPU device.
+ * stored needs neither the compiler of kernels nor observers, which are most of the text of the CPU device, and a short one no native code.
  */
-export const lazyFunctions = ['src/device/cpu/launch/make-kernel.ts', 'src/device/cpu/launch/observers.ts'] as const;
+export const lazyFunctions = [
+  'src/device/cpu/launch/make-kernel.ts',
+  'src/device/cpu/launch/observers.ts',
+  'src/device/cpu/native/compile.ts',
+] as const;
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' });
 

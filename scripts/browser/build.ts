@@ -10,10 +10,13 @@ import { embeddedWorker } from '../worker.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** `gpus.page.ts` in the place of `gpus.ts`: what it imports is then not reached. */
+/** `gpus.page.ts` in the place of `gpus.ts`, and the same for native code: what they import is then not reached. */
 export const withoutLibraries: BunPlugin = {
   name: 'without-libraries',
-  setup: (build) => void build.onResolve({ filter: /\/gpus\.ts$/ }, () => ({ path: join(root, 'src/device/gpus.page.ts') })),
+  setup(build) {
+    build.onResolve({ filter: /\/gpus\.ts$/ }, () => ({ path: join(root, 'src/device/gpus.page.ts') }));
+    build.onResolve({ filter: /\/native\/compile\.ts$/ }, () => ({ path: join(root, 'src/device/cpu/native/compile.page.ts') }));
+  },
 };
 
 /** A file that was built: its path in the folder, and its bytes. */

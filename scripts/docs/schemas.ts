@@ -306,6 +306,7 @@ const outputs: Readonly<Record<string, Schema>> = {
         name: string,
         limits,
         'emulates_fma?': about({ type: 'boolean' }, 'whether a fused multiply-add takes several instructions'),
+        'vector_bits?': about(count, 'of the vectors in which the CPU device runs kernels'),
         properties: about({ type: 'object' }, 'by the names of cudaDeviceProp'),
       }),
     ),

@@ -6,22 +6,23 @@ import { SourceFile } from '../../src/base/source.ts';
 import { compile } from '../../src/compile/index.ts';
 import { chooseCode, type Running } from '../../src/device/cpu/launch/choose-code.ts';
 import { loadLibrary } from '../../src/device/cpu/launch/library.ts';
-import type { PreparedLaunch } from '../../src/device/cpu/launch/prepare.ts';
+import type { PreparedLaunch, Rival } from '../../src/device/cpu/launch/prepare.ts';
 import type { Share } from '../../src/device/cpu/workers/share.ts';
+import type { NativeMode } from '../../src/device/device.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 
 const test = suite('device/choose-code');
 
 /** A choice between code that takes `own` and code that takes `rival` milliseconds for a unit, with so many units. */
-function chosen(own: number, rival: number | undefined, units: number): string[] {
+function chosen(own: number, rival: number | undefined, units: number, kind: Rival['kind'] = 'scalar', expectedMs = 0): string[] {
   const said: string[] = [];
   const [mine, theirs] = ['own', 'rival'].map((name) => ({ prepared: { name }, instance: { name } }) as unknown as Running) as [
     Running,
     Running,
   ];
   const nameOf = ({ instance }: Running): string => (instance as unknown as { name: string }).name;
-  const launch = { prepare: () => theirs.prepared, settle: (isFaster: boolean) => void said.push(`settled ${isFaster}`) };
-  if (rival !== undefined) Object.assign(mine.prepared, { rival: launch });
+  const launch = { kind, expectedMs, prepare: () => theirs.prepared, settle: (isFaster: boolean) => void said.push(`settled ${isFaster}`) };
+  Object.assign(mine.prepared, { rivals: rival === undefined ? [] : [launch] });
   let left = units;
   const takeFor: Share['takeFor'] = (instance, ms) => {
     const each = nameOf({ instance } as Running) === 'own' ? own : rival!;
@@ -44,6 +45,14 @@ test('the faster code runs the rest, if enough is left to pay for a trial', () =
   assert.equal(chosen(1, 0.5, 500), [], 'less than 0.6 s left');
   assert.equal(chosen(100, 1, 60), [], 'few blocks, of which one may take seconds');
   assert.equal(chosen(1, undefined, 1e5), []);
+});
+
+test('native code is tried in shorter launches, if they pay for its compilation', () => {
+  assert.equal(chosen(0.1, 0.05, 1e3, 'native'), ['opened', 'rival', 'settled true']);
+  assert.equal(chosen(0.1, 0.2, 1e3, 'native'), ['opened', 'rival', 'settled false', 'own']);
+  assert.equal(chosen(0.1, 0.05, 1e3, 'native', 100), [], 'a compilation that takes longer than the launch');
+  assert.equal(chosen(0.1, 0.05, 1e4, 'native', 100), ['opened', 'rival', 'settled true']);
+  assert.equal(chosen(0.1, 0.05, 500, 'native'), [], 'less than 60 ms left');
 });
 
 const head = '.version 8.0\n.target sm_80\n.address_size 64\n';
@@ -122,26 +131,33 @@ function hastened(run: () => void): number {
   return instances;
 }
 
-test('a launch that changes its code in the middle runs every block once, with the same results', () => {
-  const [blocks, threads] = [4096, 128];
+/** Runs a launch that is long by a hastened clock, and checks its results; returns how many instances of WebAssembly it made. */
+function launchHastened(native: NativeMode, threads = 1): number {
+  const [blocks, size] = [4096, 128];
   const bytes = metallibOf(collatz);
   const diagnostics = new Diagnostics();
-  const device = openCpuDevice({ threads: 1 });
+  const device = openCpuDevice({ threads, native });
   const module = device.load(bytes, diagnostics)!;
-  const buffer = device.allocate(4 * blocks * threads, diagnostics)!;
+  const buffer = device.allocate(4 * blocks * size, diagnostics)!;
   const args = [{ kind: 'buffer', buffer }] as const;
   const done: number[] = [];
-  const request = { kernel: 'k', grid: [blocks, 1, 1], block: [threads, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 60_000 } as const;
+  const request = { kernel: 'k', grid: [blocks, 1, 1], block: [size, 1, 1], dynamicSharedBytes: 0, args, timeoutMs: 60_000 } as const;
   const instances = hastened(() => {
     assert.ok(module.launch({ ...request, timeoutMs: 0, progress: (count) => void done.push(count) }, diagnostics));
   });
-  assert.is(instances, 2, 'vectorized code and its rival');
   assert.equal(diagnostics.list, []);
   const words = new Uint32Array(buffer.read().buffer);
   const expected = Array.from({ length: 131_072 }, (_, i) => 12 * stepsOf(i + 1));
   assert.ok(words.every((word, i) => word === expected[i % 131_072]));
   assert.ok(done.every((count, i) => count <= blocks && count >= (done[i - 1] ?? 0)));
   device.close();
+  return instances;
+}
+
+test('a launch that changes its code in the middle runs every block once, with the same results', () => {
+  assert.is(launchHastened('never'), 2, 'vectorized code and its rival');
+  launchHastened('auto');
+  launchHastened('auto', 2);
 });
 
 test.run();

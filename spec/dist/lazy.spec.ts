@@ -24,7 +24,7 @@ function loadedWith(start: string, lazy: Groups['lazy']): Set<string> {
   return all;
 }
 
-test('the CPU device is loaded without the compiler of kernels and without observers', () => {
+test('the CPU device is loaded without the compilers of kernels and without observers', () => {
   if (!existsSync(join(dist, 'groups.json'))) return;
   const { lazy }: Groups = JSON.parse(readFileSync(join(dist, 'groups.json'), 'utf8'));
   const parts = readdirSync(join(dist, 'parts')).map((name) => `parts/${name}`);
@@ -33,7 +33,7 @@ test('the CPU device is loaded without the compiler of kernels and without obser
   const [all, some] = [loadedWith(device, {}), loadedWith(device, lazy)];
   const defines = (list: Iterable<string>, name: string): boolean =>
     [...list].some((part) => readFileSync(join(dist, part), 'utf8').includes(`function ${name}`));
-  for (const name of ['compileSimd', 'raiseModule', 'startPreciseSanitizer', 'startProfile']) {
+  for (const name of ['compileSimd', 'raiseModule', 'startPreciseSanitizer', 'startProfile', 'compileNative']) {
     assert.ok(defines(all, name), name);
     assert.not(defines(some, name), name);
   }

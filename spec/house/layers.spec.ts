@@ -35,12 +35,14 @@ const rooms: Record<string, readonly string[]> = {
   advise: ['base', 'ir', 'ptx', 'compile'],
   editor: ['base', 'ptx', 'compile', 'advise'],
   engine: ['base', 'ir', 'wasm'],
+  // Machine code is made of WebAssembly alone: whoever runs it need not know where the module came from.
+  native: ['base', 'wasm'],
   // Barriers of some threads are scheduled as in the engine, by its regions.
   text: ['base', 'ir', 'air', 'engine'],
   files: [],
   ffi: ['base', 'files'],
   // The interface names a kernel's reflection by its type, so whoever uses it sees air's types.
-  device: ['base', 'ir', 'bitcode', 'air', 'metallib', 'wasm', 'engine', 'text', 'ffi'],
+  device: ['base', 'ir', 'bitcode', 'air', 'metallib', 'wasm', 'engine', 'native', 'text', 'ffi'],
   runtime: ['base', 'compile', 'device'],
   cache: ['base', 'files', '~compile'],
   // What is thrown there is worded below; CUDA's names are a thin layer over it.
@@ -133,6 +135,8 @@ const layers: Record<string, readonly string[]> = {
     'simd/emit',
     'index.ts',
   ],
+  wasm: ['.', 'read', 'read/index.ts', 'text-instruction.ts', 'text.ts', 'index.ts'],
+  native: ['x64', 'machine', 'ssa', 'checks', 'pack', 'select/types.ts', 'select/vector', 'select', '.', 'index.ts'],
   program: [
     'lower',
     'lower/index.ts',
@@ -163,7 +167,7 @@ const layers: Record<string, readonly string[]> = {
     'targets.ts',
     'index.ts',
   ],
-  ffi: ['.', 'metal', 'cuda', 'opencl', 'index.ts'],
+  ffi: ['.', 'metal', 'cuda', 'opencl', 'native', 'index.ts'],
   device: [
     '.',
     'pool',
@@ -184,6 +188,7 @@ const layers: Record<string, readonly string[]> = {
     'cpu/instrument/thread-order',
     'cpu/instrument/trace',
     'cpu/instrument/profile',
+    'cpu/native',
     'cpu/workers',
     'cpu/launch',
     'cpu/index.ts',

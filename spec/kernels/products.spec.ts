@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import type { KernelBuffer } from '../../src/api/index.ts';
 import { bf16, f16, f32, f64, s8 } from '../../src/build/index.ts';
 import { CumetalError, Device } from '../../src/index.ts';
+import { cpuForm } from '../../src/kernels/choice.ts';
 import {
   cpuGemm,
   dequantize,
@@ -114,6 +115,41 @@ for (const type of Object.keys(typed) as (keyof typeof typed)[])
         else assert.equal([...((await c.read()) as never as Iterable<number>)], expected, `${m} x ${n} x ${k}`);
       }
     });
+
+for (const vectorBits of [256, 512] as const)
+  for (const type of ['f32', 'f64'] as const)
+    for (const [transposeA, transposeB] of type === 'f32' && vectorBits === 512 ? transposes : transposes.slice(0, 1))
+      test(`products of ${type} in the form for vectors of ${vectorBits} bits, ${transposeA ? 'a' : 'no'} and ${transposeB ? 'b' : 'no'} transposed: exact sums`, async () => {
+        // Rows and columns of more than one block, and of panels that are not full.
+        for (const [m, n, k] of [
+          [1, 1, 1],
+          [167, 17, 3],
+          [13, 145, 130],
+        ] as const) {
+          const [a, b] = [small(m * k, 3), small(k * n, 4)];
+          const c = device.bufferOf(arrays[type], small(m * n, 5) as never);
+          const args = { a: device.bufferOf(arrays[type], a as never), b: device.bufferOf(arrays[type], b as never), c };
+          const options = { type: typed[type], transposeA, transposeB, vectorBits } as never;
+          cpuGemm(options).launch(device, { ...args, m, n, k } as never);
+          const plain = product(
+            { m, n, k },
+            (r, x) => a[transposeA ? x * m + r : r * k + x]!,
+            (x, q) => b[transposeB ? q * k + x : x * n + q]!,
+          );
+          assert.equal([...((await c.read()) as never as Iterable<number>)], plain, `${m} x ${n} x ${k}`);
+        }
+      });
+
+test('long products have the form for native code, whose vectors are wider', () => {
+  const on = (emulatesFma: boolean, vectorBits: 128 | 512) => ({ info: { ...device.info, emulatesFma, vectorBits } }) as never;
+  const sizes = (size: number) => ({ m: size, n: size, k: size });
+  assert.equal(cpuForm(on(true, 128), sizes(1024)), { isFused: false, vectorBits: 128 });
+  assert.equal(cpuForm(on(true, 512), sizes(1024)), { isFused: true, vectorBits: 512 });
+  assert.equal(cpuForm(on(true, 512), sizes(128)), { isFused: false, vectorBits: 128 });
+  assert.equal(cpuForm(on(true, 512), { ...sizes(128), batch: 64 }), { isFused: true, vectorBits: 512 });
+  assert.equal(cpuForm(on(false, 512), sizes(1)), { isFused: true, vectorBits: 512 });
+  assert.equal(cpuForm(on(false, 128), sizes(1024)), { isFused: true, vectorBits: 128 });
+});
 
 test('products for processors round a product and a sum once where they are fused', async () => {
   // 97 * 172961 is 16777217, halfway between two values of single precision, and the sum is above that.

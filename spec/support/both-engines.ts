@@ -1,4 +1,4 @@
-/** Runs one kernel on the scalar or the SIMD path of the CPU device and returns its buffer and diagnostics. */
+/** Runs one kernel on the scalar or the SIMD path of the CPU device, as WebAssembly or natively, and returns its buffer and diagnostics. */
 import { reflectKernel } from '../../src/air/reflect.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import type { CpuBuffer } from '../../src/device/cpu/buffer.ts';
@@ -6,7 +6,7 @@ import { cpuInfo } from '../../src/device/cpu/index.ts';
 import { launchKernel } from '../../src/device/cpu/launch/launch-blocking.ts';
 import { loadedKernel } from '../../src/device/cpu/launch/make-kernel.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
-import type { Dim3, EngineOptions } from '../../src/device/device.ts';
+import type { Dim3, EngineOptions, NativeMode } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 
 interface EngineRun {
@@ -17,6 +17,8 @@ interface EngineRun {
   readonly lanes: number;
   /** Why the kernel was not vectorized. */
   readonly scalarReason: string | undefined;
+  /** Whether there is native code. */
+  readonly isNative: boolean;
 }
 
 /** Runs a kernel with one buffer argument; `start` is the initial content (zeros by default), `lanes` forces the size of the lane groups. */
@@ -28,6 +30,7 @@ export function runOn(
   size: number,
   start: Uint8Array = new Uint8Array(size),
   lanes?: number,
+  native: NativeMode = 'never',
 ): EngineRun {
   const memory = newMemory();
   const diagnostics = new Diagnostics();
@@ -47,12 +50,13 @@ export function runOn(
   const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, { engine, ...(lanes === undefined ? {} : { lanes }) });
   const shape = { grid: [blocks, 1, 1], block: typeof threads === 'number' ? ([threads, 1, 1] as const) : threads } as const;
   const request = { kernel: kernel.name, ...shape, dynamicSharedBytes: 0, args: [{ kind: 'buffer', buffer }], timeoutMs: 20_000 } as const;
-  launchKernel(memory, { info: cpuInfo, ownMemory: 0 }, loaded, request, diagnostics);
+  launchKernel(memory, { info: cpuInfo, ownMemory: 0, native }, loaded, request, diagnostics);
   const compiled = loaded.compiled(shape.block);
   return {
     bytes: bytes(),
     messages: diagnostics.list.map(({ message }) => message),
     lanes: compiled.lanes,
     scalarReason: compiled.scalarReason,
+    isNative: native === 'always' && compiled.twin?.code() !== undefined,
   };
 }

@@ -7,6 +7,7 @@ import { cpuInfo } from '../../src/device/cpu/index.ts';
 import { launchKernel } from '../../src/device/cpu/launch/launch-blocking.ts';
 import { loadedKernel } from '../../src/device/cpu/launch/make-kernel.ts';
 import { type DeviceMemory, newMemory } from '../../src/device/cpu/memory.ts';
+import { nativeMode } from '../../src/device/cpu/native/mode.ts';
 import type { Dim3, LaunchArgument, LaunchRequest } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
 import { engine } from './engine.ts';
@@ -61,7 +62,7 @@ export function tryOnCpu(kernel: Kernel, args: readonly Uint8Array[], shape: Sha
     ...shape.watch,
   } as const;
   const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, engine);
-  const result = launchKernel(memory, { info: cpuInfo, ownMemory: 0 }, loaded, request, diagnostics);
+  const result = launchKernel(memory, { info: cpuInfo, ownMemory: 0, native: nativeMode() }, loaded, request, diagnostics);
   const buffers = launchArgs.flatMap((arg) => (arg.kind === 'buffer' ? [arg.buffer.read()] : []));
   return { buffers, diagnostics, ended: result !== undefined };
 }

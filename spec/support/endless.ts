@@ -36,7 +36,7 @@ export async function startEndless(
 
 function endless(kernel: LoadedKernel): LoadedKernel {
   const module = newModule();
-  declareHost(module, kernel.params.length, true);
+  declareHost(module, kernel.params.length, { isShared: true });
   const { code } = module.fn(runSignature, 'run');
   code.open('loop');
   code.at('br', 0);

@@ -65,6 +65,19 @@ function kernelOf(number: number, threads: number): { name: string; make: () => 
   return { name: `graph, barriers ${barriers}`, make: () => randomFlow(choices, blocks, barriers), size: 32 * threads };
 }
 
+/** Where native code differs from WebAssembly for a numbered kernel, of one of both paths; a string is a kernel without native code. */
+export function nativeDifferenceOf(number: number, threads = sizes[Math.floor(number / 5) % sizes.length]!): Difference | string | undefined {
+  const { name, make, size } = kernelOf(number, threads);
+  const blocks = name.startsWith('graph') ? 1 : threads > 100 ? 2 : 3;
+  const engine = number % 3 === 0 ? 'lane' : 'simd';
+  const [wasm, native] = (['never', 'always'] as const).map((mode) =>
+    runOn(engine, make(), blocks, threads, size * blocks, undefined, undefined, mode),
+  );
+  const at = wasm!.bytes.findIndex((byte, i) => byte !== native!.bytes[i]);
+  if (at >= 0 || wasm!.messages.join() !== native!.messages.join()) return { name: `${number} ${name}, ${engine}`, threads, at };
+  return native!.isNative ? undefined : 'no native code';
+}
+
 /** Asserts that the kernels with numbers below `count` have the same results on both paths; returns how many were vectorized. */
 export function assertEnginesAgree(count: number, compare: (number: number) => Difference | string | undefined): number {
   let vectorized = 0;

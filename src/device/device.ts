@@ -40,6 +40,8 @@ export interface DeviceInfo {
    * times as fast if it rounds products and sums each.
    */
   readonly emulatesFma?: boolean;
+  /** On the CPU device: the bits of the vectors in which kernels run, 128 in WebAssembly and more as native code, which launches that take long become. */
+  readonly vectorBits?: 128 | 256 | 512;
   /** Further properties, by the names of `cudaDeviceProp` where CUDA has one. */
   readonly properties?: DeviceProperties;
 }
@@ -58,6 +60,11 @@ export type Fma = 'exact' | 'fast';
 /** Single-precision subnormals: `keep` computes with them, as IEEE 754 and NVIDIA GPUs do; `flush` treats them as zeros, as Apple GPUs do. */
 export type Denormals = 'keep' | 'flush';
 
+/** `always` compiles every kernel natively before its first launch. `auto` does so when launches have taken long enough to pay for it. */
+export const nativeModes = ['never', 'auto', 'always'] as const;
+/** When the CPU device runs kernels as native code. */
+export type NativeMode = (typeof nativeModes)[number];
+
 /** How the CPU device runs kernels; other devices ignore it. */
 export interface EngineOptions {
   readonly engine?: Engine;
@@ -70,6 +77,8 @@ export interface EngineOptions {
    * and a launch in the background one worker.
    */
   readonly threads?: number;
+  /** Whether the CPU device runs native code in place of WebAssembly where it can: under Bun on x86-64 Linux. `auto` is the default. */
+  readonly native?: NativeMode;
 }
 
 /** How a device is opened. */

@@ -1,6 +1,6 @@
 /** The values of options, checked when a device is opened: JavaScript programs have no types. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { type DeviceKind, fps, type OpenOptions, vias } from './device.ts';
+import { type DeviceKind, fps, nativeModes, type OpenOptions, vias } from './device.ts';
 
 /** What an option may be, as a noun phrase, and the test of a value. */
 interface Rule {
@@ -19,6 +19,7 @@ const rules: Readonly<Record<keyof OpenOptions, Rule>> = {
   denormals: oneOf('keep', 'flush'),
   lanes: oneOf(4, 8, 16, 32),
   threads: { wanted: 'a positive integer', test: (value) => Number.isSafeInteger(value) && (value as number) > 0 },
+  native: oneOf(...nativeModes),
   inBackground: { wanted: 'true or false', test: (value) => typeof value === 'boolean' },
   via: oneOf(...vias),
   fp: oneOf(...fps),

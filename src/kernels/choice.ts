@@ -1,6 +1,6 @@
 /** Which of several kernels with the same result a launch runs: by what the device has, the sizes, and a table of measured speeds. */
 import type { Device } from '../api/index.ts';
-import { cpuGemm } from './gemm-cpu.ts';
+import { type CpuVectorBits, cpuGemm } from './gemm-cpu.ts';
 import { type DoubleMma, type DoubleTile, doubleGemm, doubleThreads } from './gemm-double.ts';
 import {
   type FactorKind,
@@ -133,6 +133,18 @@ function timeOf(
   return { time: ((most - last + rest) * rows * columns) / speed, work: tiles * rows * columns };
 }
 
+/** Products from which on a launch is long enough for native code. */
+const minNativeProducts = 2 ** 27;
+
+/** The form of `cpuGemm` for a CPU device: one for native code has fused operations, which WebAssembly emulates. */
+export function cpuForm(
+  { info: { emulatesFma = false, vectorBits = 128 } }: Device,
+  { m, n, k, batch = 1 }: { readonly m: number; readonly n: number; readonly k: number; readonly batch?: number },
+): { readonly isFused: boolean; readonly vectorBits: CpuVectorBits } {
+  const isNative = vectorBits > 128 && (!emulatesFma || m * n * k * batch >= minNativeProducts);
+  return { isFused: isNative || !emulatesFma, vectorBits: isNative ? vectorBits : 128 };
+}
+
 /** The fastest kernel for a product on a device, if there are several of which a table has the speeds. */
 export function chooseGemm<T extends GemmType>(
   device: Device,
@@ -144,7 +156,7 @@ export function chooseGemm<T extends GemmType>(
   const type = kindOf(options as GemmOptions);
   const speeds = speedsOf(device, type);
   const isCpu = device.info.kind === 'cpu';
-  if (!speeds) return isCpu ? cpuGemm({ ...options, isFused: !device.info.emulatesFma }) : undefined;
+  if (!speeds) return isCpu ? cpuGemm({ ...options, ...cpuForm(device, given) }) : undefined;
   // Whole tiles are what counts on a device whose multiprocessors are not known.
   const { sm, multiprocessors } = capabilityOf(device) ?? { sm: 0, multiprocessors: 1 };
   const able = gemmCandidates.filter(({ name, types, fits }) => types.includes(type) && fits(sm, isCpu) && speeds[name]! > 0);

@@ -15,7 +15,7 @@ import {
   type Value,
 } from '../build/index.ts';
 import type { FormatName } from './formats.ts';
-import { body, bytesOf, depth, type LoadRight, lanesOf, tileOf } from './gemm-cpu.ts';
+import { blockOf, body, bytesOf, type LoadRight, shapeOf } from './gemm-cpu.ts';
 import type { GemmInside } from './gemm-plan.ts';
 import { type Matrix, planOf, type QuantizedArguments, tableOf } from './quantized-blocks.ts';
 import { columnsOf, decodeSpan, spansOf, windowColumns } from './quantized-spans.ts';
@@ -30,9 +30,11 @@ interface Inside extends Matrix {
   readonly batch: Word;
 }
 
-const [tile, lanes] = [tileOf('f32'), lanesOf('f32')];
-const block: [number, number] = [lanes, tile / lanes];
-const threads = tile;
+const shape = shapeOf('f32');
+const { lanes, depth } = shape;
+const tile = shape.tile[0];
+const block = blockOf(shape);
+const threads = block[0] * block[1];
 
 /**
  * `quantizedGemm` for CPUs: a block decodes the weights of 128 rows, 128 columns at a time, into shared memory, and multiplies them with up to 128 vectors. A
@@ -48,7 +50,7 @@ export function quantizedCpuGemm(format: FormatName): Routine<typeof parameters,
     return {
       grid: [blocksFor(rows, tile), blocksFor(batch, tile)],
       block,
-      shared: bytesOf('f32'),
+      shared: bytesOf('f32', shape),
       args: { ...given, scales, batch },
       sizes: { ...sizes, columns: columns > 0xffff_ffff - depth ? Number.NaN : columns, batch: batch > 65535 * tile ? Number.NaN : batch },
       needs: { ...needs, x: batch * columns, y: batch * rows },
@@ -90,5 +92,5 @@ function kernelBody(format: FormatName, p: Inside): void {
         });
       });
   };
-  body(inside, { type: 'f32', isFused: false, transposeA: false, transposeB: true, activation: 'identity' }, load);
+  body(inside, { type: 'f32', isFused: false, transposeA: false, transposeB: true, activation: 'identity', shape }, load);
 }

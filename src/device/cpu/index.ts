@@ -4,7 +4,7 @@
  */
 import { targets } from '../../air/index.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
-import type { Device, DeviceInfo, DeviceModule, LaunchRequest, LoadOptions, OpenOptions, Reservation } from '../device.ts';
+import type { Device, DeviceInfo, DeviceModule, LaunchRequest, LoadOptions, NativeMode, OpenOptions, Reservation } from '../device.ts';
 import { reportClosed } from '../module-memory.ts';
 import { commonProperties } from '../properties.ts';
 import { canShare, coreCount } from '../spawn.ts';
@@ -17,6 +17,7 @@ import { launchKernel } from './launch/launch-blocking.ts';
 import { type CompileChoice, type LoadedKernel, loadLibrary } from './launch/library.ts';
 import { ownMemory } from './launch/module-memory.ts';
 import { type DeviceMemory, newMemory } from './memory.ts';
+import { canRunNative, nativeMode, nativeTarget } from './native/mode.ts';
 import { type Allocation, type Allocations, newAllocations } from './observe/allocations.ts';
 import { workerPool } from './workers/pool.ts';
 
@@ -28,6 +29,7 @@ export const cpuInfo: DeviceInfo = {
   get emulatesFma() {
     return !isFused();
   },
+  vectorBits: 128,
   get properties() {
     const { name, limits } = cpuInfo;
     const cores = canShare() ? coreCount() : 1;
@@ -36,6 +38,17 @@ export const cpuInfo: DeviceInfo = {
   },
 };
 
+/**
+ * The same with native code, where this machine runs it. What the processor can is asked for when it is needed. The first launches of a kernel are
+ * WebAssembly in the mode `auto`.
+ */
+const infoWith = (native: NativeMode): DeviceInfo =>
+  Object.defineProperties({} as DeviceInfo, {
+    ...Object.getOwnPropertyDescriptors(cpuInfo),
+    emulatesFma: { enumerable: true, get: () => cpuInfo.emulatesFma && !(native === 'always' && canRunNative()) },
+    vectorBits: { enumerable: true, get: () => (native !== 'never' && canRunNative() ? 8 * nativeTarget().vectorBytes : 128) },
+  });
+
 /** Opens a CPU device with its own memory. */
 export function openCpuDevice({ inBackground = false, ...options }: OpenOptions = {}): Device {
   const threads = canShare() ? Math.max(1, options.threads ?? coreCount()) : 1;
@@ -43,7 +56,7 @@ export function openCpuDevice({ inBackground = false, ...options }: OpenOptions 
   const allocations = newAllocations(memory);
   const choice = { ...options, threads, isShared: memory.isShared };
   return {
-    info: cpuInfo,
+    info: infoWith(nativeMode(options.native)),
     allocate: (size, diagnostics, _isSeen, alignment) => allocate({ memory, allocations }, size, alignment, diagnostics),
     reserve: (size, diagnostics) => reserve({ memory, allocations }, size, diagnostics),
     load: (metallib, diagnostics, what) => load({ memory, allocations }, metallib, diagnostics, { ...choice, ...what }),
@@ -148,7 +161,10 @@ function load(
   const { kernels, refused } = library;
   const variables = own.address > 0 ? allocations.add(own.address, own.size, 'the global variables of the module', 'all') : undefined;
   let isClosed = false;
-  const environment = { info: cpuInfo, ownMemory: own.address, allocations, kernels: library.all, threads: options.threads ?? 1 };
+  const environment = {
+    ...{ info: cpuInfo, ownMemory: own.address, allocations, kernels: library.all },
+    ...{ threads: options.threads ?? 1, native: nativeMode(options.native) },
+  };
   const kernelOf = ({ kernel: name }: LaunchRequest, to: Diagnostics): LoadedKernel | undefined => {
     const kernel = kernels.find((each) => each.reflection.name === name);
     if (isClosed) return reportClosed(to);

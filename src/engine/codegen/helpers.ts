@@ -1,11 +1,11 @@
 /** Scalar runtime helpers: WebAssembly functions for ops of more than a few instructions. A module contains the helpers that it calls. */
 import type { Code, ValueType, WasmModule } from '../../wasm/index.ts';
 import { type ApproximateName, hasLargeAngles, largestAngle, writeFunction } from './approximate.ts';
-import { writeFma } from './fma.ts';
+import { writeFma, writeFused } from './fma.ts';
 import type { Host } from './host.ts';
 import type { FloatOp, IntegerOp } from './mnemonics.ts';
 
-type Body = (code: Code, host: Host['functions']) => void;
+type Body = (code: Code, host: Host) => void;
 
 interface Helper {
   readonly params: readonly ValueType[];
@@ -237,7 +237,7 @@ const approximate = (name: ApproximateName): Helper => ({
         },
         () => {
           x();
-          code.at('call', host[name]);
+          code.at('call', host.functions[name]);
           code.op('f32.demote_f64');
         },
       );
@@ -283,13 +283,15 @@ const rows = {
   cos: approximate('cos'),
   tanh: approximate('tanh'),
   rsqrt: approximate('rsqrt'),
-  fma32: { params: ['f32', 'f32', 'f32'], result: 'f32', body: writeFma },
+  fma32: { params: ['f32', 'f32', 'f32'], result: 'f32', body: (code, { target }) => (target ? writeFused(code, 'f32') : writeFma(code)) },
+  /** Of native code only. */
+  fma64: { params: ['f64', 'f64', 'f64'], result: 'f64', body: (code) => writeFused(code, 'f64') },
 } satisfies Record<string, Helper>;
 
 export type HelperName = keyof typeof rows;
 
 /** The function index of a helper by name; the first call for a name writes the helper into the module. */
-export function helperTable(module: WasmModule, host: Host['functions']): (name: HelperName) => number {
+export function helperTable(module: WasmModule, host: Host): (name: HelperName) => number {
   const known = new Map<HelperName, number>();
   return (name) => {
     const found = known.get(name);

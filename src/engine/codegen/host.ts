@@ -6,6 +6,7 @@
 import { bf16Bits, bf16Value, f16Bits, f16Value, f64Bits, f64Value } from '../../base/float.ts';
 import { floatFormats, floatOfInteger, fmaFloat } from '../../base/float-exact.ts';
 import type { Signature, ValueType, WasmModule } from '../../wasm/index.ts';
+import type { Target } from './target.ts';
 
 const signature = (params: string, result: ValueType | ''): Signature => ({
   params: params.split(' ').filter((word) => word !== '') as ValueType[],
@@ -96,6 +97,8 @@ export type WordGlobal = (typeof wordGlobals)[number];
 export interface Host {
   /** Whether several workers share the memory (a SharedArrayBuffer), so that atomics need WebAssembly's atomic instructions. */
   readonly isShared: boolean;
+  /** What compiles the module further. */
+  readonly target: Target;
   readonly tick: number;
   /** Of a kernel whose threads wait for the threads of a member mask: stops the launch. */
   readonly stuck: number | undefined;
@@ -108,13 +111,21 @@ export interface Host {
 /** Name under which the address of a parameter is exported. */
 export const paramGlobal = (index: number): string => `param.${index}`;
 
-/** Declares imports and globals in an empty module; `isShared`: for memory that several workers share; `hasMasks`: whether threads may be stuck. */
-export function declareHost(module: WasmModule, paramCount: number, isShared = false, hasMasks = false): Host {
+interface HostChoice {
+  /** For memory that several workers share. */
+  readonly isShared?: boolean | undefined;
+  /** Whether threads may be stuck. */
+  readonly hasMasks?: boolean;
+  readonly target?: Target;
+}
+
+/** Declares imports and globals in an empty module. */
+export function declareHost(module: WasmModule, paramCount: number, { isShared = false, hasMasks = false, target }: HostChoice = {}): Host {
   module.importMemory('memory', 1, 65536, isShared);
   const tick = module.importFunction('tick', signature('', ''));
   const stuck = hasMasks ? module.importFunction('stuck', signature('', '')) : undefined;
   const functions = Object.fromEntries(Object.entries(hostRows).map(([name, row]) => [name, module.importFunction(name, row.signature)]));
   const globals = Object.fromEntries(wordGlobals.map((name) => [name, module.global('i32', name)]));
   const params = Array.from({ length: paramCount }, (_, i) => module.global('i64', paramGlobal(i)));
-  return { isShared, tick, stuck, functions: functions as Host['functions'], globals: globals as Host['globals'], params };
+  return { isShared, target, tick, stuck, functions: functions as Host['functions'], globals: globals as Host['globals'], params };
 }

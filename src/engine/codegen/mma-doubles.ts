@@ -1,6 +1,6 @@
 /**
  * Fused multiply-add of pairs of doubles as a WebAssembly function, for products of matrices. It is that of `simd/rules/fma-f64-f16.ts`: TwoProduct
- * and TwoSum, whose errors are added with rounding to odd; what is too small or not finite is left to the host.
+ * and TwoSum, whose errors are added with rounding to odd; what is too small or not finite is left to the host. Native code has an instruction.
  */
 import type { Code, WasmModule } from '../../wasm/index.ts';
 import { pushRoundedToOdd, twoSum } from './error-free.ts';
@@ -17,9 +17,14 @@ const splitHalf = 1n << 26n;
 const minProduct = 123n << 52n;
 
 /** Writes the function (a, b, c) of vectors of two doubles that gives a * b + c, and returns its index. */
-export function writeFusedDoubles(module: WasmModule, host: Host['functions']): number {
+export function writeFusedDoubles(module: WasmModule, { functions: host, target }: Host): number {
   const { index, code } = module.fn({ params: ['v128', 'v128', 'v128'], results: ['v128'] });
   const [a, b, c] = [0, 1, 2] as const;
+  if (target) {
+    for (const param of [a, b, c]) code.at('local.get', param);
+    code.op('f64x2.relaxed_madd');
+    return index;
+  }
   const [aHigh, bHigh, product, sum, sumError, error, result, rest] = Array.from({ length: 8 }, () => code.local('v128')) as [
     number,
     number,

@@ -11,7 +11,7 @@ import { add, binary, count, get, type MmaFrame, stagingOf, warp } from './mma-f
 import { writeProducts } from './mma-products.ts';
 
 /** The index of the function of a form; the first call writes it into the module. */
-export function mmaTable(module: WasmModule, host: Host['functions']): (form: string) => number {
+export function mmaTable(module: WasmModule, host: Host): (form: string) => number {
   const known = new Map<string, number>();
   let fused: number | undefined;
   const fusedDoubles = (): number => {

@@ -91,10 +91,11 @@ export function compareFloat(e: Emitter, inst: InstOf<'fcmp'>): void {
   if (isNegated) e.code.op('i32.eqz');
 }
 
-/** Fused multiply-add with one rounding: of f32 by a helper, of other types in the host. */
+/** Fused multiply-add with one rounding: of f32, and of f64 in native code, by a helper; of other types in the host. */
 export function fma(e: Emitter, inst: InstOf<'fma'>): void {
   pushAll(e, [inst.a, inst.b, inst.c]);
   if (inst.type === 'f32') return call(e, 'fma32');
+  if (inst.type === 'f64' && e.host.target) return call(e, 'fma64');
   e.code.at('call', e.host.functions[({ f64: 'fmaF64', f16: 'fmaF16', bf16: 'fmaBf16' } as const)[inst.type as 'f64' | 'f16' | 'bf16']]);
 }
 

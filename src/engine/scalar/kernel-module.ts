@@ -13,6 +13,7 @@ import { joinLatches } from '../codegen/join-latches.ts';
 import type { KernelContext } from '../codegen/kernel-code.ts';
 import { mmaTable } from '../codegen/mma-function.ts';
 import { type Plan, planOf } from '../codegen/plan.ts';
+import type { Target } from '../codegen/target.ts';
 import { writeCollective } from './collective-function.ts';
 import { mmaOfWarpTable } from './mma-of-warp.ts';
 import { writeRegion } from './region-function.ts';
@@ -26,13 +27,13 @@ export interface KernelModule {
 }
 
 /** Compiles a kernel, which it changes in place, with instrumentation. `isShared`: for memory that several workers share. */
-export function compileKernel(kernel: Kernel, instrumentation: Instrumentation = {}, isShared = false): KernelModule {
+export function compileKernel(kernel: Kernel, instrumentation: Instrumentation = {}, isShared = false, target?: Target): KernelModule {
   // Threads that are together yield together.
   joinLatches(kernel);
   insertYields(kernel);
   const plan = planOf(kernel);
   const module = newModule();
-  const host = declareHost(module, kernel.params.length, isShared, plan.regions.schedule === 'masks');
+  const host = declareHost(module, kernel.params.length, { isShared, hasMasks: plan.regions.schedule === 'masks', target });
   const { isFlushing } = instrumentation;
   const sanitizer = instrumentation.sanitizer?.(plan, module, host);
   const order = instrumentation.threadOrder?.(module);
@@ -40,8 +41,8 @@ export function compileKernel(kernel: Kernel, instrumentation: Instrumentation =
   const phase = module.global('i32');
   const fuel = module.global('i32');
   const progress = plan.regions.hasYields ? module.global('i32') : undefined;
-  const helper = helperTable(module, host.functions);
-  const mma = mmaOfWarpTable(module, host, plan, mmaTable(module, host.functions));
+  const helper = helperTable(module, host);
+  const mma = mmaOfWarpTable(module, host, plan, mmaTable(module, host));
   const context: KernelContext = { plan, module, host, helper, mma, phase, progress, fuel, sanitizer, order, probe, isFlushing };
   const regions = plan.regions.list.map((region) => ({ id: region.id, ...writeRegion(context, region) }));
   const collectives = plan.regions.collectives.map((collective) => ({ id: collective.id, index: writeCollective(context, collective) }));

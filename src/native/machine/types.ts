@@ -42,6 +42,11 @@ export interface MachineInst {
   readonly uses: readonly Register[];
   /** The index of the operand in whose register the result is computed (two-address instructions). The operand is copied if it lives on. */
   readonly tied?: number;
+  /**
+   * Further operands in whose register the result can be computed instead, which saves the copy of an operand that lives on. The instruction finds the one
+   * that was chosen as the first of `tied` and these whose place is `places.def`.
+   */
+  readonly tiedChoices?: readonly number[];
   /** Registers that the instruction needs for itself; they differ from the operands, from the result and from each other. */
   readonly temps?: readonly RegisterClass[];
   /** Whether the result is written before the last operand is read, so that it shares a register with none of them (other than a tied one). */

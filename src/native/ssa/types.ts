@@ -91,6 +91,18 @@ export interface SsaFunction {
 export const edgesOf = (end: End): readonly Edge[] =>
   end.op === 'jump' ? [end.to] : end.op === 'branch' ? [end.then, end.else] : end.op === 'switch' ? end.edges : [];
 
+/** How many edges an end has, and each by its number: what `edgesOf` lists, without a list. */
+export const edgeCount = (end: End): number =>
+  end.op === 'jump' ? 1 : end.op === 'branch' ? 2 : end.op === 'switch' ? end.edges.length : 0;
+export const edgeAt = (end: End, i: number): Edge =>
+  end.op === 'jump'
+    ? end.to
+    : end.op === 'branch'
+      ? i === 0
+        ? end.then
+        : end.else
+      : (end as { readonly edges: readonly Edge[] }).edges[i]!;
+
 /** Bytes of a type. */
 export const bytesOfType = (type: SsaType): 4 | 8 | 16 | 32 | 64 =>
   ({ i32: 4, f32: 4, i64: 8, f64: 8, v128: 16, v256: 32, v512: 64 })[type] as 4 | 8 | 16 | 32 | 64;

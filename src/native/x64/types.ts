@@ -29,6 +29,8 @@ export interface MemoryOperand {
   readonly scale?: 1 | 2 | 4 | 8;
   readonly displacement: number;
   readonly label?: Label;
+  /** Bytes of the memory, where neither the mnemonic nor another operand says them: `mov [m], 1`, `movzx eax, [m]`, `vcvtpd2ps xmm0, [m]`. */
+  readonly bytes?: 1 | 2 | 4 | 8 | 16 | 32 | 64;
   /** Of AVX-512: the memory has one element, which every lane reads. */
   readonly isBroadcast?: boolean;
 }
@@ -54,6 +56,9 @@ export const memory = (base: number, displacement = 0, index?: number, scale: 1 
   displacement,
   ...(index === undefined ? {} : { index, scale }),
 });
+/** The same memory, with bytes that an instruction uses of it. */
+export const sized = (operand: MemoryOperand, bytes: 1 | 2 | 4 | 8 | 16 | 32 | 64): MemoryOperand => ({ ...operand, bytes });
+
 export const immediate = (value: number | bigint): ImmediateOperand => ({ kind: 'immediate', value: BigInt(value) });
 
 /** The conditions of jumps, `setcc` and `cmovcc`, by their encoding. */
@@ -106,9 +111,9 @@ export interface Assembler {
   constant(bytes: readonly number[]): MemoryOperand;
   /** Aligns the next instruction by instructions that do nothing. */
   align(bytes: number): void;
-  /** Bytes so far. */
+  /** Bytes so far, with every jump as long as it may be and without what aligns; the true number after `finish`. */
   readonly size: number;
-  /** The offset of a bound label. */
+  /** The offset of a bound label; final after `finish` only, which shortens jumps. */
   offsetOf(label: Label): number;
   /** The code and its constants; every offset in it is relative, so that it runs at any address that is a multiple of 64. */
   finish(): Uint8Array;

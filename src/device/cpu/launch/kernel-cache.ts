@@ -32,7 +32,7 @@ export function newKernelCache<T>(): KernelCache<T> {
 
 /** All options but those that do not change code, so that a new option is never missing. */
 export function textOfChoice({ constants = [], ...choice }: KernelChoice): string {
-  const others = Object.entries({ ...choice, threads: undefined, kernels: undefined, codes: undefined }).filter(
+  const others = Object.entries({ ...choice, threads: undefined, kernels: undefined, codes: undefined, native: undefined }).filter(
     ([, value]) => value !== undefined,
   );
   return [...others.sort(([a], [b]) => (a < b ? -1 : 1)).map(String), ...constants.map(textOf)].join('\n');

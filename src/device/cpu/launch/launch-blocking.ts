@@ -7,12 +7,16 @@ import { Stuck } from '../../../engine/codegen/host.ts';
 import { type MemoryWork, runWithChildren } from '../../children.ts';
 import type { LaunchRequest, LaunchResult } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
+import type { KernelCode } from '../native/module.ts';
 import { BlockTimeout, Deadlock, Overwritten, TooLong } from '../observe/endings.ts';
 import {
+  askToLeave,
   type Control,
   claimed,
   doneUnits,
+  endingOf,
   endingOfTrap,
+  endings,
   isOver,
   mayWait,
   newControl,
@@ -97,7 +101,7 @@ function runOnce(prepared: PreparedLaunch, diagnostics: Diagnostics, control: Co
     instance.set(own.globals(0)!);
     return running;
   };
-  const state: RunningShare = { running: open(prepared), open, share, control };
+  const state: RunningShare = { running: open(prepared), isChosen: false, open, share, control };
   const helpers = newHelpers(state);
   let mayRelease = true;
   try {
@@ -118,6 +122,8 @@ function runOnce(prepared: PreparedLaunch, diagnostics: Diagnostics, control: Co
 interface RunningShare {
   /** What runs now: the launch as it was prepared, or its rival. */
   running: Running;
+  /** Whether that runs all blocks which are left. */
+  isChosen: boolean;
   readonly open: (prepared: PreparedLaunch) => Running;
   readonly share: Share;
   readonly control: Control;
@@ -131,6 +137,7 @@ function runShare(state: RunningShare, at: number, diagnostics: Diagnostics): 's
       state.running = running;
     };
     chooseCode(state.running, share, { open, use });
+    state.isChosen = true;
     share.take(state.running.instance, at);
   } catch (error) {
     const { prepared, instance } = state.running;
@@ -156,11 +163,11 @@ function runShare(state: RunningShare, at: number, diagnostics: Diagnostics): 's
 const newControlFor = ({ memory, work }: PreparedLaunch): Control => newControl(work.sharers, memory.isShared);
 
 /** Instances without observers, which later launches use again, by memory and module. */
-const instances = new WeakMap<DeviceMemory, WeakMap<WebAssembly.Module, KernelInstance>>();
+const instances = new WeakMap<DeviceMemory, WeakMap<KernelCode, KernelInstance>>();
 
 function instanceFor({ memory, wasm, observers }: PreparedLaunch): KernelInstance {
   if (observers.length > 0) return newInstance(wasm, memory.memory, Object.assign({}, ...observers.map((each) => each.imports)));
-  const ofMemory = instances.get(memory) ?? new WeakMap<WebAssembly.Module, KernelInstance>();
+  const ofMemory = instances.get(memory) ?? new WeakMap<KernelCode, KernelInstance>();
   instances.set(memory, ofMemory);
   const known = ofMemory.get(wasm);
   // A progress callback may launch the same kernel.
@@ -177,8 +184,14 @@ const minLeftMs = { warm: minWorthMs, cold: 40 } as const;
 /** Milliseconds of a launch before its time can be estimated. */
 const minSpentMs = { warm: 0.05, cold: 8 } as const;
 
+/** A worker that helps, with the code that it runs. Its slot is its number among the helpers, counted from 1. */
+interface Helper {
+  handle: WorkerHandle;
+  prepared: PreparedLaunch;
+}
+
 interface Helpers {
-  /** Assigns shares to workers once that is worth it. */
+  /** Assigns shares to workers once that is worth it, and again when other code runs. */
   recruit(): void;
   /** Waits for all workers; false if some do not stop, which keep the memory of the launch. */
   wait(poll: () => void): boolean;
@@ -189,20 +202,22 @@ function newHelpers(state: RunningShare): Helpers {
   const { control } = state;
   const { work } = state.running.prepared;
   const start = performance.now();
-  const helping: WorkerHandle[] = [];
+  const helping: Helper[] = [];
   let isDecided = work.sharers === 1 || !mayWait();
   const isHelperOver = (_: unknown, index: number): boolean => isOver(control, index + 1);
+  const isHelperRunning = (_: unknown, index: number): boolean => !isHelperOver(_, index);
   const areOver = (): boolean => helping.every(isHelperOver);
   return {
     recruit() {
       const { prepared } = state.running;
-      if (isDecided || !isWorthWorkers(prepared, control, performance.now() - start)) return;
+      if (isDecided) return state.isChosen ? switchHelpers(helping, prepared, control) : undefined;
+      if (!isWorthWorkers(prepared, control, performance.now() - start)) return;
       isDecided = true;
       for (const handle of workerPool.idleWorkers(work.sharers - 1, work.sharers - 1)) {
         const slot = helping.length + 1;
         const globals = prepared.globals(slot);
         if (!globals) return;
-        helping.push(handle);
+        helping.push({ handle, prepared });
         assignShare(prepared, control, handle, slot, globals);
       }
     },
@@ -212,7 +227,7 @@ function newHelpers(state: RunningShare): Helpers {
       while (!areOver()) {
         waitFor(control, areOver, progressMs / 2);
         if (isOutOfGrace()) {
-          const lost = helping.filter((handle, i) => !isHelperOver(handle, i));
+          const lost = helping.filter(isHelperRunning).map(({ handle }) => handle);
           // The launch keeps its memory until the last worker has ended.
           workerPool.drop(lost, () => state.running.prepared.release());
           return lost.length === 0;
@@ -224,6 +239,23 @@ function newHelpers(state: RunningShare): Helpers {
       return true;
     },
   };
+}
+
+/** Has helpers with other code leave the launch, and workers in their place run the code that runs now. */
+function switchHelpers(helping: readonly Helper[], prepared: PreparedLaunch, control: Control): void {
+  for (const [i, helper] of helping.entries()) {
+    const slot = i + 1;
+    if (helper.prepared === prepared || claimed(control) >= unitsOf(prepared.work)) continue;
+    if (!isOver(control, slot)) {
+      askToLeave(control, slot);
+      continue;
+    }
+    const [handle] = endingOf(control, slot) === endings.ended ? workerPool.idleWorkers(1, prepared.work.sharers - 1) : [];
+    const globals = handle && prepared.globals(slot);
+    if (!globals) continue;
+    Object.assign(helper, { handle, prepared });
+    assignShare(prepared, control, handle, slot, globals);
+  }
 }
 
 /** Whether enough of a launch is left for workers, by the time that its blocks have taken so far. */

@@ -4,10 +4,12 @@ import type { FmaMode } from '../../../engine/codegen/fma-mode.ts';
 import type { Plan } from '../../../engine/index.ts';
 import type { Kernel } from '../../../ir/index.ts';
 import type { Dim3, SanitizeKind } from '../../device.ts';
+import type { KernelCode } from '../native/module.ts';
 import type { Instrumented } from '../observe/observer.ts';
 import type { AccessChecks } from '../sanitizer/fast/insert-checks.ts';
 import type { Instruments } from './instruments.ts';
 import type { KnownLaunch } from './launch-facts.ts';
+import type { NativeTwin } from './native-twin.ts';
 import type { Rivals } from './rivals.ts';
 
 export interface LoadedKernel extends Rivals<CompiledKernel> {
@@ -29,8 +31,10 @@ export interface LoadedKernel extends Rivals<CompiledKernel> {
 }
 
 export interface CompiledKernel {
-  /** Undefined if the module exceeds a limit of the engine. */
-  readonly wasm: WebAssembly.Module | undefined;
+  /** Its module, or its native code; undefined if the module exceeds a limit of the engine. */
+  readonly wasm: KernelCode | undefined;
+  /** Of a module: the native code for the same blocks. */
+  readonly twin?: NativeTwin<CompiledKernel> | undefined;
   /** Of code that is to be stored: the bytes of the module, and how this machine computes multiply-adds if the code depends on that. */
   readonly stored?: { readonly bytes: Uint8Array; readonly fma: FmaMode | undefined };
   /** The constant pool, which is at the end of the constant window. */

@@ -6,6 +6,7 @@ import { type GivenConstant, givenFor, type RaisedKernel, raiseModule, readFunct
 import { alignUp } from '../../../base/bytes.ts';
 import { Diagnostics } from '../../../base/diagnostic.ts';
 import { readModule } from '../../../bitcode/index.ts';
+import type { FmaMode } from '../../../engine/codegen/fma-mode.ts';
 import {
   type AlignmentFacts,
   checkAlignment,
@@ -13,6 +14,8 @@ import {
   compileSimd,
   expandMatmul,
   poolStart,
+  type SimdModule,
+  type Target,
   windowsOf,
 } from '../../../engine/index.ts';
 import {
@@ -32,8 +35,11 @@ import {
   withStack,
 } from '../../../ir/index.ts';
 import type { LibraryFunction } from '../../../metallib/index.ts';
-import type { CodeStore, Dim3, EngineOptions, SanitizeKind } from '../../device.ts';
+import type { CodeStore, Dim3, EngineOptions, Fma, SanitizeKind } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
+import { compileModule } from '../native/compile.ts';
+import { nativeTarget } from '../native/mode.ts';
+import type { KernelCode } from '../native/module.ts';
 import { type AccessChecks, insertChecks } from '../sanitizer/fast/insert-checks.ts';
 import { checkInstrumentation } from '../sanitizer/fast/instrumentation.ts';
 import { shiftMode } from '../shift-support.ts';
@@ -42,6 +48,7 @@ import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './loaded-kernel.ts';
+import { type NativeSource, NativeTwin } from './native-twin.ts';
 import { rivalsOf } from './rivals.ts';
 
 /** Options of a compilation. */
@@ -226,23 +233,22 @@ const knowsOthers = ({ params }: Kernel): boolean => params.some(({ service }) =
 /** Scalar code. A sanitizer checks alignment itself. */
 function compileScalar(
   original: Kernel,
-  { isShared, codes, areBuffersAligned = false }: CompileChoice & { readonly areBuffersAligned?: boolean },
+  choice: ScalarChoice,
   scalarReason: string | undefined,
   instruments?: Instruments,
 ): CompiledKernel {
   const instrumentation = instruments && newInstrumentation(instruments);
-  const kernel = copyOf(original);
-  if (!instruments?.sanitize) checkAlignment(kernel, areBuffersAligned ? alignedBuffers : undefined);
-  const { bytes, plan, excess: known } = compileKernel(kernel, instrumentation, isShared);
+  const made = scalarModule(original, choice, instruments, instrumentation);
+  const { bytes, plan, excess: known, kernel } = made;
   const { wasm, excess } = known === undefined ? moduleOf(bytes) : { wasm: undefined, excess: known };
   const instrumented = instrumentation && { plan, sites: instrumentation.sites() };
   const isByTurns = !instruments?.sanitize || knowsOthers(kernel);
   const hasParts = plan.regions.hasYields && isByTurns && !instruments?.isOrdered && instruments?.probe === undefined;
   const parts = hasParts ? { hasClock: kernel.insts.some(({ op }) => op === 'clock') } : undefined;
   const { windows, recordBytes, stagingBytes } = plan;
-  return {
+  const compiled: CompiledKernel = {
     wasm,
-    ...(codes ? { stored: { bytes, fma: undefined } } : {}),
+    ...(choice.codes ? { stored: { bytes, fma: undefined } } : {}),
     excess,
     windows,
     recordBytes,
@@ -252,6 +258,29 @@ function compileScalar(
     instrumented,
     parts,
   };
+  if (instruments || !wasm) return compiled;
+  const source = (): NativeSource<CompiledKernel> => {
+    const native = scalarModule(original, choice, undefined, undefined, nativeTarget()).bytes;
+    return sourceOf(native, (code) => ({ ...compiled, wasm: code }));
+  };
+  return { ...compiled, twin: new NativeTwin(bytes.length, source) };
+}
+
+interface ScalarChoice extends CompileChoice {
+  readonly areBuffersAligned?: boolean;
+}
+
+/** The scalar compiler's module, and the copy of the kernel that it was made of. */
+function scalarModule(
+  original: Kernel,
+  { isShared, areBuffersAligned = false }: ScalarChoice,
+  instruments: Instruments | undefined,
+  instrumentation: ReturnType<typeof newInstrumentation> | undefined,
+  target?: Target,
+): ReturnType<typeof compileKernel> & { readonly kernel: Kernel } {
+  const kernel = copyOf(original);
+  if (!instruments?.sanitize) checkAlignment(kernel, areBuffersAligned ? alignedBuffers : undefined);
+  return { ...compileKernel(kernel, instrumentation, isShared, target), kernel };
 }
 
 interface SimdChoice extends CompileChoice {
@@ -261,16 +290,21 @@ interface SimdChoice extends CompileChoice {
 /** Whether the code of a kernel depends on how this machine computes fused multiply-adds. */
 const isFusing = ({ insts }: Kernel): boolean => insts.some(({ op, type }) => op === 'fma' && (type === 'f32' || type === 'f64'));
 
+/** Native code has fused instructions. Where WebAssembly rounds twice, so does native code: blocks of one launch may run either. */
+const nativeFma = (fma: Fma): FmaMode => (fmaMode(fma) === 'fast' ? 'fast' : 'relaxed');
+
 /** The SIMD compiler's module for blocks of a shape, or the reason why there is none. */
 export function simdModule(
   kernel: Kernel,
   block: Dim3,
   { fma = 'exact', lanes, isShared = false, facts }: SimdChoice,
   checks?: AccessChecks,
+  target?: Target,
 ): ReturnType<typeof compileSimd> {
   return compileSimd(kernel, block, {
-    fma: isFusing(kernel) ? fmaMode(fma) : 'exact',
-    shifts: shiftMode(),
+    target,
+    fma: !isFusing(kernel) ? 'exact' : target ? nativeFma(fma) : fmaMode(fma),
+    shifts: target ? 'immediate' : shiftMode(),
     lanes,
     facts,
     isShared,
@@ -288,22 +322,33 @@ function compileVectorized(
   const fma = choice.codes && isFusing(kernel) ? fmaMode(choice.fma ?? 'exact') : undefined;
   const made = simdModule(kernel, block, choice, checks);
   if ('why' in made) return made;
-  const { bytes, plan, recordBytes, pool } = made;
+  const { bytes, plan } = made;
   const { wasm, excess } = moduleOf(bytes);
   if (excess !== undefined) return { why: excess };
-  const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
-  return {
-    wasm,
-    ...(choice.codes ? { stored: { bytes, fma } } : {}),
-    pool,
-    excess,
-    windows,
-    recordBytes,
-    lanes: plan.lanes,
-    scalarReason: undefined,
-    addressChecks: plan.addressChecks,
-  };
+  const stored = choice.codes ? { stored: { bytes, fma } } : {};
+  const twin = checks ? {} : { twin: new NativeTwin(bytes.length, () => nativeVectorized(kernel, block, choice)) };
+  return { ...compiledOf(made, wasm!), ...stored, ...twin, addressChecks: plan.addressChecks };
 }
+
+/** What launches need of vectorized code. */
+function compiledOf({ plan, recordBytes, pool }: SimdModule, wasm: KernelCode): CompiledKernel {
+  const windows = { ...plan.windows, constant: poolStart(plan) + pool.length };
+  return { wasm, pool, excess: undefined, windows, recordBytes, lanes: plan.lanes, scalarReason: undefined };
+}
+
+/** The module for the blocks of vectorized code with lane groups for wide vectors; undefined if it cannot be made. */
+function nativeVectorized(kernel: Kernel, block: Dim3, choice: SimdChoice): NativeSource<CompiledKernel> | undefined {
+  const made = simdModule(kernel, block, choice, undefined, nativeTarget());
+  return 'why' in made ? undefined : sourceOf(made.bytes, (code) => compiledOf(made, code));
+}
+
+const sourceOf = (bytes: Uint8Array, compiled: (code: KernelCode) => CompiledKernel): NativeSource<CompiledKernel> => ({
+  bytes: bytes.length,
+  compile() {
+    const native = compileModule(bytes);
+    return 'why' in native ? undefined : compiled(native);
+  },
+});
 
 /** The module, or the limit that it exceeds in the words of the engine: on the thread of a page that is some megabytes. */
 function moduleOf(bytes: Uint8Array): Pick<CompiledKernel, 'wasm' | 'excess'> {

@@ -4,65 +4,35 @@
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
 import { product } from '../../../base/dim3.ts';
-import { defaultHeapBytes, defaultStackBytes, endedAt, lockTableBytes } from '../../../ir/index.ts';
-import { type Dispatch, dispatchOf } from '../../cluster-groups.ts';
+import { defaultStackBytes, endedAt } from '../../../ir/index.ts';
+import { dispatchOf } from '../../cluster-groups.ts';
 import { reportPrinted, reportStop } from '../../completion.ts';
-import type { DeviceInfo, Dim3, LaunchRequest, LaunchResult } from '../../device.ts';
-import { clusterOfLaunch } from '../../launch-shape.ts';
+import type { LaunchRequest, LaunchResult } from '../../device.ts';
 import { validateLaunch, validatorOf } from '../../validate-launch.ts';
 import { bufferIn } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
-import { type Allocations, newAllocations } from '../observe/allocations.ts';
-import type { BlockTurns, ObservedLaunch, Observer } from '../observe/observer.ts';
-import type { Control } from '../workers/control.ts';
+import type { KernelCode } from '../native/module.ts';
+import type { Observer } from '../observe/observer.ts';
+import { type Control, doneUnits } from '../workers/control.ts';
 import type { Globals } from '../workers/instance.ts';
 import type { Residents } from '../workers/residents.ts';
-import type { Work } from '../workers/share.ts';
-import { type ChildWork, isLaunching, launchesBytes, launchesIn, openLaunches } from './children.ts';
-import { type Heap, heapOf } from './heap.ts';
+import { unitsOf, type Work } from '../workers/share.ts';
+import { type Allocated, allocate, type Inputs, type LaunchEnvironment } from './allocate.ts';
+import { type ChildWork, isLaunching, launchesIn } from './children.ts';
 import { type KnownLaunch, launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
-import { useLocks } from './lock-table.ts';
-import {
-  type Area,
-  areaOf,
-  clusterBytesOf,
-  fillArea,
-  fillClusters,
-  globalsOf,
-  type OwnArea,
-  ownAreaOf,
-  ownWords,
-  type ResidentAreas,
-  residentAreas,
-} from './memory-layout.ts';
+import { globalsOf, type OwnArea, ownAreaOf, ownWords, type ResidentAreas } from './memory-layout.ts';
+import { chosenCode, type NativeTwin } from './native-twin.ts';
 import { canObserve, instrumentsOf, isBeyondFastChecks, startFastObserver, startObservers } from './observers.ts';
 import { reportEnding } from './report-ending.ts';
 import { type Scope, withScope } from './scope.ts';
 
-/** The module and the device that a kernel is launched on. */
-export interface LaunchEnvironment {
-  readonly info: DeviceInfo;
-  /** Address of the memory of the module's variables; 0 if there are none. */
-  readonly ownMemory: number;
-  /** All kernels of the library, for those that launch others. */
-  readonly kernels?: () => readonly LoadedKernel[];
-  /** Threads that may share a launch; 1 by default. */
-  readonly threads?: number;
-  /** The allocations of the device, for the sanitizers. */
-  readonly allocations?: Allocations;
-  /** The address that is bound to a slot, for a caller that has bound all of them itself. */
-  readonly bound?: (slot: number) => bigint;
-  /** Whether the caller goes on while the launch runs, and other launches may write what it waits for. */
-  readonly isInBackground?: boolean;
-  /** Whether a sanitized launch uses the precise sanitizer from the start. */
-  readonly isPrecise?: boolean;
-}
+export type { LaunchEnvironment } from './allocate.ts';
 
 /** A launch that is ready to run. */
 export interface PreparedLaunch {
   readonly memory: DeviceMemory;
-  readonly wasm: WebAssembly.Module;
+  readonly wasm: KernelCode;
   readonly request: LaunchRequest;
   readonly work: Work;
   readonly observers: readonly Observer[];
@@ -71,8 +41,8 @@ export interface PreparedLaunch {
    * Returns undefined after reporting CM60xx.
    */
   readonly fallBack: ((diagnostics: Diagnostics) => PreparedLaunch | undefined) | undefined;
-  /** Other code for the same blocks, which may be faster, with memory of its own. */
-  readonly rival: Rival | undefined;
+  /** Other codes for the same blocks, which may be faster, with memory of their own, in the order in which they are tried. */
+  readonly rivals: readonly Rival[];
   /** The globals of the instance that runs a share, by its number from 0 on; undefined if there is no memory for one more. */
   globals(slot: number): Globals | undefined;
   /** Whether a thread has stopped the kernel, which it reports. */
@@ -88,8 +58,13 @@ export interface FinishedGrid extends LaunchResult {
   readonly launched: readonly ChildWork[];
 }
 
-/** Code that may run a launch in place of vectorized code. */
+/** Code that may run a launch in place of the usual one. */
 export interface Rival {
+  /** Native code is as fast at once as it will be; it takes some milliseconds to compile. Scalar code may be much slower than what runs. */
+  readonly kind: 'native' | 'scalar';
+  /** Milliseconds that it is expected to take to compile; known better after the call of `refine`, which takes some of them. */
+  readonly expectedMs: number;
+  refine?(): void;
   /** The launch with that code; undefined without memory for it. */
   prepare(): PreparedLaunch | undefined;
   /** Records which code later launches have. */
@@ -98,14 +73,6 @@ export interface Rival {
 
 /** A launch that is ready, or the result of one that has nothing to run: undefined if it was refused. */
 export type Preparation = { readonly launch: PreparedLaunch } | { readonly result: FinishedGrid | undefined };
-
-/** What a launch is prepared from. */
-interface Inputs {
-  readonly memory: DeviceMemory;
-  readonly environment: LaunchEnvironment;
-  readonly kernel: LoadedKernel;
-  readonly request: Dispatch;
-}
 
 /** Whether a request asks for observers. */
 const isObserved = ({ sanitize, schedule, trace, profile }: LaunchRequest): boolean =>
@@ -160,7 +127,8 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
   const { memory, environment, kernel, request } = inputs;
   const instruments = isObserved(request) ? instrumentsOf(request) : undefined;
   const facts = instruments ? undefined : launchFacts({ memory, bound: environment.bound }, kernel, request);
-  const compiled = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block, facts);
+  const usual = instruments ? kernel.instrumented(instruments) : kernel.compiled(request.block, facts);
+  const compiled = chosenCode(usual, environment.native ?? 'never');
   const { wasm, excess = '' } = compiled;
   if (!wasm) {
     diagnostics.report('CM6013', { kernel: request.kernel, what: excess });
@@ -177,106 +145,70 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
     if (!observers) return undefined;
     // A launch without a sanitizer may write any memory.
     if (!request.sanitize) environment.allocations?.writeAll();
-    // What a kernel launches is noted in the memory of one launch.
-    const mayChoose = observers.length === 0 && compiled.lanes > 1 && !isLaunching(kernel);
-    const rival = mayChoose ? rivalOf(inputs, facts) : undefined;
-    return { ...preparedLaunch(inputs, { ...allocated, wasm, scope, observers }, undefined), rival };
+    const rivals = observers.length === 0 && canSwitch(kernel, compiled) ? rivalsOf(inputs, usual, compiled, facts) : [];
+    const prepared = preparedLaunch(inputs, { ...allocated, wasm, scope, observers }, undefined);
+    return { ...prepared, rivals, finish: noting(prepared, usual.twin, compiled !== usual) };
   });
 }
 
-/** The rival of a plain launch with vectorized code. */
-function rivalOf(inputs: Inputs, facts: KnownLaunch | undefined): Rival | undefined {
-  const { kernel, request } = inputs;
-  const compile = kernel.rival(request.block, facts);
-  if (!compile) return undefined;
-  return {
-    settle: (isFaster) => kernel.settle(request.block, isFaster),
-    prepare() {
-      const compiled = compile();
-      const { wasm } = compiled;
-      if (!wasm) return undefined;
-      return withScope((scope) => {
-        const allocated = allocate(inputs, compiled, scope);
-        return typeof allocated === 'number' ? undefined : preparedLaunch(inputs, { ...allocated, wasm, scope, observers: [] }, undefined);
-      });
-    },
+/** The end of a launch, which records how long its code took. */
+const noting =
+  (prepared: PreparedLaunch, twin: NativeTwin<CompiledKernel> | undefined, isNative: boolean): PreparedLaunch['finish'] =>
+  (control, durationMs, diagnostics) => {
+    if (doneUnits(control) >= unitsOf(prepared.work)) twin?.note(isNative, durationMs, unitsOf(prepared.work));
+    return prepared.finish(control, durationMs, diagnostics);
   };
+
+/**
+ * Whether other code may run some blocks of a launch. What a kernel launches or prints, and where its blocks meet, is in the memory that one
+ * code has for a launch.
+ */
+const canSwitch = (kernel: LoadedKernel, { parts }: CompiledKernel): boolean =>
+  !parts && !kernel.reflection.printf && !isLaunching(kernel) && !kernel.reflection.services?.some(({ service }) => together.has(service));
+
+const together = new Set<string>(['alone', 'cluster', 'grid']);
+
+/** The rivals of a plain launch: the native code of what runs, and scalar code for vectorized code. */
+function rivalsOf(inputs: Inputs, usual: CompiledKernel, running: CompiledKernel, facts: KnownLaunch | undefined): Rival[] {
+  const { kernel, request, environment } = inputs;
+  const { twin } = usual;
+  const rivals: Rival[] = [];
+  const isNative = running !== usual;
+  if (twin?.isPossible && environment.native === 'auto' && !isNative)
+    rivals.push({
+      kind: 'native',
+      get expectedMs() {
+        return twin.expectedMs;
+      },
+      refine: () => twin.prepare(),
+      // One launch on a machine that does other work says little: later ones run it, and are compared.
+      settle: () => {},
+      prepare: () => preparedRival(inputs, twin.code()),
+    });
+  const compile = running.lanes > 1 ? kernel.rival(request.block, facts) : undefined;
+  if (compile)
+    rivals.push({
+      kind: 'scalar',
+      expectedMs: 0,
+      settle: (isFaster) => kernel.settle(request.block, isFaster),
+      // Native code is compared with native code.
+      prepare: () => preparedRival(inputs, chosenCode(compile(), twin?.isDue() ? 'always' : 'never')),
+    });
+  return rivals;
 }
 
-/** A launch with its memory. */
-interface Allocated extends ObservedLaunch {
-  readonly kernel: LoadedKernel;
-  readonly compiled: CompiledKernel;
-  readonly area: Area & { readonly start: number };
-  /** Where blocks are that run by turns. */
-  readonly resident: (ResidentAreas & { readonly start: number }) | undefined;
-  /** What the launch has for clusters; 0 for a kernel without them. */
-  readonly clusters: number;
-}
-
-const noHeap: Heap = { address: 0, bytes: 0 };
-
-/** Areas of blocks that run by turns. The sanitizer follows one cluster after the other, and a grid with barriers as if it were one. */
-function areasOf(compiled: CompiledKernel, { params }: LoadedKernel, request: LaunchRequest, cluster: Dim3): ResidentAreas {
-  const together = request.sanitize && params.some(({ service }) => service === 'grid') ? request.grid : cluster;
-  const all = residentAreas(compiled, request, together);
-  return request.sanitize ? { ...all, count: product(together) } : all;
-}
-
-const turnsOf = ({ area, cluster }: ResidentAreas, start: number, service: BlockTurns['service']): BlockTurns => ({
-  ...{ cluster, area, start, bytes: area.bytes },
-  service,
-});
-
-/** Allocates and fills the memory of a launch; the number of bytes if the device has no more. */
-function allocate({ memory, environment, kernel, request }: Inputs, compiled: CompiledKernel, scope: Scope): Allocated | number {
-  const area = areaOf(compiled, kernel, request);
-  const start = memory.take(area.bytes);
-  if (start === undefined) return area.bytes;
-  scope.defer(() => memory.give(start));
-  const needsHeap = kernel.reflection.services?.some(({ service }) => service === 'heap');
-  const heap = needsHeap ? heapOf(memory, request.heapBytes ?? defaultHeapBytes) : noHeap;
-  if (!heap) return request.heapBytes ?? defaultHeapBytes;
-  const locks = kernel.reflection.locks ? useLocks(memory, scope) : 0;
-  if (locks === undefined) return lockTableBytes;
-  const launches = openLaunches(memory, scope, kernel, environment.kernels);
-  if (launches === undefined) return launchesBytes;
-  const cluster = clusterOfLaunch(kernel.reflection, request);
-  const areas = compiled.parts && areasOf(compiled, kernel, request, cluster ?? [1, 1, 1]);
-  const bytes = areas ? areas.count * areas.area.bytes : 0;
-  const first = areas && memory.take(bytes);
-  if (areas && first === undefined) return bytes;
-  if (first !== undefined) scope.defer(() => memory.give(first));
-  const hasClusters = kernel.reflection.services?.some(({ service }) => service === 'cluster') === true;
-  // Observers run one block after the other, each in the area of the launch.
-  const placed: ResidentAreas = areas ?? { area, count: 1, cluster: [1, 1, 1] };
-  const clusterBytes = hasClusters ? clusterBytesOf(placed) : 0;
-  const clusters = clusterBytes > 0 ? memory.take(clusterBytes) : 0;
-  if (clusters === undefined) return clusterBytes;
-  if (clusters > 0) {
-    scope.defer(() => memory.give(clusters));
-    fillClusters(memory.view(clusters, clusterBytes), placed, cluster !== undefined);
-  }
-  fillArea(memory, start, area, compiled, kernel, request);
-  return {
-    memory,
-    allocations: environment.allocations ?? newAllocations(memory),
-    kernel,
-    compiled,
-    request,
-    area: { ...area, start },
-    resident: areas && { ...areas, start: first! },
-    turns: areas && turnsOf(areas, first!, { address: clusters, bytes: clusterBytes }),
-    clusters,
-    locks,
-    heap,
-    launches: { address: launches, bytes: launches > 0 ? launchesBytes : 0 },
-    own: { address: environment.ownMemory, bytes: kernel.params.find((param) => param.memory)?.memory?.size ?? 0 },
-  };
+/** A launch with other code; undefined without code or memory for it. */
+function preparedRival(inputs: Inputs, compiled: CompiledKernel | undefined): PreparedLaunch | undefined {
+  const { wasm } = compiled ?? {};
+  if (!compiled || !wasm) return undefined;
+  return withScope((scope) => {
+    const allocated = allocate(inputs, compiled, scope);
+    return typeof allocated === 'number' ? undefined : preparedLaunch(inputs, { ...allocated, wasm, scope, observers: [] }, undefined);
+  });
 }
 
 interface Resources extends Allocated {
-  readonly wasm: WebAssembly.Module;
+  readonly wasm: KernelCode;
   readonly scope: Scope;
   readonly observers: readonly Observer[];
 }
@@ -330,7 +262,7 @@ function preparedLaunch(
     work,
     observers,
     fallBack,
-    rival: undefined,
+    rivals: [],
     globals(slot) {
       if (residents) return residents.first;
       const ownArea = slot === 0 ? area : ownAreaOf(compiled, request);

@@ -6,6 +6,7 @@ import type { FmaMode } from '../../../engine/codegen/fma-mode.ts';
 import type { CodeStore, Fma } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
 import type { CompiledKernel, LoadedKernel } from './loaded-kernel.ts';
+import { NativeTwin } from './native-twin.ts';
 
 /** The version of the entries; incremented with every change of them. */
 const format = 1;
@@ -57,7 +58,8 @@ function kernelOf({ reflection, params }: Head, constants: Uint8Array | undefine
   let isSettled = false;
   const compiled: LoadedKernel['compiled'] = (block, facts) => {
     const launch = `code ${block.join()} ${facts?.key}`;
-    const found = isSettled ? undefined : (known.get(launch) ?? codeFrom(store.read(key(launch)), fma));
+    const twinOf = (bytes: number): NativeTwin<CompiledKernel> => new NativeTwin(bytes, () => real().compiled(block, facts).twin?.source());
+    const found = isSettled ? undefined : (known.get(launch) ?? codeFrom(store.read(key(launch)), fma, twinOf));
     if (found) known.set(launch, found);
     if (found) return found.code;
     const code = real().compiled(block, facts);
@@ -101,7 +103,11 @@ function bytesOf(code: CompiledKernel, hasRival: boolean): Uint8Array {
 }
 
 /** The code in bytes; undefined for bytes that are none. */
-function codeFrom(stored: Uint8Array | undefined, fma: Fma): { readonly code: CompiledKernel; readonly hasRival: boolean } | undefined {
+function codeFrom(
+  stored: Uint8Array | undefined,
+  fma: Fma,
+  twinOf: (bytes: number) => NativeTwin<CompiledKernel>,
+): { readonly code: CompiledKernel; readonly hasRival: boolean } | undefined {
   const parts = stored && unpacked(stored);
   if (parts?.length !== 3) return undefined;
   const [head, pool, bytes] = parts as unknown as [CodeHead, Uint8Array, Uint8Array];
@@ -110,7 +116,7 @@ function codeFrom(stored: Uint8Array | undefined, fma: Fma): { readonly code: Co
   if (mode !== undefined && mode !== fmaMode(fma)) return undefined;
   try {
     const wasm = new WebAssembly.Module(bytes as BufferSource);
-    return { code: { ...rest, scalarReason, excess: undefined, wasm, ...(hasPool ? { pool } : {}) }, hasRival };
+    return { code: { ...rest, scalarReason, excess: undefined, wasm, ...(hasPool ? { pool } : {}), twin: twinOf(bytes.length) }, hasRival };
   } catch {
     return undefined;
   }

@@ -1,5 +1,8 @@
-/** A kernel's module linked with the memory, which later launches use again. */
+/** A kernel's module or its native code linked with the memory, which later launches use again. */
 import { hostImports, paramGlobal, type WordGlobal, wordGlobals } from '../../../engine/codegen/host.ts';
+import type { Imports } from '../../../ffi/native/calls.ts';
+import { instantiate } from '../native/instantiate.ts';
+import { isNative, type KernelCode } from '../native/module.ts';
 
 /** Runs `count` consecutive blocks of a kernel. */
 export type RunBlocks = (x: number, y: number, z: number, count: number) => void;
@@ -31,15 +34,15 @@ export interface KernelInstance {
   word(name: WordGlobal): number;
 }
 
-/** Links a module; instrumented modules have more imports. */
+/** Links code; instrumented modules have more imports. */
 export function newInstance(
-  wasm: WebAssembly.Module,
+  code: KernelCode,
   memory: WebAssembly.Memory,
   more: Readonly<Record<string, (...args: never[]) => unknown>> = {},
 ): KernelInstance {
   const imports = hostImports(memory, () => instance.onTick());
   Object.assign(imports.env!, more);
-  const { exports } = new WebAssembly.Instance(wasm, imports);
+  const exports = isNative(code) ? instantiate(code, memory, functionsOf(imports)) : new WebAssembly.Instance(code, imports).exports;
   const global = (name: string): WebAssembly.Global => exports[name] as WebAssembly.Global;
   const words = wordGlobals.map((name) => ({ name, cell: global(name) }));
   const params: WebAssembly.Global[] = [];
@@ -64,6 +67,9 @@ export function newInstance(
   };
   return instance;
 }
+
+const functionsOf = ({ env }: WebAssembly.Imports): Imports =>
+  Object.fromEntries(Object.entries(env!).filter(([, value]) => typeof value === 'function')) as Imports;
 
 /** The block and the thread that an instance executes. */
 export const currentPlace = ({ word }: KernelInstance): { block: [number, number, number]; thread: number } => ({

@@ -1,6 +1,7 @@
 /** The workers of this process, which all CPU devices share. They are started when a launch is worth it, and idle until the next one. */
 
 import { type SpawnedWorker, spawn } from '../../spawn.ts';
+import type { KernelCode } from '../native/module.ts';
 import { type Control, end, isOver, noteEnding, noteWhy, revoke } from './control.ts';
 import { type ForgetMemory, keptModules, type Task } from './task.ts';
 import { workerSource } from './worker-source.ts';
@@ -20,7 +21,7 @@ export interface WorkerHandle {
 /** A share of a launch for a worker. */
 export interface Assignment extends Omit<Task, 'moduleNumber' | 'memoryNumber' | 'memory' | 'wasm' | 'control'> {
   readonly memory: WebAssembly.Memory;
-  readonly wasm: WebAssembly.Module;
+  readonly wasm: KernelCode;
   readonly control: Control;
 }
 

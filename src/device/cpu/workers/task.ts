@@ -1,4 +1,5 @@
 /** The messages to a worker. */
+import type { KernelCode } from '../native/module.ts';
 import type { Globals } from './instance.ts';
 import type { Work } from './share.ts';
 
@@ -13,7 +14,7 @@ export interface Task {
   readonly memoryNumber: number;
   readonly moduleNumber: number;
   readonly memory?: WebAssembly.Memory;
-  readonly wasm?: WebAssembly.Module;
+  readonly wasm?: KernelCode;
 }
 
 /** A memory that is not used any more. */

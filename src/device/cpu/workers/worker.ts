@@ -4,6 +4,7 @@
  */
 import { Stuck } from '../../../engine/codegen/host.ts';
 import { noteUnused } from '../collector.ts';
+import type { KernelCode } from '../native/module.ts';
 import { begin, controlIn, end, endingOfTrap, noteEnding, noteWhy } from './control.ts';
 import { currentPlace, type KernelInstance, newInstance } from './instance.ts';
 import { Waiting } from './residents.ts';
@@ -17,13 +18,13 @@ interface Port {
 }
 
 /** Modules by number, the least recently used first. */
-const modules = new Map<number, WebAssembly.Module>();
+const modules = new Map<number, KernelCode>();
 /** The memory of the last launch, and instances on it. */
 let memory: WebAssembly.Memory | undefined;
 const instances = new Map<number, KernelInstance>();
 let memoryNumber = -1;
 
-function moduleOf({ moduleNumber, wasm }: Task): WebAssembly.Module {
+function moduleOf({ moduleNumber, wasm }: Task): KernelCode {
   const known = wasm ?? modules.get(moduleNumber)!;
   modules.delete(moduleNumber);
   modules.set(moduleNumber, known);

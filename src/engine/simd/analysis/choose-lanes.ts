@@ -1,23 +1,27 @@
 /**
- * Chooses the lanes of a group: a whole warp where the kernel has warp collectives, else as many lanes as keep the live values in the 16
- * vector registers of common processors.
+ * Chooses the lanes of a group: a whole warp where the kernel has warp collectives, else as many lanes as keep the live values in the
+ * vector registers: the 16 of common processors for WebAssembly, wide ones for native code.
  */
 
 import type { Dim3 } from '../../../base/dim3.ts';
 import {
   cfgOf,
+  dominatorsOf,
   elementOf,
   isAddressCheck,
   type Kernel,
   lanesOf,
   livenessOf,
+  loopsOf,
   operandsOf,
+  specOf,
   terminatorOperands,
   type Value,
   varying,
 } from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import { isLeaf } from '../../codegen/plan.ts';
+import type { NativeTarget, Target } from '../../codegen/target.ts';
 import { tuning } from '../../tuning.ts';
 import { hasWarpCollectives } from './barrier-divergence.ts';
 import type { Cut, Shapes } from './lane-shapes.ts';
@@ -29,6 +33,7 @@ interface LaneRequest {
   /** The requested number of lanes, if there is one. */
   readonly fixed: number | undefined;
   readonly fma: FmaMode;
+  readonly target: Target;
   /** Whether the kernel has barrier divergence. */
   readonly mayDiverge: boolean;
 }
@@ -37,7 +42,7 @@ interface LaneRequest {
 export function chooseLanes(
   kernel: Kernel,
   wide: Uint8Array,
-  { block, local, fixed, fma, mayDiverge }: LaneRequest,
+  { block, local, fixed, fma, target, mayDiverge }: LaneRequest,
   shapesOf: (kernel: Kernel, wide: Uint8Array, cut: Cut, mayDiverge: boolean) => Shapes,
 ): { readonly lanes: number; readonly shapes: Shapes } {
   const shapesFor = (lanes: number): Shapes => shapesOf(kernel, wide, { block, lanes, local }, mayDiverge);
@@ -45,6 +50,14 @@ export function chooseLanes(
   if (fixed !== undefined) return { lanes: fixed, shapes: shapesFor(fixed) };
   const maxLanes = lanesOfRow(block);
   const shapes = shapesFor(maxLanes);
+  const isOneRow = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
+  const chosen = (lanes: number) => ({ lanes, shapes: lanes === maxLanes || isOneRow ? shapes : shapesFor(lanes) });
+  if (target) {
+    const lanes = lanesInRegisters(pressureOf(kernel, wide, shapes), target);
+    return lanes > maxLanes && hasOnlyComputingLoops(kernel, shapes)
+      ? { lanes, shapes: shapesFor(lanes) }
+      : chosen(Math.min(maxLanes, lanes));
+  }
   // Re-rolled code holds few vectors at once, whatever the number of lanes.
   if (hasLongStretch(kernel, shapes)) return { lanes: maxLanes, shapes };
   const pressure = pressureOf(kernel, wide, shapes) + (fma === 'exact' && hasFma(kernel, shapes) ? tuning.exactFmaVectors : 0);
@@ -53,8 +66,23 @@ export function chooseLanes(
     hasManyUpdates(kernel, shapes) ? tuning.maxAtomicLanes : lanesDiverge(kernel, shapes) ? tuning.maxDivergentLanes : maxLanes,
   );
   const fitting = [32, 16, 8, 4].find((lanes) => lanes <= widest && (lanes / 4) * pressure <= tuning.maxLiveVectors) ?? 4;
-  const isOneRow = block[1] * block[2] === 1 || block[0] % maxLanes === 0;
-  return { lanes: fitting, shapes: fitting === maxLanes || isOneRow ? shapes : shapesFor(fitting) };
+  return chosen(fitting);
+}
+
+/** Registers that steps between values take. */
+const temporaryRegisters = 4;
+
+/** Two wide registers for each value where that fits, so that independent instructions hide latencies; else one, which is full of lanes. */
+function lanesInRegisters(pressure: number, { vectorBytes, vectorRegisters }: NativeTarget): number {
+  const lanes = vectorBytes / 4;
+  return 2 * pressure <= vectorRegisters - temporaryRegisters ? 2 * lanes : lanes;
+}
+
+/** Whether a kernel has loops, and accesses no memory in them: then it matters little that the lanes of a group are in several rows. */
+function hasOnlyComputingLoops(kernel: Kernel, { cfg }: Shapes): boolean {
+  const { loops } = loopsOf(cfg, dominatorsOf(cfg));
+  const isComputing = (id: number): boolean => kernel.blocks[id]!.body.every((value) => specOf(kernel.insts[value]!.op).effect === 'pure');
+  return loops.length > 0 && loops.every(({ blocks }) => blocks.every(isComputing));
 }
 
 const hasFma = (kernel: Kernel, { shape }: Shapes): boolean =>

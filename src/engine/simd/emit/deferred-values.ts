@@ -1,7 +1,7 @@
 /**
  * Deferred values: the values of a lane group while its code is emitted. A uniform or affine value is one scalar local; a varying one has a
  * local for each vector of four lanes (two lanes of 64 bits). A pure value with one use in its own block is an expression, emitted at that
- * use one vector at a time.
+ * use one vector at a time; not in native code, which packs the vectors of a value that follow each other.
  */
 
 import { bug } from '../../../base/bug.ts';
@@ -235,7 +235,7 @@ function define(state: State, value: Value): void {
   const isLone = specOf(inst.op).effect === 'pure' && !crossesBlocks(state, value);
   if (isLeaf(inst)) return;
   if (isLone && plan.uses[value] === 0) return finish(state, operandsOf(inst));
-  const mayWait = isLone && plan.uses[value] === 1 && !isVector(inst.type);
+  const mayWait = isLone && plan.uses[value] === 1 && !isVector(inst.type) && !group.host.target;
   const depth = depthOf(state, value);
   if (shapeOf(group, value) !== varying) {
     const write = (): void => writeScalar(group, value);
@@ -278,7 +278,8 @@ const weightOf = ({ group, plan }: State, value: Value): number => (longOf(group
 function deferLoad(state: State, value: Value, address: () => void, write: (base: number, part: number) => void): boolean {
   const { plan, group } = state;
   const inst = plan.kernel.insts[value]!;
-  if (crossesBlocks(state, value) || plan.uses[value] !== 1 || isVector(inst.type) || !readsVectorsOnce(state, value)) return false;
+  if (group.host.target || crossesBlocks(state, value) || plan.uses[value] !== 1 || isVector(inst.type)) return false;
+  if (!readsVectorsOnce(state, value)) return false;
   const base = state.freeLocals.i32.pop() ?? group.code.local('i32');
   address();
   group.code.at('local.set', base);

@@ -57,7 +57,7 @@ export function compileSimd(kernel: Kernel, block: Dim3, options: SimdOptions): 
   const before = scalarReason(kernel, options);
   if (before !== undefined) return { why: before };
   const first = compileOnce(kernel, block, options);
-  if ('why' in first || first.largest <= maxOptimizedBytes || options.lanes !== undefined) return first;
+  if ('why' in first || first.largest <= maxOptimizedBytes || options.lanes !== undefined || options.target) return first;
   for (let lanes = first.plan.lanes / 2; lanes >= 4; lanes /= 2) {
     const made = compileOnce(kernel, block, { ...options, lanes });
     // Warp collectives need a whole warp.
@@ -92,13 +92,14 @@ const tooMuch = 'too much code';
 function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): Made {
   const { kernel } = plan;
   const module = newModule();
-  const host = declareHost(module, kernel.params.length, options.isShared);
+  const host = declareHost(module, kernel.params.length, { isShared: options.isShared, target: options.target });
   const checks = options.checks?.declare(module);
   const phase = module.global('i32');
   const fuel = module.global('i32');
-  const helper = helperTable(module, host.functions);
+  const helper = helperTable(module, host);
   const pool = newConstantPool();
   const pooled = (code: Code): Code => {
+    if (options.target) return code;
     const base = code.local('i32');
     code.at('global.get', host.globals.constant);
     code.at('local.set', base);
@@ -110,7 +111,7 @@ function writeModule(plan: SimdPlan, options: SimdOptions, layout: CodeLayout): 
     host,
     helper,
     simdHelper: simdHelperTable(module, helper, host.functions, pooled),
-    mma: mmaTable(module, host.functions),
+    mma: mmaTable(module, host),
     newFunction(params) {
       const { index, code } = module.fn({ params, results: [] });
       return { index, code: pooled(code) };

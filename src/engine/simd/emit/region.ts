@@ -105,7 +105,7 @@ function newRegion(
     shared: local(),
     constant: local(),
   };
-  const code = pooledCode(plain, context.pool, frame.constant, poolStart(plan));
+  const code = context.host.target ? plain : pooledCode(plain, context.pool, frame.constant, poolStart(plan));
   const used = usedLeaves(kernel, region.cfg.order);
   const starts = leafLocalsOf(plan, code, used);
   const base = { ...context, plan, kernel, code, frame, isRerolled: false };

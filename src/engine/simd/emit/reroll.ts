@@ -34,10 +34,10 @@ interface Stretch {
   readonly to: number;
 }
 
-/** The stretches of a block that are re-rolled. */
+/** The stretches of a block that are re-rolled: none of native code, whose wide registers hold several vectors. */
 export function rerolledStretches(s: LaneGroup, { body }: Block): Stretch[] {
   // This test alone settles most blocks.
-  if (s.plan.packs === 1 || (body.length < tuning.minRerolledInstructions && !isFmaStretch(s, body))) return [];
+  if (s.host.target || s.plan.packs === 1 || (body.length < tuning.minRerolledInstructions && !isFmaStretch(s, body))) return [];
   const runs: Stretch[] = [];
   let [from, values]: [number, Value[]] = [0, []];
   for (let at = 0; at <= body.length; at++) {

@@ -18,6 +18,7 @@ import {
 } from '../../../ir/index.ts';
 import type { FmaMode } from '../../codegen/fma-mode.ts';
 import { countUses, isLeaf, stagingOfKernel, windowsOf } from '../../codegen/plan.ts';
+import type { Target } from '../../codegen/target.ts';
 import { hasBarrierDivergence } from '../analysis/barrier-divergence.ts';
 import { queueBytes } from '../analysis/barrier-queue-layout.ts';
 import { chooseLanes } from '../analysis/choose-lanes.ts';
@@ -30,6 +31,7 @@ import { checkSeparator, narrowingTransforms, narrowTransforms } from './transfo
 
 export interface PlanOptions {
   readonly fma: FmaMode;
+  readonly target?: Target;
   /** The requested lanes of a group, if there is such a request. */
   readonly lanes?: number | undefined;
   /** What is known of all launches of the code. */
@@ -39,7 +41,7 @@ export interface PlanOptions {
 }
 
 /** Plans a kernel for blocks of one size; the kernel itself stays unchanged. */
-export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, facts, afterPass }: PlanOptions): SimdPlan {
+export function planKernel(original: Kernel, block: Dim3, { fma, target, lanes: fixed, facts, afterPass }: PlanOptions): SimdPlan {
   const kernel = copyOf(original);
   const run = ({ name, run }: Pass): void => {
     run(kernel);
@@ -56,7 +58,7 @@ export function planKernel(original: Kernel, block: Dim3, { fma, lanes: fixed, f
   const { lanes, shapes } = chooseLanes(
     kernel,
     wide,
-    { block, local: windows.local, fixed, fma, mayDiverge: hasBarrierDivergence(kernel) },
+    { block, local: windows.local, fixed, fma, target, mayDiverge: hasBarrierDivergence(kernel) },
     shapesOf,
   );
   const regions = barrierRegions(kernel);

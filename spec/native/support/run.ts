@@ -1,0 +1,59 @@
+/** Modules as machine code of this process, with the interface of instances of WebAssembly. */
+import { instantiate } from '../../../src/device/cpu/native/instantiate.ts';
+import type { NativeModule } from '../../../src/device/cpu/native/module.ts';
+import { nativeCalls } from '../../../src/ffi/native/calls.ts';
+import { placeCode } from '../../../src/ffi/native/code-pages.ts';
+import { processorFeatures } from '../../../src/ffi/native/processor.ts';
+import { compileNative, contextOffsets, type Features, type NativeCode } from '../../../src/native/index.ts';
+
+/** What native code can be made for and run here, by names; none elsewhere. */
+export function runnableFeatures(): readonly (readonly [name: string, features: Features])[] {
+  const { hasBaseline, hasAvx512 } = processorFeatures();
+  if (!hasBaseline || !nativeCalls()) return [];
+  return [['AVX2', { avx512: false }], ...(hasAvx512 ? [['AVX-512', { avx512: true }] as const] : [])];
+}
+
+/** Pages of code that live as long as the spec. */
+const pages: unknown[] = [];
+
+export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** Exports: functions of up to four i32, and globals as cells. */
+export type Exports = Readonly<Record<string, ((...args: number[]) => number) & { value: number | bigint }>>;
+
+/** An instance of native code of a module. */
+export function nativeExports(bytes: Uint8Array, memory: WebAssembly.Memory, imports: Functions, features: Features): Exports {
+  const made = compileNative(bytes, features);
+  if ('why' in made) throw new Error(made.why);
+  return instantiate(placed(made), memory, imports) as unknown as Exports;
+}
+
+/** Code in memory. */
+export function placed({ code, contextBytes, entries, imports, globals }: NativeCode): NativeModule {
+  const placed = placeCode(code)!;
+  pages.push(placed);
+  return {
+    address: placed.address,
+    contextBytes,
+    entries: Object.fromEntries(
+      Object.entries(entries).map(([name, { offset, results }]) => [name, { offset, hasResult: results.length > 0 }]),
+    ),
+    imports: imports.map((each, i) => ({ ...each, offset: contextOffsets.imports + 8 * i })) as NativeModule['imports'],
+    globals: globals as NativeModule['globals'],
+  };
+}
+
+/** An instance of WebAssembly. */
+export function wasmExports(bytes: Uint8Array, memory: WebAssembly.Memory, imports: Functions): Exports {
+  const module = new WebAssembly.Module(bytes as BufferSource);
+  return new WebAssembly.Instance(module, { env: { memory, ...imports } } as never).exports as unknown as Exports;
+}
+
+/** What a call results in: its value, or the message of what it throws. */
+export function outcome(run: () => unknown): unknown {
+  try {
+    return run();
+  } catch (error) {
+    return (error as Error).message.replace(/ \(evaluating.*/s, '');
+  }
+}

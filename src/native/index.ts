@@ -1,0 +1,15 @@
+/**
+ * The native compiler: modules of WebAssembly, as `src/wasm` encodes them, to machine code of x86-64 with the same results. Knows nothing of kernels, and runs
+ * no code. Start at `compile.ts`, which has the steps in their order.
+ */
+export {
+  compileNative,
+  type NativeCode,
+  type NativeEntry,
+  type NativeGlobal,
+  type NativeImport,
+  type NoCode,
+} from './compile.ts';
+export { contextOffsets } from './select/layout.ts';
+export { type Trap, traps } from './select/types.ts';
+export type { Features } from './x64/types.ts';
