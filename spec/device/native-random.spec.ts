@@ -8,7 +8,11 @@ const test = suite('device/native-random');
 const onlyHere = canRunNative() ? test : test.skip;
 
 onlyHere('native code has the results of WebAssembly', () => {
-  assert.is(assertEnginesAgree(5, (i) => nativeDifferenceOf(7 * i + 1)), 5, 'kernels with native code');
+  assert.is(
+    assertEnginesAgree(5, (i) => nativeDifferenceOf(7 * i + 1)),
+    5,
+    'kernels with native code',
+  );
 });
 
 test.run();

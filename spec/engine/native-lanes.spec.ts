@@ -1,9 +1,10 @@
 /** The lanes of modules for native code: as many as fill its registers. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Dim3 } from '../../src/base/dim3.ts';
 import type { NativeTarget } from '../../src/engine/codegen/target.ts';
 import { compileSimd } from '../../src/engine/simd/emit/module.ts';
-import type { Dim3, Kernel } from '../../src/ir/index.ts';
+import type { Kernel } from '../../src/ir/index.ts';
 import { type Writer, writeKernel } from '../support/kernel-writer.ts';
 import { pointerParam } from '../support/kernels.ts';
 

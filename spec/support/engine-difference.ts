@@ -66,7 +66,10 @@ function kernelOf(number: number, threads: number): { name: string; make: () => 
 }
 
 /** Where native code differs from WebAssembly for a numbered kernel, of one of both paths; a string is a kernel without native code. */
-export function nativeDifferenceOf(number: number, threads = sizes[Math.floor(number / 5) % sizes.length]!): Difference | string | undefined {
+export function nativeDifferenceOf(
+  number: number,
+  threads = sizes[Math.floor(number / 5) % sizes.length]!,
+): Difference | string | undefined {
   const { name, make, size } = kernelOf(number, threads);
   const blocks = name.startsWith('graph') ? 1 : threads > 100 ? 2 : 3;
   const engine = number % 3 === 0 ? 'lane' : 'simd';

@@ -6,38 +6,59 @@ import type { WasmModuleRead } from '../../wasm/index.ts';
 import { simplify } from './simplify.ts';
 import { type Block, type End, edgesOf, type Inst, type SsaFunction, type Value } from './types.ts';
 
-/** Instructions of a function that takes the place of any call of it. */
+/** Instructions of a function, once it is simplified, that takes the place of any call of it. */
 const maxSmall = 60;
 /** The same of a function with vectors, whose callers are packed. */
 const maxWithVectors = 2000;
-/** The same of a function that is called in one place. */
-const maxOnce = 4000;
+/** Instructions of a function that is called in one place, before it is simplified. */
+const maxOnce = 6000;
 /** Instructions that all calls in a function may add to it. */
 const maxAdded = 30_000;
 
-/** Simplifies the functions of a module by number, with calls inlined where that pays. Functions that call each other in a circle keep those calls. */
-export function inlineCalls(functions: ReadonlyMap<number, SsaFunction>, module: WasmModuleRead): void {
+/**
+ * Simplifies the functions of a module by number, with calls inlined where that pays. Functions that call each other in a circle keep those calls;
+ * functions that no exported one calls any more are removed.
+ */
+export function inlineCalls(functions: Map<number, SsaFunction>, module: WasmModuleRead): void {
   const calls = new Map<number, number>();
   for (const fn of functions.values()) for (const callee of calleesOf(fn)) calls.set(callee, (calls.get(callee) ?? 0) + 1);
   const exported = new Set(module.exports.filter(({ kind }) => kind === 'func').map(({ index }) => index));
   const sizes = new Map<number, number>();
   const done = new Set<number>();
+  /** Functions that are simplified where they are inlined. */
+  const plain = new Set<number>();
+  const isOnce = (callee: number): boolean => calls.get(callee) === 1 && !exported.has(callee);
   const isInlined = (callee: number): boolean => {
     const size = sizes.get(callee);
     if (size === undefined) return false;
     const { params, results } = module.functions[callee]!;
     const hasVectors = [...params, ...results].includes('v128');
-    const isOnce = calls.get(callee) === 1 && !exported.has(callee);
-    return size <= Math.max(maxSmall, hasVectors ? maxWithVectors : 0, isOnce ? maxOnce : 0);
+    return size <= Math.max(maxSmall, hasVectors ? maxWithVectors : 0, isOnce(callee) ? maxOnce : 0);
   };
   for (const index of calleesFirst(functions)) {
     const fn = functions.get(index)!;
     inlineInto(fn, (callee) => (isInlined(callee) ? { fn: functions.get(callee)!, size: sizes.get(callee)! } : undefined));
-    simplify(fn);
+    if (isOnce(index) && sizeOf(fn) <= maxOnce) plain.add(index);
+    else simplify(fn);
     done.add(index);
     // What calls a function of which it is a part stays a function.
     if (calleesOf(fn).every((callee) => callee !== index && (done.has(callee) || !functions.has(callee)))) sizes.set(index, sizeOf(fn));
   }
+  removeUncalled(functions, exported);
+  for (const index of plain) if (functions.has(index)) simplify(functions.get(index)!);
+}
+
+/** Removes the functions that no exported one calls, at whatever distance. */
+function removeUncalled(functions: Map<number, SsaFunction>, exported: ReadonlySet<number>): void {
+  const called = new Set<number>();
+  const left = [...exported];
+  for (let index = left.pop(); index !== undefined; index = left.pop()) {
+    const fn = functions.get(index);
+    if (!fn || called.has(index)) continue;
+    called.add(index);
+    left.push(...new Set(calleesOf(fn)));
+  }
+  for (const index of [...functions.keys()]) if (!called.has(index)) functions.delete(index);
 }
 
 const sizeOf = ({ blocks }: SsaFunction): number => blocks.reduce((sum, { insts }) => sum + insts.length + 1, 0);
