@@ -16,6 +16,11 @@ export const withoutLibraries: BunPlugin = {
   setup(build) {
     build.onResolve({ filter: /\/gpus\.ts$/ }, () => ({ path: join(root, 'src/device/gpus.page.ts') }));
     build.onResolve({ filter: /\/native\/compile\.ts$/ }, () => ({ path: join(root, 'src/device/cpu/native/compile.page.ts') }));
+    build.onResolve({ filter: /^\.\/system\.ts$/ }, ({ path, importer }) =>
+      /ffi.native.[\w-]+\.ts$/.test(importer)
+        ? { path: join(root, 'src/ffi/native/system.page.ts') }
+        : { path: join(importer, '..', path) },
+    );
   },
 };
 
@@ -35,7 +40,7 @@ export async function buildForPages(): Promise<Built[]> {
     splitting: true,
     minify: true,
     naming: { entry: '[dir]/[name].js', chunk: 'part-[hash].js' },
-    plugins: [withoutLibraries, await embeddedWorker()],
+    plugins: [withoutLibraries, await embeddedWorker([withoutLibraries])],
   });
   return Promise.all(
     outputs.map(async (output) => ({ path: output.path.replace(/^\.\//, ''), bytes: new Uint8Array(await output.arrayBuffer()) })),

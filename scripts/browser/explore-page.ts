@@ -46,7 +46,7 @@ function start(compiler: string | undefined): Built {
 /** Every file of the page. `compiler` is the folder of the page of programs (`program-page.ts`), as a URL from this page; without it, the page takes PTX alone. */
 export async function explorePage(compiler?: string): Promise<Built[]> {
   const page = { path: 'index.html', bytes: new Uint8Array(readFileSync(join(source, 'index.html'))) };
-  const plugins = [withoutLibraries, withoutCommand, await embeddedWorker()];
+  const plugins = [withoutLibraries, withoutCommand, await embeddedWorker([withoutLibraries])];
   return [page, start(compiler), await script('index.ts', 'explore.js', []), await script('worker.ts', 'explore-worker.js', plugins)];
 }
 

@@ -86,7 +86,7 @@ async function scripts(): Promise<Built[]> {
       outputs.map(async (each) => ({ path: each.path.replace(/^\.\//, ''), bytes: new Uint8Array(await each.arrayBuffer()) })),
     );
   };
-  const plugins = [withoutLibraries, embeddedHeaders, await embeddedWorker()];
+  const plugins = [withoutLibraries, embeddedHeaders, await embeddedWorker([withoutLibraries])];
   const [page] = await made(['index.ts'], []);
   return [{ ...page!, path: 'page.js' }, ...(await made(['compile-worker.ts', 'run-worker.ts'], plugins))];
 }

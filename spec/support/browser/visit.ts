@@ -47,7 +47,7 @@ async function bundled(path: string): Promise<string> {
     entrypoints: [path],
     target: 'browser',
     format: 'esm',
-    plugins: [withoutLibraries, await embeddedWorker()],
+    plugins: [withoutLibraries, await embeddedWorker([withoutLibraries])],
   });
   return outputs[0]!.text();
 }
