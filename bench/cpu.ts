@@ -1,6 +1,7 @@
 /**
  * The CPU device against other ways to run such kernels on a CPU, one thread each, in alternation: eleven kernels, as PTX through the whole
- * pipeline, as OpenCL through PoCL (its default method and its best one), and as plain loops through g++ (-O3 and -Ofast).
+ * pipeline, as OpenCL through PoCL (its default method and its best one), and as plain loops through g++ (-O3 and -Ofast). The device runs native code
+ * where the machine can, compiled before the time counts as that of its peers is; a column has its WebAssembly, and `--native=never` measures that alone.
  * Products and sums are rounded twice, as the peers do. Further columns: the device with its default, which rounds once as CUDA does, and each
  * number of lanes; with `--node=PATH` the device in that Node, whose engine may fuse in one instruction. `--workers` compares two threads with one, by
  * rates, and by the processor time of the busier thread, which counts how work is shared out also on a machine that does other work.
@@ -14,7 +15,15 @@ import { Diagnostics } from '../src/base/diagnostic.ts';
 import { SourceFile } from '../src/base/source.ts';
 import { compile } from '../src/compile/index.ts';
 import { loadLibrary } from '../src/device/cpu/launch/library.ts';
-import type { Device, Dim3, EngineOptions, Fma, LaunchArgument, LaunchRequest } from '../src/device/device.ts';
+import {
+  type Device,
+  type Dim3,
+  type EngineOptions,
+  type Fma,
+  type LaunchArgument,
+  type LaunchRequest,
+  nativeModes,
+} from '../src/device/device.ts';
 import { openCpuDevice } from '../src/device/index.ts';
 import { type Bar, type Bench, geomean, type Row } from './report.ts';
 import { busiestMs } from './thread-times.ts';
@@ -211,6 +220,7 @@ export function rateOf(command: readonly string[], method: string): number | und
 export async function cpu(given: readonly string[] = []): Promise<Bench | undefined> {
   const fma: Fma = given.includes('--fma=exact') ? 'exact' : 'fast';
   const engine = given.includes('--engine=lane') ? ('lane' as const) : ('auto' as const);
+  const native = nativeModes.find((mode) => given.includes(`--native=${mode}`)) ?? 'always';
   const threads = Number(given.find((word) => word.startsWith('--threads='))?.slice('--threads='.length) ?? 1);
   const only = given.find((word) => word.startsWith('--only='))?.slice('--only='.length);
   const at = mkdtempSync(join(tmpdir(), 'cumetal-bench-'));
@@ -222,7 +232,8 @@ export async function cpu(given: readonly string[] = []): Promise<Bench | undefi
     const compiled = compile(new SourceFile(path, readFileSync(path, 'utf8')), { target: 'macos15' }, new Diagnostics());
     if (!compiled) throw new Error('the kernels do not compile');
     if (given.includes('--workers')) {
-      const open = (kernel: Kernel, threads: number) => launcher(kernel, compiled.metallib, openCpuDevice({ fma, engine, threads }));
+      const open = (kernel: Kernel, threads: number) =>
+        launcher(kernel, compiled.metallib, openCpuDevice({ fma, engine, threads, native }));
       const rows = kernels
         .filter(({ name }) => only === undefined || name === only)
         .map((each) => scalingOf(each, open(each, 2), open(each, 1)));
@@ -231,17 +242,24 @@ export async function cpu(given: readonly string[] = []): Promise<Bench | undefi
     // Ours alone, to see what a change does.
     if (given.includes('--ours')) {
       for (const kernel of kernels.filter(({ name }) => only === undefined || name === only))
-        console.log(`${kernel.name}: ${(ours(kernel, compiled.metallib, { fma, engine, threads })() / 1e6).toFixed(1)} M${kernel.unit}/s`);
+        console.log(
+          `${kernel.name}: ${(ours(kernel, compiled.metallib, { fma, engine, threads, native })() / 1e6).toFixed(1)} M${kernel.unit}/s`,
+        );
       process.exit(0);
     }
     const nodePath = given.find((word) => word.startsWith('--node='))?.slice('--node='.length);
     const node = nodePath === undefined ? undefined : await inNode(nodePath, at, compiled.metallib);
     const chosen = kernels.filter(({ name }) => only === undefined || name === only);
     const found = chosen.map((kernel) =>
-      compared(kernel, chosenLanes(kernel, compiled.metallib), (more) => ours(kernel, compiled.metallib, { engine, threads, ...more }), {
-        ...peers!,
-        node,
-      }),
+      compared(
+        kernel,
+        chosenLanes(kernel, compiled.metallib),
+        (more) => ours(kernel, compiled.metallib, { engine, threads, native, ...more }),
+        {
+          ...peers!,
+          node,
+        },
+      ),
     );
     const about = `one thread each, best of many launches in ${rounds} rounds; fma fast`;
     return { bench: 'cpu', about, rows: found.map(({ row }) => row), bars: barsOf(found) };
@@ -272,7 +290,7 @@ interface Compared {
   readonly fast: number;
   readonly exact: number;
   readonly exactInNode: number | undefined;
-  /** The chosen number of lanes against the best one. */
+  /** The chosen number of lanes against the best one, of WebAssembly. */
   readonly chosen: number;
   readonly pocl: number | undefined;
   readonly bestPocl: number | undefined;
@@ -298,7 +316,8 @@ function compared(
   const mine: readonly (readonly [string, () => number])[] = [
     ['fast', device({ fma: 'fast' })],
     ['exact', device({ fma: 'exact' })],
-    ...widths.map((lanes) => [`${lanes} lanes`, device({ fma: 'fast', engine: 'simd', lanes })] as const),
+    ['WebAssembly', device({ fma: 'fast', native: 'never' })],
+    ...widths.map((lanes) => [`${lanes} lanes`, device({ fma: 'fast', engine: 'simd', lanes, native: 'never' })] as const),
   ];
   const failed = new Set<string>();
   const others: readonly (readonly [string, () => number | undefined])[] = [
@@ -337,7 +356,7 @@ function compared(
     exact: all.get('exact')!,
     exactInNode: all.get('exact in Node'),
     // Two devices do the same at different rates, by where their memory is.
-    chosen: Math.max(fast, all.get(`${lanes} lanes`) ?? 0) / best(/lanes$/)!,
+    chosen: Math.max(all.get('WebAssembly')!, all.get(`${lanes} lanes`) ?? 0) / best(/lanes$/)!,
     pocl,
     bestPocl: best(/^PoCL/),
     native: best(/^g/)!,
