@@ -105,7 +105,10 @@ const environment: readonly (readonly [name: string, does: string])[] = [
   ['FORCE_COLOR', 'Enables color without a terminal; 0 disables it. NO_COLOR goes first.'],
   ['CUMETAL_CACHE_PATH, CUMETAL_CACHE_MAXSIZE, CUMETAL_CACHE_DISABLE', 'The compile cache; see cumetal cache.'],
   ['CUMETAL_HELPER', 'The process that compiles short files: 0 turns it off, 1 starts it at once; see cumetal helper.'],
-  ['CUMETAL_NATIVE', 'Whether the CPU device runs kernels as machine code: never, always, or auto, where launches take long; see docs/native.md.'],
+  [
+    'CUMETAL_NATIVE',
+    'Whether the CPU device runs kernels as machine code: never, always, or auto, where launches take long; see docs/native.md.',
+  ],
   ['CUMETAL_RUNTIME', 'node starts the built files under Node, whose engine may fuse multiply-adds; see docs/engine.md.'],
   ['CUMETAL_TUNING', 'The file of speeds that cumetal tune has measured.'],
   ['CUMETAL_TRACE', 'Prints the stack trace of an internal error.'],
