@@ -73,7 +73,7 @@ function numberDefinitions(flow: Flow, registerCount: number): Numbered {
 export const lengthOf = (inst: MachineInst, all: readonly [number, number]): number => (isCall(inst, all) ? far : 1);
 
 /** How far a target is behind an edge. */
-export function edgePenalty(flow: Flow, from: number, to: number): number {
+function edgePenalty(flow: Flow, from: number, to: number): number {
   const loop = flow.loopOf[from]!;
   let penalty = flow.blocks[to]!.isRare && !flow.blocks[from]!.isRare ? rarePenalty : 0;
   for (let i = loop; i >= 0; i = flow.loops[i]!.outer) {

@@ -2,7 +2,7 @@
 import type { Places } from '../machine/types.ts';
 import type { Inst } from '../ssa/types.ts';
 import { type Assembler, general, immediate, type Label, vector } from '../x64/types.ts';
-import { bytesOfBits, scalarOf } from './float.ts';
+import { bytesOfBits, scalarOf, unaryFloat } from './float.ts';
 import { generalUse, vectorUse } from './operands.ts';
 import type { Rule, Selection } from './types.ts';
 
@@ -199,16 +199,6 @@ const toInteger =
 const resultOf = (s: Selection, inst: Inst, to: 'i32' | 'i64'): number =>
   inst.result === undefined ? s.fresh('general', to === 'i32' ? 4 : 8) : s.register(inst.result);
 
-const between =
-  (mnemonic: string): Rule =>
-  (s, inst) => {
-    s.add({
-      def: s.register(inst.result!),
-      uses: [s.register(inst.args[0]!)],
-      emit: (out, places) => out.emit(mnemonic, vector(places.def), vectorUse(places, 0), vectorUse(places, 0)),
-    });
-  };
-
 const toGeneral =
   (mnemonic: string, bytes: 4 | 8): Rule =>
   (s, inst) => {
@@ -246,8 +236,8 @@ export const convertRules: Readonly<Record<string, Rule>> = {
   'f64.convert_i32_u': fromSigned('f64', 8),
   'f64.convert_i64_s': fromSigned('f64', 8),
   'f64.convert_i64_u': fromU64('f64'),
-  'f32.demote_f64': between('vcvtsd2ss'),
-  'f64.promote_f32': between('vcvtss2sd'),
+  'f32.demote_f64': unaryFloat('vcvtsd2ss'),
+  'f64.promote_f32': unaryFloat('vcvtss2sd'),
   'i32.reinterpret_f32': toGeneral('vmovd', 4),
   'i64.reinterpret_f64': toGeneral('vmovq', 8),
   'f32.reinterpret_i32': toVector('vmovd', 4),

@@ -16,7 +16,7 @@ export const bytesOfBits = (bits: bigint, count: number): number[] =>
   Array.from({ length: count }, (_, i) => Number((bits >> BigInt(8 * i)) & 0xffn));
 
 /** 128 bits with the bits of a float in each lane. */
-export const inEachLane = (type: Float, bits: bigint): number[] => {
+const inEachLane = (type: Float, bits: bigint): number[] => {
   const bytes = bytesOfBits(bits, type === 'f32' ? 4 : 8);
   return Array.from({ length: 16 }, (_, i) => bytes[i % bytes.length]!);
 };
@@ -60,7 +60,8 @@ const binary =
     addBinary(s, inst, mnemonic, isSwapped ? b : a, isSwapped ? a : b);
   };
 
-const squareRoot =
+/** An instruction on one scalar float. Its upper lanes, which mean nothing, are those of the operand. */
+export const unaryFloat =
   (mnemonic: string): Rule =>
   (s, inst) => {
     s.add({
@@ -182,7 +183,7 @@ const ofType = (type: Float): Readonly<Record<string, Rule>> => {
     [`${type}.sub`]: binary(`vsub${scalar}`, false),
     [`${type}.mul`]: binary(`vmul${scalar}`, true),
     [`${type}.div`]: binary(`vdiv${scalar}`, false),
-    [`${type}.sqrt`]: squareRoot(`vsqrt${scalar}`),
+    [`${type}.sqrt`]: unaryFloat(`vsqrt${scalar}`),
     [`${type}.min`]: minimum(type),
     [`${type}.max`]: maximum(type),
     [`${type}.nearest`]: round(type, 0),

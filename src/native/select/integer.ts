@@ -160,7 +160,7 @@ const shift =
   };
 
 /** The result is the operand, whose upper half is 0 if it has 32 bits. */
-export function addCopy(s: Selection, inst: Inst, a: Value): void {
+function addCopy(s: Selection, inst: Inst, a: Value): void {
   const def = s.register(inst.result!);
   const bytes = widthOf(s.typeOf(a));
   s.add({

@@ -48,7 +48,7 @@ export interface Rotate {
 const shiftName = /^i(32|64)x\d\.(shl|shr_u)$/;
 
 /** The rotate that an `or`, `xor` or `add` of two shifts is. */
-export function rotateOf(s: Selection, inst: Inst): Rotate | undefined {
+function rotateOf(s: Selection, inst: Inst): Rotate | undefined {
   if (!/^v128\.x?or$/.test(inst.op)) return undefined;
   const shifts = inst.args.map((arg) => ownedBy(s, arg));
   const [a, b] = shifts.map((shift) => (shift ? shiftName.exec(shift.op) : null));

@@ -112,7 +112,7 @@ export function memoryOperand(
 }
 
 /** Loads a constant into a register. */
-export function loadPattern(out: Assembler, constant: Pattern, bytes: Width, to: number): void {
+function loadPattern(out: Assembler, constant: Pattern, bytes: Width, to: number): void {
   const { pattern } = constant;
   const low = vector(to);
   if (isZeros(constant)) out.emit(to < 16 ? 'vpxor' : 'vpxord', low, low, low);
