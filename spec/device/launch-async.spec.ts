@@ -6,18 +6,11 @@ import { loadLibrary } from '../../src/device/cpu/launch/library.ts';
 import type { Engine } from '../../src/device/index.ts';
 import { startEndless } from '../support/endless.ts';
 import { printCall, printingModule } from '../support/printing.ts';
-import { libraryOf, rigOf, wordsIn } from '../support/workers.ts';
+import { endless, libraryOf, rigOf, wordsIn } from '../support/workers.ts';
 
 const test = suite('device/launch-async');
 
-const text = `.visible .entry endless(.param .u64 out)
-{
-  .reg .pred q; .reg .b32 a; .reg .b64 p;
-  ld.param.u64 p, [out];
-again:
-  ld.volatile.global.u32 a, [p]; setp.ne.u32 q, a, 77; @q bra again;
-  ret;
-}
+const text = `${endless}
 .visible .entry set(.param .u64 out, .param .u32 value)
 {
   .reg .b32 a; .reg .b64 p;

@@ -6,19 +6,12 @@ import type { NativeMode } from '../../src/device/device.ts';
 import { type Engine, openCpuDevice } from '../../src/device/index.ts';
 import { checkRecorded, openRecorded, recordedClusters } from '../support/clusters.ts';
 import { printCall, printingModule } from '../support/printing.ts';
-import { type Rig, rigOf, wordsIn } from '../support/workers.ts';
+import { endless, type Rig, rigOf, wordsIn } from '../support/workers.ts';
 
 const test = suite('device/native-launch');
 const onlyHere = canRunNative() ? test : test.skip;
 
-const text = `.visible .entry endless(.param .u64 out)
-{
-  .reg .pred q; .reg .b32 a; .reg .b64 p;
-  ld.param.u64 p, [out];
-again:
-  ld.volatile.global.u32 a, [p]; setp.ne.u32 q, a, 77; @q bra again;
-  ret;
-}
+const text = `${endless}
 .visible .entry squares(.param .u64 out)
 {
   .reg .b32 i, n, t; .reg .b64 p, o;

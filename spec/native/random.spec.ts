@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Features } from '../../src/native/index.ts';
-import { answerTo, differenceOf, initialMemory, type Outcome, runWasm, trapOfError } from './support/outcome.ts';
+import { attempt, differenceOf, initialMemory, newImports, type Outcome, runWasm } from './support/outcome.ts';
 import { randomModule } from './support/random-module.ts';
 import { nativeExports, runnableFeatures } from './support/run.ts';
 
@@ -10,20 +10,9 @@ const test = suite('native/random');
 const targets = runnableFeatures();
 
 function runNative(bytes: Uint8Array, args: readonly [number, number], start: Uint8Array, features: Features): Outcome {
-  const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
-  new Uint8Array(memory.buffer).set(start);
-  const notes: number[] = [];
-  const note = (value: number): number => {
-    notes.push(value);
-    return answerTo(value);
-  };
+  const { memory, note, notes } = newImports(start);
   const exports = nativeExports(bytes, memory, { note }, features);
-  let done: Pick<Outcome, 'result' | 'trap'>;
-  try {
-    done = { result: exports.run!(...args), trap: undefined };
-  } catch (error) {
-    done = { result: undefined, trap: trapOfError(error) };
-  }
+  const done = attempt(() => exports.run!(...args) as number);
   return { ...done, total: exports.total!.value as number, notes, memory: new Uint8Array(memory.buffer) };
 }
 

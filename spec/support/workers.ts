@@ -15,6 +15,16 @@ import type {
 } from '../../src/device/index.ts';
 import { openCpuDevice } from '../../src/device/index.ts';
 
+/** A kernel that runs until somebody writes 77 to its buffer. */
+export const endless = `.visible .entry endless(.param .u64 out)
+{
+  .reg .pred q; .reg .b32 a; .reg .b64 p;
+  ld.param.u64 p, [out];
+again:
+  ld.volatile.global.u32 a, [p]; setp.ne.u32 q, a, 77; @q bra again;
+  ret;
+}`;
+
 const head = '.version 9.0\n.target sm_90\n.address_size 64\n';
 const libraries = new Map<string, Uint8Array>();
 

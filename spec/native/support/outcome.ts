@@ -16,7 +16,7 @@ export interface Outcome {
 }
 
 /** What `note` answers. */
-export const answerTo = (value: number): number => (Math.imul(value, 3) + 1) | 0;
+const answerTo = (value: number): number => (Math.imul(value, 3) + 1) | 0;
 
 /** The first bytes of memory before a run. */
 export function initialMemory(seed: number, bytes = 1024): Uint8Array {
@@ -28,7 +28,7 @@ export function initialMemory(seed: number, bytes = 1024): Uint8Array {
 const trapWords = ['', 'unreachable', 'memory', 'zero', 'overflow', 'conversion'] as const;
 
 /** A trap of WebAssembly in Bun by its message. Conversions of numbers that are too large and of NaN have one message. */
-export function trapOfError(error: unknown): string {
+function trapOfError(error: unknown): string {
   if (error instanceof Trap) return trapWords[error.code]!.replace('conversion', 'overflow');
   const { message } = error as Error;
   if (/division by zero/i.test(message)) return 'zero';
@@ -38,8 +38,8 @@ export function trapOfError(error: unknown): string {
   throw error;
 }
 
-/** Runs the module by WebAssembly. */
-export function runWasm(bytes: Uint8Array, args: readonly [number, number], start: Uint8Array): Outcome {
+/** What a random module imports: a page of memory with its first bytes, and `note`, whose calls are noted. */
+export function newImports(start: Uint8Array): { memory: WebAssembly.Memory; note(value: number): number; readonly notes: number[] } {
   const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
   new Uint8Array(memory.buffer).set(start);
   const notes: number[] = [];
@@ -47,12 +47,19 @@ export function runWasm(bytes: Uint8Array, args: readonly [number, number], star
     notes.push(value);
     return answerTo(value);
   };
+  return { memory, note, notes };
+}
+
+/** Runs the module by WebAssembly. */
+export function runWasm(bytes: Uint8Array, args: readonly [number, number], start: Uint8Array): Outcome {
+  const { memory, note, notes } = newImports(start);
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes as BufferSource), { env: { memory, note } });
   const done = attempt(() => (exports.run as (a: number, b: number) => number)(...args));
   return { ...done, total: (exports.total as WebAssembly.Global).value as number, notes, memory: new Uint8Array(memory.buffer) };
 }
 
-function attempt(run: () => number): { result: number | undefined; trap: string | undefined } {
+/** The result of a run, or how it trapped. */
+export function attempt(run: () => number): { result: number | undefined; trap: string | undefined } {
   try {
     return { result: run(), trap: undefined };
   } catch (error) {

@@ -1,10 +1,10 @@
 /** Modules as machine code of this process, with the interface of instances of WebAssembly. */
+import { placeModule } from '../../../src/device/cpu/native/compile.ts';
 import { instantiate } from '../../../src/device/cpu/native/instantiate.ts';
 import type { NativeModule } from '../../../src/device/cpu/native/module.ts';
 import { nativeCalls } from '../../../src/ffi/native/calls.ts';
-import { placeCode } from '../../../src/ffi/native/code-pages.ts';
 import { processorFeatures } from '../../../src/ffi/native/processor.ts';
-import { compileNative, contextOffsets, type Features, type NativeCode } from '../../../src/native/index.ts';
+import { compileNative, type Features, type NativeCode } from '../../../src/native/index.ts';
 
 /** What native code can be made for and run here, by names; none elsewhere. */
 export function runnableFeatures(): readonly (readonly [name: string, features: Features])[] {
@@ -13,8 +13,8 @@ export function runnableFeatures(): readonly (readonly [name: string, features: 
   return [['AVX2', { avx512: false }], ...(hasAvx512 ? [['AVX-512', { avx512: true }] as const] : [])];
 }
 
-/** Pages of code that live as long as the spec. */
-const pages: unknown[] = [];
+/** Code that lives as long as the spec. */
+const modules: NativeModule[] = [];
 
 export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
 
@@ -29,18 +29,10 @@ export function nativeExports(bytes: Uint8Array, memory: WebAssembly.Memory, imp
 }
 
 /** Code in memory. */
-export function placed({ code, contextBytes, entries, imports, globals }: NativeCode): NativeModule {
-  const placed = placeCode(code)!;
-  pages.push(placed);
-  return {
-    address: placed.address,
-    contextBytes,
-    entries: Object.fromEntries(
-      Object.entries(entries).map(([name, { offset, results }]) => [name, { offset, hasResult: results.length > 0 }]),
-    ),
-    imports: imports.map((each, i) => ({ ...each, offset: contextOffsets.imports + 8 * i })) as NativeModule['imports'],
-    globals: globals as NativeModule['globals'],
-  };
+export function placed(made: NativeCode): NativeModule {
+  const module = placeModule(made)!;
+  modules.push(module);
+  return module;
 }
 
 /** An instance of WebAssembly. */

@@ -14,8 +14,13 @@ const pages = new WeakMap<NativeModule, unknown>();
 export function compileModule(bytes: Uint8Array): NativeModule | { readonly why: string } {
   const made = compileNative(bytes, { avx512: processorFeatures().hasAvx512 });
   if ('why' in made) return made;
+  return placeModule(made) ?? { why: 'the system has no executable memory' };
+}
+
+/** Places native code in this process; undefined where the system has no executable memory. */
+export function placeModule(made: NativeCode): NativeModule | undefined {
   const placed = placeCode(made.code);
-  if (!placed) return { why: 'the system has no executable memory' };
+  if (!placed) return undefined;
   const module = moduleOf(made, placed.address);
   pages.set(module, placed);
   return module;
