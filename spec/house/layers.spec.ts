@@ -40,7 +40,8 @@ const rooms: Record<string, readonly string[]> = {
   // Barriers of some threads are scheduled as in the engine, by its regions.
   text: ['base', 'ir', 'air', 'engine'],
   files: [],
-  ffi: ['base', 'files'],
+  // What native code has in common with who calls it.
+  ffi: ['base', 'files', 'native/context.ts'],
   // The interface names a kernel's reflection by its type, so whoever uses it sees air's types.
   device: ['base', 'ir', 'bitcode', 'air', 'metallib', 'wasm', 'engine', 'native', 'text', 'ffi'],
   runtime: ['base', 'compile', 'device'],
@@ -136,7 +137,7 @@ const layers: Record<string, readonly string[]> = {
     'index.ts',
   ],
   wasm: ['.', 'read', 'read/index.ts', 'text-instruction.ts', 'text.ts', 'index.ts'],
-  native: ['x64', 'machine', 'ssa', 'checks', 'pack', 'select/types.ts', 'select/vector', 'select', '.', 'index.ts'],
+  native: ['context.ts', 'x64', 'machine', 'ssa', 'checks', 'pack', 'select/types.ts', 'select/vector', 'select', '.', 'index.ts'],
   program: [
     'lower',
     'lower/index.ts',

@@ -2,12 +2,12 @@
 import { readWasm, type ValueType, type WasmModuleRead } from '../wasm/index.ts';
 import { calleesOf, callOrder } from './call-order.ts';
 import { removeChecks } from './checks/index.ts';
+import { contextOffsets, traps } from './context.ts';
 import { emitEntry, emitExits, isEnterable } from './entry.ts';
 import { allocate, emitFunction } from './machine/index.ts';
 import { pack } from './pack/index.ts';
 import { select, unsupported } from './select/index.ts';
-import { contextOffsets, type GlobalLayout, type ImportLayout, type LocalLayout, type ModuleLayout } from './select/layout.ts';
-import { traps } from './select/types.ts';
+import type { GlobalLayout, ImportLayout, LocalLayout, ModuleLayout } from './select/layout.ts';
 import { buildSsa } from './ssa/build.ts';
 import { inlineCalls } from './ssa/inline.ts';
 import { simplify } from './ssa/simplify.ts';

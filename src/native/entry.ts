@@ -1,11 +1,10 @@
 /** The ways into a module's code and out of it, by the System V ABI. */
 
 import type { Signature, ValueType } from '../wasm/index.ts';
+import { contextOffsets, maxMemoryBytes, traps } from './context.ts';
 import { reserved } from './machine/types.ts';
-import { maxMemoryBytes } from './select/bounds.ts';
 import { emitMemory } from './select/call.ts';
-import { contextOffsets, type LocalLayout, type ModuleLayout } from './select/layout.ts';
-import { traps } from './select/types.ts';
+import type { LocalLayout, ModuleLayout } from './select/layout.ts';
 import { type Assembler, general, immediate, type Label, memory, sized, vector } from './x64/index.ts';
 
 /** The registers that a function keeps for its caller. */

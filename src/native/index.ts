@@ -10,6 +10,5 @@ export {
   type NativeImport,
   type NoCode,
 } from './compile.ts';
-export { contextOffsets } from './select/layout.ts';
-export { type Trap, traps } from './select/types.ts';
+export { contextOffsets, type Trap, traps } from './context.ts';
 export type { Features } from './x64/types.ts';

@@ -1,9 +1,10 @@
 /** Checks of addresses: those that go, those that stay, and that functions do what they did before. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { endGuardBytes } from '../../../src/engine/codegen/memory-margin.ts';
 import { maxDistance, removeChecks } from '../../../src/native/checks/index.ts';
 import { newSums } from '../../../src/native/checks/sums.ts';
-import { maxMemoryBytes } from '../../../src/native/select/bounds.ts';
+import { maxMemoryBytes } from '../../../src/native/context.ts';
 import type { Block, End, Inst, SsaFunction, SsaType, Value } from '../../../src/native/ssa/types.ts';
 import { verifySsa } from '../../../src/native/ssa/verify.ts';
 import { randomFractions } from '../../support/lcg.ts';
@@ -193,6 +194,8 @@ test('nothing is known where a condition is not 0', () => {
 
 test('the distance is less than what no memory of native code has', () => {
   assert.ok(maxMemoryBytes + maxDistance <= 2 ** 32);
+  // The device allocates nothing there.
+  assert.ok(2 ** 32 - endGuardBytes <= maxMemoryBytes);
 });
 
 test('a constant inside a number may wrap around beside another term', () => {

@@ -3,6 +3,7 @@
  * thunk: before the call the thunk notes that the function threw, and the function takes that back when it returns. So an exception that no
  * `catch` sees, as that of a terminated worker, is noted as well.
  */
+import { contextOffsets, traps } from '../../native/context.ts';
 import { placeCode } from './code-pages.ts';
 import { type NativeSystem, nativeSystem } from './system.ts';
 
@@ -23,9 +24,6 @@ export interface ImportSignature {
   readonly results: readonly ScalarType[];
 }
 
-/** The trap code of an imported function that threw, and where in the context trap codes are. */
-const [threw, trapCodeAt] = [7, 8];
-
 /** `int32_t call(entry, context, a, b, c, d)`: moves each argument to the place of the one before it, and jumps to the entry. */
 const callCode = [
   ...[0x48, 0x89, 0xf8], // mov rax, rdi
@@ -37,9 +35,30 @@ const callCode = [
   ...[0xff, 0xe0], // jmp rax
 ];
 
-/** `mov dword [r13 + 8], 7; mov rax, target; jmp rax`: r13 has the address of the context in all native code. */
+/** `mov dword [r13 + trap], imported; mov rax, target; jmp rax`: r13 has the address of the context in all native code. */
 function thunkCode(target: number): Uint8Array {
-  const code = Uint8Array.from([0x41, 0xc7, 0x45, trapCodeAt, threw, 0, 0, 0, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xe0]);
+  const code = Uint8Array.from([
+    0x41,
+    0xc7,
+    0x45,
+    contextOffsets.trap,
+    traps.imported,
+    0,
+    0,
+    0,
+    0x48,
+    0xb8,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0xff,
+    0xe0,
+  ]);
   new DataView(code.buffer).setBigUint64(10, BigInt(target), true);
   return code;
 }
@@ -99,7 +118,7 @@ function openCalls({ ffi }: NativeSystem): NativeCalls | undefined {
       const own = running!;
       try {
         const value = convert(own.imports[name]!(...args));
-        own.context.words[trapCodeAt / 4] = 0;
+        own.context.words[contextOffsets.trap / 4] = 0;
         return value;
       } catch (thrown) {
         own.error = { thrown };

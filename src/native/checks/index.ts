@@ -6,6 +6,7 @@
  * either; and one that is lower by the constant offset of the access at most. What differs by a multiple from an aligned address is aligned. An
  * unrolled loop has one check for each array then instead of one for each access, and packing sees its blocks as one.
  */
+import { maxMemoryBytes } from '../context.ts';
 import { removeDead } from '../ssa/dead.ts';
 import { dominatorsOf, orderBlocks, predecessors } from '../ssa/flow.ts';
 import { effectOf } from '../ssa/signature.ts';
@@ -15,9 +16,9 @@ import { type Definition, newSums, type Sums, type WideSum } from './sums.ts';
 
 /**
  * An address that is so many bytes above one in memory has less than 33 bits: no memory of native code has the last bytes of 4 GiB, which are more than
- * these (`maxMemoryBytes` of the selection).
+ * these (`maxMemoryBytes`).
  */
-export const maxDistance = 2 ** 24;
+export const maxDistance = 2 ** 32 - maxMemoryBytes;
 
 /** What is known of an address of 64 bits: its high half is 0. */
 interface Fact {

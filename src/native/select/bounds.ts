@@ -35,9 +35,6 @@ export interface Placement {
 /** Placements by access. Those with a constant address have the root -1, and the anchor is address 0. */
 export type BoundsPlan = ReadonlyMap<Inst, Placement>;
 
-/** What native code uses of memory at most. The bytes behind are out of bounds, so that no address that a sum wraps around to is in bounds. */
-export const maxMemoryBytes = 2 ** 32 - 2 ** 24;
-
 /** Constants behind a root are less. Two of them are less than what `maxMemoryBytes` leaves. */
 const maxShift = 2 ** 22;
 

@@ -1,9 +1,9 @@
 /** Calls, parameters of functions, and globals. */
+import { contextOffsets, maxMemoryBytes } from '../context.ts';
 import { type PhysicalSet, reserved } from '../machine/types.ts';
 import type { Inst, SsaType, Value } from '../ssa/types.ts';
 import { type Assembler, general, immediate, type MemoryOperand, memory, sized, vector } from '../x64/types.ts';
-import { maxMemoryBytes } from './bounds.ts';
-import { contextOffsets, type ImportLayout, type LocalLayout } from './layout.ts';
+import type { ImportLayout, LocalLayout } from './layout.ts';
 import { immediateOf } from './operands.ts';
 import { classOf, type Scope } from './scope.ts';
 import type { Rule } from './types.ts';
@@ -25,7 +25,7 @@ const floatArguments = 8;
 const scratch = 11;
 
 /** Reads a value of a type from memory to a physical register. */
-export function emitLoad(out: Assembler, type: SsaType, to: number, from: MemoryOperand): void {
+function emitLoad(out: Assembler, type: SsaType, to: number, from: MemoryOperand): void {
   if (classOf(type) === 'general') out.emit('mov', general(to, type === 'i64' ? 8 : 4), from);
   else out.emit(moves[type as keyof typeof moves], vector(to), from);
 }

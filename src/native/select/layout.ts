@@ -2,21 +2,6 @@
 import type { NumberType, Signature } from '../../wasm/index.ts';
 import type { Label } from '../x64/types.ts';
 
-/** Offsets in the context, which `reserved.context` holds the address of. */
-export const contextOffsets = {
-  /** The stack pointer of the entry, of 8 bytes. */
-  stack: 0,
-  /** Why the module was left: one of `traps`, or 0. */
-  trap: 8,
-  /** The address of the memory, and its bytes: 8 bytes each. */
-  memory: 16,
-  memoryBytes: 24,
-  /** The result of an exported function, of 8 bytes. */
-  result: 32,
-  /** The addresses of imported functions, 8 bytes each; globals follow. */
-  imports: 64,
-} as const;
-
 export interface GlobalLayout {
   readonly type: NumberType;
   /** Its offset in the context; 8 bytes, of which an i32 or f32 has the lower 4. */

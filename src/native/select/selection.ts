@@ -2,6 +2,7 @@
  * The state of a selection: registers of values, and the instructions of the rule that is at work. Blocks are selected from the last one to the first,
  * and so are the instructions of a block: a value is selected after all of its uses, if one of them asked for its register.
  */
+import { traps } from '../context.ts';
 import type { MachineInst, Register, RegisterInfo } from '../machine/types.ts';
 import { effectOf } from '../ssa/signature.ts';
 import { bytesOfType, type Inst, type SsaFunction, type Value } from '../ssa/types.ts';
@@ -11,7 +12,6 @@ import type { ModuleLayout } from './layout.ts';
 import { addressOf, uncheckedAddress } from './memory.ts';
 import { setConstant } from './operands.ts';
 import { classOf, type Scope } from './scope.ts';
-import { traps } from './types.ts';
 
 /** Facts about the values of a function. */
 interface Values {

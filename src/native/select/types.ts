@@ -1,24 +1,8 @@
 /** What the rules of instruction selection work with. */
+import type { Trap } from '../context.ts';
 import type { MachineInst, Places, Register, RegisterClass } from '../machine/types.ts';
 import type { Inst, SsaFunction, SsaType, Value } from '../ssa/types.ts';
 import type { Assembler, Condition, Features, Label, MemoryOperand } from '../x64/types.ts';
-
-/**
- * Why code leaves the module: `unreachable`, an access out of bounds, a division by zero, the quotient of the least integer and -1, a float that no
- * integer stands for, an atomic access that is not aligned, an imported function that threw, and an access out of bounds of more memory than native code
- * uses: it may be in bounds for WebAssembly.
- */
-export const traps = {
-  unreachable: 1,
-  bounds: 2,
-  divisionByZero: 3,
-  overflow: 4,
-  conversion: 5,
-  alignment: 6,
-  imported: 7,
-  memorySize: 8,
-} as const;
-export type Trap = keyof typeof traps;
 
 /** Where an access finds its memory: registers that it uses, of which its instruction forms the operand. */
 export interface Address {

@@ -4,22 +4,20 @@
  */
 import { type Imports, type NativeCalls, type NativeContext, nativeCalls } from '../../../ffi/native/calls.ts';
 import { adviseHugePages } from '../../../ffi/native/huge-pages.ts';
+import { contextOffsets, type Trap, traps } from '../../../native/context.ts';
 import type { NativeEntry, NativeGlobal, NativeModule } from './module.ts';
 
 /** The text of each trap by its code. Source: JavaScriptCore, `errorMessageForExceptionType` in wasm/WasmExceptionType.h. */
-const trapTexts: Readonly<Record<number, string>> = {
-  1: 'Unreachable code should not be executed',
-  2: 'Out of bounds memory access',
-  3: 'Division by zero',
-  4: 'Integer overflow',
-  5: 'Out of bounds Trunc operation',
-  6: 'Unaligned memory access',
-  8: 'Out of bounds memory access: the memory is too large for native code',
+const trapTexts: Readonly<Record<Exclude<Trap, 'imported'>, string>> = {
+  unreachable: 'Unreachable code should not be executed',
+  bounds: 'Out of bounds memory access',
+  divisionByZero: 'Division by zero',
+  overflow: 'Integer overflow',
+  conversion: 'Out of bounds Trunc operation',
+  alignment: 'Unaligned memory access',
+  memorySize: 'Out of bounds memory access: the memory is too large for native code',
 };
-
-/** Offsets of what the context has of memory, and of the result of an entry. */
-const [memoryAt, memoryBytesAt, resultAt] = [16, 24, 32];
-const trapCodeAt = 8;
+const textOfCode = new Map(Object.entries(trapTexts).map(([trap, text]) => [traps[trap as Trap], text]));
 
 /** A global, as `WebAssembly.Global` has it. */
 interface Cell {
@@ -72,9 +70,9 @@ function memoryOf({ addressOf }: NativeCalls, { bytes }: NativeContext, memory: 
     const { buffer } = memory;
     if (buffer === known && buffer.byteLength === knownBytes) return;
     [known, knownBytes] = [buffer, buffer.byteLength];
-    words[memoryAt / 8] = BigInt(addressOf(buffer));
-    words[memoryBytesAt / 8] = BigInt(knownBytes);
-    adviseOnce(memory, Number(words[memoryAt / 8]), knownBytes);
+    words[contextOffsets.memory / 8] = BigInt(addressOf(buffer));
+    words[contextOffsets.memoryBytes / 8] = BigInt(knownBytes);
+    adviseOnce(memory, Number(words[contextOffsets.memory / 8]), knownBytes);
   };
 }
 
@@ -100,10 +98,10 @@ function functionOf({ calls, context, own, useMemory }: Linked, entry: number, {
   const { words } = context;
   return (...args: readonly number[]): number | undefined => {
     useMemory();
-    words[trapCodeAt / 4] = 0;
+    words[contextOffsets.trap / 4] = 0;
     const code = calls.call(entry, context, own, args);
-    if (code !== 0) throw new WebAssembly.RuntimeError(trapTexts[code] ?? `trap ${code}`);
-    return hasResult ? words[resultAt / 4] : undefined;
+    if (code !== 0) throw new WebAssembly.RuntimeError(textOfCode.get(code as (typeof traps)[Trap]));
+    return hasResult ? words[contextOffsets.result / 4] : undefined;
   };
 }
 
