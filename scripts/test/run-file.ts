@@ -1,5 +1,6 @@
 /** One spec file in a process of its own, within limits. */
 import { processTimes, treeOf } from './cpu-time.ts';
+import { engineSettings } from './engine-settings.ts';
 import { judge, type Outcome } from './report.ts';
 
 export interface FileOutcome extends Outcome {
@@ -26,7 +27,7 @@ export const limits: Limits = { cpu: 300, wall: 900 };
 export async function runFile(file: string, { cpu, wall }: Limits = limits): Promise<FileOutcome> {
   const start = performance.now();
   // What is tested is the compiler, not what it did before.
-  const env = { ...process.env, FORCE_COLOR: '0', CUMETAL_CACHE_DISABLE: '1' };
+  const env = { ...engineSettings, ...process.env, FORCE_COLOR: '0', CUMETAL_CACHE_DISABLE: '1' };
   const child = Bun.spawn([process.execPath, file], { stdout: 'pipe', stderr: 'pipe', stdin: 'ignore', env });
   let stopped: string | undefined;
   const timer = setInterval(() => {
