@@ -251,6 +251,42 @@ if (process.getuid?.() === 0)
     assert.equal(readdirSync(place), []);
   });
 
+const foreign: readonly (readonly [what: string, plant: (path: string) => void])[] = [
+  ['its group may write', (path) => chmodSync(path, 0o660)],
+  ['everybody may write', (path) => chmodSync(path, 0o602)],
+  ...(process.getuid?.() === 0 ? [['belongs to another user', (path: string) => chownSync(path, nobody, nobody)] as const] : []),
+];
+for (const [what, plant] of foreign) {
+  test(`an entry that ${what} is not given, and written anew as a private one`, () => {
+    const place = placeOf();
+    const path = join(place, 'a', keyIn('a', 1));
+    for (const isRead of [true, false]) {
+      storeIn(place).write(keyIn('a', 1), bytesOf(10));
+      plant(path);
+      if (isRead) assert.equal([storeIn(place).read(keyIn('a', 1)), existsSync(path)], [undefined, false]);
+      storeIn(place).write(keyIn('a', 1), bytesOf(20));
+      assert.equal([storeIn(place).read(keyIn('a', 1)), modeOf(path)], [bytesOf(20), 0o600]);
+    }
+  });
+
+  test(`nothing is read from or written to an inner folder that ${what}`, () => {
+    const place = placeOf();
+    storeIn(place).write(keyIn('a', 1), bytesOf(10));
+    plant(join(place, 'a'));
+    storeIn(place).write(keyIn('a', 2), bytesOf(10));
+    assert.equal([keyIn('a', 1), keyIn('a', 2)].map(storeIn(place).read), [undefined, undefined]);
+    assert.equal(readdirSync(join(place, 'a')), [keyIn('a', 1)]);
+  });
+}
+
+test('an inner folder that is a link is not read', () => {
+  const place = placeOf();
+  storeIn(place).write(keyIn('a', 1), bytesOf(10));
+  renameSync(join(place, 'a'), `${place}-other`);
+  symlinkSync(`${place}-other`, join(place, 'a'));
+  assert.is(storeIn(place).read(keyIn('a', 1)), undefined);
+});
+
 test('a link in place of an entry is replaced, and the file at its end stays', () => {
   const place = placeOf();
   const mine = `${place}-mine`;

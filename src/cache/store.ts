@@ -2,12 +2,13 @@
  * A key-value store in a folder that any number of processes share. An entry is a checksum and then the bytes. It is written under a
  * temporary name and renamed, so that a reader never sees a partial entry, even if a writer dies. A damaged entry is removed when it is
  * read. Entries are spread over sixteen folders, and each folder has a sixteenth of the size limit. The least recently used entry is
- * evicted first, and a write scans one folder only. Only a private folder of the user is used, and links in it are not followed.
+ * evicted first, and a write scans one folder only. Only a private folder of the user is used, and links in it are not followed. Files and
+ * folders in it that another user owns or may write are not read either.
  */
 import type { Dirent, Stats } from 'node:fs';
 import { areSameBytes } from '../base/bytes.ts';
 import { isTemporary, writeFile } from '../files/index.ts';
-import { distrust } from './trust.ts';
+import { belongsToUser, distrust } from './trust.ts';
 
 export interface StoredEntry {
   readonly key: string;
@@ -65,15 +66,15 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
 
   function read(key: string): Uint8Array | undefined {
     const path = pathOf(key);
-    const file = isTrusted() ? attempt(() => readRegular(path)) : undefined;
-    if (!file) return undefined;
+    const found = isTrusted() && isOwnFolder(shardOf(key)) ? attempt(() => readRegular(path)) : undefined;
+    if (!found) return undefined;
+    const { file, stats } = found;
     const bytes = file.subarray(digestBytes);
-    if (file.length < digestBytes || !areSameBytes(sha256(bytes), file.subarray(0, digestBytes))) {
+    if (!belongsToUser(stats) || file.length < digestBytes || !areSameBytes(sha256(bytes), file.subarray(0, digestBytes))) {
       remove(path);
       return undefined;
     }
-    const found = attempt(() => fs().lstatSync(path));
-    if (found && found.mtimeMs < now() - hour) attempt(() => fs().utimesSync(path, now() / 1000, now() / 1000));
+    if (stats.mtimeMs < now() - hour) attempt(() => fs().utimesSync(path, now() / 1000, now() / 1000));
     return bytes;
   }
 
@@ -83,12 +84,13 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
     if (!isTrusted()) return;
     attempt(() => {
       fs().mkdirSync(shard, { recursive: true, mode: 0o700 });
-      if (!isTrusted() || !fs().lstatSync(shard).isDirectory()) return;
+      if (!isTrusted() || !isOwnFolder(shard)) return;
       const file = new Uint8Array(digestBytes + bytes.length);
       file.set(sha256(bytes));
       file.set(bytes, digestBytes);
-      // A link would have the file at its end replaced.
-      if (fs().lstatSync(pathOf(key), { throwIfNoEntry: false })?.isFile() === false) remove(pathOf(key));
+      // A link would have the file at its end replaced, and a file is replaced with the permissions that it has.
+      const old = fs().lstatSync(pathOf(key), { throwIfNoEntry: false });
+      if (old && !(old.isFile() && belongsToUser(old))) remove(pathOf(key));
       writeFile(pathOf(key), file, { mode: 0o600 });
     });
     trim({ shard, limit, time: now() });
@@ -113,13 +115,20 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
   };
 }
 
-/** The bytes of a regular file. A link is not followed, as another program may have put it there. */
-function readRegular(path: string): Uint8Array | undefined {
+/** Whether a path is a folder that nobody else has made or may write. */
+function isOwnFolder(path: string): boolean {
+  const stats = attempt(() => fs().lstatSync(path, { throwIfNoEntry: false }));
+  return stats?.isDirectory() === true && belongsToUser(stats);
+}
+
+/** The bytes of a regular file, and what is known of it. A link is not followed, as another program may have put it there. */
+function readRegular(path: string): { readonly file: Uint8Array; readonly stats: Stats } | undefined {
   const { openSync, closeSync, fstatSync, readFileSync, constants } = fs();
   // The flags do not exist on Windows. Opening a pipe without a writer would wait for one.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
-    return fstatSync(descriptor).isFile() ? new Uint8Array(readFileSync(descriptor)) : undefined;
+    const stats = fstatSync(descriptor);
+    return stats.isFile() ? { file: new Uint8Array(readFileSync(descriptor)), stats } : undefined;
   } finally {
     closeSync(descriptor);
   }

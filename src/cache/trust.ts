@@ -2,6 +2,7 @@
  * Whether a folder can be trusted with the cache. An entry of the cache is run, so another user must not be able to put one there: the folder is
  * a real folder of this user that other users cannot enter.
  */
+import type { Stats } from 'node:fs';
 
 /** Loaded lazily, because loading `node:fs` takes a tenth of a short run. */
 const fs = (): typeof import('node:fs') => process.getBuiltinModule('node:fs');
@@ -10,6 +11,11 @@ const isOwn = (name: string): boolean => /^[0-9a-f]$/.test(name);
 
 /** The bits of a mode by which others get in, and by which they write. */
 const [otherBits, writeBits] = [0o077, 0o022];
+
+/** Whether a file or folder belongs to a user, and nobody else may write it. */
+export function belongsToUser({ uid, mode }: Pick<Stats, 'uid' | 'mode'>, user = process.geteuid?.()): boolean {
+  return user === undefined || (uid === user && (mode & writeBits) === 0);
+}
 
 /**
  * Makes a folder private, if it exists, and returns why it cannot be trusted otherwise. A folder of this user with other files in it stays as

@@ -65,7 +65,11 @@ export function chooseCode(
 /** Milliseconds for a unit of what runs; undefined if too little is left for a rival. */
 function timeOf({ instance }: Running, share: Share, { own, minLeftMs, minLeftUnits }: Trial, rival: Rival): number | undefined {
   let run = { each: 0, left: 0 };
-  const isTooShort = (): boolean => run.left * run.each < Math.max(minLeftMs, worth * rival.expectedMs) || run.left < minLeftUnits;
+  const isTooShort = (): boolean => {
+    const leftMs = run.left * run.each;
+    // Whether there is a rival at all is asked behind the limit, which short launches do not reach.
+    return leftMs < minLeftMs || run.left < minLeftUnits || leftMs < worth * rival.expectedMs;
+  };
   for (const ms of own) {
     run = share.takeFor(instance, ms);
     if (isTooShort()) return undefined;

@@ -30,13 +30,22 @@ export interface LoadedKernel extends Rivals<CompiledKernel> {
   checked(kinds: ReadonlySet<SanitizeKind>, block: Dim3): CompiledKernel | undefined;
 }
 
+export interface StorableCode {
+  /** The module, or machine code. */
+  readonly bytes: Uint8Array;
+  /** How this machine computes multiply-adds, if the code depends on that. */
+  readonly fma: FmaMode | undefined;
+  /** What the code depends on of that which is known of a launch, as text. */
+  readonly facts: string;
+}
+
 export interface CompiledKernel {
   /** Its module, or its native code; undefined if the module exceeds a limit of the engine. */
   readonly wasm: KernelCode | undefined;
   /** Of a module: the native code for the same blocks. */
   readonly twin?: NativeTwin<CompiledKernel> | undefined;
-  /** Of code that is to be stored: the bytes of the module, and how this machine computes multiply-adds if the code depends on that. */
-  readonly stored?: { readonly bytes: Uint8Array; readonly fma: FmaMode | undefined };
+  /** Of code that is to be stored. */
+  readonly stored?: StorableCode | undefined;
   /** The constant pool, which is at the end of the constant window. */
   readonly pool?: Uint8Array;
   /** The limit that the module exceeds, as text. */

@@ -47,7 +47,7 @@ import { devicePassObserver } from '../verify-passes.ts';
 import { codeForLaunches } from './code-for-launch.ts';
 import { type Instruments, instrumentsKey, newInstrumentation } from './instruments.ts';
 import { type KnownLaunch, maxPointerZeros } from './launch-facts.ts';
-import type { CompiledKernel, LoadedKernel } from './loaded-kernel.ts';
+import type { CompiledKernel, LoadedKernel, StorableCode } from './loaded-kernel.ts';
 import { type NativeSource, NativeTwin } from './native-twin.ts';
 import { rivalsOf } from './rivals.ts';
 
@@ -248,7 +248,7 @@ function compileScalar(
   const { windows, recordBytes, stagingBytes } = plan;
   const compiled: CompiledKernel = {
     wasm,
-    ...(choice.codes ? { stored: { bytes, fma: undefined } } : {}),
+    stored: choice.codes && { bytes, fma: undefined, facts: `${choice.areBuffersAligned === true}` },
     excess,
     windows,
     recordBytes,
@@ -261,7 +261,7 @@ function compileScalar(
   if (instruments || !wasm) return compiled;
   const source = (): NativeSource<CompiledKernel> => {
     const native = scalarModule(original, choice, undefined, undefined, nativeTarget()).bytes;
-    return sourceOf(native, (code) => ({ ...compiled, wasm: code }));
+    return sourceOf(native, compiled.stored, (code) => ({ ...compiled, wasm: code }));
   };
   return { ...compiled, twin: new NativeTwin(bytes.length, source) };
 }
@@ -322,12 +322,15 @@ function compileVectorized(
   const fma = choice.codes && isFusing(kernel) ? fmaMode(choice.fma ?? 'exact') : undefined;
   const made = simdModule(kernel, block, choice, checks);
   if ('why' in made) return made;
-  const { bytes, plan } = made;
+  const {
+    bytes,
+    plan: { addressChecks },
+  } = made;
   const { wasm, excess } = moduleOf(bytes);
   if (excess !== undefined) return { why: excess };
-  const stored = choice.codes ? { stored: { bytes, fma } } : {};
-  const twin = checks ? {} : { twin: new NativeTwin(bytes.length, () => nativeVectorized(kernel, block, choice)) };
-  return { ...compiledOf(made, wasm!), ...stored, ...twin, addressChecks: plan.addressChecks };
+  const stored = choice.codes && { bytes, fma, facts: addressChecks };
+  const twin = checks ? {} : { twin: new NativeTwin(bytes.length, () => nativeVectorized(kernel, block, choice, stored)) };
+  return { ...compiledOf(made, wasm!), stored, ...twin, addressChecks };
 }
 
 /** What launches need of vectorized code. */
@@ -337,16 +340,26 @@ function compiledOf({ plan, recordBytes, pool }: SimdModule, wasm: KernelCode): 
 }
 
 /** The module for the blocks of vectorized code with lane groups for wide vectors; undefined if it cannot be made. */
-function nativeVectorized(kernel: Kernel, block: Dim3, choice: SimdChoice): NativeSource<CompiledKernel> | undefined {
+function nativeVectorized(
+  kernel: Kernel,
+  block: Dim3,
+  choice: SimdChoice,
+  stored: StorableCode | undefined,
+): NativeSource<CompiledKernel> | undefined {
   const made = simdModule(kernel, block, choice, undefined, nativeTarget());
-  return 'why' in made ? undefined : sourceOf(made.bytes, (code) => compiledOf(made, code));
+  return 'why' in made ? undefined : sourceOf(made.bytes, stored, (code) => compiledOf(made, code));
 }
 
-const sourceOf = (bytes: Uint8Array, compiled: (code: KernelCode) => CompiledKernel): NativeSource<CompiledKernel> => ({
+/** The native code of a module; `stored` is of the WebAssembly for the same blocks. */
+const sourceOf = (
+  bytes: Uint8Array,
+  stored: StorableCode | undefined,
+  compiled: (code: KernelCode) => CompiledKernel,
+): NativeSource<CompiledKernel> => ({
   bytes: bytes.length,
   compile() {
     const native = compileModule(bytes);
-    return 'why' in native ? undefined : compiled(native);
+    return 'why' in native ? undefined : { ...compiled(native.module), stored: stored && { ...stored, bytes: native.code } };
   },
 });
 

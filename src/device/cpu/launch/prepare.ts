@@ -62,7 +62,7 @@ export interface FinishedGrid extends LaunchResult {
 export interface Rival {
   /** Native code is as fast at once as it will be; it takes some milliseconds to compile. Scalar code may be much slower than what runs. */
   readonly kind: 'native' | 'scalar';
-  /** Milliseconds that it is expected to take to compile; known better after the call of `refine`, which takes some of them. */
+  /** Milliseconds that it is expected to take to compile, infinite without any; known better after the call of `refine`, which takes some of them. */
   readonly expectedMs: number;
   refine?(): void;
   /** The launch with that code; undefined without memory for it. */
@@ -174,7 +174,7 @@ function rivalsOf(inputs: Inputs, usual: CompiledKernel, running: CompiledKernel
   const { twin } = usual;
   const rivals: Rival[] = [];
   const isNative = running !== usual;
-  if (twin?.isPossible && environment.native === 'auto' && !isNative)
+  if (twin && environment.native === 'auto' && !isNative)
     rivals.push({
       kind: 'native',
       get expectedMs() {
@@ -182,7 +182,7 @@ function rivalsOf(inputs: Inputs, usual: CompiledKernel, running: CompiledKernel
       },
       refine: () => twin.prepare(),
       // One launch on a machine that does other work says little: later ones run it, and are compared.
-      settle: () => {},
+      settle: (isFaster) => twin.noteTrial(isFaster),
       prepare: () => preparedRival(inputs, twin.code()),
     });
   const compile = running.lanes > 1 ? kernel.rival(request.block, facts) : undefined;
@@ -192,7 +192,11 @@ function rivalsOf(inputs: Inputs, usual: CompiledKernel, running: CompiledKernel
       expectedMs: 0,
       settle: (isFaster) => kernel.settle(request.block, isFaster),
       // Native code is compared with native code.
-      prepare: () => preparedRival(inputs, chosenCode(compile(), twin?.isDue() ? 'always' : 'never')),
+      prepare() {
+        const scalar = compile();
+        const areNative = environment.native !== 'never' && twin?.isDue();
+        return preparedRival(inputs, (areNative ? scalar.twin?.code() : undefined) ?? scalar);
+      },
     });
   return rivals;
 }

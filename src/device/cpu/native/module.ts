@@ -23,14 +23,18 @@ export interface NativeImport extends ImportSignature {
   readonly offset: number;
 }
 
-/** What a launch has in the place of a `WebAssembly.Module`. */
-export interface NativeModule {
-  /** Where the code is. It stays there until the object that placed it is collected, which is on the thread that starts launches. */
-  readonly address: number;
+/** What is known of native code, wherever it is. */
+export interface NativeParts {
   readonly contextBytes: number;
   readonly entries: Readonly<Record<string, NativeEntry>>;
   readonly imports: readonly NativeImport[];
   readonly globals: readonly NativeGlobal[];
+}
+
+/** What a launch has in the place of a `WebAssembly.Module`. */
+export interface NativeModule extends NativeParts {
+  /** Where the code is. It stays there until the object that placed it is collected, which is on the thread that starts launches. */
+  readonly address: number;
 }
 
 /** Code that runs blocks: a module of WebAssembly, or native code of one. */
