@@ -115,7 +115,7 @@ export function openStore({ folder, maxBytes, sha256, now = Date.now }: StoreOpt
   };
 }
 
-/** Whether a path is a folder that nobody else has made or may write. */
+/** Whether a path is a folder of this user that other users may not write. */
 function isOwnFolder(path: string): boolean {
   const stats = attempt(() => fs().lstatSync(path, { throwIfNoEntry: false }));
   return stats?.isDirectory() === true && belongsToUser(stats);

@@ -12,7 +12,7 @@ const isOwn = (name: string): boolean => /^[0-9a-f]$/.test(name);
 /** The bits of a mode by which others get in, and by which they write. */
 const [otherBits, writeBits] = [0o077, 0o022];
 
-/** Whether a file or folder belongs to a user, and nobody else may write it. */
+/** Whether a file or folder belongs to a user, and other users may not write it. */
 export function belongsToUser({ uid, mode }: Pick<Stats, 'uid' | 'mode'>, user = process.geteuid?.()): boolean {
   return user === undefined || (uid === user && (mode & writeBits) === 0);
 }

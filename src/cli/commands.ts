@@ -266,7 +266,7 @@ const cache: Command = {
     { line: 'cumetal cache list', does: 'list its entries: key, size, time of last use' },
     { line: 'cumetal cache clear', does: 'remove every entry' },
   ],
-  details: `\`cumetal build\`, \`run\` and \`diff\` cache the metallibs that they compile from PTX without findings. The key is the SHA-256 of the text, its path, the options and the
+  details: `\`cumetal build\`, \`run\` and \`diff\` cache the metallibs that they compile from PTX without findings, and \`run\` the code of kernels on the CPU device. The key is the SHA-256 of the text, its path, the options and the
 build of the compiler. Above 256 MiB, the least recently used entries are removed. CUMETAL_CACHE_PATH sets the folder,
 CUMETAL_CACHE_MAXSIZE the limit in bytes. CUMETAL_CACHE_DISABLE=1 or \`--no-cache\` disables the cache.`,
   run: async (context) => (await import('./cache.ts')).cache(context),

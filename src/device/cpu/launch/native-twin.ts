@@ -69,7 +69,7 @@ export class NativeTwin<T> {
 
   /**
    * Milliseconds that the code is expected to take to compile, by the module that runs or, once `prepare` was called, by its own; 0 where it is made, and
-   * infinite where there is none.
+   * infinite without any.
    */
   get expectedMs(): number {
     if (!this.isPossible) return Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 /**
  * Kernels whose code outlives the process. What a launch needs to know of a kernel, and the WebAssembly for launches like the last ones, are
- * in a store, with the native code of it where there is some; the kernel itself is raised and compiled when something is asked for that the store does
- * not have.
+ * in a store, and its native code if launches took long; the kernel itself is raised and compiled when something is asked for that the store does not
+ * have.
  */
 import type { CodeStore, Dim3, Fma } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';

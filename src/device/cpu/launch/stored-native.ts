@@ -36,7 +36,7 @@ export function storedNative({ store, key, target = nativeTargetName }: NativeSt
   const keyFor = (name: NativeTargetName): string => store.keyOf([`native ${format} ${name}`, key]);
   return {
     recall() {
-      // Which target this machine has is asked where there is something, because the answer takes longer than to look.
+      // Which target this machine has is asked if there is something, because the answer takes longer than to look.
       for (const name of nativeTargetNames) {
         const own = keyFor(name);
         const entry = store.read(own);
