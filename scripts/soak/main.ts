@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programForNode } from '../node-program.ts';
+import { withoutEngineSettings } from '../test/engine-settings.ts';
 import type { Level } from './program.ts';
 
 /** Rounds of each kind. */
@@ -22,6 +23,7 @@ export function soak(runtime: 'bun' | 'node', program: string, kind: Kind, count
   const options = runtime === 'node' && kind !== 'devices' ? ['--expose-gc'] : [];
   const { status, stdout, stderr } = spawnSync(runtime === 'bun' ? process.execPath : 'node', [...options, program, kind, String(count)], {
     encoding: 'utf8',
+    env: withoutEngineSettings(process.env),
   });
   if (status !== 0) throw new Error(`${runtime} ${kind}: ${stderr}`);
   return JSON.parse(stdout) as Level[];

@@ -15,3 +15,7 @@ export const engineSettings: Readonly<Record<string, string>> = {
   MIMALLOC_PURGE_HOLES: '0',
   MIMALLOC_ALLOW_THP: '1',
 };
+
+/** An environment without these settings, for programs that are measured as users start them. */
+export const withoutEngineSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !(name in engineSettings)));

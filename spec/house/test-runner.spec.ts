@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parsePs, parseStat, processTimes, treeOf } from '../../scripts/test/cpu-time.ts';
 import { merge } from '../../scripts/test/durations.ts';
+import { engineSettings, withoutEngineSettings } from '../../scripts/test/engine-settings.ts';
 import { parseOptions } from '../../scripts/test/options.ts';
 import { longestFirst, quickSeconds, quickSelection, roomOf, within, withWords } from '../../scripts/test/plan.ts';
 import { judge, totals } from '../../scripts/test/report.ts';
@@ -196,6 +197,28 @@ test('a file that passes, one that ends the process, and one that throws', async
   assert.equal(await outcomeOf(`${says} process.exit(3);`), [2, 1, 'exit code 3']);
   assert.equal((await outcomeOf(`throw new Error('no');`)).slice(0, 2), [0, 1]);
   assert.equal(await outcomeOf(`${says} process.kill(process.pid, 'SIGKILL');`), [2, 1, 'ended by a signal']);
+});
+
+test('the engine has the settings of specs, of which the environment may set others', async () => {
+  const env = { ...withoutEngineSettings(process.env), ...engineSettings, BUN_JSC_dumpOptions: '1' };
+  // The engine's own list of what is not as usual.
+  const { stderr } = Bun.spawnSync([process.execPath, '-e', '0'], { env });
+  const changed = Object.fromEntries([...String(stderr).matchAll(/^ *(\w+)=(\S+) \(default: /gm)].map(([, name, value]) => [name, value]));
+  const numberOf = (value: string | undefined): number => Number(value === 'false' ? 0 : value);
+  for (const [name, value] of Object.entries(engineSettings))
+    if (name.startsWith('BUN_JSC_')) assert.is(numberOf(changed[name.slice('BUN_JSC_'.length)]), Number(value), name);
+
+  const name = 'BUN_JSC_largeHeapSize';
+  const before = process.env[name];
+  try {
+    delete process.env[name];
+    assert.equal(await outcomeOf(`${says} console.log(process.env.${name});`), [2, 0, engineSettings[name]]);
+    process.env[name] = '1048576';
+    assert.equal(await outcomeOf(`${says} console.log(process.env.${name});`), [2, 0, '1048576']);
+  } finally {
+    if (before === undefined) delete process.env[name];
+    else process.env[name] = before;
+  }
 });
 
 test('a file that computes too much is stopped, and so is what it started', async () => {
