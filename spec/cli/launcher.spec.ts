@@ -105,11 +105,9 @@ test('the launcher and the single-file program set the engine in the same way', 
   const found = Object.fromEntries(
     cases.split(';;\n').flatMap((each) => {
       const [, names = ''] = /^ {2}([\w |]+)\)/m.exec(each) ?? [];
-      const set = [...each.matchAll(/\b((?:BUN_JSC|MIMALLOC)_\w+)="?(?:\$\{\w+-)?(\w+)/g)].map(
-        ([, name, value]) => [name!, value!] as const,
+      const settings = Object.fromEntries(
+        [...each.matchAll(/\b((?:BUN_JSC|MIMALLOC)_\w+)="?(?:\$\{\w+-)?(\w+)/g)].map(([, name, value]) => [name!, value!] as const),
       );
-      // The client of the helper alone has no compiled code.
-      const settings = Object.fromEntries(set.filter(([name]) => name !== 'BUN_JSC_useJIT'));
       return names.split('|').map((name) => [name.trim(), settings]);
     }),
   );

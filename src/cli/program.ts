@@ -27,12 +27,12 @@ async function codeOf(error: unknown, terminal: Terminal): Promise<number> {
 /** Input size in bytes above which JavaScriptCore's DFG compiler pays; its FTL compiler does not. */
 const largeInputBytes = 512 * 1024;
 
-/** Input size above which JavaScriptCore's first compiler pays, which `bin/cumetal` turns off for those who ask the helper. */
+/** Input size above which JavaScriptCore's first compiler pays, which the settings for short runs defer. */
 const compiledInputBytes = 32 * 1024;
 
 /** The engine settings for long runs, in place of those for short ones (`startup/engine-settings.ts`). */
 const engine = {
-  BUN_JSC_useJIT: '1',
+  BUN_JSC_startupJITDeferralScale: '1',
   BUN_JSC_useDFGJIT: '1',
   BUN_JSC_useConcurrentJIT: '1',
   BUN_JSC_thresholdForJITAfterWarmUp: '500',
@@ -54,17 +54,18 @@ function largestFile(args: readonly string[]): number {
   return Number.isFinite(largest) ? largest : 0;
 }
 
-/** Restarts the process with settings for a long run where the launcher chose those for a short one. Returns the exit code of the new process. */
+/**
+ * Where the launcher chose the settings for a short run: ends the deferral of the compiler for a run of middle length, and restarts the process with
+ * those for a long one. Returns the exit code of the new process.
+ */
 async function restarted(args: readonly string[]): Promise<number | undefined> {
   const { env, execPath } = process;
   if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined') return undefined;
   const size = largestFile(args);
-  const isCompiled = env.BUN_JSC_useJIT !== '0';
-  if (size <= (isCompiled ? largeInputBytes : compiledInputBytes)) return undefined;
-  // The helper was asked before.
-  const settings = { ...(size > largeInputBytes ? engine : { BUN_JSC_useJIT: '1' }), ...(isCompiled ? {} : { CUMETAL_HELPER: '0' }) };
+  if (size > compiledInputBytes) Bun.unsafe.setJITPolicy(1);
+  if (size <= largeInputBytes) return undefined;
   const { spawnSync } = await import('node:child_process');
-  return spawnSync(execPath, [...mainWords(), ...args], { env: { ...env, ...settings }, stdio: 'inherit' }).status ?? exit.ourBug;
+  return spawnSync(execPath, [...mainWords(), ...args], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
 }
 
 /** What processes do that this program starts for itself; undefined for a command line. */

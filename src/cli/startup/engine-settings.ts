@@ -4,18 +4,19 @@
  */
 type Settings = Readonly<Record<string, string>>;
 
-/** Bytes that are allocated before garbage is collected. */
-const heap = { BUN_JSC_largeHeapSize: '134217728' };
+/** Bytes that are allocated before garbage is collected, and no thread that touches pages of the heap before they are needed. */
+const heap = { BUN_JSC_largeHeapSize: '134217728', BUN_JSC_useWarmUpMarkedBlocks: '0' };
 
 /**
- * Compiling a file of usual size is done before an optimizing compiler for the compiler pays, or a thread for that; for a large one the program starts
- * again without these. The heap is in large pages, where the system has them: most of the system's share is memory that is touched for the first time.
+ * Compiling a file of usual size is done before any compiler for the compiler pays, or a thread for that: `program.ts` has JavaScriptCore compile for a
+ * file that takes longer, and for a large one the program starts again. The heap is in large pages, where the system has them: most of the system's share is memory that is touched for the first time.
  */
 const compiling: Settings = {
   BUN_JSC_useDFGJIT: '0',
   BUN_JSC_useConcurrentJIT: '0',
   BUN_JSC_useConcurrentGC: '0',
   BUN_JSC_thresholdForJITAfterWarmUp: '2000',
+  BUN_JSC_startupJITDeferralScale: '1000000',
   ...heap,
   MIMALLOC_ALLOW_THP: '1',
 };
