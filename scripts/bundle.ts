@@ -69,20 +69,24 @@ async function bundle(): Promise<void> {
 
 type Metafile = NonNullable<Bun.BuildOutput['metafile']>;
 
-/** What a command loads that asks the helper: one file has it all, and nothing else. */
+/** What a command loads that asks the helper. */
 const clientStarts = ['src/cli/start-helped.ts', 'src/cli/helper/client.ts'];
 
-/** What the parts are grouped by: those that the same of these load are loaded together. */
-const startedTogether = [
-  ...bytecodeStarts,
-  ...clientStarts,
-  'src/cli/build.ts',
-  'src/cli/check/index.ts',
-  'src/cli/run/index.ts',
-  'src/compile/index.ts',
-  'src/device/index.ts',
-  'src/device/cpu/index.ts',
-  ...lazyFunctions,
+/** What a launch loads that has its code stored. */
+const storedLaunch = ['src/device/index.ts', 'src/device/cpu/index.ts'];
+
+/**
+ * The files that parts are in, by what loads them: a part is in the first that names an entry which needs it. `and` are entries one of which must need
+ * it too. To find and open a file takes longer than to read parts that are not needed, and a build opens the first four.
+ */
+const layers: readonly { readonly of: readonly string[]; readonly and?: readonly string[] }[] = [
+  { of: [...bytecodeStarts, ...clientStarts] },
+  { of: ['src/cli/build.ts'] },
+  { of: ['src/compile/index.ts'], and: [...storedLaunch, ...lazyFunctions] },
+  { of: ['src/compile/index.ts'] },
+  { of: ['src/cli/check/index.ts', 'src/cli/run/index.ts'] },
+  { of: storedLaunch },
+  ...lazyFunctions.map((file) => ({ of: [file] })),
 ];
 
 /** Of parts with modules that are loaded when a function of theirs is called: the names of these functions there. */
@@ -100,27 +104,22 @@ function lazyNames({ outputs }: Metafile): Record<string, string[]> {
   return found;
 }
 
-/** Bytes below which a part is in a file with all other such parts that a start may load: to find and open a file takes longer than to read them. */
-const smallBytes = 16384;
-
-/** Parts that the program loads together, as paths in the folder of the built files. A part that asks for its own path stays a file. */
+/** Parts that the program loads together, as paths in the folder of the built files. */
 function partGroups({ outputs }: Metafile): string[][] {
   const byEntry = new Map(Object.entries(outputs).map(([path, { entryPoint }]) => [entryPoint, path]));
-  const groups = new Map<string, string[]>();
   const later = new Set(Object.keys(lazyNames({ inputs: {}, outputs })));
-  const loads = startedTogether.map((entry) => closureOf(byEntry.get(entry)!, outputs, later));
-  const client = new Set(clientStarts.flatMap((entry) => [...closureOf(byEntry.get(entry)!, outputs, later)]));
-  for (const [path, { bytes }] of Object.entries(outputs).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const pattern = loads.map((each) => (each.has(path) ? '1' : '0')).join('');
-    const key = client.has(path) ? 'client 1' : bytes < smallBytes && pattern.includes('1') ? 'small 1' : pattern;
-    const isOwn =
-      normalize(path) === launchFile ||
-      bytecodeStarts.includes(outputs[path]!.entryPoint ?? '') ||
-      readFileSync(join(made, path), 'utf8').includes('import.meta');
-    if (!key.includes('1') || isOwn) continue;
-    groups.set(key, [...(groups.get(key) ?? []), normalize(path)]);
+  const loadedBy = (entries: readonly string[]): Set<string> =>
+    new Set(entries.flatMap((entry) => [...closureOf(byEntry.get(entry)!, outputs, later)]));
+  const loads = layers.map(({ of, and }) => {
+    const both = and && loadedBy(and);
+    return new Set([...loadedBy(of)].filter((path) => !both || both.has(path)));
+  });
+  const groups = layers.map((): string[] => []);
+  for (const [path, { entryPoint = '' }] of Object.entries(outputs).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const layer = loads.findIndex((each) => each.has(path));
+    if (layer >= 0 && normalize(path) !== launchFile && !bytecodeStarts.includes(entryPoint)) groups[layer]!.push(normalize(path));
   }
-  return [...groups.values()].filter((each) => each.length > 1);
+  return groups.filter((each) => each.length > 0);
 }
 
 /** An output and those that it imports, and those that they import, without what is loaded later. */

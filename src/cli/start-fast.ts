@@ -2,7 +2,7 @@
  * What `bin/cumetal` starts once there is bytecode. The folder of this file is named after a version of Bun; under another one the built files
  * run, which have new bytecode made.
  */
-import { helpedCommands } from './helper/automatic.ts';
+import { mayCount } from './helper/automatic.ts';
 import { run } from './program.ts';
 import { bytecodeName } from './startup/bytecode-name.ts';
 
@@ -12,5 +12,5 @@ else void import(process.argv[1]!.replace(/\/bytecode\/[^/]+\/cli\/start-fast\.j
 async function runAndNote(): Promise<void> {
   await run();
   const words = process.argv.slice(2);
-  if (helpedCommands.has(words[0] ?? '')) (await import('./helper/habit.ts')).noteOwnCommand(words);
+  if (mayCount(words)) (await import('./helper/habit.ts')).noteOwnCommand(words);
 }

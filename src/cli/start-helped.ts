@@ -1,4 +1,5 @@
 /** As `start-fast.ts`, where a helper may do the work: the program is loaded only if none does. */
+import { mayCount } from './helper/automatic.ts';
 import { bytecodeName } from './startup/bytecode-name.ts';
 
 if (process.argv[1]!.includes(`/${bytecodeName()}/`)) void run();
@@ -10,6 +11,6 @@ async function run(): Promise<void> {
   if (code !== undefined) process.exitCode = code;
   else {
     await (await import('./program.ts')).run();
-    (await import('./helper/habit.ts')).noteOwnCommand(words);
+    if (mayCount(words)) (await import('./helper/habit.ts')).noteOwnCommand(words);
   }
 }

@@ -1,6 +1,6 @@
 /** Starts the command line from the sources, or as a single-file program. `start-built.ts` starts the built files of the package. */
 import { isSingleFile } from './command/own-place.ts';
-import { helpedCommands } from './helper/automatic.ts';
+import { helpedCommands, mayCount } from './helper/automatic.ts';
 import { engineSettings } from './startup/engine-settings.ts';
 
 async function run(): Promise<void> {
@@ -21,7 +21,7 @@ async function runSingleFile(): Promise<void> {
     startWith(settings, words);
   }
   await run();
-  if (isHelped) (await import('./helper/habit.ts')).noteOwnCommand(words);
+  if (mayCount(words)) (await import('./helper/habit.ts')).noteOwnCommand(words);
 }
 
 /** The settings of the engine for a command; undefined if there are none, and if one of them is set. */

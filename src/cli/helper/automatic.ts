@@ -24,3 +24,13 @@ export function helperUse(env: Environment): 'asked' | 'automatic' | 'never' {
   if (chosen === '1') return 'asked';
   return chosen || serviceVariables.some((name) => env[name]) ? 'never' : 'automatic';
 }
+
+/** Milliseconds of a command that a helper would have made shorter. What the compile cache has takes less. */
+const longMs = 40;
+
+/** Whether a command of this process, which has ended, may be one that counts for a helper: what counts it is loaded for these alone. */
+export const mayCount = (words: readonly string[]): boolean =>
+  helpedCommands.has(words[0] ?? '') && isLong(performance.now()) && helperUse(process.env) === 'automatic';
+
+/** Whether a helper would have made a command shorter that took some milliseconds. */
+export const isLong = (ms: number): boolean => ms >= longMs;

@@ -2,15 +2,12 @@
  * Starts a helper for those who compile often: behind the command that is one of several, each of which took longer than a helper would have. Whoever
  * compiles now and then has none, and neither has a process without a terminal, which may be one of a service.
  */
-import { type Environment, helpedCommands, helperUse } from './automatic.ts';
+import { type Environment, helpedCommands, helperUse, isLong } from './automatic.ts';
 import { type HelperPlace, helperPlace } from './place.ts';
 import { startHelper } from './start.ts';
 
 /** Commands until a helper is worth its start, and milliseconds between two of them after which the first does not count. */
 const [enough, recentMs] = [4, 120_000];
-
-/** Milliseconds of a command that a helper would have made shorter. What the compile cache has takes less. */
-const longMs = 40;
 
 /** A command that has ended. */
 export interface Ended {
@@ -30,7 +27,7 @@ export interface Starter {
 
 /** Counts a command, and starts a helper if it is the last of enough. What goes wrong is said nowhere: a helper is not needed. */
 export function noteCommand({ words, env, ms, hasTerminal }: Ended, starter: Starter): void {
-  if (ms < longMs || !helpedCommands.has(words[0] ?? '') || helperUse(env) !== 'automatic') return;
+  if (!isLong(ms) || !helpedCommands.has(words[0] ?? '') || helperUse(env) !== 'automatic') return;
   if (!words.some((word) => word.endsWith('.ptx')) || !hasTerminal()) return;
   const place = starter.place();
   if ('why' in place) return;
@@ -60,8 +57,16 @@ function isEnough({ folder, socket }: HelperPlace): boolean {
 export function noteOwnCommand(words: readonly string[]): void {
   const { env, platform } = process;
   const hasTerminal = (): boolean => {
-    const { isatty } = process.getBuiltinModule('node:tty');
-    return [0, 1, 2].some((stream) => isatty(stream));
+    const { fstatSync } = process.getBuiltinModule('node:fs');
+    // A terminal is a device, and files and pipes are none: `node:tty` takes longer than the other calls.
+    const devices = [0, 1, 2].filter((stream) => {
+      try {
+        return fstatSync(stream).isCharacterDevice();
+      } catch {
+        return false;
+      }
+    });
+    return devices.length > 0 && devices.some(process.getBuiltinModule('node:tty').isatty);
   };
   noteCommand({ words, env, ms: performance.now(), hasTerminal }, { place: () => helperPlace({ env, platform }), start: startHelper });
 }

@@ -85,11 +85,11 @@ function importOf(names: string, required: string, lazy: ReadonlySet<string> | u
 /** What a part has in the place of `import.meta.url`, for which the bundler would write where the part is now. */
 const ownUrl = 'urlOfThisPart';
 
-/** The text with that name defined, if it is used: the URL of the built file that the part is made of, from the path that Bun loads. */
-function withOwnUrl(text: string, part: string): string {
+/** The text with that name defined, if it is used: the URL of the built file that the part is made of, from the path of the file that Bun loads. */
+function withOwnUrl(text: string, part: string, file: string): string {
   if (!text.includes('import.meta.url')) return text;
   // Bun calls a CommonJS module with its path as the fourth argument; the name for it, `__filename`, is one that the bundler replaces too.
-  const up = '../'.repeat(part.split('/').length + 1);
+  const up = '../'.repeat(file.split('/').length + 1);
   return `const ${ownUrl} = new URL(${JSON.stringify(up + part)}, Bun.pathToFileURL(arguments[3])).href;${text}`;
 }
 
@@ -165,7 +165,8 @@ function isWhole(folder: string): boolean {
 }
 
 function onParts(build: Bun.PluginBuilder, dist: string, groups: Groups): void {
-  const readPart = (part: string): string => withOwnUrl(withRequire(readFileSync(join(dist, part), 'utf8'), dirname(part), groups), part);
+  const readPart = (part: string, file: string): string =>
+    withOwnUrl(withRequire(readFileSync(join(dist, part), 'utf8'), dirname(part), groups), part, file);
   build.onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) => (kind.startsWith('entry-point') ? undefined : { path, external: true }));
   build.onResolve({ filter: /\/group\d+\.js$/ }, ({ path, kind }) =>
     kind.startsWith('entry-point') ? { path } : { path, external: true },
@@ -173,7 +174,8 @@ function onParts(build: Bun.PluginBuilder, dist: string, groups: Groups): void {
   build.onLoad({ filter: /\.js$/ }, ({ path }) => {
     const part = relative(dist, path);
     const members = [...groups.groupOf].filter(([, { file }]) => file === part);
-    const contents = members.length > 0 ? members.map(([each, { name }]) => asFunction(readPart(each), name)).join('\n') : readPart(part);
+    const texts = members.map(([each, { name, file }]) => asFunction(readPart(each, file), name));
+    const contents = texts.length > 0 ? texts.join('\n') : readPart(part, part);
     return { contents, loader: 'js' };
   });
 }
