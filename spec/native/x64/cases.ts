@@ -39,7 +39,7 @@ function randomMemory(form: Form, below: Below): MemoryOperand {
     2 ** 31 - 1,
     -4096,
   ]);
-  const index = below(2) === 0 ? {} : { index: pick(below, indexes), scale: pick(below, scales) };
+  const index = form.indexBytes > 0 ? { index: pick(below, newVectors), isVectorIndex: true, scale: pick(below, scales) } : below(2) === 0 ? {} : { index: pick(below, indexes), scale: pick(below, scales) };
   const base = below(12) === 0 ? {} : { base: pick(below, bases) };
   return {
     kind: 'memory',
@@ -78,13 +78,17 @@ const isOddToLlvm = (mnemonic: string, operands: readonly Operand[]): boolean =>
     ? operands.some((operand) => operand.kind === 'general' && operand.number === 0)
     : /^(call|jmp)$/.test(mnemonic) && operands.some((one) => one.kind === 'memory' && one.base === undefined && one.index === undefined);
 
+/** Whether a gather has its indexes where the result goes, which is not defined. */
+const isOntoIndex = ([to, from]: readonly Operand[]): boolean =>
+  from?.kind === 'memory' && from.isVectorIndex === true && to?.kind === 'vector' && from.index === to.number;
+
 /** An instruction that the assembler encodes by this form; undefined if a few attempts find none. */
 export function randomCase(mnemonic: string, form: Form, below: Below): Case | undefined {
   for (let attempt = 0; attempt < 40; attempt++) {
     const operands = form.kinds.map((_, i) => randomOperand(form, i, below));
-    const under = form.isMaskable && below(2) === 0 ? 1 + below(7) : 0;
-    const isZeroing = under > 0 && operands[0]!.kind === 'vector' && below(2) === 0;
-    if (isOddToLlvm(mnemonic, operands)) continue;
+    const under = form.isMaskable && (form.indexBytes > 0 || below(2) === 0) ? 1 + below(7) : 0;
+    const isZeroing = under > 0 && form.indexBytes === 0 && operands[0]!.kind === 'vector' && below(2) === 0;
+    if (isOddToLlvm(mnemonic, operands) || isOntoIndex(operands)) continue;
     try {
       if (formFor(mnemonic, operands, { avx512: true }, under > 0) === form) return { mnemonic, operands, under, isZeroing };
     } catch {

@@ -4,7 +4,7 @@ import { newAssembler } from '../../../src/native/x64/index.ts';
 import { mask } from '../../../src/native/x64/types.ts';
 import type { Case } from './text.ts';
 
-const target = ['-triple=x86_64', '-mcpu=skylake-avx512', '-mattr=+movbe', '-x86-asm-syntax=intel'];
+const target = ['-triple=x86_64', '-mcpu=skylake-avx512', '-mattr=+movbe,+avx512vpopcntdq', '-x86-asm-syntax=intel'];
 
 /** The bytes of each instruction, in hexadecimal digits. Throws LLVM's messages if it refuses one. */
 export function encodingsByLlvm(texts: readonly string[]): string[] {

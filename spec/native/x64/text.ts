@@ -34,9 +34,9 @@ const sizes: Readonly<Record<number, string>> = {
 const vectorLetters: Readonly<Record<number, string>> = { 16: 'x', 32: 'y', 64: 'z' };
 
 function textOfMemory(operand: MemoryOperand, form: Form): string {
-  const { base, index, displacement, scale = 1, isBroadcast } = operand;
+  const { base, index, displacement, scale = 1, isBroadcast, isVectorIndex } = operand;
   const parts = base === undefined ? [] : [nameOf({ number: base, bytes: 8 })];
-  if (index !== undefined) parts.push(`${scale}*${nameOf({ number: index, bytes: 8 })}`);
+  if (index !== undefined) parts.push(`${scale}*${isVectorIndex ? `${vectorLetters[form.indexBytes]}mm${index}` : nameOf({ number: index, bytes: 8 })}`);
   const sum = parts.join(' + ');
   const inside = sum ? `[${sum}${displacement < 0 ? ' - ' : ' + '}${Math.abs(displacement)}]` : `[${displacement}]`;
   if (isBroadcast) return `${sizes[form.element]} ptr ${inside}{1to${form.memoryBytes / form.element}}`;
@@ -75,7 +75,9 @@ function memoryOf(text: string): MemoryOperand {
   let operand: MemoryOperand = { kind: 'memory', displacement: 0 };
   for (const [, sign, scale, name] of inside!.matchAll(/([+-]?) ?(?:(\d)\*)?(\w+)/g)) {
     const register = generals.get(name!)?.number;
-    if (register === undefined) operand = { ...operand, displacement: Number(`${sign}${name}`) };
+    const [, vectorIndex] = /^[xyz]mm(\d+)$/.exec(name!) ?? [];
+    if (vectorIndex !== undefined) operand = { ...operand, index: Number(vectorIndex), isVectorIndex: true, scale: Number(scale) as 1 };
+    else if (register === undefined) operand = { ...operand, displacement: Number(`${sign}${name}`) };
     else if (scale) operand = { ...operand, index: register, scale: Number(scale) as 1 };
     else operand = { ...operand, base: register };
   }

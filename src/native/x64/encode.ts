@@ -90,7 +90,8 @@ function writeEvex(
   under: number,
   isZeroing: boolean,
 ): void {
-  const vvvv = form.vvvv < 0 ? 0 : numberOf(operands[form.vvvv]!);
+  // The highest bit of the index is where that of vvvv is, which such a form lacks.
+  const vvvv = form.vvvv >= 0 ? numberOf(operands[form.vvvv]!) : rm?.kind === 'memory' && rm.isVectorIndex ? rm.index! & 16 : 0;
   const high = rm?.kind === 'vector' ? ((rm.number >> 3) & 1) | ((rm.number >> 3) & 2) : highBits(rm);
   const isBroadcast = rm?.kind === 'memory' && rm.isBroadcast === true;
   code.byte(0x62);
@@ -110,7 +111,7 @@ function writeMemory(code: Code, field: number, operand: MemoryOperand, factor: 
     return;
   }
   if (displacement !== displacement >> 0) return bug(`x64: displacement ${displacement} is not one of 32 bits`);
-  if (index === 4) return bug('x64: rsp is no index');
+  if (index === 4 && !operand.isVectorIndex) return bug('x64: rsp is no index');
   const short = displacement / factor;
   const isShort = short >= -128 && short <= 127 && Number.isInteger(short);
   const mode = base === undefined || (displacement === 0 && (base & 7) !== 5) ? 0 : isShort ? 1 : 2;

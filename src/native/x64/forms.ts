@@ -60,6 +60,8 @@ export interface Form {
   readonly isMaskable: boolean;
   /** The index of the operand in memory, or -1. */
   readonly memory: number;
+  /** Bytes of the vector of indexes of the operand in memory, 0 if there is none. Such an instruction is always under a mask. */
+  readonly indexBytes: number;
   /** The kinds of the operands. */
   readonly kinds: readonly string[];
 }
@@ -323,6 +325,7 @@ function makeForm(line: Line, operands: readonly string[], size: Size): Form {
     isReverse: line.isReverse,
     isMaskable: size.encoding === evex && !line.isUnmasked && !kinds[0]!.startsWith('r'),
     memory,
+    indexBytes: memory < 0 ? 0 : operands[memory] === 'mv' ? size.bytes : operands[memory] === 'mh' ? Math.max(16, size.bytes / 2) : 0,
     kinds,
   };
 }

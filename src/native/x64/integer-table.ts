@@ -7,7 +7,7 @@
  * - W: the bit of VEX and that of EVEX, `-` where that encoding does not exist, `r` where the size of the general registers is the bit.
  * - Lengths: x, y, z for the vectors of 16, 32 and 64 bytes that `v` stands for, 4 and 8 for the sizes of `r`.
  * - Operands: `v` a vector; `h`, `q`, `o` one of a half, a quarter, an eighth of its bytes (16 at least); `x`, `y` vectors of 16 and 32 bytes; `k` a mask;
- *   `r` a general register; `m` memory; an `m` behind a letter: that or memory; `i` an immediate byte.
+ *   `r` a general register; `m` memory, `mv` and `mh` with a vector of indexes of as many bytes as `v` and `h`; an `m` behind a letter: that or memory; `i` an immediate byte.
  * - Memory: what it has for the length L, which is also the factor of a displacement of 8 bits in EVEX. `f32` and `f64`: L bytes, or one element for all
  *   lanes; `h32`: half of L, or one element; `fm`, `hm`, `qm`, `om`: L or a half, a quarter, an eighth of it; `nN`: N bytes; `dup`: L, but 8 for L = 16;
  *   `eN`: up to L bytes in elements of N, which are the factor.
@@ -309,6 +309,10 @@ vpcompressd MR 66 0f38 8b -/0 xyz vm,v e4
 vpcompressq MR 66 0f38 8b -/1 xyz vm,v e8
 vpexpandd RM 66 0f38 89 -/0 xyz v,vm e4
 vpexpandq RM 66 0f38 89 -/1 xyz v,vm e8
+vpgatherdd RM 66 0f38 90 -/0 xyz v,mv e4
+vpgatherdq RM 66 0f38 90 -/1 xyz v,mh e8
+vpopcntd RM 66 0f38 55 -/0 xyz v,vm f32
+vpopcntq RM 66 0f38 55 -/1 xyz v,vm f64
 vpmaskmovd RVM 66 0f38 8c 0/- xy v,v,m fm
 vpmaskmovd MVR 66 0f38 8e 0/- xy m,v,v fm
 vpmaskmovq RVM 66 0f38 8c 1/- xy v,v,m fm

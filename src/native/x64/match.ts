@@ -15,7 +15,7 @@ export function formFor(mnemonic: string, operands: readonly Operand[], features
 }
 
 function fits(form: Form, operands: readonly Operand[], features: Features, isMasked: boolean): boolean {
-  if (isMasked && !form.isMaskable) return false;
+  if (isMasked ? !form.isMaskable : form.indexBytes > 0) return false;
   if (form.encoding === evex && !features.avx512) return false;
   if (form.encoding === vex && !hasLowVectors(operands)) return false;
   if (form.immediate >= 0 && !fitsImmediate(form, operands[form.immediate] as ImmediateOperand)) return false;
@@ -24,7 +24,8 @@ function fits(form: Form, operands: readonly Operand[], features: Features, isMa
   return !form.isReverse || isReversed(operands);
 }
 
-function fitsMemory(form: Form, { bytes, isBroadcast }: MemoryOperand): boolean {
+function fitsMemory(form: Form, { bytes, isBroadcast, isVectorIndex }: MemoryOperand): boolean {
+  if (form.indexBytes > 0 !== (isVectorIndex === true)) return false;
   if (isBroadcast && form.element === 0) return false;
   return bytes === undefined ? !form.needsMemoryBytes : bytes === form.memoryBytes || form.memoryBytes === 0;
 }

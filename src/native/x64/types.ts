@@ -21,11 +21,15 @@ export interface MaskOperand {
   readonly number: number;
 }
 
-/** Memory at base + index * scale + displacement; or at a label, relative to the instruction. */
+/**
+ * Memory at base + index * scale + displacement; or at a label, relative to the instruction. With `isVectorIndex` the index is a vector register of
+ * AVX-512, of which each 32-bit lane is the signed index of one element.
+ */
 export interface MemoryOperand {
   readonly kind: 'memory';
   readonly base?: number;
   readonly index?: number;
+  readonly isVectorIndex?: boolean;
   readonly scale?: 1 | 2 | 4 | 8;
   readonly displacement: number;
   readonly label?: Label;
@@ -86,6 +90,10 @@ export type Condition = keyof typeof conditions;
 export interface Features {
   /** AVX-512 F, VL, BW and DQ. */
   readonly avx512: boolean;
+  /** Whether gathers are faster than loads of one lane after the other, which only processors with AVX-512 are taken for. */
+  readonly fastGathers?: boolean;
+  /** AVX-512 VPOPCNTDQ. */
+  readonly vectorPopcnt?: boolean;
 }
 
 export interface Assembler {
