@@ -108,7 +108,8 @@ onlyHere('the features are those that Linux names', () => {
   const flags = new Set(/^flags\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]?.trim().split(' '));
   const has = (words: string): boolean => words.split(' ').every((word) => flags.has(word));
   const hasBaseline = has('avx2 fma bmi1 bmi2 abm popcnt f16c');
-  assert.equal(processorFeatures(), { hasBaseline, hasAvx512: hasBaseline && has('avx512f avx512vl avx512bw avx512dq') });
+  const hasAvx512 = hasBaseline && has('avx512f avx512vl avx512bw avx512dq');
+  assert.equal(processorFeatures(), { hasBaseline, hasAvx512, hasFastGathers: hasAvx512 && has('avx512_fp16') });
 });
 
 test.run();

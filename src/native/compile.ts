@@ -118,7 +118,7 @@ function functionsOf(module: WasmModuleRead, features: Features): SsaFunction[] 
   for (const fn of order) {
     const isChanged = removeChecks(fn);
     const hasVectors = fn.types.includes('v128');
-    if (hasVectors) pack(fn, features.avx512 ? 64 : 32);
+    if (hasVectors) pack(fn, features.avx512 ? 64 : 32, features.fastGathers);
     if (hasVectors || isChanged) simplify(fn);
   }
   return order;

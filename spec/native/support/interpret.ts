@@ -3,7 +3,7 @@
  * bytes, and every instruction is done lane by lane.
  */
 import { signatureOf } from '../../../src/native/ssa/signature.ts';
-import { bytesOfType, type Edge, type Inst, type SsaFunction, type SsaType, type Value } from '../../../src/native/ssa/types.ts';
+import { bytesOfType, type Edge, type Inst, isGather, type SsaFunction, type SsaType, type Value } from '../../../src/native/ssa/types.ts';
 import {
   bitsOf,
   floatComparisons,
@@ -111,6 +111,7 @@ function evaluate(inst: Inst, args: readonly Datum[], types: readonly SsaType[],
   const own = special[op];
   if (own) return own(inst, args, type, world);
   if (inst.bits !== undefined) return inst.bits;
+  if (isGather(op)) return gather(inst, bytesOf(args[0]), bytesOfType(type), world);
   if (inst.offset !== undefined) return access(inst, args, type, types, world);
   const isVector = signatureOf(op)!.params.includes('v128') || type.startsWith('v');
   return isVector ? vectorResult(inst, args, type) : numberResult(op, args);
@@ -187,6 +188,20 @@ function access(inst: Inst, args: readonly Datum[], type: SsaType, types: readon
   if (type.startsWith('v')) return loadVector(inst, bytesOf(args[1]), bytesOfType(type), place.slice());
   const value = lanesOf(place, 8 * size)[0]!;
   return op.endsWith('_s') ? BigInt.asUintN(widthOf(type), BigInt.asIntN(8 * size, value)) : value;
+}
+
+/** Loads lanes, each from its address; nothing but the result comes of it, so that the order of traps makes no difference. */
+function gather({ op, lane, offset }: Inst, from: Uint8Array, bytes: number, { memory }: World): Uint8Array {
+  const size = Number(/load(\d+)/.exec(op)![1]) / 8;
+  const width = Math.max(4, size);
+  const addresses = lanesOf(from, 32).slice(size === 8 && bytes === 16 ? 2 * lane! : 0);
+  const result = new Uint8Array(bytes);
+  for (let i = 0; i * width < bytes; i++) {
+    const at = Number(addresses[i]) + offset!;
+    if (at + size > memory.length) throw new Trap(traps.memory);
+    result.set(memory.subarray(at, at + size), i * width);
+  }
+  return result;
 }
 
 function loadVector({ op, lane }: Inst, into: Uint8Array, bytes: number, place: Uint8Array): Uint8Array {

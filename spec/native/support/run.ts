@@ -10,7 +10,12 @@ import { compileNative, type Features, type NativeCode } from '../../../src/nati
 export function runnableFeatures(): readonly (readonly [name: string, features: Features])[] {
   const { hasBaseline, hasAvx512 } = processorFeatures();
   if (!hasBaseline || !nativeCalls()) return [];
-  return [['AVX2', { avx512: false }], ...(hasAvx512 ? [['AVX-512', { avx512: true }] as const] : [])];
+  if (!hasAvx512) return [['AVX2', { avx512: false }]];
+  return [
+    ['AVX2', { avx512: false }],
+    ['AVX-512', { avx512: true }],
+    ['AVX-512 with gathers', { avx512: true, fastGathers: true }],
+  ];
 }
 
 /** Code that lives as long as the spec. */

@@ -8,6 +8,12 @@ export interface ProcessorFeatures {
   readonly hasBaseline: boolean;
   /** AVX-512 F, VL, BW and DQ, and a system that saves its registers. */
   readonly hasAvx512: boolean;
+  /**
+   * Whether gathers are faster than loads of one lane after the other. That is taken for so where AVX-512 has FP16, as Intel's processors have since
+   * Sapphire Rapids, which need no microcode against CVE-2022-40982. It makes gathers of earlier ones many times slower; AMD's, which are slow, have no FP16
+   * up to Zen 5.
+   */
+  readonly hasFastGathers: boolean;
 }
 
 /**
@@ -35,7 +41,7 @@ const probeCode = [
 ];
 const xgetbv = 0xffff_ffff;
 
-type Probe = (leaf: number, subleaf: number) => { readonly eax: number; readonly ebx: number; readonly ecx: number };
+type Probe = (leaf: number, subleaf: number) => { readonly eax: number; readonly ebx: number; readonly ecx: number; readonly edx: number };
 
 function openProbe(): { readonly probe: Probe; readonly pages: CodePages } | undefined {
   const system = nativeSystem();
@@ -45,8 +51,8 @@ function openProbe(): { readonly probe: Probe; readonly pages: CodePages } | und
   const probe: Probe = (leaf, subleaf) => {
     const out = new Uint32Array(new ArrayBuffer(16));
     call(leaf, subleaf, out);
-    const [eax = 0, ebx = 0, ecx = 0] = out;
-    return { eax, ebx, ecx };
+    const [eax = 0, ebx = 0, ecx = 0, edx = 0] = out;
+    return { eax, ebx, ecx, edx };
   };
   return { probe, pages };
 }
@@ -59,14 +65,14 @@ const hasAll = (word: number, bits: readonly number[]): boolean => bits.every((b
  */
 const [f16c, osxsave, fma, popcnt, avx] = [29, 27, 12, 23, 28];
 const [bmi1, avx2, bmi2, avx512f, avx512dq, avx512bw, avx512vl] = [3, 5, 8, 16, 17, 30, 31];
-const lzcnt = 5;
+const [lzcnt, avx512fp16] = [5, 23];
 /** Registers that the system saves, in XCR0: those of SSE and AVX; and masks, upper halves and upper registers of AVX-512. */
 const [stateAvx, stateAvx512] = [
   [1, 2],
   [5, 6, 7],
 ];
 
-const nothing: ProcessorFeatures = { hasBaseline: false, hasAvx512: false };
+const nothing: ProcessorFeatures = { hasBaseline: false, hasAvx512: false, hasFastGathers: false };
 
 let known: ProcessorFeatures | undefined;
 
@@ -87,13 +93,11 @@ function findFeatures(): ProcessorFeatures {
 }
 
 function featuresBy(probe: Probe, first: number): ProcessorFeatures {
-  const extended = probe(0, 0).eax >= 7 ? probe(7, 0).ebx : 0;
+  const { ebx: extended, edx: newer } = probe(0, 0).eax >= 7 ? probe(7, 0) : { ebx: 0, edx: 0 };
   const more = probe(0x8000_0001, 0).ecx;
   const saved = probe(xgetbv, 0).eax;
   const hasBaseline =
     hasAll(first, [f16c, fma, popcnt, avx]) && hasAll(extended, [bmi1, avx2, bmi2]) && hasAll(more, [lzcnt]) && hasAll(saved, stateAvx!);
-  return {
-    hasBaseline,
-    hasAvx512: hasBaseline && hasAll(extended, [avx512f, avx512dq, avx512bw, avx512vl]) && hasAll(saved, stateAvx512!),
-  };
+  const hasAvx512 = hasBaseline && hasAll(extended, [avx512f, avx512dq, avx512bw, avx512vl]) && hasAll(saved, stateAvx512!);
+  return { hasBaseline, hasAvx512, hasFastGathers: hasAvx512 && hasAll(newer, [avx512fp16]) };
 }

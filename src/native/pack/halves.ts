@@ -6,10 +6,11 @@ import type { Inst, Value } from '../ssa/types.ts';
 import type { Node, Numbering } from './numbering.ts';
 import { type Halves, type Pack, type Packs, packOf, type Words } from './packs.ts';
 
-/** The halves that some members convert; undefined if they are something else. */
+/** The halves that some members convert or load from; undefined if they are something else. */
 export function halvesOf(numbering: Numbering, members: readonly Node[]): Halves | undefined {
   const sources: Value[] = [];
   const conversion = numbering.insts[members[0]!]!.op;
+  if (conversion === 'vector.load64_gather') return addressHalves(numbering, members);
   if (!conversion.includes('_low_')) return undefined;
   for (let i = 0; i < members.length; i += 2) {
     const [low, high] = [numbering.insts[members[i]!]!, numbering.insts[members[i + 1]!]!];
@@ -18,7 +19,20 @@ export function halvesOf(numbering: Numbering, members: readonly Node[]): Halves
     if (source === undefined || source !== low.args[0]) return undefined;
     sources.push(source);
   }
-  return { sources, conversion };
+  return { sources, whole: { op: 'vector.widen', kind: conversion } };
+}
+
+/** The halves of addresses that some members load from; undefined if these are not whole vectors. */
+function addressHalves({ insts }: Numbering, members: readonly Node[]): Halves | undefined {
+  const { op, offset } = insts[members[0]!]!;
+  const sources: Value[] = [];
+  for (let i = 0; i < members.length; i++) {
+    const inst = insts[members[i]!]!;
+    if (inst.op !== op || inst.offset !== offset || inst.lane !== i % 2) return undefined;
+    if (i % 2 === 0) sources.push(inst.args[0]!);
+    else if (inst.args[0] !== sources.at(-1)) return undefined;
+  }
+  return { sources, whole: { op, offset: offset! } };
 }
 
 /** The vector whose upper half an instruction converts as `conversion` does the lower half. */

@@ -1,6 +1,6 @@
 /** Which instructions have a wide form, and what instructions do to memory. */
 import { effectOf, signatureOf } from '../ssa/signature.ts';
-import type { Inst } from '../ssa/types.ts';
+import { type Inst, isGather } from '../ssa/types.ts';
 
 /**
  * How instructions on 128 bits become one wide instruction:
@@ -13,7 +13,7 @@ export type PackForm = 'lanes' | 'load' | 'store' | 'uniform';
 function formOfName(name: string): PackForm | undefined {
   if (name === 'v128.load') return 'load';
   if (name === 'v128.store') return 'store';
-  if (name === 'select') return 'lanes';
+  if (name === 'select' || (isGather(name) && name !== 'vector.load64_gather')) return 'lanes';
   const signature = signatureOf(name);
   if (signature?.result !== 'v128' || name.includes('_lane')) return undefined;
   const effect = effectOf(name);
@@ -39,7 +39,7 @@ export const packFormOf = byName(formOfName);
 /** What members of a group have to have in common besides their types. */
 export function shapeOf({ op, lane, bytes, kind, offset }: Inst): string {
   if (bytes) return `${op} ${bytes.join()}`;
-  if (offset !== undefined && packFormOf(op) === 'uniform') return `${op} ${offset}`;
+  if (offset !== undefined && (packFormOf(op) === 'uniform' || isGather(op))) return `${op} ${offset}`;
   return lane === undefined && kind === undefined ? op : `${op} ${lane} ${kind}`;
 }
 

@@ -2,7 +2,7 @@
  * The groups of a function: which instructions on vectors of 128 bits, or parameters, become one wide one.
  * Source: Larsen and Amarasinghe, "Exploiting superword level parallelism with multimedia instruction sets", PLDI 2000.
  */
-import type { Value } from '../ssa/types.ts';
+import type { Inst, Value } from '../ssa/types.ts';
 import type { Node, Numbering } from './numbering.ts';
 import { commutes } from './ops.ts';
 import { type Reductions, reductionsOf } from './reductions.ts';
@@ -10,10 +10,10 @@ import { type Reductions, reductionsOf } from './reductions.ts';
 /** What a group is: isomorphic instructions, parameters of a block, conversions of both halves of vectors, or words of pairs of vectors. */
 export type PackKind = 'insts' | 'params' | 'widen' | 'words';
 
-/** The vectors whose halves some members convert, each lower half before its upper half, and how. */
+/** The vectors whose halves some members convert or load from, each lower half before its upper half, and what does so of whole vectors. */
 export interface Halves {
   readonly sources: readonly Value[];
-  readonly conversion: string;
+  readonly whole: Omit<Inst, 'args' | 'result'>;
 }
 
 /** Vectors, in groups as wide as the result, and the numbers of the words of these that the members have. */

@@ -70,8 +70,8 @@ function writeNode(r: Rewriting, site: Site, node: Node): void {
     });
   const result = r.wide.get(pack.id);
   if (pack.halves) {
-    const { sources, conversion } = pack.halves;
-    return void site.code.push({ op: 'vector.widen', kind: conversion, args: [wide(r, site, sources)], result });
+    const { sources, whole } = pack.halves;
+    return void site.code.push({ ...whole, args: [wide(r, site, sources)], result });
   }
   if (pack.words) {
     const args = operandsOf(packs, pack).map((values) => wide(r, site, values));

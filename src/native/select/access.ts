@@ -1,5 +1,5 @@
 /** What accesses of memory there are, by the names of their instructions. */
-import { bytesOfType, type Inst, partsOfType, type SsaFunction, type SsaType } from '../ssa/types.ts';
+import { bytesOfType, type Inst, isGather, partsOfType, type SsaFunction, type SsaType } from '../ssa/types.ts';
 
 interface Shape {
   readonly isStore: boolean;
@@ -32,6 +32,8 @@ function shapeOf(op: string): Shape | undefined {
 
 /** The access that an instruction makes; undefined for one that makes none. */
 export function accessOf(fn: SsaFunction, inst: Inst): Access | undefined {
+  // Gathers check all of their addresses themselves.
+  if (isGather(inst.op)) return undefined;
   let shape = shapes.get(inst.op);
   if (shape === undefined) {
     if (shapes.has(inst.op)) return undefined;

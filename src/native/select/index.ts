@@ -1,7 +1,7 @@
 /** Instruction selection: a function in SSA form as machine instructions with virtual registers. */
 import type { MachineBlock, MachineFunction, MachineInst } from '../machine/types.ts';
 import { effectOf } from '../ssa/signature.ts';
-import { type Block, edgesOf, type Inst, type SsaFunction } from '../ssa/types.ts';
+import { type Block, edgesOf, type Inst, isGather, type SsaFunction } from '../ssa/types.ts';
 import type { Features } from '../x64/types.ts';
 import { planBounds } from './bounds.ts';
 import { addParameters, importRegistersOf } from './call.ts';
@@ -65,7 +65,7 @@ function selectInst(s: Scope, inst: Inst): void {
   const { result } = inst;
   if (result !== undefined && !s.isAsked(result)) {
     const effect = effectOf(inst.op);
-    if (effect === 'load') return addDeadLoad(s, inst);
+    if (effect === 'load' && !isGather(inst.op)) return addDeadLoad(s, inst);
     if (effect === 'pure' || effect === 'constant' || effect === 'global.get') return;
   }
   rules.get(inst.op)!(s, inst);

@@ -5,7 +5,7 @@
 import { traps } from '../context.ts';
 import type { MachineInst, Register, RegisterInfo } from '../machine/types.ts';
 import { effectOf } from '../ssa/signature.ts';
-import { bytesOfType, type Inst, type SsaFunction, type Value } from '../ssa/types.ts';
+import { bytesOfType, type Inst, isGather, type SsaFunction, type Value } from '../ssa/types.ts';
 import type { Assembler, Features } from '../x64/types.ts';
 import type { Anchor, BoundsPlan, Definition } from './bounds.ts';
 import type { ModuleLayout } from './layout.ts';
@@ -165,7 +165,7 @@ export function newSelection(
     memoryOf(value) {
       const inst = definitions[value];
       const isMovable =
-        inst && effectOf(inst.op) === 'load' && uses[value] === 1 && blocks[value] === current && writes.isSameMemory(value);
+        inst && effectOf(inst.op) === 'load' && !isGather(inst.op) && uses[value] === 1 && blocks[value] === current && writes.isSameMemory(value);
       return isMovable ? { inst, address: uncheckedAddress(scope, inst) } : undefined;
     },
     take() {

@@ -24,9 +24,16 @@ export type Value = number;
  * - `vector.words` moves words of 32 bits across parts: `words[i]` is the number of the word of its one operand, or of both operands one behind the other,
  *   that becomes word i of the result;
  * - `vector.widen` makes wide vectors of the lanes of a narrower operand in their order, by the conversion or extension that `kind` names
- *   (`f64x2.promote_low_f32x4`, `f64x2.convert_low_i32x4_s`, `i64x2.extend_low_i32x4_s` and the like): lane i of the result is made of lane i of the operand.
+ *   (`f64x2.promote_low_f32x4`, `f64x2.convert_low_i32x4_s`, `i64x2.extend_low_i32x4_s` and the like): lane i of the result is made of lane i of the operand;
+ * - `vector.load32_gather` loads word i of the result from the address that word i of its operand is, `vector.load8_gather` and `vector.load16_gather` a
+ *   byte or two, extended by zeros; they trap if one of the addresses is out of bounds;
+ * - `vector.load64_gather` loads lane i of 64 bits from the address that word i of its operand is, which has half as many bytes as the result. A v128
+ *   has the addresses in the half of number `lane` of a v128.
  */
-export type ExtraOp = 'vector.part' | 'vector.join' | 'vector.words' | 'vector.widen';
+export type ExtraOp = 'vector.part' | 'vector.join' | 'vector.words' | 'vector.widen' | `vector.load${8 | 16 | 32 | 64}_gather`;
+
+/** Whether an instruction loads each lane from an address of its own. */
+export const isGather = (op: string): boolean => op.startsWith('vector.load');
 
 export interface Inst {
   /** The name of the instruction in WebAssembly's text format, or one of `ExtraOp`. */

@@ -158,6 +158,17 @@ const specialFaults: Readonly<Record<string, SpecialFault>> = {
   },
   'vector.widen': ({ kind }, args, result) =>
     kind !== undefined && args.length === 1 && isVector(args[0]) && isVector(result) ? undefined : 'has other types',
+  'vector.load8_gather': faultOfGather,
+  'vector.load16_gather': faultOfGather,
+  'vector.load32_gather': faultOfGather,
+  'vector.load64_gather'({ offset, lane }, [from], result) {
+    const isHalf = result === 'v128' ? from === 'v128' && (lane === 0 || lane === 1) : isVector(result) && 2 * bytesOf(from) === bytesOf(result);
+    return isHalf && offset !== undefined ? undefined : 'has other types, or no offset';
+  },
 };
+
+function faultOfGather({ offset, args }: Inst, [from]: readonly SsaType[], result: SsaType | undefined): string | undefined {
+  return args.length === 1 && from === result && isVector(result) && offset !== undefined ? undefined : 'has other types, or no offset';
+}
 
 const bytesOf = (type: SsaType | undefined): number => (isVector(type) ? bytesOfType(type!) : 0);

@@ -92,8 +92,6 @@ export interface Features {
   readonly avx512: boolean;
   /** Whether gathers are faster than loads of one lane after the other, which only processors with AVX-512 are taken for. */
   readonly fastGathers?: boolean;
-  /** AVX-512 VPOPCNTDQ. */
-  readonly vectorPopcnt?: boolean;
 }
 
 export interface Assembler {

@@ -2,8 +2,8 @@
  * Compiles a kernel's module to native code, and places it in this process. Few launches run long enough for that, so that the compiler is
  * loaded at the first call (`scripts/lazy-modules.ts`), and this file exports nothing but functions.
  */
-import { processorFeatures } from '../../../ffi/native/processor.ts';
 import { compileNative, contextOffsets, type NativeCode } from '../../../native/index.ts';
+import { nativeFeatures } from './mode.ts';
 import type { NativeImport, NativeModule, NativeParts } from './module.ts';
 import { placeCodeOf } from './place.ts';
 
@@ -15,7 +15,7 @@ export interface CompiledModule {
 
 /** Native code of a module of WebAssembly, or the reason why there is none. */
 export function compileModule(bytes: Uint8Array): CompiledModule | { readonly why: string } {
-  const made = compileNative(bytes, { avx512: processorFeatures().hasAvx512 });
+  const made = compileNative(bytes, nativeFeatures());
   if ('why' in made) return made;
   const module = placeModule(made);
   return module ? { module, code: made.code } : { why: 'the system has no executable memory' };

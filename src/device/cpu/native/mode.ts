@@ -2,6 +2,7 @@
 
 import type { NativeTarget } from '../../../engine/codegen/target.ts';
 import { processorFeatures } from '../../../ffi/native/processor.ts';
+import type { Features } from '../../../native/index.ts';
 import { type NativeMode, nativeModes } from '../../device.ts';
 
 const { process } = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
@@ -14,20 +15,34 @@ export function nativeMode(option?: NativeMode): NativeMode {
   return option ?? (isMode(wanted) ? wanted : 'auto');
 }
 
-/** The vector registers that native code has, by the extensions of the processor that it is made for. */
-const targets = {
-  avx512: { vectorBytes: 64, vectorRegisters: 32 },
-  avx2: { vectorBytes: 32, vectorRegisters: 16 },
-} as const satisfies Readonly<Record<string, NativeTarget>>;
+interface Target {
+  readonly features: Features;
+  readonly registers: NativeTarget;
+}
 
-/** What the compiler of native code chooses instructions by. */
+const wide: NativeTarget = { vectorBytes: 64, vectorRegisters: 32 };
+
+/** What native code is made for, by the name that stored code has it under: the instructions that the compiler may choose, and the vector registers. */
+const targets = {
+  'avx512 gathers': { features: { avx512: true, fastGathers: true }, registers: wide },
+  avx512: { features: { avx512: true }, registers: wide },
+  avx2: { features: { avx512: false }, registers: { vectorBytes: 32, vectorRegisters: 16 } },
+} as const satisfies Readonly<Record<string, Target>>;
+
 export type NativeTargetName = keyof typeof targets;
 export const nativeTargetNames = Object.keys(targets) as readonly NativeTargetName[];
 
-const bestTarget = (): NativeTargetName => (processorFeatures().hasAvx512 ? 'avx512' : 'avx2');
+function bestTarget(): NativeTargetName {
+  const { hasAvx512, hasFastGathers } = processorFeatures();
+  if (!hasAvx512) return 'avx2';
+  return hasFastGathers ? 'avx512 gathers' : 'avx512';
+}
+
+/** The instructions that native code of this machine has. */
+export const nativeFeatures = (): Features => targets[bestTarget()].features;
 
 /** The vector registers that native code of this machine has. */
-export const nativeTarget = (): NativeTarget => targets[bestTarget()];
+export const nativeTarget = (): NativeTarget => targets[bestTarget()].registers;
 
 /** The target of this machine; undefined where no native code runs. */
 export const nativeTargetName = (): NativeTargetName | undefined => (canRunNative() ? bestTarget() : undefined);

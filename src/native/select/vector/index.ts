@@ -5,6 +5,7 @@ import { and, bitselect, or } from './blend.ts';
 import * as convert from './convert.ts';
 import * as float from './float.ts';
 import { multiplyAdd } from './fused.ts';
+import { gatherRules } from './gather.ts';
 import * as integer from './integer.ts';
 import { extract, replace, splat } from './lanes.ts';
 import { not } from './logic.ts';
@@ -79,6 +80,7 @@ export const vectorRules: Readonly<Record<string, Rule>> = Object.fromEntries([
   ...Object.entries(named),
   ...Object.entries(plainRules),
   ...Object.entries(memoryRules),
+  ...Object.entries(gatherRules),
   ...[...instructions.keys()].flatMap((name) => {
     const rule = name in named || name in plainRules ? undefined : ofFamily(name);
     return rule ? [[name, rule] as const] : [];
