@@ -140,6 +140,7 @@ function run(context: Context, low: DeviceModule, request: LaunchRequest): Settl
   const diagnostics = new Diagnostics();
   if (!low.start) return settled(low.launch(request, diagnostics), request, diagnostics);
   const pending = low.start(request, diagnostics);
+  if (pending.ended) return settled(pending.ended.result, request, diagnostics);
   context.running.add(pending);
   return pending.done.then((result) => {
     context.running.delete(pending);

@@ -260,6 +260,8 @@ export interface LaunchResult {
 export interface PendingLaunch<Result extends LaunchResult = LaunchResult> {
   /** The result of `launch`; never rejects. Diagnostics are reported before it resolves. */
   readonly done: Promise<Result | undefined>;
+  /** Of a launch that has ended before the call returned: what `done` resolves to. */
+  readonly ended?: { readonly result: Result | undefined };
   /** Stops the launch; `done` then resolves to undefined after CM6016. The device stays usable. */
   cancel(): void;
   /** The number of blocks that have ended, and of all blocks. */

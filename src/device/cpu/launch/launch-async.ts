@@ -1,12 +1,14 @@
 /** Launches that run while the caller continues: on workers, or on the calling thread later where there are none. */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
-import type { LaunchRequest, LaunchResult, PendingLaunch } from '../../device.ts';
+import type { LaunchRequest, PendingLaunch } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { workerPool } from '../workers/pool.ts';
+import { unitsOf } from '../workers/share.ts';
 import { doWork, isLaunching, requestOfChild } from './children.ts';
+import { expectedMs } from './launch-times.ts';
 import type { LoadedKernel } from './library.ts';
-import { type FinishedGrid, type LaunchEnvironment, prepareLaunch } from './prepare.ts';
-import { launchScheduler } from './scheduler.ts';
+import { type FinishedGrid, type LaunchEnvironment, type PreparedLaunch, prepareLaunch } from './prepare.ts';
+import { endedLaunch, launchScheduler } from './scheduler.ts';
 
 /** Starts a kernel. */
 export function startKernel(
@@ -21,9 +23,9 @@ export function startKernel(
     if (!('launch' in preparation)) return endedLaunch(preparation.result);
     const { launch } = preparation;
     const isForWorkers = memory.isShared && launch.observers.length === 0 && workerPool.isAvailable;
-    return isForWorkers
-      ? launchScheduler.startOnWorkers(launch, environment.threads ?? 1, diagnostics)
-      : launchScheduler.startLater(launch, diagnostics);
+    if (isForWorkers && !isBrief(launch)) return launchScheduler.startOnWorkers(launch, environment.threads ?? 1, diagnostics);
+    const isNow = isForWorkers && launchScheduler.mayRunNow();
+    return isNow ? launchScheduler.runNow(launch, diagnostics) : launchScheduler.startLater(launch, diagnostics);
   };
   const first = start(kernel, request);
   if (!isLaunching(kernel)) return first;
@@ -47,12 +49,14 @@ export function startKernel(
   return { done, cancel: () => running.cancel(), progress: () => first.progress() };
 }
 
-/** A launch that has ended already. */
-export const endedLaunch = <R extends LaunchResult>(result: R | undefined): PendingLaunch<R> => ({
-  done: Promise.resolve(result),
-  cancel: () => {},
-  progress: () => ({ done: 0, total: 0 }),
-});
+/** Milliseconds of a launch below which it is run by the caller: the messages to a worker and back take as long. */
+const maxBriefMs = 0.05;
+
+/** Whether a launch takes less than its messages to a worker. One whose blocks may wait for what another launch does needs a thread of its own. */
+function isBrief({ work, wasm }: PreparedLaunch): boolean {
+  const ms = work.residents ? undefined : expectedMs(wasm, unitsOf(work));
+  return ms !== undefined && ms < maxBriefMs;
+}
 
 /** Stops all running launches on a memory. */
 export const cancelAll = (memory: DeviceMemory): void => launchScheduler.cancelAll(memory);

@@ -35,6 +35,7 @@ import { newShare, type Share, Stopped, unitsOf } from '../workers/share.ts';
 import { argumentAt, doWork } from './children.ts';
 import { chooseCode, type Running } from './choose-code.ts';
 import { assignShare, newProgressReporter, newStopWatch, progressMs } from './drive.ts';
+import { expectedMs, noteTime } from './launch-times.ts';
 import type { LoadedKernel } from './library.ts';
 import { type FinishedGrid, type LaunchEnvironment, type PreparedLaunch, prepareLaunch } from './prepare.ts';
 import { describePlace } from './report-ending.ts';
@@ -107,9 +108,12 @@ function runOnce(prepared: PreparedLaunch, diagnostics: Diagnostics, control: Co
   try {
     for (const observer of observers) observer.begin(state.running.instance.global);
     const start = performance.now();
+    helpers.recruit();
     if (runShare(state, now(start), diagnostics) === 'suspicious') return 'suspicious';
     mayRelease = helpers.wait(reportProgress);
-    const result = state.running.prepared.finish(control, performance.now() - start, diagnostics);
+    const ms = performance.now() - start;
+    if (opened.length === 1) helpers.note(ms);
+    const result = state.running.prepared.finish(control, ms, diagnostics);
     const others = opened.filter((each) => each !== state.running);
     return { result: others.some((each) => each.prepared.hasStopped(diagnostics)) ? undefined : result };
   } finally {
@@ -193,6 +197,8 @@ interface Helper {
 interface Helpers {
   /** Assigns shares to workers once that is worth it, and again when other code runs. */
   recruit(): void;
+  /** Records how long a launch took that has run one code. */
+  note(ms: number): void;
   /** Waits for all workers; false if some do not stop, which keep the memory of the launch. */
   wait(poll: () => void): boolean;
 }
@@ -211,7 +217,7 @@ function newHelpers(state: RunningShare): Helpers {
     recruit() {
       const { prepared } = state.running;
       if (isDecided) return state.isChosen ? switchHelpers(helping, prepared, control) : undefined;
-      if (!isWorthWorkers(prepared, control, performance.now() - start)) return;
+      if (!isKnownWorth(prepared) && !isWorthWorkers(prepared, control, performance.now() - start)) return;
       isDecided = true;
       for (const handle of workerPool.idleWorkers(work.sharers - 1, work.sharers - 1)) {
         const slot = helping.length + 1;
@@ -220,6 +226,11 @@ function newHelpers(state: RunningShare): Helpers {
         helping.push({ handle, prepared });
         assignShare(prepared, control, handle, slot, globals);
       }
+    },
+    note(ms) {
+      const units = unitsOf(work);
+      const begun = helping.filter((_, i) => !revoke(control, i + 1)).length;
+      if (doneUnits(control) >= units) noteTime(state.running.prepared.wasm, ms * (1 + begun), units);
     },
     wait(poll) {
       helping.forEach((_, i) => void revoke(control, i + 1));
@@ -256,6 +267,12 @@ function switchHelpers(helping: readonly Helper[], prepared: PreparedLaunch, con
     Object.assign(helper, { handle, prepared });
     assignShare(prepared, control, handle, slot, globals);
   }
+}
+
+/** Whether launches before have shown that workers are worth it. Where codes are still compared, one thread runs the first blocks. */
+function isKnownWorth({ work, wasm, rivals }: PreparedLaunch): boolean {
+  const ms = rivals.length === 0 && workerPool.isWarm ? expectedMs(wasm, unitsOf(work)) : undefined;
+  return ms !== undefined && ms > minLeftMs.warm;
 }
 
 /** Whether enough of a launch is left for workers, by the time that its blocks have taken so far. */

@@ -3,12 +3,13 @@
  * are busy and do not reach the end of a block soon, there may be a few more workers than cores: a launch may wait for what another does.
  */
 import type { Diagnostics } from '../../../base/diagnostic.ts';
-import type { PendingLaunch } from '../../device.ts';
+import type { LaunchResult, PendingLaunch } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
 import {
   askToLeave,
   type Control,
   claimed,
+  doneUnits,
   duration,
   endingOf,
   endings,
@@ -26,6 +27,7 @@ import { type WorkerHandle, workerPool } from '../workers/pool.ts';
 import { unitsOf } from '../workers/share.ts';
 import { assignShare, newProgressReporter, newStopWatch, progressMs, progressOf } from './drive.ts';
 import { runBlocking } from './launch-blocking.ts';
+import { noteTime } from './launch-times.ts';
 import type { FinishedGrid, PreparedLaunch } from './prepare.ts';
 
 /** A share of a launch by its number, with the globals of its instance. */
@@ -64,11 +66,20 @@ const slotsFor = (threads: number): number => 4 * threads + 8;
 /** Milliseconds after which a launch without a worker gets an additional one, and the most of these. */
 const [patienceMs, maxAdditionalWorkers] = [40, 8];
 
+/** Milliseconds of launches that the caller runs itself between two turns of its events. */
+const maxRunsNowMs = 8;
+
+/** Calls back when events have had their turn. */
+const afterEvents: (call: () => void) => void =
+  typeof setImmediate === 'function' ? (call) => void setImmediate(call) : (call) => void setTimeout(call, 0);
+
 class LaunchScheduler {
   readonly #running = new Set<RunningLaunch>();
   readonly #deferred = new Set<DeferredLaunch>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #isListening = false;
+  /** When the caller ran the first launch itself since events had their turn. */
+  #runsNowSince: number | undefined;
 
   /** Runs a launch on the calling thread, when the caller is idle. */
   startLater(prepared: PreparedLaunch, diagnostics: Diagnostics): PendingLaunch<FinishedGrid> {
@@ -76,12 +87,30 @@ class LaunchScheduler {
     const deferred = { prepared, control };
     this.#deferred.add(deferred);
     const done = new Promise<FinishedGrid | undefined>((resolve) => {
-      setTimeout(() => {
+      afterEvents(() => {
         this.#deferred.delete(deferred);
         resolve(caught(prepared, diagnostics, () => runBlocking(prepared, diagnostics, control)));
-      }, 0);
+      });
     });
     return { done, cancel: () => stopAll(control, stops.cancelled), progress: () => progressOf(prepared, control) };
+  }
+
+  /** Whether the caller may run a launch now. Callers that wait for launch after launch get to their other events from time to time. */
+  mayRunNow(): boolean {
+    if (this.#runsNowSince === undefined) {
+      this.#runsNowSince = performance.now();
+      afterEvents(() => {
+        this.#runsNowSince = undefined;
+      });
+    }
+    return performance.now() - this.#runsNowSince < maxRunsNowMs;
+  }
+
+  /** Runs a launch on the calling thread before this returns. */
+  runNow(prepared: PreparedLaunch, diagnostics: Diagnostics): PendingLaunch<FinishedGrid> {
+    const control = newControl(prepared.work.sharers, prepared.memory.isShared);
+    const result = caught(prepared, diagnostics, () => runBlocking(prepared, diagnostics, control));
+    return endedLaunch(result, progressOf(prepared, control));
   }
 
   /** Runs a launch on workers. */
@@ -143,7 +172,9 @@ class LaunchScheduler {
     // A callback of the launch may call back.
     if (!this.#running.delete(launch)) return;
     const { prepared, control, diagnostics, resolve } = launch;
-    const result = caught(prepared, diagnostics, () => prepared.finish(control, duration(control), diagnostics));
+    const ms = duration(control);
+    if (doneUnits(control) >= unitsOf(prepared.work)) noteTime(prepared.wasm, ms * Math.max(1, launch.usedSlots), unitsOf(prepared.work));
+    const result = caught(prepared, diagnostics, () => prepared.finish(control, ms, diagnostics));
     if (mayRelease) prepared.release();
     resolve(result);
   }
@@ -202,6 +233,14 @@ class LaunchScheduler {
 }
 
 export const launchScheduler = new LaunchScheduler();
+
+/** A launch that has ended already, with its blocks that have. */
+export const endedLaunch = <R extends LaunchResult>(result: R | undefined, blocks = { done: 0, total: 0 }): PendingLaunch<R> => ({
+  done: Promise.resolve(result),
+  ended: { result },
+  cancel: () => {},
+  progress: () => blocks,
+});
 
 /** Whether a launch has no blocks left to claim. */
 function isExhausted({ control, prepared: { work } }: RunningLaunch): boolean {
