@@ -13,8 +13,8 @@ ask_helper() {
   [ -O "$pipes" ] && [ ! -L "$pipes" ] || return 0
   case $PWD$* in *"$newline"*) return 0 ;; esac
   # The helper knows nothing of what these mean.
-  [ -z "${CUMETAL_CLANG-}${CUMETAL_COMPILER-}${CUMETAL_CUDA-}${CUMETAL_EXEC-}${CUMETAL_EXEC_GUARD-}${CUMETAL_EXEC_SERVE-}${CUMETAL_NATIVE-}${CUMETAL_OPENCL-}" ] || return 0
-  [ -z "${CUMETAL_RECORD-}${CUMETAL_RECORD_KERNEL-}${CUMETAL_RECORD_LIMIT-}${CUMETAL_RECORD_VARIABLES-}${CUMETAL_SYSROOT-}" ] || return 0
+  [ -z "${CUMETAL_CLANG-}${CUMETAL_COMPILER-}${CUMETAL_CUDA-}${CUMETAL_EXEC-}${CUMETAL_EXEC_GUARD-}${CUMETAL_EXEC_SERVE-}${CUMETAL_NATIVE-}${CUMETAL_NATIVE_BITS-}" ] || return 0
+  [ -z "${CUMETAL_OPENCL-}${CUMETAL_RECORD-}${CUMETAL_RECORD_KERNEL-}${CUMETAL_RECORD_LIMIT-}${CUMETAL_RECORD_VARIABLES-}${CUMETAL_SYSROOT-}" ] || return 0
   [ -z "${CUMETAL_TOOLKIT-}${CUMETAL_TRACE-}${CUMETAL_TUNING-}${CUMETAL_VERIFY-}${CUMETAL_WEBGPU-}" ] || return 0
   find_files "$@" || return 0
   command -v cat >/dev/null && command -v rm >/dev/null || return 0

@@ -1,9 +1,10 @@
 /** Launches of native code beside those of WebAssembly: faults, time limits, cancellation, workers, and what a kernel needs of its launch. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { canRunNative } from '../../src/device/cpu/native/mode.ts';
+import { canRunNative, nativeFeatures } from '../../src/device/cpu/native/mode.ts';
 import type { NativeMode } from '../../src/device/device.ts';
 import { type Engine, openCpuDevice } from '../../src/device/index.ts';
+import { processorFeatures } from '../../src/ffi/native/processor.ts';
 import { checkRecorded, openRecorded, recordedClusters } from '../support/clusters.ts';
 import { printCall, printingModule } from '../support/printing.ts';
 import { endless, type Rig, rigOf, wordsIn } from '../support/workers.ts';
@@ -167,6 +168,25 @@ onlyHere('a kernel sees memory that the device has got since the last launch', (
     assert.is(wordsIn(out)[count - 1], Math.imul(count - 1, count - 1) >>> 0);
   }
   rig.device.close();
+});
+
+onlyHere('CUMETAL_NATIVE_BITS keeps code to 256 bits', () => {
+  const { CUMETAL_NATIVE_BITS: before } = process.env;
+  try {
+    process.env.CUMETAL_NATIVE_BITS = '256';
+    assert.equal(nativeFeatures(), { avx512: false });
+    const rig = rigOf(text, { threads: 1, native: 'always' });
+    assert.is(rig.device.info.vectorBits, 256);
+    const out = rig.words(1024);
+    assert.ok(rig.launch('squares', { blocks: 4, threads: 256 }, out), rig.said().join());
+    assert.ok(wordsIn(out).every((word, i) => word === i * i));
+    rig.device.close();
+    process.env.CUMETAL_NATIVE_BITS = '512';
+    assert.is(nativeFeatures().avx512, processorFeatures().hasAvx512, 'no wider than the processor has');
+  } finally {
+    if (before === undefined) delete process.env.CUMETAL_NATIVE_BITS;
+    else process.env.CUMETAL_NATIVE_BITS = before;
+  }
 });
 
 test.run();

@@ -109,6 +109,7 @@ const environment: readonly (readonly [name: string, does: string])[] = [
     'CUMETAL_NATIVE',
     'Whether the CPU device runs kernels as machine code: never, always, or auto, where launches take long; see docs/native.md.',
   ],
+  ['CUMETAL_NATIVE_BITS', '256 keeps machine code to vectors of 256 bits and AVX2, on processors with AVX-512, too.'],
   ['CUMETAL_RUNTIME', 'node starts the built files under Node, whose engine may fuse multiply-adds; see docs/engine.md.'],
   ['CUMETAL_TUNING', 'The file of speeds that cumetal tune has measured.'],
   ['CUMETAL_TRACE', 'Prints the stack trace of an internal error.'],

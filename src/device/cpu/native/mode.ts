@@ -32,9 +32,10 @@ const targets = {
 export type NativeTargetName = keyof typeof targets;
 export const nativeTargetNames = Object.keys(targets) as readonly NativeTargetName[];
 
+/** Processors with AVX-512 run code for AVX2 where `CUMETAL_NATIVE_BITS` is 256. */
 function bestTarget(): NativeTargetName {
   const { hasAvx512, hasFastGathers } = processorFeatures();
-  if (!hasAvx512) return 'avx2';
+  if (!hasAvx512 || process?.env?.CUMETAL_NATIVE_BITS === '256') return 'avx2';
   return hasFastGathers ? 'avx512 gathers' : 'avx512';
 }
 
