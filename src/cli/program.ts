@@ -32,7 +32,6 @@ const compiledInputBytes = 32 * 1024;
 
 /** The engine settings for long runs, in place of those for short ones (`startup/engine-settings.ts`). */
 const engine = {
-  BUN_JSC_startupJITDeferralScale: '1',
   BUN_JSC_useDFGJIT: '1',
   BUN_JSC_useConcurrentJIT: '1',
   BUN_JSC_thresholdForJITAfterWarmUp: '500',
@@ -62,10 +61,12 @@ async function restarted(args: readonly string[]): Promise<number | undefined> {
   const { env, execPath } = process;
   if (env.BUN_JSC_useDFGJIT !== '0' || typeof Bun === 'undefined') return undefined;
   const size = largestFile(args);
-  if (size > compiledInputBytes) Bun.unsafe.setJITPolicy(1);
+  if (size > compiledInputBytes) Bun.unsafe.setJITPolicy?.(1);
   if (size <= largeInputBytes) return undefined;
   const { spawnSync } = await import('node:child_process');
-  return spawnSync(execPath, [...mainWords(), ...args], { env: { ...env, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
+  // Not every version of Bun has this setting, and none starts with one that it lacks.
+  const { BUN_JSC_startupJITDeferralScale: _, ...others } = env;
+  return spawnSync(execPath, [...mainWords(), ...args], { env: { ...others, ...engine }, stdio: 'inherit' }).status ?? exit.ourBug;
 }
 
 /** What processes do that this program starts for itself; undefined for a command line. */
