@@ -11,7 +11,7 @@ import { makeBytecode } from '../src/cli/startup/make-bytecode.ts';
 import { directImports } from './direct-imports.ts';
 import { embeddedHeaders } from './embedded-headers.ts';
 import { packageEntries } from './entries.ts';
-import { checkLazyFunctions, lazyFunctions, lazyModules, neededByLaunches } from './lazy-modules.ts';
+import { checkLazyFunctions, launchFunctions, lazyFunctions, lazyModules, neededByLaunches } from './lazy-modules.ts';
 import { licensesOf } from './licenses.ts';
 import { hashOf, sourcesOf } from './sources.ts';
 import { embeddedWorker } from './worker.ts';
@@ -82,7 +82,7 @@ const storedLaunch = ['src/device/index.ts', 'src/device/cpu/index.ts'];
 const layers: readonly { readonly of: readonly string[]; readonly and?: readonly string[] }[] = [
   { of: [...bytecodeStarts, ...clientStarts] },
   { of: ['src/cli/build.ts'] },
-  { of: ['src/compile/index.ts'], and: [...storedLaunch, ...lazyFunctions] },
+  { of: ['src/compile/index.ts'], and: [...storedLaunch, ...launchFunctions] },
   { of: ['src/compile/index.ts'] },
   { of: ['src/cli/check/index.ts', 'src/cli/run/index.ts'] },
   { of: storedLaunch },

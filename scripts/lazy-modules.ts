@@ -8,14 +8,26 @@ import type { BunPlugin } from 'bun';
 import { withDirectImports } from './direct-imports.ts';
 
 /**
- * Modules that export nothing but functions, and that the bytecode of the program loads when one of these is called: a launch whose code is
- * stored needs neither the compiler of kernels nor observers, which are most of the text of the CPU device, and a short one no native code.
+ * What a launch loads later: with code that is stored it needs neither the compiler of kernels nor observers, which are most of the text of the CPU
+ * device, and a short one no native code.
  */
-export const lazyFunctions = [
+export const launchFunctions = [
   'src/device/cpu/launch/make-kernel.ts',
   'src/device/cpu/launch/observers.ts',
   'src/device/cpu/native/compile.ts',
 ] as const;
+
+/** What a compilation loads later: chapters of the instruction table that few kernels use, and the grammar. */
+const compileFunctions = [
+  'src/ptx/syntax/grammar.ts',
+  'src/ptx/table/async/chapters.ts',
+  'src/ptx/table/matrix/chapters.ts',
+  'src/ptx/table/texture/chapters.ts',
+  'src/ptx/table/video-chapters.ts',
+] as const;
+
+/** Modules that export nothing but functions, and that the bytecode of the program loads when one of these is called. */
+export const lazyFunctions = [...launchFunctions, ...compileFunctions] as const;
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' });
 
@@ -40,7 +52,7 @@ function loadedWith(start: string, later: ReadonlySet<string>): Set<string> {
  */
 export function neededByLaunches(): string {
   const root = join(import.meta.dirname, '..');
-  const later = new Set(lazyFunctions.map((file) => join(root, file)));
+  const later = new Set(launchFunctions.map((file) => join(root, file)));
   const atOnce = loadedWith(join(root, 'src/device/cpu/index.ts'), later);
   const both = new Set([...later].flatMap((file) => [...loadedWith(file, new Set())]).filter((file) => atOnce.has(file)));
   const lines = [...both].sort().map((file, i) => {

@@ -7,15 +7,9 @@ import { bug } from '../../base/bug.ts';
 import { addTo } from '../../base/group.ts';
 import type { Row } from '../model/row.ts';
 import { approximateRows } from './approximate.ts';
-import { bulkRows } from './async/bulk.ts';
-import { launchControlRows } from './async/launch-control.ts';
-import { mbarrierRows } from './async/mbarrier.ts';
+import { asyncCopyChapter, barrierChapter, launchControlChapter, tensorMapChapter } from './async/chapters.ts';
 import { proxyRows } from './async/proxies.ts';
 import { asyncReductionRows, asyncStoreRows } from './async/stores.ts';
-import { tensorRows } from './async/tensor.ts';
-import { tensorLoadRows } from './async/tensor-loads.ts';
-import { tensorMapRows } from './async/tensor-map-rows.ts';
-import { asyncCopyRows } from './async-copy.ts';
 import { atomicRows } from './atomic.ts';
 import { clusterAtomicRows } from './atomic-cluster.ts';
 import { halfAtomicRows } from './atomic-half.ts';
@@ -37,13 +31,7 @@ import { hintRows } from './hints.ts';
 import { integerRows } from './integer.ts';
 import { lazyOpcodes } from './lazy-opcodes.ts';
 import { logicRows } from './logic.ts';
-import { byteTileRows } from './matrix/byte-tiles.ts';
-import { mmaRows } from './matrix/mma.ts';
-import { scaledMmaRows } from './matrix/mma-scaled.ts';
-import { sparseMmaRows } from './matrix/mma-sparse.ts';
-import { tileRows } from './matrix/tiles.ts';
-import { wgmmaRows } from './matrix/wgmma.ts';
-import { wmmaRows } from './matrix/wmma.ts';
+import { mmaChapter, tensorMemoryChapter, tileChapter, wgmmaChapter, wmmaChapter } from './matrix/chapters.ts';
 import { miscRows } from './misc.ts';
 import { moveRows } from './move.ts';
 import { multimemRows } from './multimem.ts';
@@ -54,14 +42,8 @@ import { policyRows } from './policies.ts';
 import { smallFloatRows } from './small-floats.ts';
 import { stackRows } from './stack.ts';
 import { stochasticRows } from './stochastic.ts';
-import { tensorMemoryRows } from './tensor-memory/rows.ts';
-import { surfaceQueryRows, textureQueryRows } from './texture/queries.ts';
-import { surfaceReductionRows } from './texture/reduction.ts';
-import { surfaceRows } from './texture/surface.ts';
-import { texelStoreRows } from './texture/texel-stores.ts';
-import { textureRows } from './texture/texture.ts';
-import { videoRows } from './video.ts';
-import { scalarVideoRows } from './video-scalar.ts';
+import { surfaceChapter, textureChapter } from './texture/chapters.ts';
+import { scalarVideoChapter, videoChapter } from './video-chapters.ts';
 import { warpRows } from './warp.ts';
 import { wholeAtomicRows, wholeRows } from './whole.ts';
 import { wideAccessRows } from './wide-access.ts';
@@ -97,10 +79,10 @@ export const chapters: readonly Chapter[] = [
   eager(wideAccessRows()),
   eager(wholeRows()),
   lazy(lazyOpcodes.multimem, multimemRows),
-  lazy(lazyOpcodes.launchControl, launchControlRows),
+  lazy(lazyOpcodes.launchControl, launchControlChapter),
   lazy(lazyOpcodes.clusters, clusterAddressRows),
-  lazy(lazyOpcodes.hints, () => [...hintRows(), ...tensorMapRows()]),
-  lazy(lazyOpcodes.asyncCopies, () => [...asyncCopyRows(), ...bulkRows(), ...tensorLoadRows(), ...tensorRows()]),
+  lazy(lazyOpcodes.hints, () => [...hintRows(), ...tensorMapChapter()]),
+  lazy(lazyOpcodes.asyncCopies, asyncCopyChapter),
   lazy(lazyOpcodes.atomics, () => [
     ...atomicRows(),
     ...halfAtomicRows(),
@@ -115,22 +97,22 @@ export const chapters: readonly Chapter[] = [
   eager(blackwellFloatRows()),
   eager(stochasticRows()),
   eager(outOfBoundsRows()),
-  lazy(lazyOpcodes.textures, () => [...textureRows(), ...textureQueryRows()]),
-  lazy(lazyOpcodes.surfaces, () => [...surfaceRows(), ...surfaceReductionRows(), ...texelStoreRows(), ...surfaceQueryRows()]),
+  lazy(lazyOpcodes.textures, textureChapter),
+  lazy(lazyOpcodes.surfaces, surfaceChapter),
   eager(controlRows),
   eager(clusterBarrierRows),
   eager(stackRows),
   eager(warpRows),
-  lazy(lazyOpcodes.wmma, wmmaRows),
-  lazy(lazyOpcodes.mma, () => [...mmaRows(), ...sparseMmaRows(), ...scaledMmaRows()]),
-  lazy(lazyOpcodes.wgmma, wgmmaRows),
-  lazy(lazyOpcodes.tensorMemory, tensorMemoryRows),
-  lazy(lazyOpcodes.tiles, () => [...tileRows(), ...byteTileRows()]),
+  lazy(lazyOpcodes.wmma, wmmaChapter),
+  lazy(lazyOpcodes.mma, mmaChapter),
+  lazy(lazyOpcodes.wgmma, wgmmaChapter),
+  lazy(lazyOpcodes.tensorMemory, tensorMemoryChapter),
+  lazy(lazyOpcodes.tiles, tileChapter),
   lazy(lazyOpcodes.fences, () => [...fenceRows(), ...clusterFenceRows(), ...proxyRows()]),
-  lazy(lazyOpcodes.barriers, mbarrierRows),
+  lazy(lazyOpcodes.barriers, barrierChapter),
   eager(miscRows),
-  lazy(lazyOpcodes.scalarVideo, scalarVideoRows),
-  lazy(lazyOpcodes.video, videoRows),
+  lazy(lazyOpcodes.scalarVideo, scalarVideoChapter),
+  lazy(lazyOpcodes.video, videoChapter),
 ];
 
 type Groups = ReadonlyMap<string, readonly Row[]>;
