@@ -39,7 +39,12 @@ function randomMemory(form: Form, below: Below): MemoryOperand {
     2 ** 31 - 1,
     -4096,
   ]);
-  const index = form.indexBytes > 0 ? { index: pick(below, newVectors), isVectorIndex: true, scale: pick(below, scales) } : below(2) === 0 ? {} : { index: pick(below, indexes), scale: pick(below, scales) };
+  const index =
+    form.indexBytes > 0
+      ? { index: pick(below, newVectors), isVectorIndex: true, scale: pick(below, scales) }
+      : below(2) === 0
+        ? {}
+        : { index: pick(below, indexes), scale: pick(below, scales) };
   const base = below(12) === 0 ? {} : { base: pick(below, bases) };
   return {
     kind: 'memory',

@@ -36,7 +36,8 @@ const vectorLetters: Readonly<Record<number, string>> = { 16: 'x', 32: 'y', 64: 
 function textOfMemory(operand: MemoryOperand, form: Form): string {
   const { base, index, displacement, scale = 1, isBroadcast, isVectorIndex } = operand;
   const parts = base === undefined ? [] : [nameOf({ number: base, bytes: 8 })];
-  if (index !== undefined) parts.push(`${scale}*${isVectorIndex ? `${vectorLetters[form.indexBytes]}mm${index}` : nameOf({ number: index, bytes: 8 })}`);
+  if (index !== undefined)
+    parts.push(`${scale}*${isVectorIndex ? `${vectorLetters[form.indexBytes]}mm${index}` : nameOf({ number: index, bytes: 8 })}`);
   const sum = parts.join(' + ');
   const inside = sum ? `[${sum}${displacement < 0 ? ' - ' : ' + '}${Math.abs(displacement)}]` : `[${displacement}]`;
   if (isBroadcast) return `${sizes[form.element]} ptr ${inside}{1to${form.memoryBytes / form.element}}`;

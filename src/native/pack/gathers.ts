@@ -34,7 +34,9 @@ export function formGathers(fn: SsaFunction): boolean {
   const isLast = ({ op }: Inst): boolean => bitsOfLast.has(op);
   if (!fn.blocks.some(({ insts }) => insts.some(isLast))) return false;
   const uses = usesOf(fn);
-  const definitions = new Map(fn.blocks.flatMap(({ insts }) => insts.flatMap((inst) => (inst.result === undefined ? [] : [[inst.result, inst]]))));
+  const definitions = new Map(
+    fn.blocks.flatMap(({ insts }) => insts.flatMap((inst) => (inst.result === undefined ? [] : [[inst.result, inst]]))),
+  );
   let isChanged = false;
   for (const block of fn.blocks) {
     if (!block.insts.some(isLast)) continue;

@@ -165,7 +165,12 @@ export function newSelection(
     memoryOf(value) {
       const inst = definitions[value];
       const isMovable =
-        inst && effectOf(inst.op) === 'load' && !isGather(inst.op) && uses[value] === 1 && blocks[value] === current && writes.isSameMemory(value);
+        inst &&
+        effectOf(inst.op) === 'load' &&
+        !isGather(inst.op) &&
+        uses[value] === 1 &&
+        blocks[value] === current &&
+        writes.isSameMemory(value);
       return isMovable ? { inst, address: uncheckedAddress(scope, inst) } : undefined;
     },
     take() {

@@ -162,7 +162,8 @@ const specialFaults: Readonly<Record<string, SpecialFault>> = {
   'vector.load16_gather': faultOfGather,
   'vector.load32_gather': faultOfGather,
   'vector.load64_gather'({ offset, lane }, [from], result) {
-    const isHalf = result === 'v128' ? from === 'v128' && (lane === 0 || lane === 1) : isVector(result) && 2 * bytesOf(from) === bytesOf(result);
+    const isHalf =
+      result === 'v128' ? from === 'v128' && (lane === 0 || lane === 1) : isVector(result) && 2 * bytesOf(from) === bytesOf(result);
     return isHalf && offset !== undefined ? undefined : 'has other types, or no offset';
   },
 };

@@ -77,7 +77,12 @@ function setLimit(out: Assembler, { offset, element }: Gather, to: number, trap:
 function load(out: Assembler, { bytes, addressBytes, element, offset }: Gather, { def, temps: own }: Places, addresses: number): void {
   const [base, indexes] = own as [number, number];
   const to = vector(def, bytes);
-  out.emit('vpxord', vector(indexes, addressBytes), vector(addresses, addressBytes), patternOperand(out, 'vpxord', lanesOf(middle, 4), addressBytes));
+  out.emit(
+    'vpxord',
+    vector(indexes, addressBytes),
+    vector(addresses, addressBytes),
+    patternOperand(out, 'vpxord', lanesOf(middle, 4), addressBytes),
+  );
   // Of shorter elements, the word that ends in them is loaded.
   const start = offset - Math.max(0, 4 - element);
   const isNear = start <= maxImmediate;
