@@ -1,6 +1,6 @@
 /**
- * The machine code of a kernel: `bun scripts/native-listing.ts [--kernel=NAME] [--block=256] [--avx2] [--loops] FILE.ptx|FILE.wasm`. Prints the listing
- * that objdump makes of it; with `--loops` the innermost loops alone, and how many instructions of each kind they have.
+ * The machine code of a kernel: `bun scripts/native-listing.ts [--kernel=NAME] [--block=256] [--avx2] [--lanes] [--loops] FILE.ptx|FILE.wasm`. Prints the listing
+ * that objdump makes of it, with `--lanes` without gathers; with `--loops` the innermost loops alone, and how many instructions of each kind they have.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -147,7 +147,7 @@ function histogram(lines: readonly Line[]): string {
     .join(', ');
 }
 
-const compiled = compileNative(moduleOf(words.find((word) => !word.startsWith('--'))!), { avx512 });
+const compiled = compileNative(moduleOf(words.find((word) => !word.startsWith('--'))!), { avx512, fastGathers: avx512 && !isSet('lanes') });
 if ('why' in compiled) throw new Error(compiled.why);
 const lines = linesOf(compiled);
 const targets = new Set(lines.map(({ target }) => target));

@@ -100,9 +100,6 @@ function packed(bytes: Uint8Array, hasGathers: boolean): SsaFunction {
 const gathersOf = ({ blocks, types }: SsaFunction): string[] =>
   blocks.flatMap(({ insts }) => insts.filter(({ op }) => op.endsWith('_gather')).map(({ op, result }) => `${op} ${types[result!]}`));
 
-const replaced = (addresses: readonly number[], at: number, address: number): number[] =>
-  addresses.map((each, i) => (i === at ? address : each));
-
 for (const size of sizes) {
   test(`chains of loads of ${size} bits are gathers of 512 bits`, () => {
     const fn = packed(gatheringModule(size, 16), true);
@@ -154,7 +151,8 @@ for (const [target, features] of runnableFeatures())
         const isOutside = offset > memoryBytes - size / 8;
         const addresses = isOutside ? [...Array(16).keys()] : addressesFor(size, offset);
         const beyond = isOutside ? 0 : memoryBytes - offset - size / 8 + 1;
-        const memories = [addresses, replaced(addresses, 13, 2 ** 31 + 5), replaced(addresses, 0, beyond)].map(memoryWith);
+        const withOne = (at: number, address: number): number[] => addresses.map((each, i) => (i === at ? address : each));
+        const memories = [addresses, withOne(13, 2 ** 31 + 5), withOne(0, beyond)].map(memoryWith);
         const wanted = resultsOf(wasmExports, bytes, memories);
         assert.is(wanted[0] === 'trap', isOutside);
         assert.equal(resultsOf(native, bytes, memories), wanted, `${size} bits at ${offset}`);

@@ -104,6 +104,9 @@ function newConstants(newRegister: (info: RegisterInfo) => Register) {
   };
 }
 
+/** Whether an instruction is a load that another one may do as an operand in memory. */
+const isMovableLoad = ({ op }: Inst): boolean => effectOf(op) === 'load' && !isGather(op);
+
 const isIntegerConstant = (inst: Inst | undefined): inst is Inst => inst?.op === 'i32.const' || inst?.op === 'i64.const';
 
 /** An empty selection for a function. */
@@ -164,13 +167,7 @@ export function newSelection(
     pass: writes.pass,
     memoryOf(value) {
       const inst = definitions[value];
-      const isMovable =
-        inst &&
-        effectOf(inst.op) === 'load' &&
-        !isGather(inst.op) &&
-        uses[value] === 1 &&
-        blocks[value] === current &&
-        writes.isSameMemory(value);
+      const isMovable = inst && isMovableLoad(inst) && uses[value] === 1 && blocks[value] === current && writes.isSameMemory(value);
       return isMovable ? { inst, address: uncheckedAddress(scope, inst) } : undefined;
     },
     take() {
