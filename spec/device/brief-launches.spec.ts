@@ -102,6 +102,21 @@ test('a fault of a launch that the caller runs is reported as that of any other'
   rig.device.close();
 });
 
+test('a launch that follows a fault knows nothing of it', () => {
+  for (const threads of [1, 2]) {
+    const rig = rigOf(text, { threads });
+    const out = rig.words(1);
+    const shape = { blocks: 5, threads: 64 };
+    for (let i = 1; i <= 3; i++) {
+      assert.is(rig.launch('faulty', shape, out, 0xf000_0000), undefined);
+      assert.match(rig.said()[0]!, 'CM6011');
+      assert.ok(rig.launch('count', shape, out));
+      assert.is(wordsIn(out)[0], i * 5 * 64);
+    }
+    rig.device.close();
+  }
+});
+
 test('a caller that waits for launch after launch gets to its other events', async () => {
   const rig = rigOf(text, { threads: 2 });
   const out = rig.words(1);

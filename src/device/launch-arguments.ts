@@ -8,18 +8,24 @@ export function bufferOfSlot(
   args: readonly LaunchArgument[],
   slot: number,
 ): Extract<LaunchArgument, { readonly kind: 'buffer' }> | undefined {
-  const argument = args[params.findIndex((param) => param.slot === slot)];
-  return argument?.kind === 'buffer' ? argument : undefined;
+  // Loops, because each launch asks for each of its slots.
+  for (let i = 0; i < params.length; i++) {
+    if (params[i]!.slot !== slot) continue;
+    const argument = args[i];
+    return argument?.kind === 'buffer' ? argument : undefined;
+  }
+  return undefined;
 }
 
 /** Writes the by-value arguments of a slot into the bytes that the slot is bound to, each at the offset of its parameter. */
 export function writeValuesOfSlot({ params }: KernelReflection, args: readonly LaunchArgument[], slot: number, bytes: Uint8Array): void {
-  params.forEach((param, index) => {
-    const argument = args[index]!;
-    if (param.slot !== slot) return;
+  for (let i = 0; i < params.length; i++) {
+    const param = params[i]!;
+    if (param.slot !== slot) continue;
+    const argument = args[i]!;
     if (argument.kind === 'bytes') bytes.set(argument.bytes, param.offset ?? 0);
     else if (argument.kind === 'buffer' && param.kind === 'bytes' && !param.isUnused) writeAddress(argument, bytes, param.offset ?? 0);
-  });
+  }
 }
 
 /** Writes the address of a buffer, for a kernel that passes it on. */

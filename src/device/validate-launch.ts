@@ -51,7 +51,7 @@ export function validateLaunch(
 const isCount = (n: number): boolean => Number.isInteger(n) && n >= 0 && n < 2 ** 31;
 
 function areCounts({ grid, block, dynamicSharedBytes, dynamicSharedParts = [] }: LaunchRequest, diagnostics: Diagnostics): boolean {
-  if ([...grid, ...block, dynamicSharedBytes, ...dynamicSharedParts].every(isCount)) return true;
+  if (grid.every(isCount) && block.every(isCount) && isCount(dynamicSharedBytes) && dynamicSharedParts.every(isCount)) return true;
   const shared = [dynamicSharedBytes, ...dynamicSharedParts].find((bytes) => !isCount(bytes)) ?? dynamicSharedBytes;
   diagnostics.report('CM5024', { given: `grid ${grid.join(' x ')}, block ${block.join(' x ')}, shared ${shared}` });
   return false;

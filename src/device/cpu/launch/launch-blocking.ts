@@ -22,6 +22,7 @@ import {
   newControl,
   noteEnding,
   now,
+  renewControl,
   revoke,
   stopAll,
   stops,
@@ -50,7 +51,7 @@ export function launchKernel(
 ): LaunchResult | undefined {
   const run = (which: LoadedKernel, what: LaunchRequest): FinishedGrid | undefined => {
     const preparation = prepareLaunch(memory, environment, which, what, diagnostics);
-    return 'launch' in preparation ? runBlocking(preparation.launch, diagnostics) : preparation.result;
+    return 'launch' in preparation ? runWithControl(preparation.launch, diagnostics) : preparation.result;
   };
   const follower = {
     run,
@@ -58,6 +59,24 @@ export function launchKernel(
     doWork: (work: MemoryWork) => doWork(memory, work),
   };
   return runWithChildren(follower, kernel, request);
+}
+
+/** The control words of the latest launch that had no workers, for the next one. */
+let spare: Control | undefined;
+
+/** Runs a launch with control words that an earlier one had, where they fit. */
+function runWithControl(prepared: PreparedLaunch, diagnostics: Diagnostics): FinishedGrid | undefined {
+  const { work, memory } = prepared;
+  const isFit = spare?.slots === work.sharers && spare.words.buffer instanceof ArrayBuffer !== memory.isShared;
+  const control = isFit ? spare! : newControlFor(prepared);
+  // A callback of the launch may launch others.
+  if (isFit) spare = undefined;
+  const result = runBlocking(prepared, diagnostics, control);
+  // A worker may still look at what it was asked for.
+  if (control.isAsked) return result;
+  renewControl(control);
+  spare = control;
+  return result;
 }
 
 /** Runs a prepared launch on the calling thread, and runs it again with the precise sanitizer if its fast checks fail. */

@@ -7,7 +7,7 @@ import type { KernelReflection } from '../../../air/index.ts';
 import { product } from '../../../base/dim3.ts';
 import type { MemoryFacts } from '../../../engine/index.ts';
 import { type Interval, isHidden, type Kernel, type Sreg, sregMax, zerosIn } from '../../../ir/index.ts';
-import type { LaunchRequest } from '../../device.ts';
+import type { Dim3, LaunchArgument, LaunchRequest } from '../../device.ts';
 import { bufferOfSlot, writeValuesOfSlot } from '../../launch-arguments.ts';
 import { addressOf } from '../buffer.ts';
 import type { DeviceMemory } from '../memory.ts';
@@ -25,12 +25,67 @@ export const maxPointerZeros = 5;
 /** Parameters by value above this size are arrays, whose elements are no sizes. */
 const maxValueBytes = 256;
 
+/** What facts depend on of a launch, with them: bytes by value, and addresses. */
+interface Latest {
+  readonly grid: Dim3;
+  readonly block: Dim3;
+  readonly memoryBytes: number;
+  readonly args: readonly (Uint8Array | number | undefined)[];
+  readonly facts: KnownLaunch;
+}
+
+/** The latest launches of each kernel, by its parameters: most launches are like one of them. */
+const latest = new WeakMap<Kernel['params'], Latest[]>();
+const maxLatest = 4;
+
+interface Place {
+  readonly memory: DeviceMemory;
+  readonly bound?: ((slot: number) => bigint) | undefined;
+}
+
+interface WithParams {
+  readonly params: Kernel['params'];
+  readonly reflection: KernelReflection;
+}
+
 /** The facts of a request. */
-export function launchFacts(
-  { memory, bound }: { readonly memory: DeviceMemory; readonly bound?: ((slot: number) => bigint) | undefined },
-  { params, reflection }: { readonly params: Kernel['params']; readonly reflection: KernelReflection },
-  request: LaunchRequest,
-): KnownLaunch {
+export function launchFacts(place: Place, kernel: WithParams, request: LaunchRequest): KnownLaunch {
+  if (place.bound) return factsOf(place, kernel, request);
+  const memoryBytes = place.memory.memory.buffer.byteLength;
+  const all = latest.get(kernel.params) ?? [];
+  for (const each of all) if (each.memoryBytes === memoryBytes && isLike(each, request)) return each.facts;
+  const facts = factsOf(place, kernel, request);
+  const args = request.args.map(factOf);
+  // Addresses beyond are not told apart by numbers.
+  if (args.some((arg) => typeof arg === 'number' && !Number.isSafeInteger(arg))) return facts;
+  const [grid, block]: [Dim3, Dim3] = [[...request.grid], [...request.block]];
+  latest.set(kernel.params, [{ grid, block, memoryBytes, args, facts }, ...all.slice(0, maxLatest - 1)]);
+  return facts;
+}
+
+/** What facts may depend on of an argument. Whoever launches may write other bytes to the same array afterwards. */
+function factOf(arg: LaunchArgument): Uint8Array | number | undefined {
+  if (arg.kind === 'buffer') return addressIn(arg);
+  return arg.kind === 'bytes' && arg.bytes.length <= maxValueBytes ? new Uint8Array(arg.bytes) : undefined;
+}
+
+/** Whether facts are those of a launch in memory of the same size. */
+function isLike({ grid, block, args }: Latest, request: LaunchRequest): boolean {
+  for (let i = 0; i < 3; i++) if (grid[i] !== request.grid[i] || block[i] !== request.block[i]) return false;
+  if (args.length !== request.args.length) return false;
+  for (let i = 0; i < args.length; i++) {
+    const [own, arg] = [args[i], request.args[i]!];
+    if (arg.kind === 'bytes' && arg.bytes.length <= maxValueBytes) {
+      if (typeof own !== 'object' || own.length !== arg.bytes.length) return false;
+      for (let at = 0; at < own.length; at++) if (own[at] !== arg.bytes[at]) return false;
+    } else if (own !== (arg.kind === 'buffer' ? addressIn(arg) : undefined)) return false;
+  }
+  return true;
+}
+
+const addressIn = ({ buffer, offset = 0 }: LaunchArgument & { readonly kind: 'buffer' }): number => (addressOf(buffer) ?? 0) + offset;
+
+function factsOf({ memory, bound }: Place, { params, reflection }: WithParams, request: LaunchRequest): KnownLaunch {
   const values = params.map(({ kind, slot, size }) => {
     if (kind !== 'value' || size > maxValueBytes) return undefined;
     const bytes = new Uint8Array(size);
@@ -39,10 +94,11 @@ export function launchFacts(
   });
   const addresses = params.map((param): number | bigint | undefined => {
     if (param.kind !== 'pointer' || isHidden(param)) return undefined;
-    return bound ? bound(param.slot) : addressIn(reflection, request, param.slot);
+    return bound ? bound(param.slot) : addressAt(reflection, request, param.slot);
   });
   const zeros = addresses.map((address) => (address === undefined ? maxPointerZeros : pointerZeros(address)));
-  const { grid, block } = request;
+  const grid: Dim3 = [...request.grid];
+  const block: Dim3 = [...request.block];
   // A pointer may lie behind all memory. Few different numbers, so that code is seldom chosen anew.
   const end = addresses.reduce<number>((end, address) => (address === undefined ? end : Math.max(end, Number(address) + 1)), 0);
   const memoryBytes = 2 ** Math.ceil(Math.log2(Math.max(memory.memory.buffer.byteLength, end)));
@@ -78,9 +134,9 @@ function keyOf(
 }
 
 /** The address of the buffer that is bound to a slot; 0 if there is none. */
-function addressIn(reflection: KernelReflection, { args }: LaunchRequest, slot: number): number {
+function addressAt(reflection: KernelReflection, { args }: LaunchRequest, slot: number): number {
   const argument = bufferOfSlot(reflection, args, slot);
-  return argument ? (addressOf(argument.buffer) ?? 0) + (argument.offset ?? 0) : 0;
+  return argument ? addressIn(argument) : 0;
 }
 
 /** The trailing zeros of an address, as far as they matter. */

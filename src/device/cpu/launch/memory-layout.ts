@@ -119,8 +119,30 @@ export function fillClusters(view: Uint8Array, { area, count, cluster }: Residen
 /** The words that hold an address in the area of a share. */
 export const ownWords = ['shared', 'local', 'records', 'states'] as const;
 
-/** The area of a launch. */
+/** The latest area of a code, with what it depends on of a launch. */
+interface KnownArea {
+  readonly threads: number;
+  readonly dynamicSharedBytes: number;
+  readonly params: LoadedKernel['params'];
+  readonly area: Area;
+}
+
+const known = new WeakMap<CompiledKernel, KnownArea>();
+
+/** The area of a launch. Launches of one code mostly have the same. */
 export function areaOf(compiled: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
+  const { dynamicSharedBytes, dynamicSharedParts } = request;
+  if (dynamicSharedParts) return newArea(compiled, kernel, request);
+  const { params } = kernel;
+  const threads = product(request.block);
+  const last = known.get(compiled);
+  if (last?.threads === threads && last.dynamicSharedBytes === dynamicSharedBytes && last.params === params) return last.area;
+  const area = newArea(compiled, kernel, request);
+  known.set(compiled, { threads, dynamicSharedBytes, params, area });
+  return area;
+}
+
+function newArea(compiled: CompiledKernel, kernel: LoadedKernel, request: LaunchRequest): Area {
   const { place, bytes } = newPlaces();
   const printedBytes = kernel.reflection.printf ? printBufferBytes : 0;
   const area = {
@@ -151,12 +173,14 @@ export function fillArea(
   view.set(kernel.constants, area.constant);
   if (pool) view.set(pool, area.constant + windows.constant - pool.length);
   if (area.printedBytes > 0) emptyPrintBuffer(view.subarray(area.printed, area.printed + area.printedBytes));
-  new DataView(view.buffer, view.byteOffset).setUint32(area.stack, kernel.stackBytes, true);
+  // The area is zeros where the kernel has no stack.
+  if (kernel.stackBytes > 0) new DataView(view.buffer, view.byteOffset).setUint32(area.stack, kernel.stackBytes, true);
   if (request.groupHead) view.set(request.groupHead, area.group);
-  kernel.params.forEach(({ kind, slot, size }, i) => {
+  for (let i = 0; i < kernel.params.length; i++) {
+    const { kind, slot, size } = kernel.params[i]!;
     const at = area.values[i]!;
     if (kind === 'value') writeValuesOfSlot(kernel.reflection, request.args, slot, view.subarray(at, at + size));
-  });
+  }
 }
 
 /** Start addresses of a share. */
@@ -186,8 +210,8 @@ export function globalsOf(
   kernel: LoadedKernel,
   request: LaunchRequest,
 ): Globals {
-  const dims = (name: 'ntid' | 'nctaid', [x, y, z]: Dim3) => ({ [`${name}.x`]: x, [`${name}.y`]: y, [`${name}.z`]: z });
-  const parts = sharedParts(request);
+  const { block, grid } = request;
+  let parts: ReturnType<typeof sharedParts> | undefined;
   const services = {
     heap,
     launches,
@@ -205,15 +229,22 @@ export function globalsOf(
     if (param.faults) return BigInt(start + area.faults);
     if (param.service) return BigInt(services[param.service]);
     if (param.formats) return BigInt(start + area.printed);
-    if (param.kind === 'threadgroup') return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
+    if (param.kind === 'threadgroup') {
+      parts ??= sharedParts(request);
+      return BigInt(own.start + own.area.shared + windows.shared + parts.starts[part++]!);
+    }
     if (param.kind === 'value') return BigInt(start + area.values[i]!);
     const argument = bufferOfSlot(kernel.reflection, request.args, param.slot);
     return argument ? BigInt((addressOf(argument.buffer) ?? 0) + (argument.offset ?? 0)) : 0n;
   });
   const words = {
-    ...dims('ntid', request.block),
-    ...dims('nctaid', request.grid),
-    threads: product(request.block),
+    'ntid.x': block[0],
+    'ntid.y': block[1],
+    'ntid.z': block[2],
+    'nctaid.x': grid[0],
+    'nctaid.y': grid[1],
+    'nctaid.z': grid[2],
+    threads: product(block),
     constant: start + area.constant,
     shared: own.start + own.area.shared,
     local: own.start + own.area.local,

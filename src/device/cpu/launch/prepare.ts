@@ -22,7 +22,7 @@ import { type ChildWork, isLaunching, launchesIn } from './children.ts';
 import { type KnownLaunch, launchFacts } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel } from './library.ts';
 import { globalsOf, type OwnArea, ownAreaOf, ownWords, type ResidentAreas } from './memory-layout.ts';
-import { chosenCode, type NativeTwin } from './native-twin.ts';
+import { chosenCode } from './native-twin.ts';
 import { canObserve, instrumentsOf, isBeyondFastChecks, startFastObserver, startObservers } from './observers.ts';
 import { reportEnding } from './report-ending.ts';
 import { type Scope, withScope } from './scope.ts';
@@ -146,18 +146,11 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
     // A launch without a sanitizer may write any memory.
     if (!request.sanitize) environment.allocations?.writeAll();
     const rivals = observers.length === 0 && canSwitch(kernel, compiled) ? rivalsOf(inputs, usual, compiled, facts) : [];
-    const prepared = preparedLaunch(inputs, { ...allocated, wasm, scope, observers }, undefined);
-    return { ...prepared, rivals, finish: noting(prepared, usual.twin, compiled !== usual) };
+    const { twin } = usual;
+    const note = twin && ((ms: number, units: number): void => twin.note(compiled !== usual, ms, units));
+    return preparedLaunch(inputs, { ...allocated, wasm, scope, observers, rivals, note }, undefined);
   });
 }
-
-/** The end of a launch, which records how long its code took. */
-const noting =
-  (prepared: PreparedLaunch, twin: NativeTwin<CompiledKernel> | undefined, isNative: boolean): PreparedLaunch['finish'] =>
-  (control, durationMs, diagnostics) => {
-    if (doneUnits(control) >= unitsOf(prepared.work)) twin?.note(isNative, durationMs, unitsOf(prepared.work));
-    return prepared.finish(control, durationMs, diagnostics);
-  };
 
 /**
  * Whether other code may run some blocks of a launch. What a kernel launches or prints, and where its blocks meet, is in the memory that one
@@ -215,11 +208,30 @@ interface Resources extends Allocated {
   readonly wasm: KernelCode;
   readonly scope: Scope;
   readonly observers: readonly Observer[];
+  readonly rivals?: readonly Rival[];
+  /** Records how long the code took for all of its units. */
+  readonly note?: ((ms: number, units: number) => void) | undefined;
 }
 
 function preparedLaunch(
   { environment }: Inputs,
-  { memory, kernel, compiled, request, area, resident, clusters, locks, heap, launches, wasm, scope, observers }: Resources,
+  {
+    memory,
+    kernel,
+    compiled,
+    request,
+    area,
+    resident,
+    clusters,
+    locks,
+    heap,
+    launches,
+    wasm,
+    scope,
+    observers,
+    rivals = [],
+    note,
+  }: Resources,
   fallBack: PreparedLaunch['fallBack'],
 ): PreparedLaunch {
   const { ownMemory, bound, threads = 1, isInBackground = false } = environment;
@@ -258,6 +270,8 @@ function preparedLaunch(
     );
   const work = { ...workOf(request, shares), residents };
   const view = (offset: number, bytes: number): Uint8Array => memory.view(area.start + offset, bytes);
+  const hasStopped = (diagnostics: Diagnostics): boolean =>
+    reflection.faults !== undefined && reportStop(view(area.faults, 4), reflection, diagnostics);
   let isWell = false;
   return {
     memory,
@@ -266,7 +280,7 @@ function preparedLaunch(
     work,
     observers,
     fallBack,
-    rivals: [],
+    rivals,
     globals(slot) {
       if (residents) return residents.first;
       const ownArea = slot === 0 ? area : ownAreaOf(compiled, request);
@@ -275,14 +289,15 @@ function preparedLaunch(
       if (slot > 0) scope.defer(() => memory.give(start));
       return globalsIn(start, ownArea);
     },
-    hasStopped: (diagnostics) => reportStop(view(area.faults, 4), reflection, diagnostics),
+    hasStopped,
     finish(control, durationMs, diagnostics) {
+      if (note && doneUnits(control) >= unitsOf(work)) note(durationMs, unitsOf(work));
       isWell = reportEnding(control, { work, request, lanes: compiled.lanes }, diagnostics);
       for (const observer of observers) observer.finish?.(diagnostics);
-      reportPrinted(view(area.printed, area.printedBytes), reflection, request, diagnostics);
+      if (reflection.printf) reportPrinted(view(area.printed, area.printedBytes), reflection, request, diagnostics);
       // A thread that has stopped may be why others wait.
-      const hasStopped = this.hasStopped(diagnostics);
-      if (!isWell || hasStopped) return undefined;
+      const isStopped = hasStopped(diagnostics);
+      if (!isWell || isStopped) return undefined;
       return { durationMs, launched: launches.address > 0 ? launchesIn(memory, launches.address, environment.kernels?.() ?? []) : [] };
     },
     release: () => scope.release(isWell),

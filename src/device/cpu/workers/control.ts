@@ -38,6 +38,8 @@ export interface Control {
   readonly words: Int32Array;
   readonly times: Float64Array;
   readonly slots: number;
+  /** Whether a worker was asked to take part, on the thread that asks. */
+  isAsked?: boolean;
 }
 
 /** The block and the thread at which a share ended early. */
@@ -54,6 +56,12 @@ export function newControl(slots: number, isShared: boolean): Control {
   const control = controlIn(isShared ? new SharedArrayBuffer(bytes) : new ArrayBuffer(bytes));
   control.words[word.last] = maxUnit;
   return control;
+}
+
+/** Makes the control words of a launch that no worker was asked to take part in those of another. */
+export function renewControl({ words }: Control): void {
+  words.fill(0);
+  words[word.last] = maxUnit;
 }
 
 /** The control words in a buffer of another thread. */
@@ -116,7 +124,9 @@ export const addMove = ({ words }: Control): void => void Atomics.add(words, wor
 export const movesOf = ({ words }: Control): number => Atomics.load(words, word.moves);
 
 /** Requests a share by its slot. */
-export function requestShare({ words }: Control, slot: number): void {
+export function requestShare(control: Control, slot: number): void {
+  const { words } = control;
+  control.isAsked = true;
   Atomics.store(words, at(slot, 'leave'), 0);
   Atomics.store(words, at(slot, 'ending'), endings.ended);
   Atomics.store(words, at(slot, 'state'), states.requested);
