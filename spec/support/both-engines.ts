@@ -4,6 +4,7 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import type { CpuBuffer } from '../../src/device/cpu/buffer.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
 import { launchKernel } from '../../src/device/cpu/launch/launch-blocking.ts';
+import type { LoadedKernel } from '../../src/device/cpu/launch/loaded-kernel.ts';
 import { loadedKernel } from '../../src/device/cpu/launch/make-kernel.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import type { Dim3, EngineOptions, NativeMode } from '../../src/device/device.ts';
@@ -32,6 +33,13 @@ export function runOn(
   lanes?: number,
   native: NativeMode = 'never',
 ): EngineRun {
+  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, { engine, ...(lanes === undefined ? {} : { lanes }) });
+  return runLoaded(loaded, blocks, threads, start, native);
+}
+
+/** Runs a loaded kernel with one buffer argument of these contents. */
+export function runLoaded(loaded: LoadedKernel, blocks: number, threads: number | Dim3, start: Uint8Array, native: NativeMode): EngineRun {
+  const size = start.length;
   const memory = newMemory();
   const diagnostics = new Diagnostics();
   const address = memory.take(size)!;
@@ -47,9 +55,14 @@ export function runOn(
     deviceAddress: () => BigInt(address),
     free: () => {},
   };
-  const loaded = loadedKernel({ kernel, reflection: reflectKernel(kernel) }, { engine, ...(lanes === undefined ? {} : { lanes }) });
   const shape = { grid: [blocks, 1, 1], block: typeof threads === 'number' ? ([threads, 1, 1] as const) : threads } as const;
-  const request = { kernel: kernel.name, ...shape, dynamicSharedBytes: 0, args: [{ kind: 'buffer', buffer }], timeoutMs: 20_000 } as const;
+  const request = {
+    kernel: loaded.reflection.name,
+    ...shape,
+    dynamicSharedBytes: 0,
+    args: [{ kind: 'buffer', buffer }],
+    timeoutMs: 20_000,
+  } as const;
   launchKernel(memory, { info: cpuInfo, ownMemory: 0, native }, loaded, request, diagnostics);
   const compiled = loaded.compiled(shape.block);
   return {
