@@ -29,6 +29,21 @@ again:
   ld.param.u64 p, [out]; ld.param.u32 a, [far]; cvt.u64.u32 q, a; add.u64 p, p, q;
   red.global.add.u32 [p], 1;
   ret;
+}
+.visible .entry strays(.param .u64 out)
+{
+  .reg .b32 a; .reg .b64 p, q;
+  ld.param.u64 p, [out]; ld.global.u32 a, [p+4]; cvt.u64.u32 q, a; add.u64 p, p, q;
+  red.global.add.u32 [p], 1;
+  ret;
+}
+.visible .entry loops(.param .u64 out, .param .u32 count)
+{
+  .reg .pred q; .reg .b32 i, n; .reg .b64 p;
+  ld.param.u64 p, [out]; ld.param.u32 n, [count]; mov.u32 i, 0;
+again:
+  red.global.add.u32 [p], 1; add.u32 i, i, 1; setp.lt.u32 q, i, n; @q bra again;
+  ret;
 }`;
 
 /** A time that code has taken is the least, and a larger one counts twice the one before at most. */
@@ -90,15 +105,14 @@ test('a kernel that may wait for another launch is never run by the caller', asy
 
 test('a fault of a launch that the caller runs is reported as that of any other', async () => {
   const rig = rigOf(text, { threads: 2 });
-  const out = rig.words(1);
+  const out = rig.words(2);
   const shape = { blocks: 1, threads: 64 };
-  assert.ok(await untilBrief(() => rig.start('faulty', shape, out, 0)));
-  for (let i = 0; i < 3; i++) {
-    const pending = rig.start('faulty', shape, out, 0xf000_0000);
-    assert.is(await pending.done, undefined);
-    if (pending.ended) assert.is(pending.ended.result, undefined);
-    assert.match(rig.said()[0]!, 'CM6011');
-  }
+  assert.ok(await untilBrief(() => rig.start('strays', shape, out)));
+  out.write(Uint8Array.of(0, 0, 0, 0xf0), 4);
+  const pending = rig.start('strays', shape, out);
+  assert.equal(pending.ended, { result: undefined });
+  assert.is(await pending.done, undefined);
+  assert.match(rig.said()[0]!, 'CM6011');
   rig.device.close();
 });
 
@@ -115,6 +129,21 @@ test('a launch that follows a fault knows nothing of it', () => {
     }
     rig.device.close();
   }
+});
+
+test('a launch with other arguments is run by a worker, since it may loop for longer', async () => {
+  const rig = rigOf(text, { threads: 2 });
+  const out = rig.words(1);
+  const shape = { blocks: 1, threads: 1 };
+  assert.ok(await untilBrief(() => rig.start('loops', shape, out, 1)));
+  const before = wordsIn(out)[0]!;
+  // The caller may run launches again for some milliseconds then.
+  await new Promise((resolve) => setImmediate(resolve));
+  const pending = rig.start('loops', shape, out, 2);
+  assert.is(pending.ended, undefined);
+  assert.ok(await pending.done);
+  assert.is(wordsIn(out)[0], before + 2);
+  rig.device.close();
 });
 
 test('a caller that waits for launch after launch gets to its other events', async () => {

@@ -249,7 +249,7 @@ function newHelpers(state: RunningShare): Helpers {
     note(ms) {
       const units = unitsOf(work);
       const begun = helping.filter((_, i) => !revoke(control, i + 1)).length;
-      if (doneUnits(control) >= units) noteTime(state.running.prepared.wasm, ms * (1 + begun), units);
+      if (doneUnits(control) >= units) noteTime(state.running.prepared.wasm, ms * (1 + begun), units, state.running.prepared.facts);
     },
     wait(poll) {
       helping.forEach((_, i) => void revoke(control, i + 1));

@@ -35,6 +35,8 @@ export interface PreparedLaunch {
   readonly wasm: KernelCode;
   readonly request: LaunchRequest;
   readonly work: Work;
+  /** What is known of the launch beforehand: the same object for one with the same shape and arguments, where that is remembered. */
+  readonly facts?: KnownLaunch | undefined;
   readonly observers: readonly Observer[];
   /**
    * For a launch with fast checks: restores the memory that it has written, and prepares the launch with the precise sanitizer.
@@ -148,7 +150,7 @@ function prepareExact(inputs: Inputs, diagnostics: Diagnostics): PreparedLaunch 
     const rivals = observers.length === 0 && canSwitch(kernel, compiled) ? rivalsOf(inputs, usual, compiled, facts) : [];
     const { twin } = usual;
     const note = twin && ((ms: number, units: number): void => twin.note(compiled !== usual, ms, units));
-    return preparedLaunch(inputs, { ...allocated, wasm, scope, observers, rivals, note }, undefined);
+    return preparedLaunch(inputs, { ...allocated, wasm, scope, observers, rivals, facts, note }, undefined);
   });
 }
 
@@ -209,6 +211,7 @@ interface Resources extends Allocated {
   readonly scope: Scope;
   readonly observers: readonly Observer[];
   readonly rivals?: readonly Rival[];
+  readonly facts?: KnownLaunch | undefined;
   /** Records how long the code took for all of its units. */
   readonly note?: ((ms: number, units: number) => void) | undefined;
 }
@@ -230,6 +233,7 @@ function preparedLaunch(
     scope,
     observers,
     rivals = [],
+    facts,
     note,
   }: Resources,
   fallBack: PreparedLaunch['fallBack'],
@@ -281,6 +285,7 @@ function preparedLaunch(
     observers,
     fallBack,
     rivals,
+    facts,
     globals(slot) {
       if (residents) return residents.first;
       const ownArea = slot === 0 ? area : ownAreaOf(compiled, request);

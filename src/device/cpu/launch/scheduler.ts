@@ -173,7 +173,8 @@ class LaunchScheduler {
     if (!this.#running.delete(launch)) return;
     const { prepared, control, diagnostics, resolve } = launch;
     const ms = duration(control);
-    if (doneUnits(control) >= unitsOf(prepared.work)) noteTime(prepared.wasm, ms * Math.max(1, launch.usedSlots), unitsOf(prepared.work));
+    const units = unitsOf(prepared.work);
+    if (doneUnits(control) >= units) noteTime(prepared.wasm, ms * Math.max(1, launch.usedSlots), units, prepared.facts);
     const result = caught(prepared, diagnostics, () => prepared.finish(control, ms, diagnostics));
     if (mayRelease) prepared.release();
     resolve(result);
