@@ -60,6 +60,9 @@ test('the time of a unit grows by at most two from one launch to the next', () =
   assert.is(expectedMs(code, 3), 3);
 });
 
+/** After it, the caller runs brief launches again, for some milliseconds. */
+const eventsHadTheirTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 /** Launches until one has ended when the call returns: on a busy machine an earlier one may have taken long. */
 async function untilBrief(launch: () => ReturnType<ReturnType<typeof rigOf>['start']>, most = 200): Promise<boolean> {
   for (let i = 0; i < most; i++) {
@@ -109,6 +112,7 @@ test('a fault of a launch that the caller runs is reported as that of any other'
   const shape = { blocks: 1, threads: 64 };
   assert.ok(await untilBrief(() => rig.start('strays', shape, out)));
   out.write(Uint8Array.of(0, 0, 0, 0xf0), 4);
+  await eventsHadTheirTurn();
   const pending = rig.start('strays', shape, out);
   assert.equal(pending.ended, { result: undefined });
   assert.is(await pending.done, undefined);
@@ -137,8 +141,7 @@ test('a launch with other arguments is run by a worker, since it may loop for lo
   const shape = { blocks: 1, threads: 1 };
   assert.ok(await untilBrief(() => rig.start('loops', shape, out, 1)));
   const before = wordsIn(out)[0]!;
-  // The caller may run launches again for some milliseconds then.
-  await new Promise((resolve) => setImmediate(resolve));
+  await eventsHadTheirTurn();
   const pending = rig.start('loops', shape, out, 2);
   assert.is(pending.ended, undefined);
   assert.ok(await pending.done);
