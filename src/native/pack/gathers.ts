@@ -83,7 +83,7 @@ function writesBefore({ insts }: Block): Map<Inst, number> {
   return places;
 }
 
-/** The gather that stands for a chain of loads with its last one, and the loads before that; undefined where there is no such chain. */
+/** The gather that stands for a chain of loads with its last one, and the loads before that; undefined if there is no such chain. */
 function gatherOf(scene: Scene, last: Inst): { readonly gather: Inst; readonly others: readonly Inst[] } | undefined {
   const bits = bitsOfLast.get(last.op)!;
   const { first, rest, lanes } = chains[bits];

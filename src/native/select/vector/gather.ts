@@ -6,7 +6,6 @@ import type { Places } from '../../machine/types.ts';
 import { reserved } from '../../machine/types.ts';
 import type { Inst } from '../../ssa/types.ts';
 import { type Assembler, general, immediate, type Label, mask, memory, vector } from '../../x64/types.ts';
-import { setConstant } from '../operands.ts';
 import type { Rule, Selection } from '../types.ts';
 import { custom, lanesOf, patternOperand, resultOf, temps, type Width, widthOf } from './steps.ts';
 
@@ -58,6 +57,11 @@ const gather =
     );
   };
 
+/** Sets a register to a number that is not negative; writing 32 bits of it clears the others. */
+function setNumber(out: Assembler, to: number, value: number): void {
+  out.emit('mov', general(to, value < 2 ** 32 ? 4 : 8), immediate(value));
+}
+
 /** The last address that is in bounds. If there is none, the code leaves the module. */
 function setLimit(out: Assembler, { offset, element }: Gather, to: number, trap: Label): void {
   const end = offset + element;
@@ -67,7 +71,7 @@ function setLimit(out: Assembler, { offset, element }: Gather, to: number, trap:
     out.jumpIf('b', trap);
     return;
   }
-  setConstant(out, to, BigInt(end));
+  setNumber(out, to, end);
   out.emit('cmp', general(reserved.memoryBytes), general(to));
   out.jumpIf('b', trap);
   out.emit('neg', general(to));
@@ -86,7 +90,7 @@ function load(out: Assembler, { bytes, addressBytes, element, offset }: Gather, 
   // Of shorter elements, the word that ends in them is loaded.
   const start = offset - Math.max(0, 4 - element);
   const isNear = start <= maxImmediate;
-  setConstant(out, base, BigInt(middle + (isNear ? 0 : start)));
+  setNumber(out, base, middle + (isNear ? 0 : start));
   out.emit('add', general(base), general(reserved.memory));
   // The processor waits for what the result's register had before.
   out.emit('vpxord', vector(def), vector(def), vector(def));
