@@ -56,7 +56,7 @@ export function launchFacts(place: Place, kernel: WithParams, request: LaunchReq
   for (const each of all) if (each.memoryBytes === memoryBytes && isLike(each, request)) return each.facts;
   const facts = factsOf(place, kernel, request);
   const args = request.args.map(factOf);
-  // Addresses beyond are not told apart by numbers.
+  // Numbers of larger addresses are not exact, so that two of them may be equal.
   if (args.some((arg) => typeof arg === 'number' && !Number.isSafeInteger(arg))) return facts;
   const [grid, block]: [Dim3, Dim3] = [[...request.grid], [...request.block]];
   latest.set(kernel.params, [{ grid, block, memoryBytes, args, facts }, ...all.slice(0, maxLatest - 1)]);
