@@ -38,10 +38,14 @@ function wantedTypes(kernel: Kernel): Map<Value, Type | undefined> {
     if (!isCandidate(kernel.insts[value]!)) return;
     wanted.set(value, wanted.has(value) && wanted.get(value) !== as ? undefined : as);
   };
+  // One function for all instructions, with what the one at hand converts to.
+  let as: Type | undefined;
+  const visit = (operand: Value): void => use(operand, as);
   for (const { body, end } of kernel.blocks) {
     for (const value of body) {
       const inst = kernel.insts[value]!;
-      eachOperand(inst, (operand) => use(operand, inst.op === 'bitcast' && isOfMemory(inst.type) ? inst.type : undefined));
+      as = inst.op === 'bitcast' && isOfMemory(inst.type) ? inst.type : undefined;
+      eachOperand(inst, visit);
     }
     for (const value of terminatorOperands(end)) use(value, undefined);
     for (const { args } of edgesOf(end)) for (const value of args) use(value, undefined);

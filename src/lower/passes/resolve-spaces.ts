@@ -170,13 +170,14 @@ function usesOf(kernel: Kernel): Uses {
   const count = kernel.insts.length;
   const [starts, last] = [new Int32Array(count + 1), new Int32Array(count).fill(-1)];
   const eachUse = (visit: (operand: Value, user: Value) => void): void => {
-    for (const { body } of kernel.blocks)
-      for (const user of body)
-        eachOperand(kernel.insts[user]!, (operand) => {
-          if (last[operand] === user) return;
-          last[operand] = user;
-          visit(operand, user);
-        });
+    let user: Value;
+    // One function for all instructions.
+    const use = (operand: Value): void => {
+      if (last[operand] === user) return;
+      last[operand] = user;
+      visit(operand, user);
+    };
+    for (const { body } of kernel.blocks) for (user of body) eachOperand(kernel.insts[user]!, use);
   };
   eachUse((operand) => void starts[operand + 1]!++);
   for (let i = 0; i < count; i++) starts[i + 1]! += starts[i]!;
