@@ -6,24 +6,53 @@ import type { SourceFile } from '../base/source.ts';
 import { type Block, type Builder, builder, type EndStuck, isMasked, type Kernel, splitBlock, type Value } from '../ir/index.ts';
 import { faultNumber } from './faults.ts';
 
+/** The collectives of a block that are to be checked, in order, and where they are in its body. */
+interface Collectives {
+  readonly values: readonly Value[];
+  readonly at: readonly number[];
+  /** The number of the first that has no check. */
+  next: number;
+  /** How much of the body is in front of the block that is behind the last check. */
+  start: number;
+}
+
 /** Puts a check before each of these collectives, in place; those of one instruction of the source share one. */
 export function checkMasks(kernel: Kernel, masked: readonly Value[], file: SourceFile | undefined): void {
   const wanted = new Set(masked);
-  for (let at = 0; at < kernel.blocks.length; at++) checkFirst(kernel, kernel.blocks[at]!, wanted, file);
+  const found = new Map(kernel.blocks.map((block) => [block, collectivesOf(block, wanted)]));
+  for (let at = 0; at < kernel.blocks.length; at++) {
+    const block = kernel.blocks[at]!;
+    const collectives = found.get(block);
+    const rest = collectives && checkFirst(kernel, block, collectives, wanted, file);
+    if (rest) found.set(rest, collectives);
+  }
 }
 
-/** Checks the first collective of a block, and moves what is behind the check to a block that is visited later. */
-function checkFirst(kernel: Kernel, block: Block, wanted: Set<Value>, file: SourceFile | undefined): void {
-  const index = block.body.findIndex((value) => wanted.has(value));
-  if (index < 0) return;
-  const value = block.body[index]!;
+function collectivesOf({ body }: Block, wanted: ReadonlySet<Value>): Collectives {
+  const [values, at]: [Value[], number[]] = [[], []];
+  for (const [i, value] of body.entries()) {
+    if (!wanted.has(value)) continue;
+    values.push(value);
+    at.push(i);
+  }
+  return { values, at, next: 0, start: 0 };
+}
+
+/** Checks the first collective of a block, and moves what is behind the check to a block that is visited later; returns that block. */
+function checkFirst(kernel: Kernel, block: Block, found: Collectives, wanted: Set<Value>, file: SourceFile | undefined): Block | undefined {
+  const { values, at } = found;
+  while (found.next < values.length && !wanted.has(values[found.next]!)) found.next++;
+  const value = values[found.next];
+  if (value === undefined) return undefined;
+  const index = at[found.next]! - found.start;
   const inst = kernel.insts[value]!;
-  if (!isMasked(inst)) return;
+  if (!isMasked(inst)) return undefined;
   const span = kernel.locs[value];
-  for (const each of block.body.slice(index)) {
+  for (const each of values.slice(found.next)) {
     const other = kernel.insts[each]!;
     if (isMasked(other) && other.members === inst.members && kernel.locs[each] === span) wanted.delete(each);
   }
+  found.start += index;
   const rest = splitBlock(kernel, block, index);
   const b = builder(kernel, block);
   b.loc = span;
@@ -41,6 +70,7 @@ function checkFirst(kernel: Kernel, block: Block, wanted: Set<Value>, file: Sour
   stopKernel(s, textOf(file, span));
   stop.end = { op: 'ret' };
   block.end = { op: 'condbr', cond, then: { block: stop, args: [] }, else: { block: rest, args: [] } };
+  return rest;
 }
 
 /** Stops a kernel whose thread waits for threads of its mask that never come, in a block that ends the thread. */

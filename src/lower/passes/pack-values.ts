@@ -3,7 +3,16 @@
  * it become offsets from its start. Buffers keep a slot each, for a GPU does not know the addresses of buffers.
  */
 import { alignUp } from '../../base/bytes.ts';
-import { addInst, isHidden, type Kernel, type KernelParam, type PackedValue, packedValuesName } from '../../ir/index.ts';
+import {
+  addInst,
+  type InstOf,
+  isHidden,
+  type Kernel,
+  type KernelParam,
+  type PackedValue,
+  packedValuesName,
+  type Value,
+} from '../../ir/index.ts';
 
 /** Packs all values in place where more than `slots` are needed without; the buffer has the slot behind those of the others. */
 export function packValues(kernel: Kernel, slots: number): void {
@@ -30,19 +39,28 @@ function replaceParams(kernel: Kernel, params: readonly KernelParam[], whole: Ke
   const before = kernel.params;
   const start = params.indexOf(whole);
   kernel.params = params.map((param, slot) => Object.assign(param, { slot }));
-  for (const block of kernel.blocks)
-    block.body = block.body.flatMap((value) => {
+  /** Gives a parameter its new number, or its address in the whole, of which the first instructions are returned. */
+  const partOf = (inst: InstOf<'param'>, value: Value): Value[] => {
+    const at = params.indexOf(before[inst.index]!);
+    if (at >= 0) {
+      inst.index = at;
+      return [];
+    }
+    const { offset } = whole.packed!.find(({ position }) => position === inst.index)!;
+    const a = addInst(kernel, { op: 'param', type: inst.type, index: start });
+    const b = addInst(kernel, { op: 'const', type: 'i64', bits: BigInt(offset) });
+    kernel.insts[value] = { op: 'ptradd', type: inst.type, a, b };
+    return [a, b];
+  };
+  const isOfParam = (value: Value): boolean => kernel.insts[value]!.op === 'param';
+  for (const block of kernel.blocks) {
+    if (!block.body.some(isOfParam)) continue;
+    const body: Value[] = [];
+    for (const value of block.body) {
       const inst = kernel.insts[value]!;
-      if (inst.op !== 'param') return [value];
-      const at = params.indexOf(before[inst.index]!);
-      if (at >= 0) {
-        inst.index = at;
-        return [value];
-      }
-      const { offset } = whole.packed!.find(({ position }) => position === inst.index)!;
-      const a = addInst(kernel, { op: 'param', type: inst.type, index: start });
-      const b = addInst(kernel, { op: 'const', type: 'i64', bits: BigInt(offset) });
-      kernel.insts[value] = { op: 'ptradd', type: inst.type, a, b };
-      return [a, b, value];
-    });
+      if (inst.op === 'param') body.push(...partOf(inst, value));
+      body.push(value);
+    }
+    block.body = body;
+  }
 }
