@@ -22,6 +22,7 @@ const compileFunctions = [
   'src/ptx/syntax/grammar.ts',
   'src/ptx/table/async/chapters.ts',
   'src/ptx/table/matrix/chapters.ts',
+  'src/ptx/table/tensor-memory/chapters.ts',
   'src/ptx/table/texture/chapters.ts',
   'src/ptx/table/video-chapters.ts',
 ] as const;

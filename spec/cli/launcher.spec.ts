@@ -150,8 +150,9 @@ test('a Bun that has not made the bytecode gets no setting that its version may 
     cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true });
     writeFileSync(join(folder, 'dist/cli/start-built.js'), '');
     // As a Bun does: it ends with 1 where the environment has a setting that it does not know.
-    const strict =
-      '#!/bin/sh\nexec /usr/bin/env -i ${BUN_JSC_startupJITDeferralScale+REFUSED=1} ${BUN_JSC_useWarmUpMarkedBlocks+REFUSED=1} STARTED=1 /usr/bin/env\n';
+    const ifSet = (name: string): string => `\${${name}+REFUSED=1}`;
+    const names = ['BUN_JSC_startupJITDeferralScale', 'BUN_JSC_useWarmUpMarkedBlocks'];
+    const strict = `#!/bin/sh\nexec /usr/bin/env -i ${names.map(ifSet).join(' ')} STARTED=1 /usr/bin/env\n`;
     writeFileSync(join(folder, 'path/bun'), strict, { mode: 0o755 });
     for (const word of ['build', 'check', 'run']) {
       const env = { PATH: `${join(folder, 'path')}:/usr/bin:/bin`, HOME: folder };

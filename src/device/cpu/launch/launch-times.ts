@@ -23,7 +23,7 @@ export function noteTime(code: KernelCode, ms: number, units: number, facts?: Kn
 
 const grown = (ms: number, known = ms): number => Math.min(ms, maxGrowth * known);
 
-/** Milliseconds that a launch took with the same shape and arguments; undefined where none is known. */
+/** Milliseconds that a launch took with the same shape and arguments; undefined if no such launch is known. */
 export const repeatedMs = (facts: KnownLaunch | undefined): number | undefined => facts && launches.get(facts);
 
 /** Milliseconds that so many units are expected to take on one thread; undefined of code that has not run. */

@@ -7,7 +7,7 @@ import type { NativeMode } from '../../device.ts';
 import { canRunNative } from '../native/mode.ts';
 
 /** Milliseconds that the compiler takes to load and to compile a module, and for each byte of the module. */
-const [compileMs, compileMsPerByte] = [50, 0.004];
+const [compileMs, compileMsPerByte] = [50, 0.008];
 /** Launches of native code, and their milliseconds, after which it is known whether it is faster; and by how much WebAssembly has to be. */
 const [minLaunches, minMs, margin] = [4, 4, 1.1];
 

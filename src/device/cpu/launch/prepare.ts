@@ -240,23 +240,9 @@ function preparedLaunch(
 ): PreparedLaunch {
   const { ownMemory, bound, threads = 1, isInBackground = false } = environment;
   const { reflection } = kernel;
+  const addresses = { start: area.start, ownMemory, locks, heap: heap.address, launches: launches.address, clusters, bound };
   const globalsIn = (start: number, ownArea: OwnArea): Globals =>
-    globalsOf(
-      {
-        start: area.start,
-        own: { start, area: ownArea },
-        ownMemory,
-        locks,
-        heap: heap.address,
-        launches: launches.address,
-        clusters,
-        bound,
-      },
-      area,
-      compiled,
-      kernel,
-      request,
-    );
+    globalsOf({ ...addresses, own: { start, area: ownArea } }, area, compiled, kernel, request);
   const isAlone = reflection.services?.some(({ service }) => service === 'alone') === true;
   const shares = memory.isShared && observers.length === 0 && !reflection.printf && !isAlone ? threads : 1;
   const residents =

@@ -1,9 +1,7 @@
 /**
- * The chapters of matrices and tensor memory, which few kernels use: this file is loaded at the first call (`scripts/lazy-modules.ts`), and exports
- * nothing but functions.
+ * The chapters of matrices, which few kernels use: this file is loaded at the first call (`scripts/lazy-modules.ts`), and exports nothing but functions.
  */
 import type { Row } from '../../model/row.ts';
-import { tensorMemoryRows } from '../tensor-memory/rows.ts';
 import { byteTileRows } from './byte-tiles.ts';
 import { mmaRows } from './mma.ts';
 import { scaledMmaRows } from './mma-scaled.ts';
@@ -20,5 +18,3 @@ export const wmmaChapter = (): readonly Row[] => wmmaRows();
 export const wgmmaChapter = (): readonly Row[] => wgmmaRows();
 /** Loads and stores of tiles. */
 export const tileChapter = (): readonly Row[] => [...tileRows(), ...byteTileRows()];
-/** Tensor memory. */
-export const tensorMemoryChapter = (): readonly Row[] => tensorMemoryRows();
