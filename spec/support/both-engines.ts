@@ -1,7 +1,6 @@
 /** Runs one kernel on the scalar or the SIMD path of the CPU device, as WebAssembly or natively, and returns its buffer and diagnostics. */
 import { reflectKernel } from '../../src/air/reflect.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
-import type { CpuBuffer } from '../../src/device/cpu/buffer.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
 import { launchKernel } from '../../src/device/cpu/launch/launch-blocking.ts';
 import type { LoadedKernel } from '../../src/device/cpu/launch/loaded-kernel.ts';
@@ -9,6 +8,7 @@ import { loadedKernel } from '../../src/device/cpu/launch/make-kernel.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import type { Dim3, EngineOptions, NativeMode } from '../../src/device/device.ts';
 import type { Kernel } from '../../src/ir/index.ts';
+import { bufferOf } from './cpu.ts';
 
 interface EngineRun {
   readonly bytes: Uint8Array;
@@ -39,22 +39,9 @@ export function runOn(
 
 /** Runs a loaded kernel with one buffer argument of these contents. */
 export function runLoaded(loaded: LoadedKernel, blocks: number, threads: number | Dim3, start: Uint8Array, native: NativeMode): EngineRun {
-  const size = start.length;
   const memory = newMemory();
   const diagnostics = new Diagnostics();
-  const address = memory.take(size)!;
-  memory.view(address, size).set(start);
-  const bytes = (): Uint8Array => memory.view(address, size).slice();
-  const buffer: CpuBuffer = {
-    owner: memory,
-    address,
-    isFree: false,
-    size,
-    write: () => {},
-    read: bytes,
-    deviceAddress: () => BigInt(address),
-    free: () => {},
-  };
+  const buffer = bufferOf(memory, start);
   const shape = { grid: [blocks, 1, 1], block: typeof threads === 'number' ? ([threads, 1, 1] as const) : threads } as const;
   const request = {
     kernel: loaded.reflection.name,
@@ -66,7 +53,7 @@ export function runLoaded(loaded: LoadedKernel, blocks: number, threads: number 
   launchKernel(memory, { info: cpuInfo, ownMemory: 0, native }, loaded, request, diagnostics);
   const compiled = loaded.compiled(shape.block);
   return {
-    bytes: bytes(),
+    bytes: buffer.read(),
     messages: diagnostics.list.map(({ message }) => message),
     lanes: compiled.lanes,
     scalarReason: compiled.scalarReason,

@@ -28,7 +28,8 @@ export interface CpuRun {
   readonly ended: boolean;
 }
 
-function bufferOf(owner: DeviceMemory, bytes: Uint8Array): CpuBuffer {
+/** A buffer in a memory, with these bytes. */
+export function bufferOf(owner: DeviceMemory, bytes: Uint8Array): CpuBuffer {
   const address = owner.take(bytes.length)!;
   owner.view(address, bytes.length).set(bytes);
   return {

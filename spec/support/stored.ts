@@ -4,7 +4,6 @@ import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { openStore } from '../../src/cache/index.ts';
 import { type CompileOptions, compile } from '../../src/compile/index.ts';
-import type { CpuBuffer } from '../../src/device/cpu/buffer.ts';
 import { cpuInfo } from '../../src/device/cpu/index.ts';
 import { launchKernel } from '../../src/device/cpu/launch/launch-blocking.ts';
 import type { LoadedKernel } from '../../src/device/cpu/launch/loaded-kernel.ts';
@@ -13,6 +12,7 @@ import { storedKernel } from '../../src/device/cpu/launch/stored-code.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import type { CodeStore, NativeMode } from '../../src/device/device.ts';
 import { readMetallib } from '../../src/metallib/index.ts';
+import { bufferOf } from './cpu.ts';
 
 /** A store in a folder, as the command line has it. */
 export function folderStore(folder: string): CodeStore {
@@ -91,20 +91,7 @@ export function kernelIn(store: CodeStore, body: string, mayMake = true): Loaded
 /** The words that blocks of 64 threads write. */
 export function wordsOf(kernel: LoadedKernel, native: NativeMode, blocks = 4): number[] {
   const memory = newMemory();
-  const size = 256 * blocks;
-  const address = memory.take(size)!;
-  const view = (): Uint8Array => memory.view(address, size).slice();
-  memory.view(address, size).fill(0);
-  const buffer: CpuBuffer = {
-    owner: memory,
-    address,
-    isFree: false,
-    size,
-    write: () => {},
-    read: view,
-    deviceAddress: () => BigInt(address),
-    free: () => {},
-  };
+  const buffer = bufferOf(memory, new Uint8Array(256 * blocks));
   const diagnostics = new Diagnostics();
   const request = {
     kernel: kernel.reflection.name,
@@ -116,5 +103,5 @@ export function wordsOf(kernel: LoadedKernel, native: NativeMode, blocks = 4): n
   } as const;
   launchKernel(memory, { info: cpuInfo, ownMemory: 0, native }, kernel, request, diagnostics);
   if (diagnostics.list.length > 0) throw new Error(diagnostics.list.map(({ message }) => message).join());
-  return [...new Uint32Array(view().buffer)];
+  return [...new Uint32Array(buffer.read().buffer)];
 }

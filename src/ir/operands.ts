@@ -10,7 +10,7 @@ const attrNames = Object.fromEntries(
 
 /** The operands that most ops have, whose fields are read by name: every pass reads those of every instruction. */
 const usual = ['', 'a', 'a,b', 'a,b,c', 'cond,a,b', 'addr', 'addr,value'];
-/** By op: which of these it has; -1 for others. */
+/** By op: which of these it has, as the cases below count them; -1 for others. */
 const forms = Object.fromEntries(opNames.map((op) => [op, usual.indexOf(argNames[op].join())])) as unknown as Record<Op, number>;
 type Fields = Record<'a' | 'b' | 'c' | 'cond' | 'addr' | 'value', Value>;
 
