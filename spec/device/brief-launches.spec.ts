@@ -2,6 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { expectedMs, noteTime } from '../../src/device/cpu/launch/launch-times.ts';
+import type { PendingLaunch } from '../../src/device/index.ts';
 import { rigOf, wordsIn } from '../support/workers.ts';
 
 const test = suite('device/brief-launches');
@@ -110,12 +111,18 @@ test('a fault of a launch that the caller runs is reported as that of any other'
   const rig = rigOf(text, { threads: 2 });
   const out = rig.words(2);
   const shape = { blocks: 1, threads: 64 };
-  assert.ok(await untilBrief(() => rig.start('strays', shape, out)));
-  out.write(Uint8Array.of(0, 0, 0, 0xf0), 4);
-  await eventsHadTheirTurn();
-  const pending = rig.start('strays', shape, out);
-  assert.equal(pending.ended, { result: undefined });
-  assert.is(await pending.done, undefined);
+  let ended: PendingLaunch['ended'];
+  // On a busy machine, the launch before may have taken too long for the caller to run this one.
+  for (let i = 0; i < 50 && !ended; i++) {
+    out.write(Uint8Array.of(0, 0, 0, 0), 4);
+    assert.ok(await untilBrief(() => rig.start('strays', shape, out)));
+    out.write(Uint8Array.of(0, 0, 0, 0xf0), 4);
+    await eventsHadTheirTurn();
+    const pending = rig.start('strays', shape, out);
+    assert.is(await pending.done, undefined);
+    ended = pending.ended;
+  }
+  assert.equal(ended, { result: undefined });
   assert.match(rig.said()[0]!, 'CM6011');
   rig.device.close();
 });
