@@ -9,7 +9,8 @@ const heap = { BUN_JSC_largeHeapSize: '134217728', BUN_JSC_useWarmUpMarkedBlocks
 
 /**
  * Compiling a file of usual size is done before any compiler for the compiler pays, or a thread for that: `program.ts` has JavaScriptCore compile for a
- * file that takes longer, and for a large one the program starts again. The heap is in large pages, where the system has them: most of the system's share is memory that is touched for the first time.
+ * file that takes longer, and for a large one the program starts again. The heap is in large pages, where the system has them: most of the system's
+ * share is memory that is touched for the first time.
  */
 const compiling: Settings = {
   BUN_JSC_useDFGJIT: '0',
