@@ -119,7 +119,7 @@ const instOf = ({ op, result, attrs }: Case): InstOf<PureOp> => ({ op, type: res
 const inMemory = (type: ScalarType): ScalarType => (type === 'i1' ? 'i8' : type);
 
 function emitted(b: Builder, { op, types, result, attrs }: Case, operands: readonly Value[]): Value {
-  const emit = b[op as 'add'] as unknown as (...x: unknown[]) => Value;
+  const emit = (b[op as 'add'] as unknown as (...x: unknown[]) => Value).bind(b);
   const isGiven = op.startsWith('fp') || op.endsWith('tofp');
   assert.is(operands.length, types.length);
   return emit(...(isGiven ? [result] : []), ...operands, ...(attrs ? [attrs] : []));

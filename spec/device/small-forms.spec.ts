@@ -436,7 +436,7 @@ test('NaNs of atomic sums are those of an H200, whatever operand is one', () => 
     [0x3f803c00, 0x7c01fc03, 0x7c01fc03],
   ];
   const all = [...pairs, ...others];
-  const given = Uint32Array.from(all.flatMap(([memory, operand]) => [memory, operand]));
+  const given = Uint32Array.from(all.flatMap((row) => row.slice(0, 2)));
   const kernel = (body: string): string =>
     text(`mul.wide.u32 place, tid, 8; add.u64 out, out, place; { .reg .f32 a, b; ld.global.f32 a, [out+4]; ${body} }`);
   for (const body of ['atom.global.add.f32 b, [out], a;', 'red.global.add.f32 [out], a;']) {

@@ -300,8 +300,8 @@ test('shifts by every constant count', () => {
     const thread = w.sreg('tid.x');
     const x = b.mul(b.add(thread, i32(1)), b.xor(thread, i32(0x9e37_79b1)));
     for (const n of counts)
-      for (const [at, shift] of [b.shl, b.lshr, b.ashr].entries())
-        w.put(w.param(0), b.add(thread, i32(64 * (3 * n + at))), shift(x, i32(n)));
+      for (const [at, shift] of (['shl', 'lshr', 'ashr'] as const).entries())
+        w.put(w.param(0), b.add(thread, i32(64 * (3 * n + at))), b[shift](x, i32(n)));
   });
   const { bytes, lanes } = runOn('simd', kernel, 1, 64, 4 * 64 * 96);
   assert.ok(lanes > 1);

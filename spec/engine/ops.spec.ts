@@ -141,7 +141,7 @@ const inMemory = (type: Type): Type => (type === 'i1' ? 'i8' : type.startsWith('
 const alignOf = (type: Type): { align: number; volatile: boolean } => ({ align: Math.max(1, bytesOf(elementOf(type))), volatile: false });
 
 function emitCase(b: Builder, { op, types, result, attrs }: Case, operand: (type: Type, i: number) => Value): Value {
-  const emit = b[op as 'add'] as unknown as (...x: unknown[]) => Value;
+  const emit = (b[op as 'add'] as unknown as (...x: unknown[]) => Value).bind(b);
   return emit(...(isGiven(op) ? [result] : []), ...types.map(operand), ...(attrs ? [attrs] : []));
 }
 

@@ -285,7 +285,7 @@ function byteKernel(op: string, type: 'i1' | 'i8', c: number): Kernel {
   const byte = b.load('i8', at(0), attrs);
   const x = type === 'i1' ? b.trunc('i1', byte) : byte;
   const constant = b.const(type, c);
-  const emit = b[op as 'add'];
+  const emit = (x: Value, y: Value): Value => b[op as 'add'](x, y);
   [emit(x, constant), emit(constant, x), emit(x, x)].forEach((value, i) => {
     b.store(at(1 + i), type === 'i1' ? b.zext('i8', value) : value, attrs);
   });

@@ -150,7 +150,7 @@ export function compute(m: Making, op: Op): void {
   const given = (ops[op].type as string) === 'given' ? [result] : [];
   const predicates = op === 'icmp' ? icmpPredicates : op === 'fcmp' ? fcmpPredicates : undefined;
   const attrs = predicates ? [{ pred: predicates[m.pick(predicates.length)]! }] : [];
-  const emit = m.b[op as 'add'] as unknown as (...x: unknown[]) => Value;
+  const emit = (m.b[op as 'add'] as unknown as (...x: unknown[]) => Value).bind(m.b);
   const value = emit(...given, ...operands, ...attrs);
   give(m, m.b.typeOf(value) as ScalarType, value);
 }

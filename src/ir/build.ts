@@ -20,70 +20,143 @@ type AttrArg<K extends Op> = Row<K> extends { attrs: infer A } ? [attrs: { -read
 
 /** `b.add(x, y)`, `b.trunc('i32', x)`, `b.icmp(x, y, { pred: 'eq' })`, `b.load('f32', p, { align: 4, volatile: false })`. */
 export type Emitters = {
-  [K in Exclude<Op, 'arg' | 'const'>]: (...x: [...Given<K>, ...TupleOf<Keys<Operands<K>>>, ...AttrArg<K>]) => Value;
+  [K in Exclude<Op, 'arg' | 'const'>]: (this: Builder, ...x: [...Given<K>, ...TupleOf<Keys<Operands<K>>>, ...AttrArg<K>]) => Value;
 };
 
 export interface Builder extends Emitters {
+  readonly place: Place;
   readonly kernel: Kernel;
   /** The block that is appended to. */
   block: Block;
   /** The place in the source of appended instructions. */
   loc: Span | undefined;
   /** A constant by value; integers wrap to the width, for floats `bits` are the type's bits. */
-  const(type: Type, bits: bigint | number): Value;
+  const(this: Builder, type: Type, bits: bigint | number): Value;
   /** The type of a value made before. */
-  typeOf(value: Value): Type;
+  typeOf(this: Builder, value: Value): Type;
 }
 
-/** A builder that appends to `block` of `kernel`. Passes make one for each block, so that a method is made when it is asked for. */
-export function builder(kernel: Kernel, block: Block): Builder {
-  const self = Object.create(methods) as Builder & { self: Builder };
-  Object.assign(self, {
-    self,
-    kernel,
-    block,
-    loc: undefined as Span | undefined,
-    typeOf: (value: Value): Type => kernel.insts[value]!.type,
-    const: (type: Type, bits: bigint | number) =>
-      append(self, { op: 'const', type, bits: BigInt.asUintN(Math.max(1, bitsOf(type)), BigInt(bits)) } as Inst),
-  });
-  return self;
+/** Where instructions are appended, and which place in the source they have. Builders with operations of their own share it. */
+export interface Place {
+  readonly kernel: Kernel;
+  block: Block;
+  loc: Span | undefined;
+  /** The constants of the block that were made, where each is made once in it. */
+  readonly constants?: KnownConstants;
 }
 
-const own = (of: object, name: string, value: unknown): void =>
-  void Object.defineProperty(of, name, { value, writable: true, enumerable: true, configurable: true });
+/** The constants that a block has. */
+export class KnownConstants {
+  #block: Block | undefined;
+  readonly #known = new Map<Type, Map<bigint | number, Value>>();
 
-/** The ops that have methods of their name alone. */
-const given = opNames.filter((op) => op !== 'arg' && op !== 'const');
+  /** The constant of a type and bits in a block; undefined for one that `note` has not named. */
+  find(block: Block, type: Type, bits: bigint | number): Value | undefined {
+    if (block !== this.#block) this.#known.clear();
+    this.#block = block;
+    return this.#known.get(type)?.get(bits);
+  }
 
-/** By op: the method of a builder, which stays in it and works without it as `this`. */
-const methods: object = Object.defineProperties(
-  {},
-  Object.fromEntries(
-    given.map((op) => [
-      op,
-      {
-        get(this: { readonly self: Builder }): unknown {
-          const { self } = this;
-          const method = (...x: unknown[]): Value => emit(self, op, x);
-          own(self, op, method);
-          return method;
-        },
-        set(this: object, method: unknown): void {
-          own(this, op, method);
-        },
-      },
-    ]),
-  ),
-);
+  /** Notes a constant of the block that `find` was asked about. */
+  note(type: Type, bits: bigint | number, value: Value): void {
+    const values = this.#known.get(type);
+    if (values) values.set(bits, value);
+    else this.#known.set(type, new Map([[bits, value]]));
+  }
+}
+
+/**
+ * The methods of builders, as a class: an engine compiles code that is given builders for objects with the same methods. Methods that were made for
+ * each builder had it compile most of lowering again for each kernel.
+ */
+class PlaceBuilder {
+  readonly place: Place;
+
+  constructor(place: Place) {
+    this.place = place;
+  }
+
+  get kernel(): Kernel {
+    return this.place.kernel;
+  }
+
+  get block(): Block {
+    return this.place.block;
+  }
+
+  set block(block: Block) {
+    this.place.block = block;
+  }
+
+  get loc(): Span | undefined {
+    return this.place.loc;
+  }
+
+  set loc(loc: Span | undefined) {
+    this.place.loc = loc;
+  }
+
+  typeOf(value: Value): Type {
+    return this.place.kernel.insts[value]!.type;
+  }
+
+  const(type: Type, bits: bigint | number): Value {
+    const { place } = this;
+    const { constants } = place;
+    const known = constants?.find(place.block, type, bits);
+    if (known !== undefined) return known;
+    const value = append(place, { op: 'const', type, bits: BigInt.asUintN(Math.max(1, bitsOf(type)), BigInt(bits)) } as Inst);
+    constants?.note(type, bits, value);
+    return value;
+  }
+}
+
+/** A builder of a place: the class to extend by other operations. */
+export const BuilderOf = PlaceBuilder as unknown as new (place: Place) => Builder;
+
+/** A builder that appends to `block` of `kernel`. */
+export const builder = (kernel: Kernel, block: Block): Builder => new BuilderOf({ kernel, block, loc: undefined });
 
 /** Each op's operands, attributes and type rule, looked up once in the table. */
-const shapes = Object.fromEntries(
-  opNames.map((op) => [op, { args: argsOf(op), attrs: attrsOf(op), rule: specOf(op).type }]),
-) as unknown as Record<Op, { args: readonly string[]; attrs: readonly string[]; rule: TypeRule }>;
+interface Shape {
+  readonly args: readonly string[];
+  readonly attrs: readonly string[];
+  readonly rule: TypeRule;
+}
 
-function emit(self: Builder, op: Op, x: unknown[]): Value {
-  const { args, attrs, rule } = shapes[op];
+type Method = (this: PlaceBuilder, ...x: never[]) => Value;
+
+/** The method of an op. Those of the usual shapes make their instruction in one step. */
+function methodOf(op: Op): Method {
+  const shape: Shape = { args: argsOf(op), attrs: attrsOf(op), rule: specOf(op).type };
+  const [form, { rule }] = [[...shape.args, ...shape.attrs].join(), shape];
+  const isOfOperand = rule === 'a';
+  if (form === 'a' && isOfOperand) return unary(op);
+  if (form === 'a,b' && isOfOperand) return binary(op);
+  if (form === 'a' && rule === 'given') return cast(op);
+  return function (this: PlaceBuilder, ...x: unknown[]): Value {
+    return append(this.place, instOf(this.place.kernel, op, shape, x));
+  };
+}
+
+const unary = (op: Op): Method =>
+  function (this: PlaceBuilder, a: Value): Value {
+    return append(this.place, { op, type: typeIn(this.place, a), a } as Inst);
+  };
+
+const binary = (op: Op): Method =>
+  function (this: PlaceBuilder, a: Value, b: Value): Value {
+    return append(this.place, { op, type: typeIn(this.place, a), a, b } as Inst);
+  };
+
+const cast = (op: Op): Method =>
+  function (this: PlaceBuilder, type: Type, a: Value): Value {
+    return append(this.place, { op, type, a } as Inst);
+  };
+
+const typeIn = ({ kernel }: Place, value: Value): Type => kernel.insts[value]?.type ?? 'void';
+
+function instOf({ insts }: Kernel, op: Op, { args, attrs, rule }: Shape, x: readonly unknown[]): Inst {
   const inst: Record<string, unknown> = { op, type: 'void' };
   let at = rule === 'given' ? 1 : 0;
   for (let i = 0; i < args.length; i++) inst[args[i]!] = x[at++];
@@ -92,14 +165,18 @@ function emit(self: Builder, op: Op, x: unknown[]): Value {
     for (const name of attrs) inst[name] = given?.[name];
   }
   if (rule === 'given') inst.type = x[0];
-  else if (rule === 'a' || rule === 'b') inst.type = self.kernel.insts[inst[rule] as number]?.type ?? 'void';
+  else if (rule === 'a' || rule === 'b') inst.type = insts[inst[rule] as number]?.type ?? 'void';
   else inst.type = rule;
-  return append(self, inst as unknown as Inst);
+  return inst as unknown as Inst;
 }
 
-function append(self: Builder, inst: Inst): Value {
-  const value = addInst(self.kernel, inst, self.loc);
-  self.block.body.push(value);
+for (const op of opNames) {
+  if (op !== 'arg' && op !== 'const') Object.defineProperty(PlaceBuilder.prototype, op, { value: methodOf(op), writable: true });
+}
+
+function append({ kernel, block, loc }: Place, inst: Inst): Value {
+  const value = addInst(kernel, inst, loc);
+  block.body.push(value);
   return value;
 }
 

@@ -17,7 +17,7 @@ export function callReading(kernel: Kernel, ir: Builder, name: string, operands:
   return ir.fetch(made.body.insts[made.result]!.type, a, b, c, { fn: name });
 }
 
-/** A builder for rows with branches and loops, over one for straight code. */
+/** Gives a builder for straight code of rows branches and loops. */
 function branching(ir: Builder, straight: RowBuilder): RowBuilder {
   const { kernel } = ir;
   const choose: RowBuilder['choose'] = (cond, yes, no) => {
@@ -51,7 +51,7 @@ function branching(ir: Builder, straight: RowBuilder): RowBuilder {
     ir.block = after;
     return values;
   };
-  return Object.assign(Object.create(straight) as typeof straight, {
+  return Object.assign(straight, {
     choose,
     repeat,
     either: (cond: Value, yes: () => Value, no: () => Value): Value =>

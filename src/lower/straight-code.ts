@@ -1,11 +1,11 @@
 /** Straight code of rows: bodies of functions that a kernel calls, with neither branches nor memory. */
-import { type Builder, constantOf, floatRange, floatSpan, type Value } from '../ir/index.ts';
+import { type Builder, BuilderOf, constantOf, floatRange, floatSpan, type Value } from '../ir/index.ts';
 import type { RowBuilder } from '../ptx/index.ts';
 
 /** A builder for rows that emits into one block. What is no straight code calls `none`, and its values mean nothing. */
 export function straightBuilder(ir: Builder, none: () => Value): RowBuilder {
   const body = ir.kernel;
-  return Object.assign(Object.create(ir) as typeof ir, {
+  return Object.assign(new BuilderOf(ir.place), {
     lanes: undefined,
     part: () => undefined,
     constantOf: (value: Value) => constantOf(body, value),

@@ -84,7 +84,7 @@ export function expand(w: IntegerOps, value: Value, functions: Map<string, PureF
   const expansion = treatmentOf(inst.op);
   if (typeof expansion !== 'object') return refuse(inst.op === 'atomic' ? `atomic ${inst.rmw}` : inst.op);
   b.loc = b.kernel.locs[value];
-  const types = operandsOf(inst).map(b.typeOf);
+  const types = operandsOf(inst).map((operand) => b.typeOf(operand));
   if (!expansion.isInline(inst as never) && !types.includes('i1')) {
     b.kernel.insts[value] = callHelper(inst, types, expansion, functions);
     return;

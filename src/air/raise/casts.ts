@@ -6,8 +6,8 @@ import { remainder } from '../functions/remainder.ts';
 import { type Lanes, Refused, scalarType, typesOf } from '../types.ts';
 
 /** The difference between the IR width and the LLVM width of an integer. It is stored zero-extended in the next wider IR type. */
-function paddingBits({ typeOf }: Builder, type: LlvmType, value: Value): number {
-  return type.kind === 'int' && type.bits > 1 ? bitsOf(typeOf(value)) - type.bits : 0;
+function paddingBits(b: Builder, type: LlvmType, value: Value): number {
+  return type.kind === 'int' && type.bits > 1 ? bitsOf(b.typeOf(value)) - type.bits : 0;
 }
 
 /** Clears the high bits of an odd-width integer after an operation on the wider type. */

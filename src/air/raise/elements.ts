@@ -11,9 +11,9 @@ import type { RaiseState } from './state.ts';
 /** Applies the op of an intrinsic to its operands, without a trailing flag (`air.clz`). */
 export function applyOp(b: Builder, row: Intrinsic, args: readonly Value[]): Value {
   const operands = row.op === 'clz' ? args.slice(0, 1) : args;
-  const op = (b as unknown as Record<string, (...x: unknown[]) => Value>)[row.op]!;
+  const methods = b as unknown as Record<string, (...x: unknown[]) => Value>;
   const isConversion = row.result !== row.operand || /^(fpto|[su]itofp)/.test(row.op);
-  return isConversion ? op(row.result, ...operands) : op(...operands);
+  return isConversion ? methods[row.op]!(row.result, ...operands) : methods[row.op]!(...operands);
 }
 
 function functionOf(name: string): ElementFunction | undefined {

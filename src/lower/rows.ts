@@ -1,0 +1,264 @@
+/** The builder that rows emit into: a class, so that the code of rows is compiled once for all kernels (`src/ir/build.ts`). */
+import {
+  BuilderOf,
+  constantOf,
+  type FloatRange,
+  type FloatSpan,
+  floatRange,
+  floatSpan,
+  type Place,
+  type Service,
+  type Space,
+  type Value,
+} from '../ir/index.ts';
+import type {
+  AccessSpace,
+  AddressOperand,
+  BarrierWord,
+  MatchedOperand,
+  ProductExpansion,
+  ReadingCode,
+  ReadingOperands,
+  Register,
+  RowBuilder,
+} from '../ptx/index.ts';
+import { askSpace, convertAddress, pointerTo } from './address.ts';
+import { barrierWordOf } from './barrier-words.ts';
+import { lowerClusterBarrier } from './cluster-barriers.ts';
+import { clusterWord, lowerBlockBarrier } from './cluster-groups.ts';
+import {
+  type Context,
+  lowerChoose,
+  lowerEither,
+  lowerPoll,
+  lowerRepeat,
+  lowerUpdate,
+  lowerWhen,
+  readRegister,
+  writeRegister,
+} from './context.ts';
+import { lowerStop, placeOf } from './faults.ts';
+import { serviceParam } from './hidden-params.ts';
+import { lowerGroupBarrier } from './named-barriers.ts';
+import { readDestination } from './operands.ts';
+import { hiddenVariable, threadMemory } from './passes/hidden-variables.ts';
+import { noteProduct } from './product-functions.ts';
+import { callReading } from './reading-function.ts';
+import { allocateOnStack, restoreStack } from './stack.ts';
+import { stackTop } from './stack-memory.ts';
+
+/** The flag `CC.CF`, which instructions name by `.cc` alone. Source: PTX ISA 9.0, 9.7.2. */
+const conditionCode: Register = { name: 'CC.CF', declared: 'pred', type: 'i1' };
+
+/** What the kernels of a module are lowered for. */
+interface RowChoices {
+  readonly isMmaFast: boolean;
+  readonly isForCpu: boolean;
+  readonly hasMma: boolean;
+  /** How the blocks of a cluster run. */
+  readonly clusters: 'turns' | 'groups';
+  readonly hasProductFunctions: boolean;
+  readonly hasReadingFunctions: boolean;
+}
+
+/** Notes the product of a form, for the functions of the kernel. */
+function productFunction(this: Rows, form: string, expand: ProductExpansion): void {
+  noteProduct(this.kernel, form, expand);
+}
+
+/** Calls a function that reads memory. */
+function readingFunction(this: Rows, name: string, operands: ReadingOperands, code: ReadingCode): Value {
+  return callReading(this.kernel, this.c.ir, name, operands, code);
+}
+
+/** A barrier of the block, as the target has it for kernels with clusters. */
+function barrier(this: Rows): Value {
+  return lowerBlockBarrier(this.c);
+}
+
+/** Whether a generic address is of a space. */
+function isspace(this: Rows, a: Value, { space }: { readonly space: Space | 'shared::cluster' }): Value {
+  return askSpace(this.c, a, space);
+}
+
+/** The builder of the rows of a kernel. */
+export class Rows extends BuilderOf implements RowBuilder {
+  /** The context of the kernel, which has this builder. */
+  c!: Context;
+  /** Of the instruction at hand. */
+  lanes: number | undefined = undefined;
+  operands: readonly MatchedOperand[] = [];
+  readonly isMmaFast: boolean;
+  readonly isForCpu: boolean;
+  readonly hasMma: boolean;
+  readonly clustersTakeTurns: boolean;
+  readonly productFunction: RowBuilder['productFunction'];
+  readonly readingFunction: RowBuilder['readingFunction'];
+  readonly barrierWord: BarrierWord;
+  override readonly barrier = barrier as RowBuilder['barrier'];
+  override readonly isspace = isspace as RowBuilder['isspace'];
+  /** The block that the kernel starts with, and the values in it by their keys. */
+  readonly #start: Place['block'];
+  readonly #once = new Map<string, Value>();
+
+  constructor(place: Place, { isMmaFast, isForCpu, hasMma, clusters, hasProductFunctions, hasReadingFunctions }: RowChoices) {
+    super(place);
+    this.isMmaFast = isMmaFast;
+    this.isForCpu = isForCpu;
+    this.hasMma = hasMma;
+    this.clustersTakeTurns = clusters === 'turns';
+    this.productFunction = hasProductFunctions ? productFunction : undefined;
+    this.readingFunction = hasReadingFunctions ? readingFunction : undefined;
+    this.barrierWord = barrierWordOf(() => this.c);
+    this.#start = place.block;
+  }
+
+  constantOf(value: Value): bigint | undefined {
+    return constantOf(this.place.kernel, value);
+  }
+
+  floatRange(value: Value): FloatRange {
+    return floatRange(this.place.kernel, value);
+  }
+
+  floatSpan(value: Value): FloatSpan {
+    return floatSpan(this.place.kernel, value);
+  }
+
+  part(operand: string): string | undefined {
+    return this.operands.find(({ slot }) => slot.name === operand)?.part;
+  }
+
+  pointer(address: AddressOperand, space: AccessSpace): Value {
+    return pointerTo(this.c, address, space);
+  }
+
+  convertAddress(a: Value, space: AccessSpace, to: 'generic' | 'space'): Value {
+    return convertAddress(this.c, a, space, to);
+  }
+
+  when(condition: Value, body: () => void): void {
+    lowerWhen(this.c, condition, body);
+  }
+
+  blockWord(): Value {
+    return this.#shared('word');
+  }
+
+  tensorMemory(): Value {
+    return this.#shared('tensor');
+  }
+
+  reservedShared(): Value {
+    return this.#shared('reserved');
+  }
+
+  /** Shared memory without a name in the source. */
+  #shared(what: 'word' | 'tensor' | 'reserved'): Value {
+    return this.c.ir.variable('ptr.shared', { name: hiddenVariable(this.kernel, what).name });
+  }
+
+  alloca(size: Value, align: Value): Value {
+    return allocateOnStack(this.c, size, align);
+  }
+
+  stackTop(): Value {
+    return stackTop(this.c);
+  }
+
+  setStackTop(top: Value): void {
+    restoreStack(this.c, top);
+  }
+
+  accumulators(): readonly Value[] {
+    return readDestination(this.c, this.operands[0]!);
+  }
+
+  threadMemory(bytes: number): Value {
+    return this.c.ir.variable('ptr.local', { name: threadMemory(this.kernel, bytes).name });
+  }
+
+  groupBarrier(): void {
+    lowerGroupBarrier(this.c);
+  }
+
+  /** Something that the sanitizer finds at the line of the instruction: a fence, or a load of a barrier. */
+  orderPoint(barrier?: Value): void {
+    const { ir, isSanitized } = this.c;
+    if (!isSanitized) return;
+    if (barrier === undefined) ir.fence({ scope: 'block' });
+    else ir.load('i64', barrier, { align: 8, volatile: true });
+  }
+
+  service(which: Service): Value {
+    return this.ptrtoint('i64', this.param('ptr.global', { index: serviceParam(this.kernel, which) }));
+  }
+
+  clusterWord(at: number): Value {
+    return clusterWord(this.c, at);
+  }
+
+  clusterBarrier(step: 'arrive' | 'wait'): void {
+    lowerClusterBarrier(this.c, step);
+  }
+
+  update(pointer: Value, compute: (old: Value) => Value, type?: 'i32' | 'i64'): Value {
+    return lowerUpdate(this.c, pointer, compute, type);
+  }
+
+  once(key: string, compute: () => Value): Value {
+    const before = this.#once.get(key);
+    if (before !== undefined) return before;
+    const { block } = this;
+    this.block = this.#start;
+    const value = compute();
+    this.block = block;
+    this.#once.set(key, value);
+    return value;
+  }
+
+  stop(why: string): void {
+    lowerStop(this.c, `${why}${placeOf(this.c)}`);
+  }
+
+  either(condition: Value, yes: () => Value, no: () => Value): Value {
+    return lowerEither(this.c, condition, yes, no);
+  }
+
+  choose(condition: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] {
+    return lowerChoose(this.c, condition, yes, no);
+  }
+
+  repeat(count: Value, first: readonly Value[], body: (i: Value, values: readonly Value[]) => readonly Value[]): Value[] {
+    return lowerRepeat(this.c, count, first, body);
+  }
+
+  poll(tries: number, condition: () => Value): Value {
+    return lowerPoll(this.c, tries, condition);
+  }
+
+  carry(): Value {
+    return readRegister(this.c, conditionCode);
+  }
+
+  setCarry(carry: Value): void {
+    writeRegister(this.c, conditionCode, carry);
+  }
+
+  adapt(): void {
+    this.kernel.isAdapted = true;
+  }
+
+  needsCpu(reason: string): void {
+    if (this.isForCpu) return;
+    const { loc } = this;
+    const where = { ...(loc ? { span: loc } : {}), label: reason, help: 'compile for the CPU device with `--target cpu`' };
+    this.c.diagnostics.report('CM2001', { instruction: 'this instruction' }, where);
+  }
+
+  refuse(reason: string): undefined {
+    const { loc } = this;
+    this.c.diagnostics.report('CM2001', { instruction: 'this instruction' }, { ...(loc ? { span: loc } : {}), label: reason });
+    return undefined;
+  }
+}
