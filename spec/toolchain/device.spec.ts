@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { frontEndArguments } from '../../src/toolchain/arguments.ts';
 import { type Clang, compileDevice, deviceKey, hostKey, includedFiles, locatePackage, type Tree } from '../../src/toolchain/index.ts';
 import { root } from '../support/examples.ts';
 
@@ -103,6 +104,15 @@ test('each option changes the key of the cache', () => {
   const base = { path: source, files, folders: [] as string[] };
   const keys = [base, { ...base, folders: ['/x'] }, { ...base, defines: ['A'] }, { ...base, standard: 'c++20' }].map(deviceKey);
   assert.is(new Set(keys).size, keys.length);
+});
+
+test('static names of a file of a relocatable program are its own, and the same in both halves', () => {
+  const unit = (path: string, isRelocatable = true): string | undefined =>
+    frontEndArguments('cuda', { path, files: new Map(), folders: [], isRelocatable }).find((word) => word.startsWith('-cuid='));
+  assert.match(unit('/a/one.cu')!, /^-cuid=[\da-f]{16}$/);
+  assert.is(unit('/a/one.cu'), unit('/a/one.cu'));
+  assert.is.not(unit('/a/one.cu'), unit('/a/two.cu'));
+  assert.is(unit('/a/one.cu', false), undefined);
 });
 
 test('a standard of another language is not one of this source', () => {

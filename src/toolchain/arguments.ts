@@ -2,6 +2,8 @@
  * The arguments of clang's compiler for both halves of a program. They are those of `clang -cc1`, since the driver knows neither this
  * sysroot nor these headers.
  */
+import { hexOf } from '../base/bytes.ts';
+import { sha256 } from '../base/sha256.ts';
 import { withAsmNames } from './asm-names.ts';
 import { headers } from './headers.ts';
 import type { SourceFiles } from './includes.ts';
@@ -72,9 +74,16 @@ const defaultStandards: Readonly<Record<Language, string>> = { cuda: 'gnu++17', 
 /** Whether a standard is one of the language: build scripts give all of them the same words, and compilers ignore those of another one. */
 const isOf = (standard: string, language: Language): boolean => standard.includes('++') === (language !== 'c');
 
+/**
+ * What the names of static variables and kernels of a file end with, which both halves of its compilation name. Without it they end with the number of the
+ * file, which is that of another file in another compilation. Source: Clang, `CodeGenModule::printPostfixForExternalizedDecl`.
+ */
+const unitOf = (path: string): string => hexOf(sha256(new TextEncoder().encode(path))).slice(0, 16);
+
 /** Arguments of the front end, which are the same in both halves: declarations must not differ between them. */
 export function frontEndArguments(language: Language, options: SourceOptions): string[] {
   const {
+    path,
     folders,
     defines = [],
     undefines = [],
@@ -99,7 +108,7 @@ export function frontEndArguments(language: Language, options: SourceOptions): s
     ...undefines.flatMap((name) => ['-U', name]),
     ...preIncludes.flatMap((path) => ['-include', insideOf(path)]),
     ...(isContracted ? [] : ['-ffp-contract=off']),
-    ...(isRelocatable && language === 'cuda' ? ['-fgpu-rdc'] : []),
+    ...(isRelocatable && language === 'cuda' ? ['-fgpu-rdc', `-cuid=${unitOf(path)}`] : []),
     ...(isQuiet ? ['-w'] : []),
   ];
 }
