@@ -87,6 +87,24 @@ test('products of bytes are functions, unless a constant makes them short', () =
   assert.is(count(airOf('  dp4a.s32.s32 %r9, 16843009, %r1, %r2;'), /@cumetal\.dp4a/g), 0);
 });
 
+test('permutations by a selector are functions, and shorter ones where it has no signs', () => {
+  const permuted = (selector: string): [plain: number, whole: number, body: string] => {
+    const text = airOf(`${selector}\n  prmt.b32 %r9, %r0, %r1, %r2;`);
+    const body = /^define .*@cumetal\.prmt[^{]*\{([^}]*)\}/m.exec(text)?.[1] ?? '';
+    return [count(text, /call .*@cumetal\.prmt\.b32\.plain\(/g), count(text, /call .*@cumetal\.prmt\.b32\(/g), body];
+  };
+  const whole = permuted('');
+  assert.equal(whole.slice(0, 2), [0, 1]);
+  // A sign is a shift to the right that keeps it, and a choice.
+  assert.is(count(whole[2], /= ashr /g), 4);
+  for (const selector of ['  and.b32 %r2, %r2, 0x7777;', '  and.b32 %r2, %r2, 0x8888; shr.u32 %r2, %r2, 1; or.b32 %r2, %r2, 0x3210;']) {
+    const plain = permuted(selector);
+    assert.equal(plain.slice(0, 2), [1, 0], selector);
+    assert.is(count(plain[2], /= (ashr|select) /g), 0);
+  }
+  assert.equal(permuted('  mov.u32 %r2, 0x5410;').slice(0, 2), [0, 0]);
+});
+
 test('a product of an integer and a half is no subnormal, and is not flushed', () => {
   const half = '  { .reg .b16 %h; cvt.u16.u32 %h, %r0; cvt.f32.f16 %f4, %h; }\n  cvt.rn.f32.s32 %f5, %r1;';
   assert.is(count(airOf(`${half}\n  mul.ftz.f32 %f0, %f4, %f5;`), /\bfcmp\b/g), 0);

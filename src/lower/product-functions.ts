@@ -15,7 +15,7 @@ import {
   type Type,
   type Value,
 } from '../ir/index.ts';
-import type { Match, ProductExpansion } from '../ptx/index.ts';
+import type { AnySources, Match, ProductExpansion } from '../ptx/index.ts';
 import type { Context } from './context.ts';
 import { addFunction } from './pure-function.ts';
 
@@ -37,20 +37,18 @@ export function noteProduct(kernel: Kernel, text: string, expand: ProductExpansi
   });
 }
 
-/** The value of an instruction that is a function; undefined for others, and where constants make it short. */
-export function valueByFunction(c: Context, { row, modifiers, instruction, operands }: Match, sources: Sources): Value | undefined {
-  if (!row.isFunction || c.rows.productFunction === undefined) return undefined;
+/** The value of an instruction that is a function; undefined for others. */
+export function valueByFunction(c: Context, { row, modifiers, instruction, operands }: Match, sources: AnySources): Value | undefined {
+  if (!row.asFunction || c.rows.productFunction === undefined) return undefined;
+  const form = row.asFunction(sources, modifiers, c.rows);
+  if (!form) return undefined;
   const names = operands.filter(({ slot }) => !slot.isDestination).map(({ slot }) => slot.name);
   const given = names.map((name) => sources[name] as Value);
-  if (given.some((value) => c.rows.constantOf(value) !== undefined)) return undefined;
-  const fn = ['cumetal', instruction.opcode, ...instruction.modifiers].join('.');
+  const fn = ['cumetal', instruction.opcode, ...instruction.modifiers].join('.') + form.suffix;
   const types = given.map((value) => c.ir.typeOf(value));
-  const made = addFunction(c.kernel, fn, types, (_, rows, inside) => {
-    const own = Object.fromEntries(names.map((name, i) => [name, inside[i]!]));
-    return row.lower!(own, modifiers, rows) as Value;
-  });
+  const made = addFunction(c.kernel, fn, types, (_, rows, inside) =>
+    form.lower(Object.fromEntries(names.map((name, i) => [name, inside[i]!])), rows),
+  );
   const [x, y, z] = given as [Value, Value, Value];
   return c.ir.call3(made.body.insts[made.result]!.type, x, y, z, { fn });
 }
-
-type Sources = Readonly<Record<string, unknown>>;

@@ -6,6 +6,7 @@ import {
   type FloatSpan,
   floatRange,
   floatSpan,
+  knownBits,
   type Place,
   type Service,
   type Space,
@@ -123,6 +124,10 @@ export class Rows extends BuilderOf implements RowBuilder {
 
   floatSpan(value: Value): FloatSpan {
     return floatSpan(this.place.kernel, value);
+  }
+
+  knownZeros(value: Value): bigint {
+    return knownBits(this.place.kernel)(value).zeros;
   }
 
   part(operand: string): string | undefined {

@@ -1,5 +1,5 @@
 /** Straight code of rows: bodies of functions that a kernel calls, with neither branches nor memory. */
-import { type Builder, BuilderOf, constantOf, floatRange, floatSpan, type Value } from '../ir/index.ts';
+import { type Builder, BuilderOf, constantOf, floatRange, floatSpan, knownBits, type Value } from '../ir/index.ts';
 import type { RowBuilder } from '../ptx/index.ts';
 
 /** A builder for rows that emits into one block. What is no straight code calls `none`, and its values mean nothing. */
@@ -11,6 +11,7 @@ export function straightBuilder(ir: Builder, none: () => Value): RowBuilder {
     constantOf: (value: Value) => constantOf(body, value),
     floatRange: (value: Value) => floatRange(body, value),
     floatSpan: (value: Value) => floatSpan(body, value),
+    knownZeros: (value: Value) => knownBits(body)(value).zeros,
     isForCpu: true,
     isMmaFast: false,
     hasMma: false,

@@ -48,6 +48,8 @@ export interface RowBuilder extends Builder {
   floatRange(value: Value): FloatRange;
   /** Powers of two that a float of 32 or 64 bits is a multiple of, and at most, from the instructions that make it. */
   floatSpan(value: Value): FloatSpan;
+  /** The bits of an integer that are known to be 0. */
+  knownZeros(value: Value): bigint;
   /** Whether the code is for the CPU device, or for a target that takes its operations. */
   readonly isForCpu: boolean;
   /** A place that the sanitizer sees, where threads close or wait for groups of operations, also by a barrier in memory; nothing without it. */

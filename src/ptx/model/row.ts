@@ -164,8 +164,8 @@ export interface RowSpec<S extends string, V extends ValueSets, B extends Vector
   readonly takesAddresses?: true;
   /** Executed by the threads of a warp together; a thread with a false guard does not participate. */
   readonly isCollective?: true;
-  /** Of three sources: whether metallibs for Apple GPUs have it as a function, because it is long straight code that has no short form. */
-  readonly isFunction?: true;
+  /** Of three sources: the function that metallibs for Apple GPUs have for it, because it is long straight code; undefined where it is short. */
+  asFunction?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): FunctionForm<SourceOperands<S, B>> | undefined;
   lower?(operands: SourceOperands<S, B>, modifiers: Modifiers<S, V>, ir: RowBuilder): Lowered<S>;
   /** Worked examples derived by hand from the manual, evaluated in specs only. Absent for refused rows. */
   readonly cases?: () => readonly Case<S>[];
@@ -182,6 +182,13 @@ export type Lanes<Slot extends string = string> = number | `.${Slot}` | `.${Slot
  */
 export type VectorKind = 'elements' | 'parts' | 'some';
 export type VectorOperands<S extends string> = { readonly [O in Operands<S>]?: VectorKind };
+
+/** A function of the three sources of an instruction. */
+export interface FunctionForm<Sources = AnySources> {
+  /** What its name has behind that of the instruction. */
+  readonly suffix: string;
+  lower(operands: Sources, ir: RowBuilder): Value;
+}
 
 /** A row in the table, without the types of its syntax line. */
 export interface Row {
@@ -202,7 +209,7 @@ export interface Row {
   readonly control: Control | undefined;
   readonly takesAddresses: boolean;
   readonly isCollective: boolean;
-  readonly isFunction: boolean;
+  readonly asFunction: ((operands: AnySources, modifiers: AnyModifiers, ir: RowBuilder) => FunctionForm | undefined) | undefined;
   /** Absent for refused rows and for rows that `control` describes completely. */
   readonly lower: ((operands: AnySources, modifiers: AnyModifiers, ir: RowBuilder) => AnyLowered) | undefined;
   readonly cases: () => readonly AnyCase[];
@@ -314,7 +321,7 @@ export function row<
     control: spec.control,
     takesAddresses: spec.takesAddresses ?? false,
     isCollective: spec.isCollective ?? false,
-    isFunction: spec.isFunction ?? false,
+    asFunction: spec.asFunction as unknown as Row['asFunction'],
     lower: spec.lower as unknown as Row['lower'],
     cases: (spec.cases ?? none) as Row['cases'],
   };

@@ -1,7 +1,7 @@
 /** Bit counts, bit fields, byte permutation, 24-bit and dot products. Source: PTX ISA 9.0, 9.7.1, 9.7.8, 9.7.9. */
 import type { Value } from '../../ir/index.ts';
 import { bitsOf, type IntType } from '../../ir/types.ts';
-import { type Row, type RowBuilder, row } from '../model/row.ts';
+import { type FunctionForm, type Row, type RowBuilder, row } from '../model/row.ts';
 import { isSignedType } from '../model/types.ts';
 import { countAs, saturated32 } from './compose.ts';
 
@@ -108,10 +108,11 @@ function selectorOf(ir: RowBuilder, c: Value, mode: keyof typeof permutations): 
 }
 
 /** Byte `index` of the result: three bits select one of the eight bytes of b and a, and the fourth replicates its sign. */
-function permutedByte(ir: RowBuilder, both: Value, selector: Value, index: number): Value {
+function permutedByte(ir: RowBuilder, both: Value, selector: Value, index: number, isPlain: boolean): Value {
   const digit = ir.lshr(selector, i32(ir, 4 * index));
   const at = ir.zext('i64', ir.shl(ir.and(digit, i32(ir, 7)), i32(ir, 3)));
   const byte = ir.and(ir.trunc('i32', ir.lshr(both, at)), i32(ir, 255));
+  if (isPlain) return ir.shl(byte, i32(ir, 8 * index));
   const sign = ir.and(ir.ashr(ir.shl(byte, i32(ir, 24)), i32(ir, 31)), i32(ir, 255));
   const isSign = ir.icmp(ir.and(digit, i32(ir, 8)), i32(ir, 0), { pred: 'ne' });
   return ir.shl(ir.select(isSign, sign, byte), i32(ir, 8 * index));
@@ -156,9 +157,44 @@ const masked = (ir: RowBuilder, a: Value, mask: number, present: number): Value 
 function permute(ir: RowBuilder, a: Value, b: Value, selector: Value): Value {
   const known = ir.constantOf(selector);
   if (known !== undefined) return permuteBy(ir, a, b, Number(known & 0xffffn));
-  const both = pair(ir, a, b);
-  return [0, 1, 2, 3].map((i) => permutedByte(ir, both, selector, i)).reduce((x, y) => ir.or(x, y));
+  return permuteBytes(ir, a, b, selector, hasNoSigns(ir, selector));
 }
+
+/** Permutes by a selector that is not constant; a plain one replicates no signs. */
+function permuteBytes(ir: RowBuilder, a: Value, b: Value, selector: Value, isPlain: boolean): Value {
+  const both = pair(ir, a, b);
+  return [0, 1, 2, 3].map((i) => permutedByte(ir, both, selector, i, isPlain)).reduce((x, y) => ir.or(x, y));
+}
+
+/** The bits of a selector that replicate a sign. */
+const signDigits = 0x8888n;
+const hasNoSigns = (ir: RowBuilder, selector: Value): boolean => (ir.knownZeros(selector) & signDigits) === signDigits;
+
+/** The function that permutes by a selector. */
+const permutation = (isPlain: boolean): FunctionForm<Three> => ({
+  suffix: isPlain ? '.plain' : '',
+  lower: ({ a, b, c }, ir) => permuteBytes(ir, a, b, c, isPlain),
+});
+
+interface Three {
+  readonly a: Value;
+  readonly b: Value;
+  readonly c: Value;
+}
+
+/** A function of three sources; none where a constant makes the code short. */
+const unlessConstant = (given: Three, ir: RowBuilder, lower: FunctionForm<Three>['lower']): FunctionForm<Three> | undefined =>
+  [given.a, given.b, given.c].some((value) => ir.constantOf(value) !== undefined) ? undefined : { suffix: '', lower };
+
+type ByteTypes = Readonly<Record<'atype' | 'btype', (typeof word)[number]>>;
+
+/** c plus the products of four bytes. */
+const dot4 = ({ a, b, c }: Three, { atype, btype }: ByteTypes, ir: RowBuilder): Value =>
+  sum(ir, [c, ...[0, 1, 2, 3].map((i) => ir.mul(partOf(ir, a, i, 8, atype), partOf(ir, b, i, 8, btype)))]);
+
+/** c plus the products of two halves of a with two bytes of b. */
+const dot2 = ({ a, b, c }: Three, { mode, atype, btype }: ByteTypes & { readonly mode: 'lo' | 'hi' }, ir: RowBuilder): Value =>
+  sum(ir, [c, ...[0, 1].map((i) => ir.mul(partOf(ir, a, i, 16, atype), partOf(ir, b, mode === 'lo' ? i : i + 2, 8, btype)))]);
 
 /** Two 32-bit values as one of 64 bits, the first in the low half. */
 const pair = (ir: RowBuilder, low: Value, high: Value): Value =>
@@ -395,9 +431,8 @@ export const bitRows = (): readonly Row[] => [
     doc: 'c plus the sum of the products of four bytes.',
     source: '9.7.1.24',
     status: 'exact',
-    isFunction: true,
-    lower: ({ a, b, c }, m, ir) =>
-      sum(ir, [c, ...[0, 1, 2, 3].map((i) => ir.mul(partOf(ir, a, i, 8, m.atype), partOf(ir, b, i, 8, m.btype)))]),
+    asFunction: (operands, m, ir) => unlessConstant(operands, ir, (each, inside) => dot4(each, m, inside)),
+    lower: dot4,
     cases: () => [
       { form: 'dp4a.u32.u32', a: 0x01020304, b: 0x01010101, c: 5, d: 15, why: '1+2+3+4+5' },
       { form: 'dp4a.s32.s32', a: 0xffffffff, b: 0x01010101, c: 0, d: 0xfffffffc, why: 'four times -1' },
@@ -412,9 +447,8 @@ export const bitRows = (): readonly Row[] => [
     doc: 'c plus the sum of the products of the two halves of a and the two low or high bytes of b.',
     source: '9.7.1.25',
     status: 'exact',
-    isFunction: true,
-    lower: ({ a, b, c }, m, ir) =>
-      sum(ir, [c, ...[0, 1].map((i) => ir.mul(partOf(ir, a, i, 16, m.atype), partOf(ir, b, m.mode === 'lo' ? i : i + 2, 8, m.btype)))]),
+    asFunction: (operands, m, ir) => unlessConstant(operands, ir, (each, inside) => dot2(each, m, inside)),
+    lower: dot2,
     cases: () => [
       { form: 'dp2a.lo.u32.u32', a: 0x00020003, b: 0x00000504, c: 1, d: 23, why: '3*4 + 2*5 + 1' },
       { form: 'dp2a.hi.u32.u32', a: 0x00020003, b: 0x05040000, c: 1, d: 23, why: 'the high bytes' },
@@ -486,6 +520,7 @@ export const bitRows = (): readonly Row[] => [
     doc: 'Four bytes of a (0 to 3) and b (4 to 7), each selected by four bits of c. The highest of the four replicates the sign of the byte.',
     source: '9.7.9.7',
     status: 'exact',
+    asFunction: ({ c }, _, ir) => (ir.constantOf(c) === undefined ? permutation(hasNoSigns(ir, c)) : undefined),
     lower: ({ a, b, c }, _, ir) => permute(ir, a, b, c),
     cases: () => [
       { form: 'prmt.b32', a: 0x33221100, b: 0x77665544, c: 0x0123, d: 0x00112233, why: 'the bytes of a reversed' },
