@@ -291,7 +291,8 @@ function casesOf(op: PureOp): Case[] {
   };
   const own = special[op];
   if (own) return own();
-  const domain = (ops[op].args as Record<string, string>).a === 'float' ? floats : ints;
+  const { a } = ops[op].args as Record<string, string>;
+  const domain: readonly ScalarType[] = a === 'f32' ? [a] : a === 'float' ? floats : ints;
   return domain.map((type) => ({ op, types: argsOf(op).map(() => type), result: type }));
 }
 

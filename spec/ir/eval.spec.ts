@@ -206,6 +206,10 @@ test('every op that a form can be is compared', () => {
 type Row = [inst: Record<string, unknown>, types: string[], operands: bigint[], result: bigint];
 const rows: Row[] = [
   [{ op: 'const', type: 'i8', bits: 200n }, [], [], 200n],
+  [{ op: 'ftz', type: 'f32' }, ['f32'], [0x00000001n], 0n],
+  [{ op: 'ftz', type: 'f32' }, ['f32'], [0x807fffffn], 0x80000000n],
+  [{ op: 'ftz', type: 'f32' }, ['f32'], [0x00800000n], 0x00800000n],
+  [{ op: 'ftz', type: 'f32' }, ['f32'], [0xffc12345n], 0xffc12345n],
   [{ op: 'clz', type: 'i32' }, ['i32'], [0n], 32n],
   [{ op: 'clz', type: 'i32' }, ['i32'], [1n], 31n],
   [{ op: 'clz', type: 'i64' }, ['i64'], [0x8000000000000000n], 0n],

@@ -42,6 +42,7 @@ function randomFloat(b: Builder, known: readonly Value[]): Value {
     () => b.fabs(a),
     () => b.fneg(a),
     () => b.ffloor(a),
+    () => b.ftz(a),
     () => b.frint(a),
     () => b.fsqrt(a),
     () => b.select(b.fcmp(a, b.const('f32', 0x3f800000), { pred: 'olt' }), a, b.const('f32', 0x3f800000)),

@@ -56,6 +56,7 @@ function randomFloat(b: Builder, type: Wide, known: readonly Value[]): Value {
     () => b.fabs(a),
     () => b.fneg(a),
     () => b.ffloor(a),
+    () => (type === 'f32' ? b.ftz(a) : b.fneg(a)),
     () => b.frint(a),
     () => b.fmax(a, of()),
     () => b.fsqrt(a),

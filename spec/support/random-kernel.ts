@@ -132,7 +132,7 @@ function typesOf(m: Making, op: Op): [operand: ScalarType, result?: ScalarType] 
     return fit[m.pick(Math.max(1, fit.length))];
   };
   const domain = Object.values(ops[op].args)[op === 'select' ? 1 : 0];
-  const operand = typeAmong(m, domain === 'int' ? ints : domain === 'float' ? floats : scalarTypes);
+  const operand = domain === 'f32' ? domain : typeAmong(m, domain === 'int' ? ints : domain === 'float' ? floats : scalarTypes);
   if (op === 'zext' || op === 'sext') return [operand, wider(ints, operand, 1)];
   if (op === 'trunc') return [operand, wider(ints, operand, -1)];
   if (op === 'fpext') return [operand, wider(floats, operand, 1)];

@@ -148,6 +148,7 @@ const rules = {
   fsqrt: floatOp1(sqrtFloat),
   fneg: floatOp1((format, a) => a ^ signBitOf(format)),
   fabs: floatOp1((format, a) => a & (signBitOf(format) - 1n)),
+  ftz: ([a]) => ((a! & 0x7f80_0000n) === 0n ? a! & 0x8000_0000n : a!),
   fmin: floatOp2(minFloat),
   fmax: floatOp2(maxFloat),
   frint: integral('even'),

@@ -9,7 +9,7 @@ import type { Space } from './types.ts';
 /** How the result type follows: that of operand `a`, of operand `b`, always i1, none, or written with the instruction. */
 export type TypeRule = 'a' | 'b' | 'i1' | 'void' | 'given';
 /** Which operand types are legal; the verifier reads it. */
-export type Domain = 'int' | 'float' | 'scalar' | 'pointer' | 'i1' | 'any';
+export type Domain = 'int' | 'float' | 'f32' | 'scalar' | 'pointer' | 'i1' | 'any';
 /** `warp`: a collective of the threads of a warp that reach it together; `volatile`: each execution may give another value. */
 export type Effect = 'pure' | 'reads' | 'writes' | 'volatile' | 'barrier' | 'warp';
 
@@ -126,6 +126,12 @@ export const ops = {
   fsqrt: { args: float1, type: 'a', effect: 'pure', doc: 'Square root, correctly rounded.' },
   fneg: { args: float1, type: 'a', effect: 'pure', doc: 'The sign bit flipped, of NaN too.' },
   fabs: { args: float1, type: 'a', effect: 'pure', doc: 'The sign bit cleared, of NaN too.' },
+  ftz: {
+    args: { a: 'f32' },
+    type: 'a',
+    effect: 'pure',
+    doc: 'Flush to zero: the zero of its sign for a subnormal a, and a for any other, NaN too.',
+  },
   fmin: { args: float2, type: 'a', effect: 'pure', doc: 'The smaller; the other operand where one is NaN; -0 is below +0.' },
   fmax: { args: float2, type: 'a', effect: 'pure', doc: 'The larger; the other operand where one is NaN; -0 is below +0.' },
   frint: { args: float1, type: 'a', effect: 'pure', doc: 'To an integral value, ties to even.' },

@@ -17,6 +17,7 @@ import {
   type Value,
 } from '../../ir/index.ts';
 import { i32Constant, intConstant } from '../constants.ts';
+import { positiveZero, smallestNormal } from '../flush-to-zero.ts';
 import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } from '../intrinsics.ts';
 import { oneOf, reciprocalFlags } from '../reciprocal.ts';
 import { hasFences } from '../targets.ts';
@@ -176,6 +177,14 @@ function negate(e: KernelEmitter, { a, type }: InstOf<'fneg'>): LlvmValue {
   return e.b.cast('bitcast', e.b.binary('xor', e.b.cast('bitcast', e.value(a), int), sign), llvmType(type));
 }
 
+/** Four instructions, as `flush-to-zero.ts` says. */
+function flushed(e: KernelEmitter, inst: InstOf<'ftz'>): LlvmValue {
+  const a = e.value(inst.a);
+  const size = e.call(intrinsicFor('fabs', 'f32', 'f32')!, [a]);
+  const condition = e.b.emit('fcmp', types.i1, { predicate: 'olt', a: size, b: smallestNormal, flags: 0 });
+  return e.b.select(condition, e.b.binary('fmul', a, positiveZero), a);
+}
+
 const fcmpNames: Partial<Record<FcmpPredicate, Predicate>> = { ugt: 'fugt', uge: 'fuge', ult: 'fult', ule: 'fule' };
 
 const toFloat = (e: KernelEmitter, inst: Inst & { a: Value }, value: Value): LlvmValue => {
@@ -252,6 +261,7 @@ export const rules: AirRules = {
   fsqrt: unaryIntrinsic,
   fneg: negate,
   fabs: unaryIntrinsic,
+  ftz: flushed,
   fmin: minMax,
   fmax: minMax,
   frint: unaryIntrinsic,

@@ -2,6 +2,7 @@
 import type { Instruction, InstructionOf, Value as LlvmValue, Predicate } from '../../bitcode/model.ts';
 import { type Type as LlvmType, scalarOf, spell } from '../../bitcode/types.ts';
 import { type FcmpPredicate, type IcmpPredicate, isPointer, type Value } from '../../ir/index.ts';
+import { flushedBy } from '../flush-to-zero.ts';
 import { isMatrixType } from '../matrix-functions.ts';
 import { isReciprocal } from '../reciprocal.ts';
 import { type Lanes, Refused, typesOf } from '../types.ts';
@@ -129,6 +130,8 @@ function raiseFcmp(state: RaiseState, inst: InstructionOf<'fcmp'>): Lanes {
 }
 
 function raiseSelect(state: RaiseState, inst: InstructionOf<'select'>): Lanes {
+  const flushed = flushedBy(inst);
+  if (flushed) return [state.b.ftz(state.scalar(flushed))];
   const conditions = state.lanes(inst.condition);
   const [xs, ys] = [state.lanes(inst.a), state.lanes(inst.b)];
   return xs.map((x, i) => state.b.select(conditions.length === 1 ? conditions[0]! : conditions[i]!, x, ys[i]!));

@@ -73,6 +73,10 @@ const rules = {
   fsqrt: float1('sqrt'),
   fneg: (e, inst) => signBit(e, inst, 'neg'),
   fabs: (e, inst) => signBit(e, inst, 'abs'),
+  ftz: (e, inst) => {
+    e.values.push(inst.a);
+    call(e, 'flush32');
+  },
   fmin: floatChoice('fmin'),
   fmax: floatChoice('fmax'),
   frint: float1('nearest'),

@@ -84,6 +84,10 @@ function plainRange(kernel: Kernel, inst: Inst, facts: readonly Fact[], depth: n
       const { low, high, isNan } = of(inst.a);
       return { low: -high, high: -low, isNan };
     }
+    case 'ftz': {
+      const { low, high, isNan } = of(inst.a);
+      return { low: low < smallestNormal ? Math.min(low, 0) : low, high: high > -smallestNormal ? Math.max(high, 0) : high, isNan };
+    }
     case 'fexp2': {
       const { low, high, isNan } = of(inst.a);
       return approximately(2 ** low, 2 ** high, isNan);

@@ -65,6 +65,7 @@ function exactSpan(kernel: Kernel, inst: Inst, type: Wide, of: (operand: Value) 
       return spanOfBits(inst.bits, type);
     case 'fneg':
     case 'fabs':
+    case 'ftz':
       return of(inst.a);
     case 'bitcast':
       return kernel.insts[floatUnder(kernel, inst.a)]!.type === type ? of(floatUnder(kernel, inst.a)) : undefined;

@@ -140,6 +140,8 @@ const fabs: RewriteRule<'fabs'> = (inst, c) => {
   return inner.op === 'fneg' ? { ...inst, a: inner.a } : undefined;
 };
 
+const ftz: RewriteRule<'ftz'> = (inst, c) => (defOf(c, inst.a).op === 'ftz' ? inst.a : undefined);
+
 const binaryRules = Object.fromEntries(Object.entries(binaries).map(([op, identity]) => [op, binaryRule(identity)])) as Record<
   keyof typeof binaries,
   (inst: Inst, c: RewriteContext) => Rewrite
@@ -148,4 +150,4 @@ const binaryRules = Object.fromEntries(Object.entries(binaries).map(([op, identi
 const shifts = { lshr: ofNatural(binaryRule(binaries.lshr)), ashr: ofNatural(binaryRule(binaries.ashr)) };
 
 /** Rules of arithmetic, comparison and choice. */
-export const arithmeticRules = { ...binaryRules, ...shifts, xor, icmp, select, fneg, fabs };
+export const arithmeticRules = { ...binaryRules, ...shifts, xor, icmp, select, fneg, fabs, ftz };

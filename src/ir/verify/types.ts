@@ -12,6 +12,7 @@ import type { Report, Rule } from './report.ts';
 const domains: Record<Domain, (type: Type) => boolean> = {
   int: isInt,
   float: isFloat,
+  f32: (type) => type === 'f32',
   scalar: isScalar,
   pointer: isPointer,
   i1: (type) => type === 'i1',

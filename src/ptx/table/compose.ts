@@ -19,9 +19,9 @@ const bitsAs = (ir: RowBuilder, a: Value): { readonly int: IntType; readonly bit
 export function flush(ir: RowBuilder, a: Value, ftz: true | undefined): Value {
   if (!ftz) return a;
   const type = typeOf(ir, a);
-  if (type === 'f32' && isNormalOrZero(ir, a)) return a;
+  if (type === 'f32') return isNormalOrZero(ir, a) ? a : ir.ftz(a);
   const smallest = ir.const(type, 1n << BigInt(mantissaBits[type]));
-  return noted(ir, ir.select(ir.fcmp(ir.fabs(a), smallest, { pred: 'olt' }), zeroOf(ir, a), a));
+  return ir.select(ir.fcmp(ir.fabs(a), smallest, { pred: 'olt' }), zeroOf(ir, a), a);
 }
 
 /** A zero of the sign of a value. */
@@ -30,7 +30,7 @@ function zeroOf(ir: RowBuilder, a: Value): Value {
   return ir.bitcast(typeOf(ir, a), ir.and(bits, ir.const(int, 1n << BigInt(bitsOf(int) - 1))));
 }
 
-/** By kernel: results that are no subnormals, because those were flushed. */
+/** By kernel: choices that are no subnormals, because those were flushed. */
 const flushedValues = new WeakMap<object, Set<Value>>();
 
 /** Notes that a value is no subnormal. */
@@ -40,8 +40,19 @@ function noted(ir: RowBuilder, value: Value): Value {
   return value;
 }
 
-/** Operations whose results are no subnormals, whatever their operands are: whole numbers, roots and logarithms. */
-const neverTiny: ReadonlySet<Op> = new Set(['sitofp', 'uitofp', 'frint', 'ftrunc', 'ffloor', 'fceil', 'fsqrt', 'frsqrt', 'flog2'] as const);
+/** Operations whose results are no subnormals, whatever their operands are: those that flush, whole numbers, roots and logarithms. */
+const neverTiny: ReadonlySet<Op> = new Set([
+  'ftz',
+  'sitofp',
+  'uitofp',
+  'frint',
+  'ftrunc',
+  'ffloor',
+  'fceil',
+  'fsqrt',
+  'frsqrt',
+  'flog2',
+] as const);
 
 /** Whether a value is known to be no subnormal: by its operation, because it is flushed already, or by its bounds or steps. */
 function isNormalOrZero(ir: RowBuilder, a: Value): boolean {
@@ -130,7 +141,7 @@ function flushTiny(
   const isBelow = ir.fcmp(ir.fabs(lifted), power(bits + 2 - bias), { pred: 'olt' });
   // An operand that is too large to be lifted has no result near the smallest normal number, nor one between zero and it: the exponents of halves do not
   // reach far enough for that.
-  if (type === 'f32') return noted(ir, ir.select(isBelow, zeroOf(ir, result), result));
+  if (type === 'f32') return noted(ir, ir.select(isBelow, ir.fmul(result, ir.const('f32', 0)), result));
   const isMinNormal = ir.fcmp(ir.fabs(result), power(1 - bias), { pred: 'oeq' });
   return ir.select(ir.and(isMinNormal, isBelow), zeroOf(ir, result), flush(ir, result, true));
 }

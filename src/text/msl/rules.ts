@@ -14,7 +14,7 @@ import {
   type Type,
   type Value,
 } from '../../ir/index.ts';
-import { atom, binary, call, cast, type Expression, made, operand, strength, unary } from '../expression.ts';
+import { atom, binary, call, cast, choice, type Expression, made, operand, strength, unary } from '../expression.ts';
 import type { Language, Printer, Rules } from '../language.ts';
 import { bytesOfPlace, isNarrow, scalarAt, scalarParamType } from '../memory.ts';
 import { commonRules, decimal, floatComparison, integer, type OwnRules, signed } from '../rules.ts';
@@ -265,6 +265,7 @@ const own: OwnRules = {
   fsqrt: floatCall('sqrt', true),
   fneg: (p, { a }) => unary('-', p.use(a)),
   fabs: (p, { a, type }) => rounded(type, call('fabs', wide(p, a))),
+  ftz: (p, { a }) => choice(binary('<', call('fabs', p.use(a)), atom('0x1p-126f')), binary('*', p.use(a), atom('0.0f')), p.use(a)),
   fmin: extreme('fmin'),
   fmax: extreme('fmax'),
   frint: floatCall('rint'),

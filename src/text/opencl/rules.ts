@@ -302,6 +302,7 @@ const own: OwnRules = {
   fsqrt: floatCall('sqrt'),
   fneg: (p, { a, type }) => (isShort(type) ? narrowed(p, 'i16', binary('^', p.use(a), atom(sign[type]!))) : unary('-', p.use(a))),
   fabs: (p, { a, type }) => (isShort(type) ? narrowed(p, 'i16', binary('&', p.use(a), atom('0x7fff'))) : call('fabs', p.use(a))),
+  ftz: (p, { a }) => call('as_float', call(p.helper('flushed'), call('as_uint', p.use(a)))),
   fmin: extreme('min'),
   fmax: extreme('max'),
   frint: floatCall('rint'),

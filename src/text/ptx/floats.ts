@@ -196,6 +196,16 @@ export function flush(p: Printer, a: Value, value: Value): boolean {
   return true;
 }
 
+/** A float without subnormals, and with the NaN that it is where something sees that. */
+const flushedFloat: Rule<'ftz'> = (p, { a }, value) => {
+  if (flush(p, a, value)) return;
+  const [size, zero, isSubnormal] = [p.temp('f32'), p.temp('f32'), p.temp('i1')];
+  p.line(`abs.f32 ${size}, ${p.reg(a)};`);
+  p.line(`setp.lt.f32 ${isSubnormal}, ${size}, 0f00800000;`);
+  p.line(`mul.rn.f32 ${zero}, ${p.reg(a)}, 0f00000000;`);
+  p.line(`selp.f32 ${p.reg(value)}, ${zero}, ${p.reg(a)}, ${isSubnormal};`);
+};
+
 const refusedApproximation =
   (name: string) =>
   (p: Printer, _: Unary, value: Value): void =>
@@ -239,6 +249,7 @@ export const floatRules = {
   fsqrt: wide('sqrt.rn'),
   fneg: sign('neg'),
   fabs: sign('abs'),
+  ftz: flushedFloat,
   fmin: extreme('min'),
   fmax: extreme('max'),
   frint: integral(integralRoundings.frint!),

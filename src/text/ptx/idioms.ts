@@ -47,6 +47,7 @@ function isBitsOf(kernel: Kernel, bits: Value, float: Value): boolean {
 /** The float that a choice flushes: subnormals become zeros of their sign. */
 export function flushedOf(kernel: Kernel, value: Value): Value | undefined {
   const inst = instOf(kernel, value);
+  if (inst.op === 'ftz') return inst.a;
   if (inst.op !== 'select' || inst.type !== 'f32') return undefined;
   const test = instOf(kernel, inst.cond);
   if (test.op !== 'fcmp' || test.pred !== 'olt' || constantOf(kernel, test.b) !== smallestNormal) return undefined;
@@ -103,7 +104,7 @@ const arithmetic: ReadonlySet<Op> = new Set([
   ...(['fptoui', 'fpext', 'fptrunc', 'fexp2', 'frcp', 'frsqrt'] as const),
 ]);
 /** Ops whose result is one of their operands, or that with another sign. */
-const passing: ReadonlySet<Op> = new Set(['fneg', 'fabs', 'select']);
+const passing: ReadonlySet<Op> = new Set(['fneg', 'fabs', 'ftz', 'select']);
 
 /** The values whose bits something sees, so that a NaN among them keeps its own. */
 export function seenBits(kernel: Kernel): ReadonlySet<Value> {

@@ -123,6 +123,7 @@ export function floatRules(exact: Exactness) {
     fsqrt: helped('sqrt', exact.division && exact.subnormals),
     fneg: (p, { a, type }) => (isShort(type) ? cut('i16', infix('^', p.use(a), atom('0x8000u'))) : call(p.helper('neg_f32'), p.use(a))),
     fabs: (p, { a, type }) => (isShort(type) ? infix('&', p.use(a), atom('0x7fffu')) : call(p.helper('abs_f32'), p.use(a))),
+    ftz: (p, { a }) => bitcast('i32', 'f32', call(p.helper('flushed'), bitcast('f32', 'i32', p.use(a)))),
     fmin: extreme('min'),
     fmax: extreme('max'),
     frint: helped('rint', false),

@@ -64,6 +64,7 @@ const treatments: Treatments = {
   fsqrt: inFunction((w, { a }) => rootOf(w, a)),
   fneg: here((w, { a }) => w.xor(a, signBit)),
   fabs: here((w, { a }) => w.and(a, magnitudeMask)),
+  ftz: 'never',
   fmin: inFunction((w, { a, b }) => extremeOf(w, a, b, 'slt')),
   fmax: inFunction((w, { a, b }) => extremeOf(w, a, b, 'sgt')),
   frint: inFunction((w, { a }) => integralOf(w, a, 'even')),

@@ -84,6 +84,26 @@ export const signBit =
     };
   };
 
+/** Subnormals as zeros of their sign. */
+export const flushed =
+  (s: LaneGroup, inst: InstOf<'ftz'>): PartWriter =>
+  (part) =>
+    withScratch(s, 'v128', 1, ([x]) => {
+      s.part(inst.a, part);
+      s.code.at('local.tee', x);
+      s.code.v128(signOf('f32'));
+      s.code.op('v128.and');
+      s.code.at('local.get', x);
+      s.code.at('local.get', x);
+      s.code.op('f32x4.abs');
+      s.code.v128(smallestNormals);
+      s.code.op('f32x4.lt');
+      s.code.op('v128.bitselect');
+    });
+
+/** The smallest f32 that is no subnormal, in each lane. */
+const smallestNormals = [0x0080_0000, 0x0080_0000, 0x0080_0000, 0x0080_0000];
+
 /** min or max that gives the other operand where one is a NaN. WebAssembly's own order -0 below +0 but propagate NaN. */
 export const floatChoice =
   (name: 'min' | 'max') =>

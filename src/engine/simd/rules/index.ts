@@ -7,7 +7,7 @@ import type { InstOf, Op, Value } from '../../../ir/index.ts';
 import type { LaneGroup, PartWriter } from '../lanes/lane-group.ts';
 import { leadingZeros, reverseBits } from './bits.ts';
 import { bitcast, floatToInt, intToFloat, narrowFloat, signExtend, truncate, widenFloat, windowed, zeroExtend } from './convert.ts';
-import { approximate, compareFloat, float1, float2, floatChoice, fma, reciprocal, signBit } from './float.ts';
+import { approximate, compareFloat, float1, float2, floatChoice, flushed, fma, reciprocal, signBit } from './float.ts';
 import { bits, choice, compareInt, divided, highProduct, integer, populated, product, shift } from './integer.ts';
 import { select, vectorOf } from './select.ts';
 
@@ -51,6 +51,7 @@ const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' }
   fsqrt: float1('sqrt'),
   fneg: signBit('neg'),
   fabs: signBit('abs'),
+  ftz: flushed,
   fmin: floatChoice('min'),
   fmax: floatChoice('max'),
   frint: float1('nearest'),

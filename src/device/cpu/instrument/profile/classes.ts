@@ -50,6 +50,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   fma: 'float',
   fneg: 'float',
   fabs: 'float',
+  ftz: 'float',
   fmin: 'float',
   fmax: 'float',
   fdiv: 'function',
