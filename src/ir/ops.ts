@@ -126,12 +126,7 @@ export const ops = {
   fsqrt: { args: float1, type: 'a', effect: 'pure', doc: 'Square root, correctly rounded.' },
   fneg: { args: float1, type: 'a', effect: 'pure', doc: 'The sign bit flipped, of NaN too.' },
   fabs: { args: float1, type: 'a', effect: 'pure', doc: 'The sign bit cleared, of NaN too.' },
-  ftz: {
-    args: { a: 'f32' },
-    type: 'a',
-    effect: 'pure',
-    doc: 'Flush to zero: the zero of its sign for a subnormal a, and a for any other, NaN too.',
-  },
+  ftz: { args: { a: 'f32' }, type: 'a', effect: 'pure', doc: 'a, NaN too; for a subnormal a the zero of its sign.' },
   fmin: { args: float2, type: 'a', effect: 'pure', doc: 'The smaller; the other operand where one is NaN; -0 is below +0.' },
   fmax: { args: float2, type: 'a', effect: 'pure', doc: 'The larger; the other operand where one is NaN; -0 is below +0.' },
   frint: { args: float1, type: 'a', effect: 'pure', doc: 'To an integral value, ties to even.' },
