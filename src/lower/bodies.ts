@@ -123,11 +123,13 @@ function lowerToCall(c: Context, body: Body): OpenedCall[] | undefined {
   return undefined;
 }
 
+const noCalls: readonly CallItem[] = [];
+
 /** The call at a place of a block: with others of the instruction, if they are to functions of one component of the call graph. */
-function callsAt(c: Context, code: readonly CheckedInstruction[], at: number): CallItem[] {
+function callsAt(c: Context, code: readonly CheckedInstruction[], at: number): readonly CallItem[] {
   const item = code[at]!;
   const { call } = item;
-  if (!call || call.builtin || call.isExternal) return [];
+  if (!call || call.builtin || call.isExternal) return noCalls;
   const recursion = c.recursions.get(call.fn);
   const found: CallItem[] = [];
   for (let next = at; next < code.length; next++) {

@@ -70,7 +70,7 @@ export function byIdentity(inst: Inst, c: RewriteContext, bits: KnownBitsOf, use
   if (rules.all.length === 0) return undefined;
   const fields = inst as unknown as Record<string, Value>;
   const { insts } = c.kernel;
-  const names = argsOf(inst.op);
+  const { names } = rules;
   const second = names.length > 1 ? insts[fields[names[1]!]!]!.op : undefined;
   for (const rule of rulesOfOperands(rules, insts[fields[names[0]!]!]!.op, second)) {
     const made = byRule(rule, inst, c, bits, uses);
@@ -95,15 +95,14 @@ export function byRule(rule: Rule, inst: Inst, c: RewriteContext, bits: KnownBit
 function mayFit({ from }: Rule, inst: Inst, kernel: Kernel): boolean {
   if (from.pred !== undefined && (inst as { pred?: string }).pred !== from.pred) return false;
   const fields = inst as unknown as Record<string, Value>;
-  const names = argsOf(inst.op);
-  for (let i = 0; i < from.args.length; i++) if (!mayBe(from.args[i]!, kernel.insts[fields[names[i]!]!]!.op)) return false;
+  const { args, names } = from;
+  for (let i = 0; i < args.length; i++) if (!mayBe(args[i]!, kernel.insts[fields[names[i]!]!]!.op)) return false;
   return true;
 }
 
-function fits(kernel: Kernel, { args, pred }: Extract<Pattern, { kind: 'op' }>, inst: Inst): boolean {
+function fits(kernel: Kernel, { args, names, pred }: Extract<Pattern, { kind: 'op' }>, inst: Inst): boolean {
   if (pred !== undefined && (inst as { pred?: string }).pred !== pred) return false;
   const fields = inst as unknown as Record<string, Value>;
-  const names = argsOf(inst.op);
   for (let i = 0; i < args.length; i++) if (!fitsValue(kernel, args[i]!, fields[names[i]!]!)) return false;
   return true;
 }

@@ -9,7 +9,7 @@ import { type DominatorTree, dominatorsOf } from '../analysis/dominators.ts';
 import { type Loop, type Loops, loopsOf } from '../analysis/loops.ts';
 import { addBlock, addBlockParam } from '../build.ts';
 import { type Block, edgesOf, type Inst, type Kernel, typeOf, type Value } from '../kernel.ts';
-import { eachOperand } from '../operands.ts';
+import { argsOf, eachOperand } from '../operands.ts';
 import { isSpeculatable, weightOf } from './weight.ts';
 
 /** Weight up to which an instruction may run speculatively. */
@@ -73,11 +73,9 @@ function findWayOut({ kernel, loops: { loops }, dominators, home, may }: State, 
 }
 
 function isInvariant(inst: Inst, loop: number, loops: readonly Loop[], home: Int32Array): boolean {
-  let result = true;
-  eachOperand(inst, (operand) => {
-    if (isWithin(home[operand]!, loop, loops)) result = false;
-  });
-  return result;
+  const fields = inst as unknown as Record<string, Value>;
+  for (const name of argsOf(inst.op)) if (isWithin(home[fields[name]!]!, loop, loops)) return false;
+  return true;
 }
 
 function isWithin(inner: number, outer: number, loops: readonly Loop[]): boolean {

@@ -1,6 +1,7 @@
 /** The text of identities as patterns: `select c (select c x y) z` is an op of a value, of another op and of a value. */
 import { bug } from '../../base/bug.ts';
 import { addTo } from '../../base/group.ts';
+import { argsOf } from '../operands.ts';
 import type { IcmpPredicate, Op } from '../ops.ts';
 import { type Identity, identities } from './identities.ts';
 import { commutative } from './symmetry.ts';
@@ -14,6 +15,8 @@ export type Pattern =
       readonly op: Op;
       readonly pred: IcmpPredicate | undefined;
       readonly args: readonly Pattern[];
+      /** The operands that these are, by name. */
+      readonly names: readonly string[];
       /** A name for the value itself. */
       readonly name: string | undefined;
     };
@@ -39,7 +42,7 @@ function parse(text: string): Pattern {
     const [op, pred] = word.split('.') as [Op, IcmpPredicate | undefined];
     const args: Pattern[] = [];
     while (at < tokens.length && tokens[at] !== ')') args.push(operand());
-    return { kind: 'op', op, pred, args, name };
+    return { kind: 'op', op, pred, args, names: argsOf(op), name };
   };
   function operand(): Pattern {
     const token = tokens[at++]!;
@@ -87,6 +90,8 @@ function identitiesOf(op: string): readonly Identity[] {
 /** The rules of an op, and those of them that may fit operands of two ops. */
 export interface OpRules {
   readonly all: readonly Rule[];
+  /** The operands of the op. */
+  readonly names: readonly string[];
   readonly byOperands: Map<Op, Map<Op | undefined, readonly Rule[]>>;
 }
 
@@ -96,7 +101,7 @@ const rulesByOp = new Map<Op, OpRules>();
 export function rulesFor(op: Op): OpRules {
   let found = rulesByOp.get(op);
   if (!found) {
-    found = { all: identitiesOf(op).flatMap(rulesOf), byOperands: new Map() };
+    found = { all: identitiesOf(op).flatMap(rulesOf), names: argsOf(op), byOperands: new Map() };
     rulesByOp.set(op, found);
   }
   return found;

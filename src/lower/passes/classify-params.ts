@@ -8,7 +8,7 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { addressOf, instOf, isPointer, type Kernel, spaceOf, type Value } from '../../ir/index.ts';
 import { describeBits, describePointers } from './describe-pointers.ts';
-import { type Graph, paramMasks, useGraph } from './param-flow.ts';
+import { type Graph, type ParamMasks, paramMasks, useGraph } from './param-flow.ts';
 
 /** Facts of the source about parameters that the IR does not hold. */
 export interface ParamEvidence {
@@ -82,7 +82,7 @@ function findPointers(
   evidence: ParamEvidence,
   diagnostics: Diagnostics,
 ): Set<number> {
-  const masks = paramMasks(graph, seeds);
+  const masks = paramMasks(kernel, graph, seeds);
   const loaded = new Set(seeds.values());
   const pointers = new Set([...evidence.declared].filter((index) => loaded.has(index)));
   const starts = [...evidence.addresses, ...globalAddresses(kernel, graph)];
@@ -111,7 +111,7 @@ function globalAddresses(kernel: Kernel, graph: Graph): Value[] {
 }
 
 interface Search {
-  readonly masks: ReadonlyMap<Value, bigint>;
+  readonly masks: ParamMasks;
   readonly seeds: ReadonlyMap<Value, number>;
   readonly pointers: Set<number>;
 }

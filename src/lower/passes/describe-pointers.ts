@@ -28,7 +28,7 @@ interface Seen {
 
 /** Fills in `element`, `signed`, `size`, `align` and `access` of the parameters whose values `bases` holds. */
 export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMap<Value, number>, signed: ReadonlySet<Value>): void {
-  const masks = paramMasks(graph, bases);
+  const masks = paramMasks(kernel, graph, bases);
   const seen = kernel.params.map((): Seen => ({ types: new Map(), reads: false, writes: false, signs: 0 }));
   const among = new Map<bigint, readonly Seen[]>();
   const seenBy = (mask: bigint): readonly Seen[] => {
@@ -46,7 +46,7 @@ export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMa
     if (addr !== undefined) note(addr, (each) => addAccess(each, kernel, graph, value, signed));
     if (masks.size === 0) continue;
     eachOperand(inst, (operand) => {
-      if (masks.has(operand) && escapes(inst, operand, graph, value))
+      if (masks.get(operand) !== undefined && escapes(inst, operand, graph, value))
         note(operand, (each) => {
           each.reads = true;
           each.writes = true;

@@ -92,9 +92,33 @@ function addressOperands(inst: Inst): readonly Value[] {
   }
 }
 
-/** For each value the parameters it may be based on, as bits; values based on none are absent. */
-export function paramMasks(graph: Graph, seeds: ReadonlyMap<Value, number>): Map<Value, bigint> {
-  const masks = new Map<Value, bigint>();
+/** Parameters by value, as bits. */
+export class ParamMasks {
+  readonly #masks: (bigint | undefined)[] = [];
+  #size = 0;
+
+  constructor(values: number) {
+    this.#masks.length = values;
+  }
+
+  /** How many values have parameters. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get(value: Value): bigint | undefined {
+    return this.#masks[value];
+  }
+
+  set(value: Value, mask: bigint): void {
+    if (this.#masks[value] === undefined) this.#size++;
+    this.#masks[value] = mask;
+  }
+}
+
+/** For each value the parameters it may be based on; values based on none are absent. */
+export function paramMasks(kernel: Kernel, graph: Graph, seeds: ReadonlyMap<Value, number>): ParamMasks {
+  const masks = new ParamMasks(kernel.insts.length);
   for (const [value, index] of seeds) masks.set(value, 1n << BigInt(index));
   const work = [...seeds.keys()];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
