@@ -73,6 +73,32 @@ test('a device is written directly', () => {
   );
 });
 
+/** Runs a shell command in the folder, with a program that writes a file as its first words. */
+function shell(command: string): { code: number | null; out: string; err: string } {
+  const program = `import { whyNotWritable, writeFile } from ${JSON.stringify(join(import.meta.dirname, '../../src/files/index.ts'))};
+    const [path] = process.argv.slice(2);
+    const why = whyNotWritable(path);
+    if (why) throw why;
+    writeFile(path, new TextEncoder().encode('written'));`;
+  writeFileSync(at('program.ts'), program);
+  const words = ['-c', command, 'sh', process.execPath, at('program.ts')];
+  const { status, stdout, stderr } = spawnSync('sh', words, { encoding: 'utf8', cwd: folder });
+  rmSync(at('program.ts'));
+  return { code: status, out: stdout, err: stderr };
+}
+
+if (process.platform === 'linux')
+  test('the name of standard output writes to a pipe or a file, and fails for a socket, which has no name', () => {
+    assert.equal(shell('"$@" /dev/stdout | cat'), { code: 0, out: 'written', err: '' });
+    assert.is(shell('"$@" /proc/self/fd/1 >file').code, 0);
+    assert.is(textAt('file'), 'written');
+    // What a process of Node gets from its parent is a socket.
+    const { code, out, err } = shell('"$@" /dev/stdout');
+    assert.equal([code, out], [1, '']);
+    assert.match(err, /ENXIO/);
+    assert.equal(readdirSync(folder), ['file']);
+  });
+
 /** Runs with a file system that has room for half of every file. */
 function withFullDisk(act: () => void): void {
   const real = process.getBuiltinModule;

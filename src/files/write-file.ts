@@ -89,9 +89,14 @@ function writeInPlace(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** The file at the end of symbolic links, which may not exist yet. */
+/**
+ * The file at the end of symbolic links, which may not exist yet. A device, pipe or socket stays the path that leads to it: the links of Linux to open
+ * files (`/dev/stdout`) name a pipe by a text that is no path. Source: proc(5), /proc/pid/fd.
+ */
 function targetOf(path: string): string {
   const { readlinkSync, realpathSync } = fs();
+  const there = statOf(path);
+  if (there && !there.isFile()) return path;
   let target = path;
   // Links that end nowhere have no real path. Linux follows 40.
   for (let links = 0; links < 40; links++) {
