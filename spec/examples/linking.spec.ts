@@ -121,7 +121,8 @@ need(test, ['sysroot'], 'programs with a heap print what they print on an H200',
 });
 
 need(test, ['sysroot'], 'the heap is that of its source', () => {
-  const { stdout } = cumetal('cc', '-rdc=true', '-ptx', join(root, 'cuda/device/heap.cu'), '-o', '/dev/stdout');
+  const { stdout } = cumetal('cc', '-rdc=true', '-ptx', join(root, 'cuda/device/heap.cu'), '-o', '-');
+  assert.match(stdout, /^\.version /);
   const own = '.extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n';
   const lines = new Set(withHeap(new SourceFile('k.ptx', own)).text.split('\n'));
   const made = stdout

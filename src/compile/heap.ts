@@ -26,180 +26,171 @@ const bodies = {
 .param .b64 malloc_param_0
 )
 {
-.reg .b64 %rd<56>;
-.reg .pred %p<18>;
+.reg .b64 %rd<53>;
 .reg .b32 %r<9>;
-ld.param.b64 %rd14, [malloc_param_0];
+.reg .pred %p<16>;
+ld.param.b64 %rd13, [malloc_param_0];
 $L_malloc_0:
 mov.b32 %r2, %envreg30;
 mov.b32 %r3, %envreg31;
-cvt.u64.u32 %rd15, %r3;
-shl.b64 %rd16, %rd15, 32;
-cvt.u64.u32 %rd17, %r2;
-or.b64 %rd18, %rd16, %rd17;
-ld.u64 %rd19, [%rd18+8];
-setp.gt.u64 %p2, %rd14, %rd19;
-@%p2 bra $L_malloc_23;
+cvt.u64.u32 %rd14, %r3;
+shl.b64 %rd15, %rd14, 32;
+cvt.u64.u32 %rd16, %r2;
+or.b64 %rd17, %rd15, %rd16;
+ld.u64 %rd18, [%rd17+8];
+setp.gt.u64 %p1, %rd13, %rd18;
+@%p1 bra $L_malloc_22;
 bra.uni $L_malloc_1;
-$L_malloc_23:
-mov.b64 %rd13, 0;
-bra.uni $L_malloc_20;
+$L_malloc_22:
+mov.b64 %rd12, 0;
+bra.uni $L_malloc_19;
 $L_malloc_1:
-add.s64 %rd20, %rd14, 31;
-and.b64 %rd21, %rd20, -16;
-add.s64 %rd22, %rd19, -32;
-shl.b64 %rd23, %rd19, 1;
-setp.eq.u64 %p3, %rd23, 0;
-mov.b64 %rd24, 0;
-mov.b64 %rd1, %rd24;
+add.s64 %rd19, %rd13, 31;
+and.b64 %rd20, %rd19, -16;
+add.s64 %rd21, %rd18, -32;
+shl.b64 %rd22, %rd18, 1;
+setp.eq.u64 %p2, %rd22, 0;
+mov.b64 %rd23, 0;
+mov.b64 %rd1, %rd23;
 bra.uni $L_malloc_2;
 $L_malloc_2:
 membar.gl;
 mov.b32 %r5, 1;
-atom.exch.b32 %r4, [%rd18], %r5;
+atom.exch.b32 %r4, [%rd17], %r5;
 add.s32 %r6, %r4, -1;
-setp.eq.u32 %p4, %r4, 0;
-@%p4 bra $L_malloc_3;
-mov.b64 %rd12, %rd1;
+setp.eq.u32 %p3, %r4, 0;
+@%p3 bra $L_malloc_3;
+mov.b64 %rd11, %rd1;
 mov.b32 %r1, %r6;
-bra.uni $L_malloc_18;
+bra.uni $L_malloc_17;
 $L_malloc_3:
 membar.gl;
-ld.u64 %rd25, [%rd18+16];
-setp.eq.u64 %p5, %rd25, 0;
-@%p5 bra $L_malloc_4;
-mov.b64 %rd2, %rd25;
+ld.u64 %rd24, [%rd17+16];
+setp.eq.u64 %p4, %rd24, 0;
+@%p4 bra $L_malloc_4;
+mov.b64 %rd2, %rd24;
 bra.uni $L_malloc_5;
 $L_malloc_4:
-st.u64 [%rd18+32], %rd22;
-mov.b64 %rd26, 32;
-mov.b64 %rd2, %rd26;
+st.u64 [%rd17+32], %rd21;
+mov.b64 %rd25, 32;
+mov.b64 %rd2, %rd25;
 bra.uni $L_malloc_5;
 $L_malloc_5:
-@%p3 bra $L_malloc_25;
-mov.b64 %rd27, 0;
+@%p2 bra $L_malloc_24;
+mov.b64 %rd26, 0;
 mov.b64 %rd3, %rd2;
-mov.b64 %rd4, %rd27;
+mov.b64 %rd4, %rd26;
 bra.uni $L_malloc_6;
-$L_malloc_25:
-mov.b64 %rd28, 0;
-mov.b64 %rd29, 32;
+$L_malloc_24:
+mov.b64 %rd27, 0;
+mov.b64 %rd28, 32;
+mov.b64 %rd9, %rd27;
 mov.b64 %rd10, %rd28;
-mov.b64 %rd11, %rd29;
-bra.uni $L_malloc_17;
+bra.uni $L_malloc_16;
 $L_malloc_6:
-add.s64 %rd30, %rd18, %rd3;
-ld.u64 %rd31, [%rd30];
-and.b64 %rd32, %rd31, 1;
-setp.eq.u64 %p6, %rd32, 0;
-@%p6 bra $L_malloc_26;
-mov.b64 %rd33, 0;
-mov.b64 %rd8, %rd31;
-mov.b64 %rd9, %rd33;
-bra.uni $L_malloc_15;
-$L_malloc_26:
-mov.b64 %rd5, %rd31;
+add.s64 %rd29, %rd17, %rd3;
+ld.u64 %rd30, [%rd29];
+and.b64 %rd31, %rd30, 1;
+setp.eq.u64 %p5, %rd31, 0;
+@%p5 bra $L_malloc_25;
+mov.b64 %rd32, 0;
+mov.b64 %rd7, %rd30;
+mov.b64 %rd8, %rd32;
+bra.uni $L_malloc_14;
+$L_malloc_25:
+mov.b64 %rd5, %rd30;
 bra.uni $L_malloc_7;
 $L_malloc_7:
-add.s64 %rd34, %rd5, %rd3;
-setp.lt.u64 %p7, %rd34, %rd19;
-@%p7 bra $L_malloc_8;
-mov.pred %p8, 0;
-mov.pred %p1, %p8;
-mov.b64 %rd6, %rd5;
+add.s64 %rd33, %rd5, %rd3;
+setp.lt.u64 %p6, %rd33, %rd18;
+@%p6 bra $L_malloc_8;
 bra.uni $L_malloc_9;
 $L_malloc_8:
-add.s64 %rd35, %rd18, %rd34;
-ld.u64 %rd36, [%rd35];
-and.b64 %rd37, %rd36, 1;
-setp.eq.u64 %p9, %rd37, 0;
-mov.b64 %rd38, 0;
-selp.b64 %rd39, %rd36, %rd38, %p9;
-add.s64 %rd40, %rd39, %rd5;
-mov.pred %p1, %p9;
-mov.b64 %rd6, %rd40;
+add.s64 %rd34, %rd17, %rd33;
+ld.u64 %rd35, [%rd34];
+and.b64 %rd36, %rd35, 1;
+setp.eq.u64 %p7, %rd36, 0;
+add.s64 %rd37, %rd35, %rd5;
+@%p7 bra $L_malloc_26;
 bra.uni $L_malloc_9;
-$L_malloc_9:
-@%p1 bra $L_malloc_27;
-bra.uni $L_malloc_10;
-$L_malloc_27:
-mov.b64 %rd5, %rd6;
+$L_malloc_26:
+mov.b64 %rd5, %rd37;
 bra.uni $L_malloc_7;
+$L_malloc_9:
+setp.lt.u64 %p8, %rd5, %rd20;
+@%p8 bra $L_malloc_13;
+bra.uni $L_malloc_10;
 $L_malloc_10:
-setp.lt.u64 %p10, %rd6, %rd21;
-@%p10 bra $L_malloc_14;
-bra.uni $L_malloc_11;
+sub.s64 %rd38, %rd5, %rd20;
+setp.gt.u64 %p9, %rd38, 31;
+@%p9 bra $L_malloc_11;
+mov.b64 %rd6, %rd5;
+bra.uni $L_malloc_12;
 $L_malloc_11:
-sub.s64 %rd41, %rd6, %rd21;
-setp.gt.u64 %p11, %rd41, 31;
-@%p11 bra $L_malloc_12;
-mov.b64 %rd7, %rd6;
-bra.uni $L_malloc_13;
+add.s64 %rd39, %rd29, %rd20;
+st.u64 [%rd39], %rd38;
+mov.b64 %rd6, %rd20;
+bra.uni $L_malloc_12;
 $L_malloc_12:
-add.s64 %rd42, %rd30, %rd21;
-st.u64 [%rd42], %rd41;
-mov.b64 %rd7, %rd21;
-bra.uni $L_malloc_13;
+xor.b64 %rd40, %rd3, 6556890168739938512;
+st.u64 [%rd29+8], %rd40;
+or.b64 %rd41, %rd6, 1;
+st.u64 [%rd29], %rd41;
+add.s64 %rd42, %rd3, 16;
+mov.b64 %rd7, %rd6;
+mov.b64 %rd8, %rd42;
+bra.uni $L_malloc_14;
 $L_malloc_13:
-xor.b64 %rd43, %rd3, 6556890168739938512;
-st.u64 [%rd30+8], %rd43;
-or.b64 %rd44, %rd7, 1;
-st.u64 [%rd30], %rd44;
-add.s64 %rd45, %rd3, 16;
-mov.b64 %rd8, %rd7;
-mov.b64 %rd9, %rd45;
-bra.uni $L_malloc_15;
+st.u64 [%rd29], %rd5;
+mov.b64 %rd43, 0;
+mov.b64 %rd7, %rd5;
+mov.b64 %rd8, %rd43;
+bra.uni $L_malloc_14;
 $L_malloc_14:
-st.u64 [%rd30], %rd6;
-mov.b64 %rd46, 0;
-mov.b64 %rd8, %rd6;
-mov.b64 %rd9, %rd46;
+and.b64 %rd44, %rd7, -2;
+add.s64 %rd45, %rd44, %rd4;
+add.s64 %rd46, %rd44, %rd3;
+setp.lt.u64 %p10, %rd46, %rd18;
+mov.b64 %rd47, 32;
+selp.b64 %rd48, %rd46, %rd47, %p10;
+setp.lt.u64 %p11, %rd45, %rd22;
+setp.eq.u64 %p12, %rd8, 0;
+and.pred %p13, %p12, %p11;
+@%p13 bra $L_malloc_27;
 bra.uni $L_malloc_15;
-$L_malloc_15:
-and.b64 %rd47, %rd8, -2;
-add.s64 %rd48, %rd47, %rd4;
-add.s64 %rd49, %rd47, %rd3;
-setp.lt.u64 %p12, %rd49, %rd19;
-mov.b64 %rd50, 32;
-selp.b64 %rd51, %rd49, %rd50, %p12;
-setp.lt.u64 %p13, %rd48, %rd23;
-setp.eq.u64 %p14, %rd9, 0;
-and.pred %p15, %p14, %p13;
-@%p15 bra $L_malloc_28;
-bra.uni $L_malloc_16;
-$L_malloc_28:
-mov.b64 %rd3, %rd51;
-mov.b64 %rd4, %rd48;
+$L_malloc_27:
+mov.b64 %rd3, %rd48;
+mov.b64 %rd4, %rd45;
 bra.uni $L_malloc_6;
+$L_malloc_15:
+mov.b64 %rd49, 32;
+selp.b64 %rd50, %rd49, %rd48, %p12;
+mov.b64 %rd9, %rd8;
+mov.b64 %rd10, %rd50;
+bra.uni $L_malloc_16;
 $L_malloc_16:
-mov.b64 %rd52, 32;
-selp.b64 %rd53, %rd52, %rd51, %p14;
-mov.b64 %rd10, %rd9;
-mov.b64 %rd11, %rd53;
-bra.uni $L_malloc_17;
-$L_malloc_17:
-st.u64 [%rd18+16], %rd11;
+st.u64 [%rd17+16], %rd10;
 membar.gl;
 mov.b32 %r8, 0;
-atom.exch.b32 %r7, [%rd18], %r8;
-mov.b64 %rd12, %rd10;
+atom.exch.b32 %r7, [%rd17], %r8;
+mov.b64 %rd11, %rd9;
 mov.b32 %r1, %r7;
+bra.uni $L_malloc_17;
+$L_malloc_17:
+setp.eq.u32 %p14, %r1, 0;
+@%p14 bra $L_malloc_29;
 bra.uni $L_malloc_18;
-$L_malloc_18:
-setp.eq.u32 %p16, %r1, 0;
-@%p16 bra $L_malloc_30;
-bra.uni $L_malloc_19;
-$L_malloc_30:
-mov.b64 %rd1, %rd12;
+$L_malloc_29:
+mov.b64 %rd1, %rd11;
 bra.uni $L_malloc_2;
+$L_malloc_18:
+setp.eq.u64 %p15, %rd11, 0;
+add.s64 %rd51, %rd17, %rd11;
+selp.b64 %rd52, 0, %rd51, %p15;
+mov.b64 %rd12, %rd52;
+bra.uni $L_malloc_19;
 $L_malloc_19:
-setp.eq.u64 %p17, %rd12, 0;
-add.s64 %rd54, %rd18, %rd12;
-selp.b64 %rd55, 0, %rd54, %p17;
-mov.b64 %rd13, %rd55;
-bra.uni $L_malloc_20;
-$L_malloc_20:
-st.param.b64 [func_retval0], %rd13;
+st.param.b64 [func_retval0], %rd12;
 ret;
 }`,
   free: `.global .align 1 .b8 cumetal_heap_text[40] = {102, 114, 101, 101, 32, 111, 102, 32, 97, 32, 112, 111, 105, 110, 116, 101, 114, 32, 116, 104, 97, 116, 32, 109, 97, 108, 108, 111, 99, 32, 104, 97, 115, 32, 103, 105, 118, 101, 110};
@@ -276,10 +267,10 @@ mov.pred %p16, 0;
 mov.pred %p2, %p16;
 bra.uni $L_free_8;
 $L_free_7:
-and.b64 %rd15, %rd13, -2;
-mov.b64 %rd16, 0;
-st.u64 [%rd9+8], %rd16;
-st.u64 [%rd9], %rd15;
+mov.b64 %rd15, 0;
+st.u64 [%rd9+8], %rd15;
+and.b64 %rd16, %rd13, -2;
+st.u64 [%rd9], %rd16;
 mov.pred %p17, 1;
 mov.pred %p2, %p17;
 bra.uni $L_free_8;
