@@ -56,7 +56,17 @@ test('a half with the sign of x, added towards zero and cut, is added to nearest
 });
 
 test('forms of the sweep have their bits', () => {
-  const names = ['cvt.rni.s64.f64', 'cvt.sat.f32.f32', 'min.s64', 'shr.u64', 'add.rz.f32', 'fma.rm.ftz.sat.f32'];
+  const names = [
+    'cvt.rni.s64.f64',
+    'cvt.sat.f32.f32',
+    'min.s64',
+    'shr.u64',
+    'add.rz.f32',
+    'fma.rm.ftz.sat.f32',
+    'neg.ftz.f32',
+    'abs.ftz.f32',
+    'mul.ftz.f32',
+  ];
   const forms = sweepForms().filter(({ name }) => names.includes(name));
   assert.equal(forms.map(({ name }) => name).sort(), [...names].sort());
   for (const form of forms) {

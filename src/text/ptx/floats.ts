@@ -186,19 +186,12 @@ const flushing: Partial<Record<Op, (kernel: Kernel, a: Value) => readonly [name:
   frcp: (kernel, a) => ['rcp', flushable(kernel, a)],
 };
 
-/** A float without subnormals; `value` is the choice that flushes `a`. */
-export function flush(p: Printer, a: Value, value: Value): boolean {
+/** A float without subnormals. A NaN stays what it is where something sees its bits, which `cvt` does not keep. */
+const flushed: Rule<'ftz'> = (p, { a }, value) => {
   const inst = p.kernel.insts[a]!;
   const [name, operand] = (inst.op === 'fexp2' || inst.op === 'frcp' ? flushing[inst.op]?.(p.kernel, inst.a) : undefined) ?? [];
-  if (operand !== undefined) p.line(`${name}.approx.ftz.f32 ${p.reg(value)}, ${p.reg(operand)};`);
-  else if (p.isSeen(value)) return false;
-  else p.line(`cvt.ftz.f32.f32 ${p.reg(value)}, ${p.reg(a)};`);
-  return true;
-}
-
-/** A float without subnormals, and with the NaN that it is where something sees that. */
-const flushedFloat: Rule<'ftz'> = (p, { a }, value) => {
-  if (flush(p, a, value)) return;
+  if (operand !== undefined) return p.line(`${name}.approx.ftz.f32 ${p.reg(value)}, ${p.reg(operand)};`);
+  if (!p.isSeen(value)) return p.line(`cvt.ftz.f32.f32 ${p.reg(value)}, ${p.reg(a)};`);
   const [size, zero, isSubnormal] = [p.temp('f32'), p.temp('f32'), p.temp('i1')];
   p.line(`abs.f32 ${size}, ${p.reg(a)};`);
   p.line(`setp.lt.f32 ${isSubnormal}, ${size}, 0f00800000;`);
@@ -249,7 +242,7 @@ export const floatRules = {
   fsqrt: wide('sqrt.rn'),
   fneg: sign('neg'),
   fabs: sign('abs'),
-  ftz: flushedFloat,
+  ftz: flushed,
   fmin: extreme('min'),
   fmax: extreme('max'),
   frint: integral(integralRoundings.frint!),

@@ -1,5 +1,5 @@
 /**
- * Several ops that one instruction of PTX is: what the rows of the table lower `.ftz`, `.sat` and conversions to integers to, read back. Each is exact:
+ * Several ops that one instruction of PTX is: what the rows of the table lower `.sat`, `.ftz` of doubles and conversions to integers to, read back. Each is exact:
  * the instruction has the meaning of the ops for every operand, but for which NaN a NaN is.
  */
 import {
@@ -16,43 +16,14 @@ import {
 } from '../../ir/index.ts';
 import { bitsOf } from '../../ir/types.ts';
 
-const signMask = 0x8000_0000n;
 const one = 0x3f80_0000n;
-const smallestNormal = 0x0080_0000n;
 
 const instOf = (kernel: Kernel, value: Value): Inst => kernel.insts[value]!;
-
-/** A float without the signs and absolute values around it. */
-function magnitudeOf(kernel: Kernel, value: Value): Value {
-  const inst = instOf(kernel, value);
-  return inst.op === 'fabs' || inst.op === 'fneg' ? magnitudeOf(kernel, inst.a) : value;
-}
-
-/** Whether a value is a zero with the sign of a float. */
-function isZeroOf(kernel: Kernel, zero: Value, a: Value): boolean {
-  if (constantOf(kernel, zero) === 0n) return instOf(kernel, a).op === 'fabs';
-  const cast = instOf(kernel, zero);
-  if (cast.op !== 'bitcast') return false;
-  const masked = instOf(kernel, cast.a);
-  if (masked.op !== 'and' || constantOf(kernel, masked.b) !== signMask) return false;
-  return isBitsOf(kernel, masked.a, a);
-}
 
 /** Whether an integer is the bits of a float. */
 function isBitsOf(kernel: Kernel, bits: Value, float: Value): boolean {
   const [x, y] = [instOf(kernel, bits), instOf(kernel, float)];
   return (x.op === 'bitcast' && x.a === float) || (y.op === 'bitcast' && y.a === bits);
-}
-
-/** The float that a choice flushes: subnormals become zeros of their sign. */
-export function flushedOf(kernel: Kernel, value: Value): Value | undefined {
-  const inst = instOf(kernel, value);
-  if (inst.op === 'ftz') return inst.a;
-  if (inst.op !== 'select' || inst.type !== 'f32') return undefined;
-  const test = instOf(kernel, inst.cond);
-  if (test.op !== 'fcmp' || test.pred !== 'olt' || constantOf(kernel, test.b) !== smallestNormal) return undefined;
-  if (instOf(kernel, test.a).op !== 'fabs' || magnitudeOf(kernel, test.a) !== magnitudeOf(kernel, inst.b)) return undefined;
-  return isZeroOf(kernel, inst.a, inst.b) ? inst.b : undefined;
 }
 
 /** The float that a choice clamps to 0 and 1, NaN to 0. */
@@ -69,8 +40,8 @@ export function saturatedOf(kernel: Kernel, value: Value): Value | undefined {
 
 /** The operand that an instruction with `.ftz` may have instead: what is flushed, or a number that is no subnormal. */
 export function flushable(kernel: Kernel, value: Value): Value | undefined {
-  const flushed = flushedOf(kernel, value);
-  if (flushed !== undefined) return flushed;
+  const inst = instOf(kernel, value);
+  if (inst.op === 'ftz') return inst.a;
   const { low, high } = floatRange(kernel, value);
   return low >= 2 ** -126 || high <= -(2 ** -126) ? value : undefined;
 }

@@ -5,8 +5,8 @@ import { accessRules } from './accesses.ts';
 import { addPointer } from './addresses.ts';
 import { asmRules } from './asm.ts';
 import { conversionRules, convertWhole } from './conversions.ts';
-import { estimate, floatRules, flush } from './floats.ts';
-import { estimateOf, extremeOf, flushedOf, saturatedOf, wholeConversion, wholeShift } from './idioms.ts';
+import { estimate, floatRules } from './floats.ts';
+import { estimateOf, extremeOf, saturatedOf, wholeConversion, wholeShift } from './idioms.ts';
 import { integerRules } from './integers.ts';
 import type { Printer, Rule, Rules } from './printer.ts';
 import { moveType } from './registers.ts';
@@ -105,8 +105,6 @@ function chooseWithin(p: Printer, value: Value): boolean {
     p.line(`cvt.sat.f32.f32 ${p.reg(value)}, ${p.reg(saturated)};`);
     return true;
   }
-  const flushed = flushedOf(kernel, value);
-  if (flushed !== undefined) return flush(p, flushed, value);
   const estimated = estimateOf(kernel, value);
   if (estimated) {
     estimate(p, estimated, value);

@@ -84,6 +84,9 @@ export const signBit =
     };
   };
 
+/** The bits of the smallest f32 that is no subnormal. */
+const smallestNormal = 0x0080_0000;
+
 /** Subnormals as zeros of their sign. */
 export const flushed =
   (s: LaneGroup, inst: InstOf<'ftz'>): PartWriter =>
@@ -96,13 +99,10 @@ export const flushed =
       s.code.at('local.get', x);
       s.code.at('local.get', x);
       s.code.op('f32x4.abs');
-      s.code.v128(smallestNormals);
+      s.code.v128(words(smallestNormal));
       s.code.op('f32x4.lt');
       s.code.op('v128.bitselect');
     });
-
-/** The smallest f32 that is no subnormal, in each lane. */
-const smallestNormals = [0x0080_0000, 0x0080_0000, 0x0080_0000, 0x0080_0000];
 
 /** min or max that gives the other operand where one is a NaN. WebAssembly's own order -0 below +0 but propagate NaN. */
 export const floatChoice =
