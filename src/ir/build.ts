@@ -24,7 +24,7 @@ export type Emitters = {
 };
 
 export interface Builder extends Emitters {
-  readonly place: Place;
+  readonly at: InsertPoint;
   readonly kernel: Kernel;
   /** The block that is appended to. */
   block: Block;
@@ -37,7 +37,7 @@ export interface Builder extends Emitters {
 }
 
 /** Where instructions are appended, and which place in the source they have. Builders with operations of their own share it. */
-export interface Place {
+export interface InsertPoint {
   readonly kernel: Kernel;
   block: Block;
   loc: Span | undefined;
@@ -69,92 +69,92 @@ export class KnownConstants {
  * The methods of builders, as a class: an engine compiles code that is given builders for objects with the same methods. Methods that were made for
  * each builder had it compile most of lowering again for each kernel.
  */
-class PlaceBuilder {
-  readonly place: Place;
+class InsertPointBuilder {
+  readonly at: InsertPoint;
 
-  constructor(place: Place) {
-    this.place = place;
+  constructor(at: InsertPoint) {
+    this.at = at;
   }
 
   get kernel(): Kernel {
-    return this.place.kernel;
+    return this.at.kernel;
   }
 
   get block(): Block {
-    return this.place.block;
+    return this.at.block;
   }
 
   set block(block: Block) {
-    this.place.block = block;
+    this.at.block = block;
   }
 
   get loc(): Span | undefined {
-    return this.place.loc;
+    return this.at.loc;
   }
 
   set loc(loc: Span | undefined) {
-    this.place.loc = loc;
+    this.at.loc = loc;
   }
 
   typeOf(value: Value): Type {
-    return this.place.kernel.insts[value]!.type;
+    return this.at.kernel.insts[value]!.type;
   }
 
   const(type: Type, bits: bigint | number): Value {
-    const { place } = this;
-    const { constants } = place;
-    const known = constants?.find(place.block, type, bits);
+    const { at } = this;
+    const { constants } = at;
+    const known = constants?.find(at.block, type, bits);
     if (known !== undefined) return known;
-    const value = append(place, { op: 'const', type, bits: BigInt.asUintN(Math.max(1, bitsOf(type)), BigInt(bits)) } as Inst);
+    const value = append(at, { op: 'const', type, bits: BigInt.asUintN(Math.max(1, bitsOf(type)), BigInt(bits)) } as Inst);
     constants?.note(type, bits, value);
     return value;
   }
 }
 
-/** A builder of a place: the class to extend by other operations. */
-export const BuilderOf = PlaceBuilder as unknown as new (place: Place) => Builder;
+/** The class of builders, for those with further operations. */
+export const BuilderBase = InsertPointBuilder as unknown as new (at: InsertPoint) => Builder;
 
 /** A builder that appends to `block` of `kernel`. */
-export const builder = (kernel: Kernel, block: Block): Builder => new BuilderOf({ kernel, block, loc: undefined });
+export const builder = (kernel: Kernel, block: Block): Builder => new BuilderBase({ kernel, block, loc: undefined });
 
-/** Each op's operands, attributes and type rule, looked up once in the table. */
+/** The operands, attributes and type rule of an op. */
 interface Shape {
   readonly args: readonly string[];
   readonly attrs: readonly string[];
   readonly rule: TypeRule;
 }
 
-type Method = (this: PlaceBuilder, ...x: never[]) => Value;
+type Method = (this: InsertPointBuilder, ...x: never[]) => Value;
 
 /** The method of an op. Those of the usual shapes make their instruction in one step. */
 function methodOf(op: Op): Method {
   const shape: Shape = { args: argsOf(op), attrs: attrsOf(op), rule: specOf(op).type };
-  const [form, { rule }] = [[...shape.args, ...shape.attrs].join(), shape];
-  const isOfOperand = rule === 'a';
-  if (form === 'a' && isOfOperand) return unary(op);
-  if (form === 'a,b' && isOfOperand) return binary(op);
+  const { rule } = shape;
+  const form = [...shape.args, ...shape.attrs].join();
+  if (form === 'a' && rule === 'a') return unary(op);
+  if (form === 'a,b' && rule === 'a') return binary(op);
   if (form === 'a' && rule === 'given') return cast(op);
-  return function (this: PlaceBuilder, ...x: unknown[]): Value {
-    return append(this.place, instOf(this.place.kernel, op, shape, x));
+  return function (this: InsertPointBuilder, ...x: unknown[]): Value {
+    return append(this.at, instOf(this.at.kernel, op, shape, x));
   };
 }
 
 const unary = (op: Op): Method =>
-  function (this: PlaceBuilder, a: Value): Value {
-    return append(this.place, { op, type: typeIn(this.place, a), a } as Inst);
+  function (this: InsertPointBuilder, a: Value): Value {
+    return append(this.at, { op, type: typeIn(this.at, a), a } as Inst);
   };
 
 const binary = (op: Op): Method =>
-  function (this: PlaceBuilder, a: Value, b: Value): Value {
-    return append(this.place, { op, type: typeIn(this.place, a), a, b } as Inst);
+  function (this: InsertPointBuilder, a: Value, b: Value): Value {
+    return append(this.at, { op, type: typeIn(this.at, a), a, b } as Inst);
   };
 
 const cast = (op: Op): Method =>
-  function (this: PlaceBuilder, type: Type, a: Value): Value {
-    return append(this.place, { op, type, a } as Inst);
+  function (this: InsertPointBuilder, type: Type, a: Value): Value {
+    return append(this.at, { op, type, a } as Inst);
   };
 
-const typeIn = ({ kernel }: Place, value: Value): Type => kernel.insts[value]?.type ?? 'void';
+const typeIn = ({ kernel }: InsertPoint, value: Value): Type => kernel.insts[value]?.type ?? 'void';
 
 function instOf({ insts }: Kernel, op: Op, { args, attrs, rule }: Shape, x: readonly unknown[]): Inst {
   const inst: Record<string, unknown> = { op, type: 'void' };
@@ -171,10 +171,10 @@ function instOf({ insts }: Kernel, op: Op, { args, attrs, rule }: Shape, x: read
 }
 
 for (const op of opNames) {
-  if (op !== 'arg' && op !== 'const') Object.defineProperty(PlaceBuilder.prototype, op, { value: methodOf(op), writable: true });
+  if (op !== 'arg' && op !== 'const') Object.defineProperty(InsertPointBuilder.prototype, op, { value: methodOf(op), writable: true });
 }
 
-function append({ kernel, block, loc }: Place, inst: Inst): Value {
+function append({ kernel, block, loc }: InsertPoint, inst: Inst): Value {
   const value = addInst(kernel, inst, loc);
   block.body.push(value);
   return value;

@@ -1,6 +1,6 @@
 /** One entry: its parameters and the context of its body, then the passes of `lower-passes.ts`. */
 import type { Diagnostics } from '../base/diagnostic.ts';
-import { type AfterPass, BuilderOf, type ClusterRules, emptyKernel, type Kernel, KnownConstants, type Place } from '../ir/index.ts';
+import { type AfterPass, BuilderBase, type ClusterRules, emptyKernel, type InsertPoint, type Kernel, KnownConstants } from '../ir/index.ts';
 import { type CheckedFunction, distancesOf, type PtxFunction } from '../ptx/index.ts';
 import { arrivalRegister, hasRow } from './cluster-barriers.ts';
 import { unequalBarrier } from './cluster-groups.ts';
@@ -8,38 +8,28 @@ import { type Context, type Natives, newEvidence, newFrame } from './context.ts'
 import { newFlow } from './flow.ts';
 import { checkSlots, serviceParam } from './hidden-params.ts';
 import type { Architecture } from './kept.ts';
+import { KernelRowBuilder, type RowChoices } from './kernel-row-builder.ts';
 import { type Lowering, lowerPasses } from './lower-passes.ts';
 import { headOf } from './native-calls.ts';
 import { lowerParams } from './params.ts';
 import { isAddressable } from './passes/hidden-variables.ts';
-import { Rows } from './rows.ts';
 import { registerFile } from './ssa/ssa.ts';
 import { variablesOf } from './variables.ts';
 
-/** How the blocks of a cluster run: by turns, on one thread of the host, or as one block of the device. */
-export type Clusters = 'turns' | 'groups';
-
 /** The context that the kernels of a module share. */
-export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionNumbers' | 'globals'> & {
-  readonly isMmaFast: boolean;
-  readonly hasMma: boolean;
-  /** Whether functions compute products of matrices. */
-  readonly hasProductFunctions: boolean;
-  /** Whether functions read memory. */
-  readonly hasReadingFunctions: boolean;
-  readonly hasMarks: boolean;
-  readonly isForCpu: boolean;
-  /** Whether the code is for the sanitizer. */
-  readonly isSanitized: boolean;
-  readonly clusters: Clusters;
-  /** Whether barriers of blocks of a cluster are words of shared memory, because their threads do not reach them with those of the other blocks. */
-  readonly hasBlockWords: boolean;
-  /** Of kernels that become PTX again: the architecture whose instructions stay what they are, which those are, and the version of the module. */
-  readonly ptx: (Architecture & Pick<Natives, 'version' | 'keeps' | 'kernels'>) | undefined;
-  /** The functions that were lowered by themselves. */
-  readonly callees: Map<PtxFunction, Callee>;
-  readonly afterPass?: AfterPass | undefined;
-};
+export type Surroundings = Pick<Context, 'functions' | 'recursions' | 'functionNumbers' | 'globals'> &
+  RowChoices & {
+    readonly hasMarks: boolean;
+    /** Whether the code is for the sanitizer. */
+    readonly isSanitized: boolean;
+    /** Whether barriers of blocks of a cluster are words of shared memory, because their threads do not reach them with those of the other blocks. */
+    readonly hasBlockWords: boolean;
+    /** Of kernels that become PTX again: the architecture whose instructions stay what they are, which those are, and the version of the module. */
+    readonly ptx: (Architecture & Pick<Natives, 'version' | 'keeps' | 'kernels'>) | undefined;
+    /** The functions that were lowered by themselves. */
+    readonly callees: Map<PtxFunction, Callee>;
+    readonly afterPass?: AfterPass | undefined;
+  };
 
 /** The kernel of an entry with its calls inlined; incomplete after reports of CM20xx and CM2090. */
 export function lowerEntry(entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Kernel {
@@ -122,9 +112,9 @@ function lowerOnce(
 
 function newContext(kernel: Kernel, entry: CheckedFunction, around: Surroundings, diagnostics: Diagnostics): Context {
   const start = newFlow(kernel, 0);
-  const place: Place = { kernel, block: start.block, loc: undefined, constants: new KnownConstants() };
-  const ir = new BuilderOf(place);
-  const rows = new Rows(place, around);
+  const at: InsertPoint = { kernel, block: start.block, loc: undefined, constants: new KnownConstants() };
+  const ir = new BuilderBase(at);
+  const rows = new KernelRowBuilder(at, around);
   const frame = newFrame(entry, start);
   const c: Context = {
     kernel,

@@ -6,8 +6,9 @@ import { Diagnostics } from '../base/diagnostic.ts';
 import { type AfterPass, emptyKernel, type Kernel, type Module, type ModuleMemory } from '../ir/index.ts';
 import { type Checked, type CheckedFunction, forgetBody, functionNumbers } from '../ptx/index.ts';
 import { inFunctions, inlinedSizes, reportTooLarge } from './called.ts';
-import { type Clusters, lowerEntry, type Surroundings } from './entry.ts';
+import { lowerEntry, type Surroundings } from './entry.ts';
 import { type Architecture, nativeInstructions } from './kept.ts';
+import type { Clusters } from './kernel-row-builder.ts';
 import { globalMemoryOf } from './module-memory.ts';
 
 /** Instructions of modules for the first GPUs have modifiers that are not written, so that none of them stays. */

@@ -1,11 +1,11 @@
 /** Straight code of rows: bodies of functions that a kernel calls, with neither branches nor memory. */
-import { type Builder, BuilderOf, constantOf, floatRange, floatSpan, knownBits, type Value } from '../ir/index.ts';
+import { type Builder, BuilderBase, constantOf, floatRange, floatSpan, knownBits, type Value } from '../ir/index.ts';
 import type { RowBuilder } from '../ptx/index.ts';
 
 /** A builder for rows that emits into one block. What is no straight code calls `none`, and its values mean nothing. */
 export function straightBuilder(ir: Builder, none: () => Value): RowBuilder {
   const body = ir.kernel;
-  return Object.assign(new BuilderOf(ir.place), {
+  return Object.assign(new BuilderBase(ir.at), {
     lanes: undefined,
     part: () => undefined,
     constantOf: (value: Value) => constantOf(body, value),

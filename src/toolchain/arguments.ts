@@ -78,7 +78,7 @@ const isOf = (standard: string, language: Language): boolean => standard.include
  * What the names of static variables and kernels of a file end with, which both halves of its compilation name. Without it they end with the number of the
  * file, which is that of another file in another compilation. Source: Clang, `CodeGenModule::printPostfixForExternalizedDecl`.
  */
-const unitOf = (path: string): string => hexOf(sha256(new TextEncoder().encode(path))).slice(0, 16);
+const compilationUnitId = (path: string): string => hexOf(sha256(new TextEncoder().encode(path))).slice(0, 16);
 
 /** Arguments of the front end, which are the same in both halves: declarations must not differ between them. */
 export function frontEndArguments(language: Language, options: SourceOptions): string[] {
@@ -108,7 +108,7 @@ export function frontEndArguments(language: Language, options: SourceOptions): s
     ...undefines.flatMap((name) => ['-U', name]),
     ...preIncludes.flatMap((path) => ['-include', insideOf(path)]),
     ...(isContracted ? [] : ['-ffp-contract=off']),
-    ...(isRelocatable && language === 'cuda' ? ['-fgpu-rdc', `-cuid=${unitOf(path)}`] : []),
+    ...(isRelocatable && language === 'cuda' ? ['-fgpu-rdc', `-cuid=${compilationUnitId(path)}`] : []),
     ...(isQuiet ? ['-w'] : []),
   ];
 }

@@ -125,7 +125,7 @@ function walkBack(kernel: Kernel, graph: Graph, starts: readonly Value[], search
   const seen = new Set<Value>();
   const work = [...starts];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
-    const mask = masks.get(value) ?? 0n;
+    const mask = masks[value] ?? 0n;
     if (mask === 0n || seen.has(value)) continue;
     seen.add(value);
     const index = seeds.get(value);
@@ -135,13 +135,13 @@ function walkBack(kernel: Kernel, graph: Graph, starts: readonly Value[], search
     }
     const inst = instOf(kernel, value);
     const sources = graph.sourcesOf(value);
-    const carrying = sources.filter((source) => (masks.get(source) ?? 0n) !== 0n);
+    const carrying = sources.filter((source) => (masks[source] ?? 0n) !== 0n);
     const isSum = inst.op === 'add' || inst.op === 'ptradd';
     if (!isSum || carrying.length < 2) work.push(...carrying);
     else {
-      const based = carrying.filter((source) => (masks.get(source)! & known) !== 0n);
+      const based = carrying.filter((source) => (masks[source]! & known) !== 0n);
       if (based.length > 0) work.push(...based);
-      else onDoubt?.(value, lowestBit(masks.get(carrying[0]!)!), lowestBit(masks.get(carrying[1]!)!));
+      else onDoubt?.(value, lowestBit(masks[carrying[0]!]!), lowestBit(masks[carrying[1]!]!));
     }
   }
 }

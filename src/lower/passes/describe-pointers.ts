@@ -37,16 +37,16 @@ export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMa
     return found;
   };
   const note = (value: Value, act: (seen: Seen) => void): void => {
-    const mask = masks.get(value) ?? 0n;
+    const mask = masks[value] ?? 0n;
     if (mask !== 0n) for (const each of seenBy(mask)) act(each);
   };
   for (const value of graph.order) {
     const inst = instOf(kernel, value);
     const addr = addressOf(inst);
     if (addr !== undefined) note(addr, (each) => addAccess(each, kernel, graph, value, signed));
-    if (masks.size === 0) continue;
+    if (bases.size === 0) continue;
     eachOperand(inst, (operand) => {
-      if (masks.get(operand) !== undefined && escapes(inst, operand, graph, value))
+      if (masks[operand] !== undefined && escapes(inst, operand, graph, value))
         note(operand, (each) => {
           each.reads = true;
           each.writes = true;

@@ -92,41 +92,21 @@ function addressOperands(inst: Inst): readonly Value[] {
   }
 }
 
-/** Parameters by value, as bits. */
-export class ParamMasks {
-  readonly #masks: (bigint | undefined)[] = [];
-  #size = 0;
+/** By value the parameters that it may be based on, as bits; values based on none are absent. */
+export type ParamMasks = readonly (bigint | undefined)[];
 
-  constructor(values: number) {
-    this.#masks.length = values;
-  }
-
-  /** How many values have parameters. */
-  get size(): number {
-    return this.#size;
-  }
-
-  get(value: Value): bigint | undefined {
-    return this.#masks[value];
-  }
-
-  set(value: Value, mask: bigint): void {
-    if (this.#masks[value] === undefined) this.#size++;
-    this.#masks[value] = mask;
-  }
-}
-
-/** For each value the parameters it may be based on; values based on none are absent. */
+/** The masks of values that flow from `seeds`, which are parameters themselves. */
 export function paramMasks(kernel: Kernel, graph: Graph, seeds: ReadonlyMap<Value, number>): ParamMasks {
-  const masks = new ParamMasks(kernel.insts.length);
-  for (const [value, index] of seeds) masks.set(value, 1n << BigInt(index));
+  const masks: (bigint | undefined)[] = [];
+  masks.length = kernel.insts.length;
+  for (const [value, index] of seeds) masks[value] = 1n << BigInt(index);
   const work = [...seeds.keys()];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
-    const mask = masks.get(value)!;
+    const mask = masks[value]!;
     for (const target of graph.targets.get(value) ?? []) {
-      const before = masks.get(target) ?? 0n;
+      const before = masks[target] ?? 0n;
       if (seeds.has(target) || (before | mask) === before) continue;
-      masks.set(target, before | mask);
+      masks[target] = before | mask;
       work.push(target);
     }
   }

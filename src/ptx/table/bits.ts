@@ -107,6 +107,13 @@ function selectorOf(ir: RowBuilder, c: Value, mode: keyof typeof permutations): 
   return rest.reduce((chosen, selector, i) => ir.select(ir.icmp(index, i32(ir, i + 1), { pred: 'eq' }), selector, chosen), first);
 }
 
+/** The sources of an instruction that has three. */
+interface Three {
+  readonly a: Value;
+  readonly b: Value;
+  readonly c: Value;
+}
+
 /** Byte `index` of the result: three bits select one of the eight bytes of b and a, and the fourth replicates its sign. */
 function permutedByte(ir: RowBuilder, both: Value, selector: Value, index: number, isPlain: boolean): Value {
   const digit = ir.lshr(selector, i32(ir, 4 * index));
@@ -175,12 +182,6 @@ const permutation = (isPlain: boolean): FunctionForm<Three> => ({
   suffix: isPlain ? '.plain' : '',
   lower: ({ a, b, c }, ir) => permuteBytes(ir, a, b, c, isPlain),
 });
-
-interface Three {
-  readonly a: Value;
-  readonly b: Value;
-  readonly c: Value;
-}
 
 /** A function of three sources; none where a constant makes the code short. */
 const unlessConstant = (given: Three, ir: RowBuilder, lower: FunctionForm<Three>['lower']): FunctionForm<Three> | undefined =>

@@ -1,13 +1,14 @@
-/** The builder that rows emit into: a class, so that the code of rows is compiled once for all kernels (`src/ir/build.ts`). */
+/** The builder that the rows of a kernel emit into: a class, so that an engine compiles the code of rows once for all kernels (`src/ir/build.ts`). */
 import {
-  BuilderOf,
+  type Block,
+  BuilderBase,
   constantOf,
   type FloatRange,
   type FloatSpan,
   floatRange,
   floatSpan,
+  type InsertPoint,
   knownBits,
-  type Place,
   type Service,
   type Space,
   type Value,
@@ -51,39 +52,43 @@ import { stackTop } from './stack-memory.ts';
 /** The flag `CC.CF`, which instructions name by `.cc` alone. Source: PTX ISA 9.0, 9.7.2. */
 const conditionCode: Register = { name: 'CC.CF', declared: 'pred', type: 'i1' };
 
-/** What the kernels of a module are lowered for. */
-interface RowChoices {
+/** How the blocks of a cluster run: by turns, on one thread of the host, or as one block of the device. */
+export type Clusters = 'turns' | 'groups';
+
+/** What rows know of the target and the options. */
+export interface RowChoices {
   readonly isMmaFast: boolean;
   readonly isForCpu: boolean;
   readonly hasMma: boolean;
-  /** How the blocks of a cluster run. */
-  readonly clusters: 'turns' | 'groups';
+  /** Whether functions compute products of matrices. */
   readonly hasProductFunctions: boolean;
+  /** Whether functions read memory. */
   readonly hasReadingFunctions: boolean;
+  readonly clusters: Clusters;
 }
 
 /** Notes the product of a form, for the functions of the kernel. */
-function productFunction(this: Rows, form: string, expand: ProductExpansion): void {
+function productFunction(this: KernelRowBuilder, form: string, expand: ProductExpansion): void {
   noteProduct(this.kernel, form, expand);
 }
 
 /** Calls a function that reads memory. */
-function readingFunction(this: Rows, name: string, operands: ReadingOperands, code: ReadingCode): Value {
+function readingFunction(this: KernelRowBuilder, name: string, operands: ReadingOperands, code: ReadingCode): Value {
   return callReading(this.kernel, this.c.ir, name, operands, code);
 }
 
 /** A barrier of the block, as the target has it for kernels with clusters. */
-function barrier(this: Rows): Value {
+function barrier(this: KernelRowBuilder): Value {
   return lowerBlockBarrier(this.c);
 }
 
 /** Whether a generic address is of a space. */
-function isspace(this: Rows, a: Value, { space }: { readonly space: Space | 'shared::cluster' }): Value {
+function isspace(this: KernelRowBuilder, a: Value, { space }: { readonly space: Space | 'shared::cluster' }): Value {
   return askSpace(this.c, a, space);
 }
 
 /** The builder of the rows of a kernel. */
-export class Rows extends BuilderOf implements RowBuilder {
+export class KernelRowBuilder extends BuilderBase implements RowBuilder {
   /** The context of the kernel, which has this builder. */
   c!: Context;
   /** Of the instruction at hand. */
@@ -99,11 +104,11 @@ export class Rows extends BuilderOf implements RowBuilder {
   override readonly barrier = barrier as RowBuilder['barrier'];
   override readonly isspace = isspace as RowBuilder['isspace'];
   /** The block that the kernel starts with, and the values in it by their keys. */
-  readonly #start: Place['block'];
+  readonly #start: Block;
   readonly #once = new Map<string, Value>();
 
-  constructor(place: Place, { isMmaFast, isForCpu, hasMma, clusters, hasProductFunctions, hasReadingFunctions }: RowChoices) {
-    super(place);
+  constructor(at: InsertPoint, { isMmaFast, isForCpu, hasMma, clusters, hasProductFunctions, hasReadingFunctions }: RowChoices) {
+    super(at);
     this.isMmaFast = isMmaFast;
     this.isForCpu = isForCpu;
     this.hasMma = hasMma;
@@ -111,23 +116,23 @@ export class Rows extends BuilderOf implements RowBuilder {
     this.productFunction = hasProductFunctions ? productFunction : undefined;
     this.readingFunction = hasReadingFunctions ? readingFunction : undefined;
     this.barrierWord = barrierWordOf(() => this.c);
-    this.#start = place.block;
+    this.#start = at.block;
   }
 
   constantOf(value: Value): bigint | undefined {
-    return constantOf(this.place.kernel, value);
+    return constantOf(this.kernel, value);
   }
 
   floatRange(value: Value): FloatRange {
-    return floatRange(this.place.kernel, value);
+    return floatRange(this.kernel, value);
   }
 
   floatSpan(value: Value): FloatSpan {
-    return floatSpan(this.place.kernel, value);
+    return floatSpan(this.kernel, value);
   }
 
   knownZeros(value: Value): bigint {
-    return knownBits(this.place.kernel)(value).zeros;
+    return knownBits(this.kernel)(value).zeros;
   }
 
   part(operand: string): string | undefined {
