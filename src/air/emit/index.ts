@@ -5,7 +5,7 @@
 import { bug } from '../../base/bug.ts';
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import type { SourceFile } from '../../base/source.ts';
-import type { Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
+import type { AttributeList, Block as LlvmBlock, Function as LlvmFunction, Value as LlvmValue, Module } from '../../bitcode/model.ts';
 import { type Type, types } from '../../bitcode/types.ts';
 import {
   type AfterPass,
@@ -239,6 +239,8 @@ function kernelEmitter(
 ): Emitter {
   const values: (LlvmValue | undefined)[] = Array.from({ length: kernel.insts.length });
   const sregs = new Map<Sreg, LlvmValue>();
+  /** The functions that were called, with one list of attributes for all calls of each. */
+  const called = new Map<string, { readonly callee: LlvmFunction; readonly attributes: AttributeList }>();
   const windows = windowMaker(kernel, module, signature, b);
   const e: Emitter = {
     kernel,
@@ -270,15 +272,15 @@ function kernelEmitter(
       });
     },
     callFunction: (name, args, made) => {
-      const callee = helperFunction(e, module, name, made);
-      return b.emit('call', callee.functionType.result, {
-        functionType: callee.functionType,
-        callee,
-        args: [...args],
-        attributes: attributesOfCall(callee)(target.dialect),
-        tail: 'tail',
-        flags: 0,
-      });
+      let call = called.get(name);
+      if (call === undefined) {
+        const callee = helperFunction(e, module, name, made);
+        call = { callee, attributes: attributesOfCall(callee)(target.dialect) };
+        called.set(name, call);
+      }
+      const { callee, attributes } = call;
+      const { functionType } = callee;
+      return b.emit('call', functionType.result, { functionType, callee, args: [...args], attributes, tail: 'tail', flags: 0 });
     },
     sreg: (name) => sregs.get(name) ?? bug(`no kernel input for ${name}`),
     paramRoot: (index) => signature.roots[index] ?? bug(`no parameter ${index}`),
