@@ -35,7 +35,7 @@ export function recoverPointers(kernel: Kernel): boolean {
   };
   const casts = kernel.blocks.flatMap(({ body }) => body.filter((value) => isRecoverable(state, value)));
   if (casts.length === 0) return false;
-  const replaced = substitution();
+  const replaced = substitution(kernel.insts.length);
   for (const cast of casts) replaced.replace(cast, recoverCast(state, cast));
   const edges = state.pending.length > 0 ? edgesByTarget(kernel) : new Map<Block, Edge[]>();
   for (let next = state.pending.pop(); next; next = state.pending.pop()) handOver(state, next, edges);

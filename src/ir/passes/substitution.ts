@@ -12,8 +12,8 @@ export interface Substitution {
   count(): number;
 }
 
-/** A substitution that replaces nothing yet. */
-export function substitution(): Substitution {
+/** A substitution that replaces nothing yet, with room for a number of values once it does: more take time to make room for. */
+export function substitution(room = 0): Substitution {
   // By value, one more than its replacement: every pass asks for every operand, and most values have none.
   let targets = new Int32Array(0);
   let count = 0;
@@ -31,7 +31,7 @@ export function substitution(): Substitution {
   };
   return {
     replace(from, to) {
-      if (from >= targets.length) targets = longer(targets, from + 1);
+      if (from >= targets.length) targets = longer(targets, Math.max(room, from + 1));
       if (targets[from] === 0) count++;
       targets[from] = to + 1;
     },

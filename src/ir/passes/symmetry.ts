@@ -1,5 +1,5 @@
 /** Ops that are commutative, and comparisons with their operands swapped or their result inverted. */
-import type { Inst } from '../kernel.ts';
+import type { Inst, InstOf } from '../kernel.ts';
 import type { FcmpPredicate, IcmpPredicate, Op } from '../ops.ts';
 
 /** Ops that keep their meaning when `a` and `b` change places. */
@@ -65,12 +65,18 @@ const mirroredFcmp = {
   uno: 'uno',
 } as const satisfies Record<FcmpPredicate, FcmpPredicate>;
 
+/** The predicate of a comparison with its operands swapped. */
+export const mirroredPredicate = (inst: InstOf<'icmp'> | InstOf<'fcmp'>): IcmpPredicate | FcmpPredicate =>
+  inst.op === 'icmp' ? mirroredIcmp[inst.pred] : mirroredFcmp[inst.pred];
+
+/** Whether there is an instruction with `a` and `b` swapped that gives the same result. */
+export const isSymmetric = (op: Op): boolean => op === 'icmp' || op === 'fcmp' || commutative.has(op);
+
 /** The instruction with `a` and `b` swapped, if there is one. */
 export function mirrored(inst: Inst): Inst | undefined {
-  if (inst.op === 'icmp') return { ...inst, a: inst.b, b: inst.a, pred: mirroredIcmp[inst.pred] };
-  if (inst.op === 'fcmp') return { ...inst, a: inst.b, b: inst.a, pred: mirroredFcmp[inst.pred] };
-  if (!commutative.has(inst.op)) return undefined;
-  const { a, b } = inst as Extract<Inst, { op: 'add' }>;
+  if (!isSymmetric(inst.op)) return undefined;
+  const { a, b } = inst as InstOf<'add'>;
+  if (inst.op === 'icmp' || inst.op === 'fcmp') return { ...inst, a: b, b: a, pred: mirroredPredicate(inst) } as Inst;
   return { ...inst, a: b, b: a } as Inst;
 }
 

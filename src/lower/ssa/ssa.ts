@@ -150,7 +150,7 @@ function removeTrivialParams(kernel: Kernel, flows: readonly Flow[]): (value: Va
   const places = new Map<Value, { readonly edges: Flow['edges']; readonly index: number }>();
   for (const { block, edges } of new Set(flows)) block.params.forEach((param, index) => void places.set(param, { edges, index }));
   const uses = usesOf(kernel, places);
-  const replaced = substitution();
+  const replaced = substitution(kernel.insts.length);
   const work = [...places.keys()];
   for (let param = work.pop(); param !== undefined; param = work.pop()) {
     if (replaced.has(param)) continue;
