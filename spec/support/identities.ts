@@ -1,5 +1,6 @@
 /** Proofs of the identities of `src/ir/passes/identities.ts`: each is applied to instructions of its form, and both sides are computed. */
 import { knownBits } from '../../src/ir/analysis/known-bits.ts';
+import { valueRanges } from '../../src/ir/analysis/value-range.ts';
 import { addInst } from '../../src/ir/build.ts';
 import {
   addBlock,
@@ -120,7 +121,7 @@ function prove(rule: Rule, widths: readonly Type[], choose: Choice, forms: numbe
     if (!form) continue;
     const { kernel, root, inputs } = form;
     const before = { ...kernel.insts[root]! } as Inst;
-    const c = { kernel, body: [] as Value[], value: root };
+    const c = { kernel, body: [] as Value[], value: root, threadRanges: valueRanges(kernel) };
     const made = byRule(rule, before, c, knownBits(kernel), () => new Int32Array(kernel.insts.length));
     if (made === undefined) continue;
     proof.applied++;

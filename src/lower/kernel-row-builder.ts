@@ -8,6 +8,7 @@ import {
   floatRange,
   floatSpan,
   type InsertPoint,
+  type KnownBitsOf,
   knownBits,
   type Service,
   type Space,
@@ -106,6 +107,8 @@ export class KernelRowBuilder extends BuilderBase implements RowBuilder {
   /** The block that the kernel starts with, and the values in it by their keys. */
   readonly #start: Block;
   readonly #once = new Map<string, Value>();
+  /** One analysis of the kernel: rows add instructions and change none. */
+  #knownBits: KnownBitsOf | undefined;
 
   constructor(at: InsertPoint, { isMmaFast, isForCpu, hasMma, clusters, hasProductFunctions, hasReadingFunctions }: RowChoices) {
     super(at);
@@ -132,7 +135,8 @@ export class KernelRowBuilder extends BuilderBase implements RowBuilder {
   }
 
   knownZeros(value: Value): bigint {
-    return knownBits(this.kernel)(value).zeros;
+    this.#knownBits ??= knownBits(this.kernel);
+    return this.#knownBits(value).zeros;
   }
 
   part(operand: string): string | undefined {

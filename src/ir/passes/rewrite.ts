@@ -1,4 +1,5 @@
 /** The interface of the rules of `simplify`. */
+import type { ValueRanges } from '../analysis/value-range.ts';
 import { addInst } from '../build.ts';
 import { constantOf, type Inst, type InstOf, type Kernel, type Value } from '../kernel.ts';
 import type { Op } from '../ops.ts';
@@ -15,6 +16,8 @@ export interface RewriteContext {
   body: Value[];
   /** The instruction that is rewritten. */
   value: Value;
+  /** The ranges of what is made of the numbers of threads. */
+  readonly threadRanges: ValueRanges;
 }
 
 export const defOf = ({ kernel }: RewriteContext, value: Value): Inst => kernel.insts[value]!;

@@ -1,5 +1,5 @@
 /** Identities of integer and float ops. They hold for every bit pattern, NaN and -0 among them. */
-import { type RangeOptions, threadNumberMax, valueRanges } from '../analysis/value-range.ts';
+import { type RangeOptions, threadNumberMax } from '../analysis/value-range.ts';
 import { evalOp, isEvaluableInst } from '../eval.ts';
 import type { Inst, InstOf } from '../kernel.ts';
 import type { IcmpPredicate, Op } from '../ops.ts';
@@ -109,7 +109,7 @@ const xor: RewriteRule<'xor'> = (inst, c) => {
  * The facts that shifts use of the value-range analysis: thread numbers and the results of these ops on them, as 32-bit numbers that are not
  * negative. Every metallib depends on them.
  */
-const ofThreads: RangeOptions = {
+export const ofThreads: RangeOptions = {
   through: new Set<Op>(['add', 'and', 'lshr', 'ashr']),
   sregs: threadNumberMax,
   usesWidths: false,
@@ -123,7 +123,7 @@ const ofNatural =
     const answer = rule(inst, c);
     const by = answer === undefined ? bitsIn(c, inst.b) : undefined;
     const isBounded = by !== undefined && by < 32n && inst.type === 'i32';
-    const most = isBounded ? valueRanges(c.kernel, ofThreads).unsignedMax(inst.a) : undefined;
+    const most = isBounded ? c.threadRanges.unsignedMax(inst.a) : undefined;
     if (by === undefined || most === undefined) return answer;
     if (most >> by === 0n) return constant(inst.type, 0n);
     return (inst.op as Op) === 'ashr' ? ({ ...inst, op: 'lshr' } as Inst) : undefined;

@@ -4,6 +4,7 @@
  */
 import { cfgOf } from '../analysis/cfg.ts';
 import { isUnknown, type KnownBitsOf, knownBits } from '../analysis/known-bits.ts';
+import { valueRanges } from '../analysis/value-range.ts';
 import { evalOp, isEvaluableInst } from '../eval.ts';
 import type { Block, Inst, InstOf, Kernel, Value } from '../kernel.ts';
 import { argsOf, mapOperands, mapTerminator, operandsOf } from '../operands.ts';
@@ -13,7 +14,7 @@ import { byIdentity, usesOf } from './apply-identities.ts';
 import { dropRedundantParams } from './redundant-params.ts';
 import { bitsIn, constant, placeConstant, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
 import { type Settled, settledOf } from './settled.ts';
-import { arithmeticRules } from './simplify-arithmetic.ts';
+import { arithmeticRules, ofThreads } from './simplify-arithmetic.ts';
 import { conversionRules } from './simplify-conversions.ts';
 import { type Substitution, substitute, substitution } from './substitution.ts';
 import { mirrored } from './symmetry.ts';
@@ -35,13 +36,14 @@ interface Simplifying extends RewriteContext {
 /** Folds and simplifies in place; true where anything changed. */
 export function simplify(kernel: Kernel): boolean {
   let changed = dropRedundantParams(kernel);
-  const s = substitution();
+  const s = substitution(kernel.insts.length);
   let counts: Int32Array | undefined;
   const c: Simplifying = {
     kernel,
     body: [],
     value: 0 as Value,
     bits: knownBits(kernel),
+    threadRanges: valueRanges(kernel, ofThreads),
     uses: () => {
       c.isByUses = true;
       counts ??= usesOf(kernel);
@@ -50,9 +52,10 @@ export function simplify(kernel: Kernel): boolean {
     settled: settledOf(kernel),
     isByUses: false,
   };
-  for (const id of cfgOf(kernel).order) changed = simplifyBlock(kernel.blocks[id]!, c, s) || changed;
-  // Edge arguments of loops, and unreachable code, may use values that were replaced after they were visited.
-  substitute(kernel, s);
+  const { order } = cfgOf(kernel);
+  for (const id of order) changed = simplifyBlock(kernel.blocks[id]!, c, s) || changed;
+  // Definitions were visited before their uses, but for those in unreachable code.
+  if (order.length < kernel.blocks.length) substitute(kernel, s);
   return changed;
 }
 
@@ -77,7 +80,7 @@ function simplifyBlock(block: Block, c: Simplifying, s: Substitution): boolean {
     changed ||= result !== false;
   }
   block.body = c.body;
-  mapTerminator(block.end, s.of);
+  if (s.count() > 0) mapTerminator(block.end, s.of);
   return decideBranch(block, c) || changed;
 }
 
