@@ -52,7 +52,7 @@ export function blocksReaching({ predecessors }: Pick<Cfg, 'predecessors'>, bloc
   for (let id = stack.pop(); id !== undefined; id = stack.pop()) {
     if (found[id]) continue;
     found[id] = 1;
-    stack.push(...predecessors[id]!);
+    for (const from of predecessors[id]!) if (!found[from]) stack.push(from);
   }
   return found;
 }

@@ -53,9 +53,10 @@ const exactly = (bits: bigint): FloatRange => {
   return Number.isNaN(number) ? anything : { low: number, high: number, isNan: false };
 };
 
+const view = new DataView(new ArrayBuffer(4));
+
 /** The number of a float of 32 bits. */
 export function floatOf(bits: bigint): number {
-  const view = new DataView(new ArrayBuffer(4));
   view.setUint32(0, Number(bits));
   return view.getFloat32(0);
 }

@@ -24,29 +24,37 @@ function between(edges: readonly (readonly number[])[], starts: readonly number[
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (node === stop || seen.has(node)) continue;
     seen.add(node);
-    stack.push(...edges[node]!);
+    for (const to of edges[node]!) stack.push(to);
   }
   return seen;
 }
+
+/** No mark. */
+const none = 0;
 
 /**
  * Each side of the branch sends its own mark down the graph; a block that meets a second mark is a join and sends a mark of its own. A mark
  * stops at the post-dominator, and at the branch itself, where the next turn of a loop begins.
  */
 function joinsOf(cfg: Cfg, branch: number, meeting: number): Set<number> {
-  const marks = new Map<number, number>();
   const joins = new Set<number>();
-  // Sides are marked -1 and -2, joins with their own number.
-  const stack = cfg.successors[branch]!.map((block, side) => ({ block, mark: -1 - side }));
-  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
-    const { block } = item;
-    const before = marks.get(block);
-    if (joins.has(block) || before === item.mark) continue;
-    const mark = before === undefined ? item.mark : block;
-    if (before !== undefined) joins.add(block);
-    marks.set(block, mark);
+  // The mark of a side is negative, that of a join the block's number and 1.
+  const marks = new Int32Array(cfg.successors.length + 1);
+  const [blocks, sent] = [[...cfg.successors[branch]!], cfg.successors[branch]!.map((_, side) => -1 - side)];
+  for (let block = blocks.pop(); block !== undefined; block = blocks.pop()) {
+    let mark = sent.pop()!;
+    const before = marks[block]!;
+    if (before === block + 1 || before === mark) continue;
+    if (before !== none) {
+      joins.add(block);
+      mark = block + 1;
+    }
+    marks[block] = mark;
     if (block === meeting || block === branch) continue;
-    for (const to of cfg.successors[block]!) stack.push({ block: to, mark });
+    for (const to of cfg.successors[block]!) {
+      blocks.push(to);
+      sent.push(mark);
+    }
   }
   return joins;
 }

@@ -29,8 +29,12 @@ export function livenessOf(kernel: Kernel, cfg: Cfg): Liveness {
   const home = definingBlocks(kernel);
   const liveIn: Set<Value>[] = kernel.blocks.map(() => new Set());
   const liveOut: Set<Value>[] = kernel.blocks.map(() => new Set());
-  const use = (value: Value, block: number): void => {
-    const stack = [block];
+  let user = 0;
+  const stack: number[] = [];
+  const use = (value: Value): void => {
+    // Most values are used where they are made.
+    if (home[value] === user) return;
+    stack.push(user);
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
       if (at === home[value] || liveIn[at]!.has(value)) continue;
       liveIn[at]!.add(value);
@@ -40,9 +44,10 @@ export function livenessOf(kernel: Kernel, cfg: Cfg): Liveness {
       }
     }
   };
-  for (const block of kernel.blocks) {
-    for (const value of block.body) eachOperand(kernel.insts[value]!, (operand) => use(operand, block.id));
-    for (const operand of terminatorOperands(block.end)) use(operand, block.id);
+  for (const { id, body, end } of kernel.blocks) {
+    user = id;
+    for (const value of body) eachOperand(kernel.insts[value]!, use);
+    for (const operand of terminatorOperands(end)) use(operand);
   }
   return { liveIn, liveOut };
 }

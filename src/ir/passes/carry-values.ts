@@ -88,12 +88,19 @@ function assignRegisters(kernel: Kernel, needed: readonly (readonly Value[])[], 
   const register = new Map<Value, Value>();
   for (const [value, detours] of users) {
     const { type } = kernel.insts[value]!;
-    const free = [...taken].find(([param, by]) => kernel.insts[param]!.type === type && !detours.some((each) => by.has(each)));
-    const param = free?.[0] ?? addBlockParam(kernel, through, type);
+    const param = freeOf(kernel, type, taken, detours) ?? addBlockParam(kernel, through, type);
     register.set(value, param);
-    taken.set(param, new Set([...(taken.get(param) ?? []), ...detours]));
+    const by = taken.get(param) ?? new Set();
+    for (const each of detours) by.add(each);
+    taken.set(param, by);
   }
   return register;
+}
+
+/** A parameter of a type that none of some detours has taken. */
+function freeOf(kernel: Kernel, type: Type, taken: ReadonlyMap<Value, ReadonlySet<number>>, detours: readonly number[]): Value | undefined {
+  for (const [param, by] of taken) if (kernel.insts[param]!.type === type && !detours.some((each) => by.has(each))) return param;
+  return undefined;
 }
 
 /** For each of some values, the blocks that it is live into. Most values are live into few blocks of many. */

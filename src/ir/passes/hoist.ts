@@ -98,14 +98,18 @@ function chooseMoves(state: State): boolean {
   const { kernel, cfg, may, goes } = state;
   let any = false;
   // Users before their operands.
-  for (const id of [...cfg.order].reverse())
-    for (const value of [...kernel.blocks[id]!.body].reverse()) {
+  for (let at = cfg.order.length - 1; at >= 0; at--) {
+    const { body } = kernel.blocks[cfg.order[at]!]!;
+    for (let i = body.length - 1; i >= 0; i--) {
+      const value = body[i]!;
+      if (goes[value] === none && may[value] === none) continue;
       const inst = kernel.insts[value]!;
       if (may[value] !== none && weightOf(kernel, inst) > 0) goes[value] = may[value]!;
       if (goes[value] === none) continue;
       any = true;
       eachOperand(inst, (operand) => takeAlong(state, operand, goes[value]!));
     }
+  }
   return any;
 }
 
