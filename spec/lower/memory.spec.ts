@@ -78,6 +78,32 @@ test('what is known of a buffer: element, sign, access', () => {
   assert.equal(shown('ld.global.b32 %f1, [%rd0]; add.f32 %f1, %f1, %f1; st.global.f32 [%rd1], %f1;'), ['f32', false, 'read', 4]);
 });
 
+test('an access through an address that may be of several buffers is one of each', () => {
+  const accesses = (body: string): string => {
+    const loads = ['a', 'b', 'c'].map((name, i) => `ld.param.u64 %rd${i}, [${name}];`).join(' ');
+    const text = `.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n${loads} mov.u32 %r0, %tid.x; setp.lt.u32 %p1, %r0, 4; setp.lt.u32 %p2, %r0, 9;\n${body}`;
+    return kernelOf(entry('.param .u64 a, .param .u64 b, .param .u64 c', text))
+      .params.map(({ kind, access }) => (kind === 'pointer' ? access : kind))
+      .join(' ');
+  };
+  // Whichever of them comes first on the way to the address.
+  for (const [first, second] of [
+    [0, 2],
+    [2, 0],
+  ]) {
+    const either = `selp.b64 %rd3, %rd${first}, %rd${second}, %p1;`;
+    assert.is(accesses(`${either} st.global.u32 [%rd3], %r0;`), 'write value write');
+    assert.is(accesses(`${either} ld.global.u32 %r1, [%rd3+8]; st.global.u32 [%rd1], %r1;`), 'read write read');
+    assert.is(accesses(`${either} selp.b64 %rd4, %rd1, %rd3, %p2; st.global.u32 [%rd4], %r0;`), 'write write write');
+    assert.is(
+      accesses(`${either} selp.b64 %rd4, %rd3, %rd1, %p2; ld.global.u32 %r1, [%rd4]; st.global.u32 [%rd3], %r1;`),
+      'read_write read read_write',
+    );
+    // Stored as a number, an address may be used in any way.
+    assert.is(accesses(`${either} st.global.u64 [%rd1], %rd3; ld.global.u32 %r1, [%rd3];`), 'read_write write read_write');
+  }
+});
+
 test('structs by value', () => {
   const kernel = kernelOf(
     entry('.param .align 8 .b8 s[16]', '.reg .b32 %r1; .reg .b64 %rd1; ld.param.u32 %r1, [s+12]; ld.param.u64 %rd1, [s];'),

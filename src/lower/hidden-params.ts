@@ -1,7 +1,7 @@
 /** Hidden parameters, after those of the source, which no caller passes: the metallib describes their purpose. */
 import type { Diagnostics } from '../base/diagnostic.ts';
 import type { Span } from '../base/source.ts';
-import { addHiddenParam, dce, type InstOf, isHidden, type Kernel, type Service, serviceNames, type Value } from '../ir/index.ts';
+import { addHiddenParam, dce, type InstOf, isHidden, type Kernel, type Service, serviceNames } from '../ir/index.ts';
 import { slotLimit } from './params.ts';
 import { packValues } from './passes/pack-values.ts';
 
@@ -13,7 +13,7 @@ export function dropUnusedMemory(kernel: Kernel): void {
   const known = kernel.params.findIndex((param) => param.memory !== undefined);
   if (known < 0) return;
   dce(kernel);
-  const uses = kernel.blocks.flatMap(({ body }) => body.flatMap((value) => useOfParam(kernel, value) ?? []));
+  const uses = usesOfParams(kernel);
   if (uses.some(({ index }) => index === known)) return;
   kernel.params.splice(known, 1);
   // Parameters behind it are hidden too, and take their slots in order.
@@ -21,9 +21,14 @@ export function dropUnusedMemory(kernel: Kernel): void {
   for (const use of uses) if (use.index > known) use.index--;
 }
 
-function useOfParam(kernel: Kernel, value: Value): InstOf<'param'> | undefined {
-  const inst = kernel.insts[value]!;
-  return inst.op === 'param' ? inst : undefined;
+function usesOfParams({ blocks, insts }: Kernel): InstOf<'param'>[] {
+  const uses: InstOf<'param'>[] = [];
+  for (const { body } of blocks)
+    for (const value of body) {
+      const inst = insts[value]!;
+      if (inst.op === 'param') uses.push(inst);
+    }
+  return uses;
 }
 
 /** The parameter of a service, which is added if there is none. */

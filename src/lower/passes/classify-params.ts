@@ -8,7 +8,7 @@
 import type { Diagnostics } from '../../base/diagnostic.ts';
 import { addressOf, instOf, isPointer, type Kernel, spaceOf, type Value } from '../../ir/index.ts';
 import { describeBits, describePointers } from './describe-pointers.ts';
-import { type Graph, type ParamMasks, paramMasks, useGraph } from './param-flow.ts';
+import { type Graph, type ParamBases, paramBases, useGraph } from './param-flow.ts';
 
 /** Facts of the source about parameters that the IR does not hold. */
 export interface ParamEvidence {
@@ -82,15 +82,15 @@ function findPointers(
   evidence: ParamEvidence,
   diagnostics: Diagnostics,
 ): Set<number> {
-  const masks = paramMasks(kernel, graph, seeds);
+  const bases = paramBases(kernel, graph, seeds);
   const loaded = new Set(seeds.values());
   const pointers = new Set([...evidence.declared].filter((index) => loaded.has(index)));
   const starts = [...evidence.addresses, ...globalAddresses(kernel, graph)];
   for (let before = -1; before !== pointers.size; ) {
     before = pointers.size;
-    walkBack(kernel, graph, starts, { masks, seeds, pointers }, undefined);
+    walkBack(kernel, graph, starts, { bases, seeds, pointers }, undefined);
   }
-  walkBack(kernel, graph, starts, { masks, seeds, pointers }, (sum, a, b) => {
+  walkBack(kernel, graph, starts, { bases, seeds, pointers }, (sum, a, b) => {
     const span = kernel.locs[sum];
     diagnostics.report('CM2046', { a: kernel.params[a]!.name, b: kernel.params[b]!.name }, span ? { span } : {});
   });
@@ -111,7 +111,7 @@ function globalAddresses(kernel: Kernel, graph: Graph): Value[] {
 }
 
 interface Search {
-  readonly masks: ParamMasks;
+  readonly bases: ParamBases;
   readonly seeds: ReadonlyMap<Value, number>;
   readonly pointers: Set<number>;
 }
@@ -120,13 +120,14 @@ type OnDoubt = ((sum: Value, a: number, b: number) => void) | undefined;
 
 /** Adds the parameters that are the base of addresses; sums whose base is in doubt are left to `onDoubt`. */
 function walkBack(kernel: Kernel, graph: Graph, starts: readonly Value[], search: Search, onDoubt: OnDoubt): void {
-  const { masks, seeds, pointers } = search;
-  const known = [...pointers].reduce((mask, index) => mask | (1n << BigInt(index)), 0n);
+  const { bases, seeds, pointers } = search;
+  const { sets } = bases;
+  const known = new Set(pointers);
+  const isKnown = (index: number): boolean => known.has(index);
   const seen = new Set<Value>();
   const work = [...starts];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
-    const mask = masks[value] ?? 0n;
-    if (mask === 0n || seen.has(value)) continue;
+    if (sets[value] === 0 || seen.has(value)) continue;
     seen.add(value);
     const index = seeds.get(value);
     if (index !== undefined) {
@@ -135,21 +136,15 @@ function walkBack(kernel: Kernel, graph: Graph, starts: readonly Value[], search
     }
     const inst = instOf(kernel, value);
     const sources = graph.sourcesOf(value);
-    const carrying = sources.filter((source) => (masks[source] ?? 0n) !== 0n);
+    const carrying = sources.filter((source) => sets[source] !== 0);
     const isSum = inst.op === 'add' || inst.op === 'ptradd';
     if (!isSum || carrying.length < 2) work.push(...carrying);
     else {
-      const based = carrying.filter((source) => (masks[source]! & known) !== 0n);
+      const based = carrying.filter((source) => bases.members(sets[source]!).some(isKnown));
       if (based.length > 0) work.push(...based);
-      else onDoubt?.(value, lowestBit(masks[carrying[0]!]!), lowestBit(masks[carrying[1]!]!));
+      else onDoubt?.(value, bases.members(sets[carrying[0]!]!)[0]!, bases.members(sets[carrying[1]!]!)[0]!);
     }
   }
-}
-
-function lowestBit(mask: bigint): number {
-  let index = 0;
-  while (((mask >> BigInt(index)) & 1n) === 0n) index++;
-  return index;
 }
 
 /** `load i64 (param i : ptr.param)` becomes `ptrtoint i64 (param i : ptr.global)`. */

@@ -16,7 +16,7 @@ import {
   type ScalarType,
   type Value,
 } from '../../ir/index.ts';
-import { type Graph, paramMasks } from './param-flow.ts';
+import { type Graph, paramBases } from './param-flow.ts';
 
 interface Seen {
   readonly types: Map<ScalarType, number>;
@@ -28,30 +28,23 @@ interface Seen {
 
 /** Fills in `element`, `signed`, `size`, `align` and `access` of the parameters whose values `bases` holds. */
 export function describePointers(kernel: Kernel, graph: Graph, bases: ReadonlyMap<Value, number>, signed: ReadonlySet<Value>): void {
-  const masks = paramMasks(kernel, graph, bases);
+  const { sets, members } = paramBases(kernel, graph, bases);
   const seen = kernel.params.map((): Seen => ({ types: new Map(), reads: false, writes: false, signs: 0 }));
-  const among = new Map<bigint, readonly Seen[]>();
-  const seenBy = (mask: bigint): readonly Seen[] => {
-    const found = among.get(mask) ?? seen.filter((_, index) => (mask >> BigInt(index)) & 1n);
-    among.set(mask, found);
-    return found;
+  // The instruction at hand: one closure serves all.
+  let value: Value;
+  let inst: Inst;
+  const noteEscape = (operand: Value): void => {
+    if (sets[operand] === 0 || !escapes(inst, operand, graph, value)) return;
+    for (const index of members(sets[operand]!)) {
+      seen[index]!.reads = true;
+      seen[index]!.writes = true;
+    }
   };
-  const note = (value: Value, act: (seen: Seen) => void): void => {
-    const mask = masks[value] ?? 0n;
-    if (mask !== 0n) for (const each of seenBy(mask)) act(each);
-  };
-  for (const value of graph.order) {
-    const inst = instOf(kernel, value);
+  for (value of graph.order) {
+    inst = instOf(kernel, value);
     const addr = addressOf(inst);
-    if (addr !== undefined) note(addr, (each) => addAccess(each, kernel, graph, value, signed));
-    if (bases.size === 0) continue;
-    eachOperand(inst, (operand) => {
-      if (masks[operand] !== undefined && escapes(inst, operand, graph, value))
-        note(operand, (each) => {
-          each.reads = true;
-          each.writes = true;
-        });
-    });
+    if (addr !== undefined) for (const index of members(sets[addr]!)) addAccess(seen[index]!, kernel, graph, value, signed);
+    if (bases.size > 0) eachOperand(inst, noteEscape);
   }
   for (const index of new Set(bases.values())) describe(kernel, index, seen[index]!);
 }

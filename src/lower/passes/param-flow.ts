@@ -92,23 +92,65 @@ function addressOperands(inst: Inst): readonly Value[] {
   }
 }
 
-/** By value the parameters that it may be based on, as bits; values based on none are absent. */
-export type ParamMasks = readonly (bigint | undefined)[];
+/** Sets of parameters by number, so that equal sets are one number: few of those that there could be occur. 0 is the empty set. */
+class ParamSets {
+  /** The members of each set, in ascending order. */
+  readonly #members: (readonly number[])[] = [[]];
+  readonly #numbers = new Map<string, number>();
+  /** By the numbers of two sets. */
+  readonly #unions = new Map<number, number>();
 
-/** The masks of values that flow from `seeds`, which are parameters themselves. */
-export function paramMasks(kernel: Kernel, graph: Graph, seeds: ReadonlyMap<Value, number>): ParamMasks {
-  const masks: (bigint | undefined)[] = [];
-  masks.length = kernel.insts.length;
-  for (const [value, index] of seeds) masks[value] = 1n << BigInt(index);
+  of(members: readonly number[]): number {
+    const key = members.join();
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    const made = this.#members.push(members) - 1;
+    this.#numbers.set(key, made);
+    return made;
+  }
+
+  members(set: number): readonly number[] {
+    return this.#members[set]!;
+  }
+
+  union(a: number, b: number): number {
+    if (a === b || b === 0) return a;
+    if (a === 0) return b;
+    const key = a * 2 ** 26 + b;
+    let union = this.#unions.get(key);
+    if (union === undefined) {
+      union = this.of([...new Set([...this.members(a), ...this.members(b)])].sort((x, y) => x - y));
+      this.#unions.set(key, union);
+    }
+    return union;
+  }
+}
+
+/** The parameters that values may be based on. */
+export interface ParamBases {
+  /** By value the number of a set, which is 0 for values that are based on none. */
+  readonly sets: Int32Array;
+  /** The indices of the parameters of a set, in ascending order. */
+  members(set: number): readonly number[];
+}
+
+/** The parameters that values may be based on, by where the values of `seeds` flow, which are parameters themselves. */
+export function paramBases(kernel: Kernel, graph: Graph, seeds: ReadonlyMap<Value, number>): ParamBases {
+  const all = new ParamSets();
+  const sets = new Int32Array(kernel.insts.length);
+  for (const [value, index] of seeds) sets[value] = all.of([index]);
   const work = [...seeds.keys()];
   for (let value = work.pop(); value !== undefined; value = work.pop()) {
-    const mask = masks[value]!;
-    for (const target of graph.targets.get(value) ?? []) {
-      const before = masks[target] ?? 0n;
-      if (seeds.has(target) || (before | mask) === before) continue;
-      masks[target] = before | mask;
+    const targets = graph.targets.get(value);
+    if (targets === undefined) continue;
+    const set = sets[value]!;
+    for (const target of targets) {
+      const before = sets[target]!;
+      const union = all.union(before, set);
+      if (union === before || seeds.has(target)) continue;
+      sets[target] = union;
       work.push(target);
     }
   }
-  return masks;
+  return { sets, members: (set) => all.members(set) };
 }

@@ -3,9 +3,24 @@ import type { Span } from '../../base/source.ts';
 import type { PtxFunction } from '../syntax/ast.ts';
 import type { CheckedCall, CheckedFunction, Recursion } from './checked.ts';
 
+const known = new WeakMap<CheckedFunction, readonly CheckedCall[]>();
+
 /** The calls of a body, in source order. */
-export const callsOf = ({ items }: CheckedFunction): CheckedCall[] =>
-  items.flatMap((item) => (item.kind === 'instruction' && item.call && !item.call.builtin && !item.call.isExternal ? [item.call] : []));
+export function callsOf(fn: CheckedFunction): readonly CheckedCall[] {
+  let calls = known.get(fn);
+  if (calls === undefined) {
+    calls = findCalls(fn);
+    known.set(fn, calls);
+  }
+  return calls;
+}
+
+function findCalls({ items }: CheckedFunction): CheckedCall[] {
+  const calls: CheckedCall[] = [];
+  for (const item of items)
+    if (item.kind === 'instruction' && item.call && !item.call.builtin && !item.call.isExternal) calls.push(item.call);
+  return calls;
+}
 
 /** A function on the stack of the depth-first search. */
 interface Visit {
