@@ -47,6 +47,17 @@ again:
   ret;
 }`;
 
+/** Loops as often as the second word says. */
+const turns = `
+.visible .entry turns(.param .u64 out)
+{
+  .reg .pred q; .reg .b32 i, n; .reg .b64 p;
+  ld.param.u64 p, [out]; mov.u32 i, 0;
+again:
+  red.global.add.u32 [p], 1; add.u32 i, i, 1; ld.volatile.global.u32 n, [p+4]; setp.lt.u32 q, i, n; @q bra again;
+  ret;
+}`;
+
 /** A time that code has taken is the least, and a larger one counts twice the one before at most. */
 test('the time of a unit grows by at most two from one launch to the next', () => {
   const code = { address: 0, contextBytes: 0, entries: {}, imports: [], globals: [] };
@@ -167,6 +178,24 @@ test('a caller that waits for launch after launch gets to its other events', asy
   const start = performance.now();
   while (!isOver && performance.now() - start < 20_000) assert.ok(await rig.start('count', { blocks: 1, threads: 1 }, out).done);
   assert.ok(isOver);
+  rig.device.close();
+});
+
+test('a launch that was brief, and takes long for what is in memory now, is complete and can be stopped', () => {
+  const rig = rigOf(turns, { threads: 2 });
+  const out = rig.words(2, 0, 1);
+  const [blocks, threads] = [40, 32];
+  const timesOf = (count: number): void => out.write(Uint8Array.of(count, count >> 8, count >> 16, count >> 24), 4);
+  let expected = 0;
+  for (const count of [1, 1, 1, 1, 1, 1, 1, 1, 700, 1, 1, 1, 700, 700, 700, 1, 1]) {
+    timesOf(count);
+    assert.ok(rig.launch('turns', { blocks, threads }, out), `${count}`);
+    expected += count * blocks * threads;
+    assert.is(wordsIn(out)[0], expected, `${count}`);
+  }
+  timesOf(-1);
+  assert.is(rig.launch('turns', { blocks, threads, timeoutMs: 30 }, out), undefined);
+  assert.match(rig.said()[0]!, 'CM6010');
   rig.device.close();
 });
 

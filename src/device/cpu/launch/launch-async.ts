@@ -4,9 +4,9 @@ import type { LaunchRequest, PendingLaunch } from '../../device.ts';
 import type { DeviceMemory } from '../memory.ts';
 import { workerPool } from '../workers/pool.ts';
 import { doWork, isLaunching, requestOfChild } from './children.ts';
-import { repeatedMs } from './launch-times.ts';
+import { isBrief } from './launch-times.ts';
 import type { LoadedKernel } from './library.ts';
-import { type FinishedGrid, type LaunchEnvironment, type PreparedLaunch, prepareLaunch } from './prepare.ts';
+import { type FinishedGrid, type LaunchEnvironment, prepareLaunch } from './prepare.ts';
 import { endedLaunch, launchScheduler } from './scheduler.ts';
 
 /** Starts a kernel. */
@@ -46,18 +46,6 @@ export function startKernel(
     return { durationMs };
   });
   return { done, cancel: () => running.cancel(), progress: () => first.progress() };
-}
-
-/** Milliseconds of a launch below which it is run by the caller: the messages to a worker and back take as long. */
-const maxBriefMs = 0.05;
-
-/**
- * Whether a launch takes less than its messages to a worker, as one with the same arguments did: others may loop for long, and hold up the caller.
- * One whose blocks may wait for what another launch does needs a thread of its own.
- */
-function isBrief({ work, facts }: PreparedLaunch): boolean {
-  const ms = work.residents ? undefined : repeatedMs(facts);
-  return ms !== undefined && ms < maxBriefMs;
 }
 
 /** Stops all running launches on a memory. */

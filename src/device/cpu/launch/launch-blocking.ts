@@ -36,7 +36,7 @@ import { newShare, type Share, Stopped, unitsOf } from '../workers/share.ts';
 import { argumentAt, doWork } from './children.ts';
 import { chooseCode, type Running } from './choose-code.ts';
 import { assignShare, newProgressReporter, newStopWatch, progressMs } from './drive.ts';
-import { expectedMs, noteTime } from './launch-times.ts';
+import { expectedMs, isBrief, noteTime } from './launch-times.ts';
 import type { LoadedKernel } from './library.ts';
 import { type FinishedGrid, type LaunchEnvironment, type PreparedLaunch, prepareLaunch } from './prepare.ts';
 import { describePlace } from './report-ending.ts';
@@ -103,7 +103,9 @@ function runOnce(prepared: PreparedLaunch, diagnostics: Diagnostics, control: Co
     helpers.recruit();
     reportProgress();
   };
-  const share = newShare(work, control, 0, work.sharers === 1 && !request.progress ? undefined : poll);
+  // Codes are still compared where there are rivals.
+  const isAlone = work.sharers === 1 || (prepared.rivals.length === 0 && isBrief(prepared));
+  const share = newShare(isAlone ? { ...work, sharers: 1 } : work, control, 0, isAlone && !request.progress ? undefined : poll);
   const tick = (instance: KernelInstance) => (): void => {
     if (first && whyStop(first) !== stops.no) stopAll(control, whyStop(first));
     share.tick();
@@ -122,7 +124,7 @@ function runOnce(prepared: PreparedLaunch, diagnostics: Diagnostics, control: Co
     return running;
   };
   const state: RunningShare = { running: open(prepared), isChosen: false, open, share, control };
-  const helpers = newHelpers(state);
+  const helpers = newHelpers(state, isAlone);
   let mayRelease = true;
   try {
     for (const observer of observers) observer.begin(state.running.instance.global);
@@ -222,13 +224,13 @@ interface Helpers {
   wait(poll: () => void): boolean;
 }
 
-/** The workers that help with a launch; worker i has slot i + 1. */
-function newHelpers(state: RunningShare): Helpers {
+/** The workers that help with a launch, unless the calling thread runs it alone; worker i has slot i + 1. */
+function newHelpers(state: RunningShare, isAlone: boolean): Helpers {
   const { control } = state;
   const { work } = state.running.prepared;
   const start = performance.now();
   const helping: Helper[] = [];
-  let isDecided = work.sharers === 1 || !mayWait();
+  let isDecided = isAlone || !mayWait();
   const isHelperOver = (_: unknown, index: number): boolean => isOver(control, index + 1);
   const isHelperRunning = (_: unknown, index: number): boolean => !isHelperOver(_, index);
   const areOver = (): boolean => helping.every(isHelperOver);

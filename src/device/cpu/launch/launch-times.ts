@@ -1,5 +1,6 @@
 /** How long the blocks of a code take, as its launches so far have shown: whether workers are worth their messages is known before a launch then. */
 import type { KernelCode } from '../native/module.ts';
+import type { Work } from '../workers/share.ts';
 import type { KnownLaunch } from './launch-facts.ts';
 
 /** Milliseconds for a unit of blocks on one thread, by code. */
@@ -23,8 +24,17 @@ export function noteTime(code: KernelCode, ms: number, units: number, facts?: Kn
 
 const grown = (ms: number, known = ms): number => Math.min(ms, maxGrowth * known);
 
-/** Milliseconds that a launch took with the same shape and arguments; undefined if no such launch is known. */
-export const repeatedMs = (facts: KnownLaunch | undefined): number | undefined => facts && launches.get(facts);
+/** Milliseconds of a launch below which it is run by the caller: the messages to a worker and back take as long. */
+const maxBriefMs = 0.05;
+
+/**
+ * Whether a launch takes less than its messages to a worker, as one with the same shape and arguments did: others may loop for long, and hold up the
+ * caller. One whose blocks may wait for what another launch does needs a thread of its own.
+ */
+export function isBrief({ work, facts }: { readonly work: Work; readonly facts?: KnownLaunch | undefined }): boolean {
+  const ms = work.residents || !facts ? undefined : launches.get(facts);
+  return ms !== undefined && ms < maxBriefMs;
+}
 
 /** Milliseconds that so many units are expected to take on one thread; undefined of code that has not run. */
 export function expectedMs(code: KernelCode, units: number): number | undefined {
