@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { emit } from '../../src/compile/index.ts';
+import { rigOf, wordsIn } from '../support/workers.ts';
 
 const test = suite('lower/product-functions');
 
@@ -84,6 +85,8 @@ for (const [form, product, before] of forms) {
 
 test('products of bytes are functions, unless a constant makes them short', () => {
   assert.is(count(airOf('  dp4a.s32.s32 %r9, %r0, %r1, %r2;'), /call .*@cumetal\.dp4a\.s32\.s32\(/g), 1);
+  // A sum that begins with a constant makes nothing shorter, and a constant factor does.
+  assert.is(count(airOf('  dp4a.s32.s32 %r9, %r0, %r1, 0;'), /call .*@cumetal\.dp4a\.s32\.s32\(/g), 1);
   assert.is(count(airOf('  dp4a.s32.s32 %r9, 16843009, %r1, %r2;'), /@cumetal\.dp4a/g), 0);
 });
 
@@ -111,5 +114,58 @@ test('a product of an integer and a half is no subnormal, and is not flushed', (
   // A float from memory may be a subnormal, and so may be a result.
   assert.is(count(airOf(`${half}\n  mul.ftz.f32 %f0, %f1, %f5;`), /\bfcmp\b/g), 2);
 });
+
+/** The function of an instruction that flushes, and what it is called by. */
+const flushing = [
+  ['mul.ftz.f32', '%f0, %f1, %f2'],
+  ['fma.rn.ftz.f32', '%f0, %f1, %f2, %f3'],
+] as const;
+
+for (const [name, operands] of flushing)
+  test(`${name} is a function, unless its result is no subnormal, or it flushes nothing`, () => {
+    const calls = (before: string, instruction = name as string): number =>
+      count(airOf(`${before}\n  ${instruction} ${operands};`), new RegExp(`call .*@cumetal\\.${name.replaceAll('.', '\\.')}\\(`, 'g'));
+    assert.is(calls(''), 1);
+    assert.is(calls('', name.replace('.f32', '.sat.f32')), 1);
+    assert.is(calls('', name.replace('.ftz', '')), 0);
+    const whole = [1, 2, 3].map((i) => `cvt.rn.f32.s32 %f${i}, %r${i};`).join(' ');
+    assert.is(calls(`  ${whole}`), 0);
+  });
+
+/** Bits of a, b and c, of a * b and of a * b + c, which are flushed where they are subnormal before they are rounded. Recorded on an H200. */
+const products: readonly (readonly number[])[] = [
+  [0x00ffffff, 0x3f000000, 0, 0, 0],
+  [0x80ffffff, 0x3f000000, 0x80000000, 0x80000000, 0x80000000],
+  [0x00ffffff, 0x3f000001, 0, 0x00800000, 0x00800000],
+  [0x00ffffff, 0x3f000000, 0x00000001, 0, 0],
+  [0x00800000, 0x3f800000, 0x80800001, 0x00800000, 0x80000000],
+  [0x01000000, 0x3f800000, 0x80800000, 0x01000000, 0x00800000],
+  [0x7f7fffff, 0x00000001, 0x3f800000, 0, 0x3f800000],
+  [0x7f800000, 0x00000001, 0x3f800000, 0x7fffffff, 0x7fffffff],
+  [0x7f7fffff, 0x7f7fffff, 0xff800000, 0x7f800000, 0xff800000],
+];
+
+for (const target of ['macos15', 'cpu'] as const)
+  test(`the functions have the results of the instructions, for ${target}`, () => {
+    const rig = rigOf(
+      `.visible .entry k(.param .u64 p) {
+  .reg .b64 %d; .reg .b32 %t; .reg .f32 %f<6>;
+  ld.param.u64 %d, [p]; mov.u32 %t, %tid.x; mad.wide.u32 %d, %t, 20, %d;
+  ld.global.f32 %f1, [%d]; ld.global.f32 %f2, [%d+4]; ld.global.f32 %f3, [%d+8];
+  mul.ftz.f32 %f4, %f1, %f2; fma.rn.ftz.f32 %f5, %f1, %f2, %f3;
+  st.global.f32 [%d+12], %f4; st.global.f32 [%d+16], %f5;
+  ret;
+}`,
+      { threads: 1 },
+      target,
+    );
+    const given = products.flatMap(([a, b, c]) => [a!, b!, c!, 1, 1]);
+    const words = rig.words(given.length, ...given);
+    assert.ok(rig.launch('k', { blocks: 1, threads: products.length }, words));
+    const isNan = (bits: number): boolean => (bits & 0x7fffffff) > 0x7f800000;
+    const found = [...wordsIn(words)].map((bits) => (isNan(bits) ? 0x7fffffff : bits));
+    assert.equal(found, products.flat());
+    rig.device.close();
+  });
 
 test.run();

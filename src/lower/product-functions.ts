@@ -3,6 +3,7 @@
  * long as its source. Metallibs of targets without the instruction have them.
  */
 import {
+  type Builder,
   columnsOfThread,
   gatheredLanes,
   type Kernel,
@@ -15,7 +16,7 @@ import {
   type Type,
   type Value,
 } from '../ir/index.ts';
-import type { AnySources, Match, ProductExpansion } from '../ptx/index.ts';
+import type { AnySources, ComputingCode, Match, ProductExpansion } from '../ptx/index.ts';
 import type { Context } from './context.ts';
 import { addFunction } from './pure-function.ts';
 
@@ -45,10 +46,16 @@ export function valueByFunction(c: Context, { row, modifiers, instruction, opera
   const names = operands.filter(({ slot }) => !slot.isDestination).map(({ slot }) => slot.name);
   const given = names.map((name) => sources[name] as Value);
   const fn = ['cumetal', instruction.opcode, ...instruction.modifiers].join('.') + form.suffix;
-  const types = given.map((value) => c.ir.typeOf(value));
-  const made = addFunction(c.kernel, fn, types, (_, rows, inside) =>
+  return callComputing(c.kernel, c.ir, fn, given, (rows, inside) =>
     form.lower(Object.fromEntries(names.map((name, i) => [name, inside[i]!])), rows),
   );
-  const [x, y, z] = given as [Value, Value, Value];
-  return c.ir.call3(made.body.insts[made.result]!.type, x, y, z, { fn });
+}
+
+/** The value of the function of a name, whose code of two or three operands is the same wherever the name is. */
+export function callComputing(kernel: Kernel, ir: Builder, fn: string, operands: readonly Value[], code: ComputingCode): Value {
+  const types = operands.map((value) => ir.typeOf(value));
+  const { body, result } = addFunction(kernel, fn, types, (_, rows, inside) => code(rows, inside));
+  const { type } = body.insts[result]!;
+  const [x, y, z] = operands as [Value, Value, Value | undefined];
+  return z === undefined ? ir.call2(type, x, y, { fn }) : ir.call3(type, x, y, z, { fn });
 }

@@ -183,9 +183,9 @@ const permutation = (isPlain: boolean): FunctionForm<Three> => ({
   lower: ({ a, b, c }, ir) => permuteBytes(ir, a, b, c, isPlain),
 });
 
-/** A function of three sources; none where a constant makes the code short. */
-const unlessConstant = (given: Three, ir: RowBuilder, lower: FunctionForm<Three>['lower']): FunctionForm<Three> | undefined =>
-  [given.a, given.b, given.c].some((value) => ir.constantOf(value) !== undefined) ? undefined : { suffix: '', lower };
+/** A function of two factors and a sum so far; none where a constant factor makes the code short. */
+const unlessConstant = ({ a, b }: Three, ir: RowBuilder, lower: FunctionForm<Three>['lower']): FunctionForm<Three> | undefined =>
+  ir.constantOf(a) === undefined && ir.constantOf(b) === undefined ? { suffix: '', lower } : undefined;
 
 type ByteTypes = Readonly<Record<'atype' | 'btype', (typeof word)[number]>>;
 
