@@ -103,10 +103,12 @@ class InsertPointBuilder {
   const(type: Type, bits: bigint | number): Value {
     const { at } = this;
     const { constants } = at;
-    const known = constants?.find(at.block, type, bits);
+    // Rows give numbers, and sources large integers.
+    const key = typeof bits === 'bigint' && bits >= 0n && bits <= Number.MAX_SAFE_INTEGER ? Number(bits) : bits;
+    const known = constants?.find(at.block, type, key);
     if (known !== undefined) return known;
     const value = append(at, { op: 'const', type, bits: BigInt.asUintN(Math.max(1, bitsOf(type)), BigInt(bits)) } as Inst);
-    constants?.note(type, bits, value);
+    constants?.note(type, key, value);
     return value;
   }
 }

@@ -1,7 +1,6 @@
 /** The builder that the rows of a kernel emit into: a class, so that an engine compiles the code of rows once for all kernels (`src/ir/build.ts`). */
 import {
   type Block,
-  BuilderBase,
   constantOf,
   type FloatRange,
   type FloatSpan,
@@ -42,6 +41,7 @@ import {
   writeRegister,
 } from './context.ts';
 import { lowerStop, placeOf } from './faults.ts';
+import { FoldingBuilder } from './folding-builder.ts';
 import { serviceParam } from './hidden-params.ts';
 import { lowerGroupBarrier } from './named-barriers.ts';
 import { readDestination } from './operands.ts';
@@ -95,7 +95,7 @@ function isspace(this: KernelRowBuilder, a: Value, { space }: { readonly space: 
 }
 
 /** The builder of the rows of a kernel. */
-export class KernelRowBuilder extends BuilderBase implements RowBuilder {
+export class KernelRowBuilder extends FoldingBuilder implements RowBuilder {
   /** The context of the kernel, which has this builder. */
   c!: Context;
   /** Of the instruction at hand. */

@@ -16,7 +16,7 @@ const withdrawnWithoutSync = (instead: string): Withdrawn => ({
 const inStep = 'The participants are the threads of the warp that execute it together.';
 const word = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 const low5 = (ir: RowBuilder, value: Value): Value => ir.and(value, word(ir, 31));
-const laneOf = (ir: RowBuilder): Value => ir.sreg('i32', { name: 'laneid' });
+const laneOf = (ir: RowBuilder): Value => ir.once('laneid', () => ir.sreg('i32', { name: 'laneid' }));
 const not = (ir: RowBuilder, predicate: Value): Value => ir.xor(predicate, ir.const('i1', 1));
 
 /** A ballot of the threads of a mask, or of those that execute it together, for instructions without a mask. */
@@ -42,7 +42,9 @@ function sourceLane(ir: RowBuilder, mode: 'up' | 'down' | 'bfly' | 'idx', b: Val
     bfly: () => ir.xor(lane, bval),
     idx: () => ir.or(minLane, ir.and(bval, free)),
   }[mode]();
-  return { j, p: ir.icmp(j, maxLane, { pred: mode === 'up' ? 'sge' : 'sle' }) };
+  // No lane is above the last one of the warp.
+  const isInWarp = (mode === 'bfly' || mode === 'idx') && ir.constantOf(maxLane) === 31n;
+  return { j, p: isInWarp ? ir.const('i1', 1) : ir.icmp(j, maxLane, { pred: mode === 'up' ? 'sge' : 'sle' }) };
 }
 
 /** The value of the lane that `shfl` selects, or the thread's own value if that lane is invalid. */
