@@ -52,16 +52,20 @@ export class KnownConstants {
 
   /** The constant of a type and bits in a block; undefined for one that `note` has not named. */
   find(block: Block, type: Type, bits: bigint | number): Value | undefined {
-    if (block !== this.#block) this.#known.clear();
+    // The maps stay: a kernel may have as many blocks as constants.
+    if (block !== this.#block) for (const values of this.#known.values()) values.clear();
     this.#block = block;
     return this.#known.get(type)?.get(bits);
   }
 
   /** Notes a constant of the block that `find` was asked about. */
   note(type: Type, bits: bigint | number, value: Value): void {
-    const values = this.#known.get(type);
-    if (values) values.set(bits, value);
-    else this.#known.set(type, new Map([[bits, value]]));
+    let values = this.#known.get(type);
+    if (values === undefined) {
+      values = new Map();
+      this.#known.set(type, values);
+    }
+    values.set(bits, value);
   }
 }
 

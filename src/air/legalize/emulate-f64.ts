@@ -167,7 +167,14 @@ function rewrite(state: State, block: Block, value: Value, plan: Plan | undefine
     kernel.insts[value] = { op: 'bitcast', type: 'i1', a };
   } else if (plan !== undefined) {
     mapOperands(inst, (operand) => (homes.has(operand) ? bitsOf(state, block, operand) : operand));
-    if (plan === 'bits') expand(t.wide, value, functions, (what) => refuse(value, what));
+    if (plan === 'bits')
+      expand(
+        kernel,
+        () => t.wide,
+        value,
+        functions,
+        (what) => refuse(value, what),
+      );
   }
   t.b.block.body.push(value);
 }

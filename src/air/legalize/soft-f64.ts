@@ -46,9 +46,13 @@ export function legalizeF64(kernel: Kernel, target: string, diagnostics: Diagnos
   for (const block of kernel.blocks) {
     if (!block.body.some((value) => f64Insts.has(value))) continue;
     const b = builder(kernel, { ...block, body: [] });
-    const w = integerOps(b);
+    let made: IntegerOps | undefined;
+    const ops = (): IntegerOps => {
+      made ??= integerOps(b);
+      return made;
+    };
     for (const value of block.body) {
-      if (f64Insts.has(value)) expand(w, value, functions, (what) => refuse(value, what));
+      if (f64Insts.has(value)) expand(kernel, ops, value, functions, (what) => refuse(value, what));
       b.block.body.push(value);
     }
     // What is expanded in place are more instructions.
@@ -77,20 +81,29 @@ export function retype(kernel: Kernel): void {
 
 const moves = (kernel: Kernel, value: Value): boolean => treatmentOf(kernel.insts[value]!.op) === 'moves';
 
-/** Appends the computation of a value's bits. The value itself becomes a copy, so that its uses stay unchanged. */
-export function expand(w: IntegerOps, value: Value, functions: Map<string, PureFunction>, refuse: (what: string) => void): void {
-  const { b } = w;
-  const inst = b.kernel.insts[value]!;
+/**
+ * Appends the computation of a value's bits. The value itself becomes a copy, so that its uses stay unchanged. Most are calls, for which the operations are
+ * not asked for.
+ */
+export function expand(
+  kernel: Kernel,
+  ops: () => IntegerOps,
+  value: Value,
+  functions: Map<string, PureFunction>,
+  refuse: (what: string) => void,
+): void {
+  const inst = kernel.insts[value]!;
   const expansion = treatmentOf(inst.op);
   if (typeof expansion !== 'object') return refuse(inst.op === 'atomic' ? `atomic ${inst.rmw}` : inst.op);
-  b.loc = b.kernel.locs[value];
-  const types = operandsOf(inst).map((operand) => b.typeOf(operand));
+  const types = operandsOf(inst).map((operand) => kernel.insts[operand]!.type);
   if (!expansion.isInline(inst as never) && !types.includes('i1')) {
-    b.kernel.insts[value] = callHelper(inst, types, expansion, functions);
+    kernel.insts[value] = callHelper(inst, types, expansion, functions);
     return;
   }
+  const w = ops();
+  w.b.loc = kernel.locs[value];
   const a = expansion.expand(w, inst as never);
-  b.kernel.insts[value] = { op: 'bitcast', type: b.typeOf(a), a };
+  kernel.insts[value] = { op: 'bitcast', type: w.b.typeOf(a), a };
 }
 
 /** Replaces an instruction by a call of its helper function. */

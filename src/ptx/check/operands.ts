@@ -284,8 +284,10 @@ function checkSymbolic(place: Place, node: Operand, type: PtxType): boolean {
   return false;
 }
 
+const noOperands: readonly MatchedOperand[] = [];
+
 /** The operands that follow an address in its brackets; undefined after reporting. */
-function checkAddress(place: Place, slot: OperandSlot, node: Operand): MatchedOperand[] | undefined {
+function checkAddress(place: Place, slot: OperandSlot, node: Operand): readonly MatchedOperand[] | undefined {
   if (node.kind !== 'address') {
     const symbol = node.kind === 'name' ? lookUp(place.scope, node.name) : undefined;
     const operand = printOperand(node);
@@ -299,6 +301,7 @@ function checkAddress(place: Place, slot: OperandSlot, node: Operand): MatchedOp
   if (node.isUnified && !mayBeUnified(place)) return mismatch(place, node, 'an address without `.unified`', 'one with it');
   if (inBrackets.length !== rest.length)
     return mismatch(place, node, `${inBrackets.length + 1} operands in the brackets`, `${rest.length + 1}`);
+  if (rest.length === 0) return checkAddressBase(place, slot, node) ? noOperands : undefined;
   const matched = rest.map((each, i) => checkOperand(place, inBrackets[i]!, each));
   const isValid = matched.every((each) => each !== undefined) && checkAddressBase(place, slot, node);
   return isValid ? (matched as MatchedOperand[]) : undefined;
