@@ -29,27 +29,24 @@ function between(edges: readonly (readonly number[])[], starts: readonly number[
   return seen;
 }
 
-/** No mark. */
-const none = 0;
-
 /**
  * Each side of the branch sends its own mark down the graph; a block that meets a second mark is a join and sends a mark of its own. A mark
  * stops at the post-dominator, and at the branch itself, where the next turn of a loop begins.
  */
 function joinsOf(cfg: Cfg, branch: number, meeting: number): Set<number> {
   const joins = new Set<number>();
-  // The mark of a side is negative, that of a join the block's number and 1.
-  const marks = new Int32Array(cfg.successors.length + 1);
+  // Sides are marked -1 and -2, joins with their own number.
+  const marks = new Map<number, number>();
   const [blocks, sent] = [[...cfg.successors[branch]!], cfg.successors[branch]!.map((_, side) => -1 - side)];
   for (let block = blocks.pop(); block !== undefined; block = blocks.pop()) {
     let mark = sent.pop()!;
-    const before = marks[block]!;
-    if (before === block + 1 || before === mark) continue;
-    if (before !== none) {
+    const before = marks.get(block);
+    if (before === block || before === mark) continue;
+    if (before !== undefined) {
       joins.add(block);
-      mark = block + 1;
+      mark = block;
     }
-    marks[block] = mark;
+    marks.set(block, mark);
     if (block === meeting || block === branch) continue;
     for (const to of cfg.successors[block]!) {
       blocks.push(to);
