@@ -18,6 +18,7 @@ export * from './ops.ts';
 export { parseModule } from './parse.ts';
 export { type AfterPass, observers, type Pass } from './pass.ts';
 export {
+  answerForZero,
   carryShuffles,
   cleanupCfg,
   costPasses,

@@ -3,13 +3,21 @@
  * instruction does for all operands, of which many are constants; each instruction that is not made is none for the passes.
  * Source: LLVM's `IRBuilder` with `ConstantFolder`.
  */
-import { type Builder, BuilderBase, constantOf, evalOp, type InstOf, isInt, type Op, type Type, type Value } from '../ir/index.ts';
+import {
+  answerForZero,
+  type Builder,
+  BuilderBase,
+  constantOf,
+  evalOp,
+  type InstOf,
+  isInt,
+  type Op,
+  type Type,
+  type Value,
+} from '../ir/index.ts';
 
 const binaries = ['and', 'or', 'xor', 'add', 'sub', 'mul', 'shl', 'lshr', 'ashr'] as const satisfies Op[];
 const casts = ['zext', 'sext', 'trunc'] as const satisfies Op[];
-
-/** Operations that a second operand of 0 leaves as they are. */
-const neutralZero: ReadonlySet<Op> = new Set(['or', 'xor', 'add', 'sub', 'shl', 'lshr', 'ashr'] as const);
 
 type Methods = Readonly<Record<string, (this: Builder, ...x: unknown[]) => Value>>;
 const plain = BuilderBase.prototype as unknown as Methods;
@@ -27,9 +35,9 @@ const binary = (op: (typeof binaries)[number]) =>
     if (y === undefined || !isInt(type)) return plain[op]!.call(this, a, b);
     const x = constantOf(this.kernel, a);
     if (x !== undefined) return folded(this, { op, type, a, b }, [x, y], [type, type]);
-    if (y !== 0n) return plain[op]!.call(this, a, b);
-    if (neutralZero.has(op)) return a;
-    return op === 'and' || op === 'mul' ? b : plain[op]!.call(this, a, b);
+    const answer = y === 0n ? answerForZero(op) : undefined;
+    if (answer === 'a') return a;
+    return answer === 'zero' ? b : plain[op]!.call(this, a, b);
   };
 
 const cast = (op: (typeof casts)[number]) =>

@@ -25,6 +25,7 @@ export type { EndStuck } from './rendezvous-dispatch.ts';
 export { rendezvousLoop } from './rendezvous-loop.ts';
 export { divergentMasks, hasMasks, isMasked, type MaskedInst, type MaskOptions, replaceAllMasks, replaceMasks } from './replace-masks.ts';
 export { simplify } from './simplify.ts';
+export { answerForZero } from './simplify-arithmetic.ts';
 export { dropParams, replaceAll, type Substitution, substitute, substitution } from './substitution.ts';
 export { invertComparison } from './symmetry.ts';
 

@@ -45,6 +45,9 @@ const binaries = {
   umax: { same: 'a', zero: 'a', ones: 'ones' },
 } as const satisfies Partial<Record<Op, Identity>>;
 
+/** What an integer operation gives where its second operand is 0: the first operand, zero or all ones; undefined where that depends. */
+export const answerForZero = (op: Op): Answer => (binaries as Partial<Record<Op, Identity>>)[op]?.zero;
+
 const isWide = (bits: bigint, type: Type): boolean => bits >= bitsOf(type);
 const onesOfWidths: readonly bigint[] = Array.from({ length: 65 }, (_, bits) => (1n << BigInt(bits)) - 1n);
 const onesOf = (type: Type): bigint => onesOfWidths[bitsOf(type)]!;
