@@ -17,9 +17,9 @@ import type {
   AccessSpace,
   AddressOperand,
   BarrierWord,
-  ComputingCode,
   MatchedOperand,
   ProductExpansion,
+  PureCode,
   ReadingCode,
   ReadingOperands,
   Register,
@@ -46,7 +46,7 @@ import { serviceParam } from './hidden-params.ts';
 import { lowerGroupBarrier } from './named-barriers.ts';
 import { readDestination } from './operands.ts';
 import { hiddenVariable, threadMemory } from './passes/hidden-variables.ts';
-import { callComputing, noteProduct } from './product-functions.ts';
+import { callPure, noteProduct } from './product-functions.ts';
 import { callReading } from './reading-function.ts';
 import { allocateOnStack, restoreStack } from './stack.ts';
 import { stackTop } from './stack-memory.ts';
@@ -79,9 +79,9 @@ function readingFunction(this: KernelRowBuilder, name: string, operands: Reading
   return callReading(this.kernel, this.c.ir, name, operands, code);
 }
 
-/** Calls a function that computes. */
-function computingFunction(this: KernelRowBuilder, name: string, operands: readonly Value[], code: ComputingCode): Value {
-  return callComputing(this.kernel, this.c.ir, name, operands, code);
+/** Calls a function without effects. */
+function pureFunction(this: KernelRowBuilder, name: string, operands: readonly Value[], code: PureCode): Value {
+  return callPure(this.kernel, this.c.ir, name, operands, code);
 }
 
 /** A barrier of the block, as the target has it for kernels with clusters. */
@@ -107,7 +107,7 @@ export class KernelRowBuilder extends FoldingBuilder implements RowBuilder {
   readonly clustersTakeTurns: boolean;
   readonly productFunction: RowBuilder['productFunction'];
   readonly readingFunction: RowBuilder['readingFunction'];
-  readonly computingFunction: RowBuilder['computingFunction'];
+  readonly pureFunction: RowBuilder['pureFunction'];
   readonly barrierWord: BarrierWord;
   override readonly barrier = barrier as RowBuilder['barrier'];
   override readonly isspace = isspace as RowBuilder['isspace'];
@@ -125,7 +125,7 @@ export class KernelRowBuilder extends FoldingBuilder implements RowBuilder {
     this.clustersTakeTurns = clusters === 'turns';
     this.productFunction = hasProductFunctions ? productFunction : undefined;
     this.readingFunction = hasReadingFunctions ? readingFunction : undefined;
-    this.computingFunction = hasProductFunctions ? computingFunction : undefined;
+    this.pureFunction = hasProductFunctions ? pureFunction : undefined;
     this.barrierWord = barrierWordOf(() => this.c);
     this.#start = at.block;
   }

@@ -16,7 +16,7 @@ import {
   type Type,
   type Value,
 } from '../ir/index.ts';
-import type { AnySources, ComputingCode, Match, ProductExpansion } from '../ptx/index.ts';
+import type { AnySources, Match, ProductExpansion, PureCode } from '../ptx/index.ts';
 import type { Context } from './context.ts';
 import { addFunction } from './pure-function.ts';
 
@@ -46,13 +46,13 @@ export function valueByFunction(c: Context, { row, modifiers, instruction, opera
   const names = operands.filter(({ slot }) => !slot.isDestination).map(({ slot }) => slot.name);
   const given = names.map((name) => sources[name] as Value);
   const fn = ['cumetal', instruction.opcode, ...instruction.modifiers].join('.') + form.suffix;
-  return callComputing(c.kernel, c.ir, fn, given, (rows, inside) =>
+  return callPure(c.kernel, c.ir, fn, given, (rows, inside) =>
     form.lower(Object.fromEntries(names.map((name, i) => [name, inside[i]!])), rows),
   );
 }
 
 /** The value of the function of a name, whose code of two or three operands is the same wherever the name is. */
-export function callComputing(kernel: Kernel, ir: Builder, fn: string, operands: readonly Value[], code: ComputingCode): Value {
+export function callPure(kernel: Kernel, ir: Builder, fn: string, operands: readonly Value[], code: PureCode): Value {
   const types = operands.map((value) => ir.typeOf(value));
   const { body, result } = addFunction(kernel, fn, types, (_, rows, inside) => code(rows, inside));
   const { type } = body.insts[result]!;

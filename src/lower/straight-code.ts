@@ -17,7 +17,7 @@ export function straightBuilder(ir: Builder, none: () => Value): RowBuilder {
     hasMma: false,
     productFunction: undefined,
     readingFunction: undefined,
-    computingFunction: undefined,
+    pureFunction: undefined,
     needsCpu: () => {},
     either: (cond: Value, yes: () => Value, no: () => Value): Value => ir.select(cond, yes(), no()),
     choose: (cond: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => {

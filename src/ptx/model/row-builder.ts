@@ -38,8 +38,8 @@ export type ReadingOperands = readonly [Value, Value, Value];
 /** Code that computes and reads global memory, of operands. */
 export type ReadingCode = (ir: RowBuilder, operands: ReadingOperands) => Value;
 
-/** Straight code that only computes, of operands. */
-export type ComputingCode = (ir: RowBuilder, operands: readonly Value[]) => Value;
+/** Straight code without effects, of operands. */
+export type PureCode = (ir: RowBuilder, operands: readonly Value[]) => Value;
 
 /** The builder that rows emit into: the IR's builder, and operations of `src/lower`. */
 export interface RowBuilder extends Builder {
@@ -68,8 +68,8 @@ export interface RowBuilder extends Builder {
   readonly productFunction: ((form: string, expand: ProductExpansion) => void) | undefined;
   /** The value of long code that reads global memory, as a call of a function with a name of its own. Undefined where code is in place. */
   readonly readingFunction: ((name: string, operands: ReadingOperands, code: ReadingCode) => Value) | undefined;
-  /** The value of code of up to three operands that only computes, in the same way. */
-  readonly computingFunction: ((name: string, operands: readonly Value[], code: ComputingCode) => Value) | undefined;
+  /** The value of code without effects of two or three operands, in the same way. */
+  readonly pureFunction: ((name: string, operands: readonly Value[], code: PureCode) => Value) | undefined;
   /** The values that the registers of the destination have before the instruction. */
   accumulators(): readonly Value[];
   /** Memory of the thread of at least so many bytes. All instructions share it. */

@@ -1,7 +1,7 @@
 /** Shared compositions of IR ops: flushing, saturation, directed rounding. Every composition is exact. */
 import type { Op, Value } from '../../ir/index.ts';
 import { bitsOf, type FloatType, type IntType, intOf } from '../../ir/types.ts';
-import type { ComputingCode, RowBuilder } from '../model/row.ts';
+import type { PureCode, RowBuilder } from '../model/row.ts';
 
 /** Field widths of the float formats. */
 const mantissaBits = { f16: 10, bf16: 7, f32: 23, f64: 52 } as const satisfies Record<FloatType, number>;
@@ -108,38 +108,46 @@ export function orNan(ir: RowBuilder, a: Value, b: Value, result: Value): Value 
  */
 export const lifting = { product: [1, 0], fused: [1, 0, 1], quotient: [1, 0], reciprocal: [-1] } as const;
 
-/** An operation on floats of 32 bits, and the name of the function that flushes its results. */
-export interface LongOperation {
+/** An operation on floats of 32 bits, whose results with `.ftz` a function of a name computes where the target has functions. */
+export interface FlushedOperation {
   readonly fn: string;
-  readonly compute: ComputingCode;
+  readonly compute: PureCode;
+  readonly lifts: readonly (0 | 1 | -1)[];
 }
 
-/**
- * A float arithmetic instruction with the common modifiers; `lifts` is for results that may round up to the smallest normal number. A function makes those of
- * `whole`, where the target has functions.
- */
+interface Modifiers {
+  readonly ftz?: true;
+  readonly sat?: true;
+  readonly relu?: true;
+}
+
+/** A float arithmetic instruction with the common modifiers, by an operation that a function may compute. */
+export const arithmeticOf = (ir: RowBuilder, operands: readonly Value[], modifiers: Modifiers, operation: FlushedOperation): Value =>
+  arithmetic(ir, operands, modifiers, (...inputs) => operation.compute(ir, inputs), operation.lifts, operation);
+
+/** A float arithmetic instruction with the common modifiers; `lifts` is for results that may round up to the smallest normal number. */
 export function arithmetic(
   ir: RowBuilder,
   operands: readonly Value[],
-  { ftz, sat, relu }: { readonly ftz?: true; readonly sat?: true; readonly relu?: true },
+  { ftz, sat, relu }: Modifiers,
   compute: (...flushed: Value[]) => Value,
   lifts?: readonly (0 | 1 | -1)[],
-  whole?: LongOperation,
+  operation?: FlushedOperation,
 ): Value {
   const inputs = operands.map((a) => flush(ir, a, ftz));
   const result = compute(...inputs);
   const isLifted = ftz && lifts && !(typeOf(ir, result) === 'f32' && isNormalOrZero(ir, result));
   const flushed = !isLifted
     ? flush(ir, result, ftz)
-    : whole && ir.computingFunction
-      ? noted(ir, ir.computingFunction(whole.fn, inputs, flushedCode(whole.compute, lifts)))
+    : operation && ir.pureFunction
+      ? noted(ir, ir.pureFunction(operation.fn, inputs, flushedCode(operation)))
       : flushTiny(ir, inputs, result, compute, lifts);
   return rectify(ir, saturate(ir, flushed, sat), relu);
 }
 
 /** The code of a function that makes a result without subnormals of flushed operands. */
 const flushedCode =
-  (compute: ComputingCode, lifts: readonly (0 | 1 | -1)[]): ComputingCode =>
+  ({ compute, lifts }: FlushedOperation): PureCode =>
   (ir, inputs) =>
     flushTiny(ir, inputs, compute(ir, inputs), (...lifted) => compute(ir, lifted), lifts);
 

@@ -1,7 +1,7 @@
 /** Float arithmetic: single and double precision (9.7.3), half precision and bfloat (9.7.4). Source: PTX ISA 9.0. */
 import type { Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../model/row.ts';
-import { arithmetic, flush, type LongOperation, lifting, orNan } from './compose.ts';
+import { arithmetic, arithmeticOf, type FlushedOperation, flush, lifting, orNan } from './compose.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
 const double = { ptx: 1, sm: 13 } as const;
@@ -32,8 +32,8 @@ const reciprocal = (ir: RowBuilder, a: Value, ftz: true | undefined): Value =>
 /** The square root, which is never subnormal. */
 const root = (ir: RowBuilder, a: Value, ftz: true | undefined): Value => ir.fsqrt(flush(ir, a, ftz));
 
-const product: LongOperation = { fn: 'cumetal.mul.ftz.f32', compute: (ir, [a, b]) => ir.fmul(a!, b!) };
-const fused: LongOperation = { fn: 'cumetal.fma.rn.ftz.f32', compute: (ir, [a, b, c]) => ir.fma(a!, b!, c!) };
+const product: FlushedOperation = { fn: 'cumetal.mul.ftz.f32', compute: (ir, [a, b]) => ir.fmul(a!, b!), lifts: lifting.product };
+const fused: FlushedOperation = { fn: 'cumetal.fma.rn.ftz.f32', compute: (ir, [a, b, c]) => ir.fma(a!, b!, c!), lifts: lifting.fused };
 
 export const floatRows = [
   row({
@@ -166,7 +166,7 @@ export const floatRows = [
     doc: 'Multiplies, rounded to nearest even.',
     source: '9.7.3.5',
     status: 'exact',
-    lower: ({ a, b }, m, ir) => arithmetic(ir, [a, b], m, (x, y) => ir.fmul(x!, y!), lifting.product, product),
+    lower: ({ a, b }, m, ir) => arithmeticOf(ir, [a, b], m, product),
     cases: () => [
       { form: 'mul.f32', a: f.two, b: f.three, d: 0x40c00000, why: '2 * 3' },
       { form: 'mul.f32', a: f.tiny, b: f.half, d: 0, why: 'half of the smallest subnormal ties to 0' },
@@ -231,7 +231,7 @@ export const floatRows = [
     doc: 'a * b + c with flushed subnormals and a single rounding, as GPUs from sm_20 on compute it. Earlier GPUs truncate the product.',
     source: '9.7.3.7',
     status: 'exact',
-    lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], { ...m, ftz: true }, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused, fused),
+    lower: ({ a, b, c }, m, ir) => arithmeticOf(ir, [a, b, c], { ...m, ftz: true }, fused),
     cases: () => [
       { form: 'mad.f32', a: f.two, b: f.three, c: f.one, d: 0x40e00000, why: '2 * 3 + 1' },
       { form: 'mad.f32', a: 0x3f800001, b: 0x3f800001, c: 0xbf800002, d: 0x28800000, why: 'the product is not rounded' },
@@ -247,7 +247,7 @@ export const floatRows = [
       doc: 'a * b + c with a single rounding.',
       source: name === 'fma' ? '9.7.3.6' : '9.7.3.7',
       status: 'exact',
-      lower: ({ a, b, c }, m, ir) => arithmetic(ir, [a, b, c], m, (x, y, z) => ir.fma(x!, y!, z!), lifting.fused, fused),
+      lower: ({ a, b, c }, m, ir) => arithmeticOf(ir, [a, b, c], m, fused),
       cases: () => [
         { form: `${name}.rn.f32`, a: f.two, b: f.three, c: f.one, d: 0x40e00000, why: '2 * 3 + 1' },
         {
