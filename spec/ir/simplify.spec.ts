@@ -148,7 +148,11 @@ const not = '%10 = const i1 1; %12 = xor i1 %11, %10;';
 becomes(`%11 = icmp i1 %i, %k {pred: slt}; ${not} ${chosen('%12')}`, `%12 = icmp i1 %i, %k {pred: sge}; ${chosen('%12')}`);
 becomes(`%11 = icmp i1 %i, %k {pred: ne}; ${not} ${chosen('%12')}`, `%12 = icmp i1 %i, %k {pred: eq}; ${chosen('%12')}`);
 // With a NaN the first is false, so its denial is true.
-becomes(`%11 = fcmp i1 %f, %f {pred: olt}; ${not} ${chosen('%12')}`, `%12 = fcmp i1 %f, %f {pred: uge}; ${chosen('%12')}`);
+const other = '%13 = load f32 %p {align: 4, volatile: true};';
+becomes(
+  `${other} %11 = fcmp i1 %f, %13 {pred: olt}; ${not} ${chosen('%12')}`,
+  `${other} %12 = fcmp i1 %f, %13 {pred: uge}; ${chosen('%12')}`,
+);
 becomes('%10 = const i1 0; %11 = icmp i1 %c, %10 {pred: ne}; %12 = select i32 %11, %i, %k; %12', '%12 = select i32 %c, %i, %k; %12');
 becomes(
   '%10 = const i1 1; %11 = const i1 0; %12 = select i1 %c, %10, %11; %13 = select i32 %12, %i, %k; %13',

@@ -34,6 +34,12 @@ for (const text of single)
     assert.not.match(ptx, /selp/);
   });
 
+test('the reciprocal of an integer is flushed by its instruction: no integer is subnormal', () => {
+  const ptx = printed('cvt.rn.f32.s32 t, a;\n  rcp.approx.ftz.f32 d, t', 'b32', 'b32', 'macos15');
+  assert.match(ptx, /\trcp\.approx\.ftz\.f32 %/);
+  assert.not.match(ptx, /cvt\.ftz/);
+});
+
 for (const text of ['rcp.approx.ftz.f64 d, a', 'rsqrt.approx.ftz.f64 d, a', 'rsqrt.approx.f64 d, a', 'cvt.rni.s64.f64 d, a'])
   test(text, () => {
     const ptx = printed(text, 'b64', 'b64', 'cpu');

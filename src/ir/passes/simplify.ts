@@ -3,14 +3,15 @@
  * The result equals the original bit for bit; float identities that fail for a NaN or a zero's sign are left out.
  */
 import { cfgOf } from '../analysis/cfg.ts';
-import { isUnknown, type KnownBitsOf, knownBits } from '../analysis/known-bits.ts';
+import { type KnownBitsOf, knownBits } from '../analysis/known-bits.ts';
 import { valueRanges } from '../analysis/value-range.ts';
 import { evalOp, isEvaluableInst } from '../eval.ts';
 import type { Block, Inst, InstOf, Kernel, Value } from '../kernel.ts';
 import { argsOf, mapOperands, mapTerminator, operandsOf } from '../operands.ts';
 import type { IcmpPredicate } from '../ops.ts';
-import { bitsOf, isScalar } from '../types.ts';
+import { isScalar } from '../types.ts';
 import { byIdentity, usesOf } from './apply-identities.ts';
+import { decided } from './decide-comparisons.ts';
 import { dropRedundantParams } from './redundant-params.ts';
 import { bitsIn, constant, placeConstant, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
 import { type Settled, settledOf } from './settled.ts';
@@ -101,36 +102,12 @@ function rewriteOf(inst: Inst, c: Simplifying): Rewrite {
     folded(inst, c) ??
     constantLast(inst, c) ??
     rules[inst.op]?.(inst, c) ??
-    decided(inst, c) ??
+    decided(inst, c, c.bits) ??
     joined(inst, c) ??
     storedAs(inst, c) ??
     foldedChoice(inst, c) ??
     byIdentity(inst, c, c.bits, c.uses)
   );
-}
-
-/** A comparison with a constant that the known bits of the other operand decide. */
-function decided(inst: Inst, c: Simplifying): Inst | undefined {
-  if (inst.op !== 'icmp') return undefined;
-  const to = bitsIn(c, inst.b);
-  if (to === undefined) return undefined;
-  const known = c.bits(inst.a);
-  if (isUnknown(known)) return undefined;
-  const { zeros, ones } = known;
-  const type = typeIn(c, inst.a);
-  const width = bitsOf(type);
-  const all = (1n << BigInt(width)) - 1n;
-  const isEqual = inst.pred === 'eq' || inst.pred === 'ne';
-  if (isEqual && ((to & zeros) !== 0n || (~to & all & ones) !== 0n)) return constant('i1', inst.pred === 'ne' ? 1n : 0n);
-  // The least and the most with these bits; as signed numbers where the sign is known.
-  const sign = 1n << BigInt(width - 1);
-  if (isEqual || (inst.pred.startsWith('s') && ((zeros | ones) & sign) === 0n)) return undefined;
-  const [least, most] = [ones, all & ~zeros].map((bits) => evalOp(inst, [bits, to], [type, type]));
-  if (least === most) return constant('i1', least!);
-  // Of two numbers, the comparison tells which one it is.
-  const open = all & ~zeros & ~ones;
-  if ((open & (open - 1n)) !== 0n || ones !== 0n) return undefined;
-  return { ...inst, pred: least === 0n ? 'ne' : 'eq', b: placeConstant(c, type, 0n) };
 }
 
 const joins = { and: (a: boolean, b: boolean) => a && b, or: (a: boolean, b: boolean) => a || b, xor: (a: boolean, b: boolean) => a !== b };

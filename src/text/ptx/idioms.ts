@@ -5,6 +5,7 @@
 import {
   constantOf,
   floatRange,
+  floatSpan,
   type IcmpPredicate,
   type Inst,
   type InstOf,
@@ -38,12 +39,16 @@ export function saturatedOf(kernel: Kernel, value: Value): Value | undefined {
   return isLimit ? test.a : undefined;
 }
 
+/** The least exponent of a single-precision number that is not subnormal. */
+const leastNormal = -126;
+
 /** The operand that an instruction with `.ftz` may have instead: what is flushed, or a number that is no subnormal. */
 export function flushable(kernel: Kernel, value: Value): Value | undefined {
   const inst = instOf(kernel, value);
   if (inst.op === 'ftz') return inst.a;
   const { low, high } = floatRange(kernel, value);
-  return low >= 2 ** -126 || high <= -(2 ** -126) ? value : undefined;
+  const isNormal = low >= 2 ** leastNormal || high <= -(2 ** leastNormal);
+  return isNormal || floatSpan(kernel, value).low >= leastNormal ? value : undefined;
 }
 
 /** The rounding of an instruction to an integral value, as conversions to integers have it. */
