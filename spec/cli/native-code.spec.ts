@@ -1,13 +1,12 @@
 /** Native code in the compile cache, as commands see it: entries like others, which `--no-cache` and `CUMETAL_NATIVE=never` leave alone. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, utimesSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openStore, type StoredEntry } from '../../src/cache/index.ts';
-import { hostHash } from '../../src/cli/command/host-hash.ts';
 import { canRunNative } from '../../src/device/cpu/native/mode.ts';
+import { cacheEntries } from '../support/cache-entries.ts';
 
 const test = suite('cli/native-code');
 const onlyHere = canRunNative() ? test : test.skip;
@@ -31,41 +30,30 @@ function said(words: readonly string[], native = 'auto'): string {
 const run = (native: string, ...more: readonly string[]): string =>
   said(['run', join(root, 'examples/vector_add.ptx'), '--quiet', '--device', 'cpu', ...more], native);
 
-const entries = (): readonly StoredEntry[] => openStore({ folder: cache, maxBytes: 2 ** 28, sha256: hostHash.sha256 }).list();
-
-/** The keys of entries that something reads. */
-function readBy(act: () => void): string[] {
-  const old = Date.now() / 1000 - 7200;
-  for (const { key } of entries()) utimesSync(join(cache, key[0]!, key), old, old);
-  act();
-  return entries()
-    .filter(({ used }) => used > Date.now() - 3_600_000)
-    .map(({ key }) => key)
-    .sort();
-}
+const { keys, usedBy } = cacheEntries(cache);
 
 onlyHere('it is an entry like others, which `--no-cache` and `never` neither read nor write', () => {
   const words = run('never');
   assert.match(words, /0\.5/);
-  const others = entries().map(({ key }) => key);
+  const others = keys();
   assert.equal(
-    readBy(() => assert.is(run('always', '--no-cache'), words)),
+    usedBy(() => assert.is(run('always', '--no-cache'), words)),
     [],
   );
-  assert.is(entries().length, others.length);
+  assert.is(keys().length, others.length);
   assert.is(run('always'), words);
-  const all = entries().map(({ key }) => key);
+  const all = keys();
   assert.is(all.length, others.length + 1);
   assert.equal(
-    readBy(() => assert.is(run('never'), words)),
-    [...others].sort(),
+    usedBy(() => assert.is(run('never'), words)),
+    others,
   );
   assert.equal(
-    readBy(() => assert.is(run('auto'), words)),
-    [...all].sort(),
+    usedBy(() => assert.is(run('auto'), words)),
+    all,
   );
   assert.match(said(['cache', 'clear']), new RegExp(`^${all.length} entries of .* removed`));
-  assert.equal(entries(), []);
+  assert.equal(keys(), []);
 });
 
 test.run();

@@ -8,6 +8,7 @@ import { cpuInfo } from '../../src/device/cpu/index.ts';
 import { launchKernel } from '../../src/device/cpu/launch/launch-blocking.ts';
 import type { LoadedKernel } from '../../src/device/cpu/launch/loaded-kernel.ts';
 import { makeKernel } from '../../src/device/cpu/launch/make-kernel.ts';
+import { ownMemory } from '../../src/device/cpu/launch/module-memory.ts';
 import { storedKernel } from '../../src/device/cpu/launch/stored-code.ts';
 import { newMemory } from '../../src/device/cpu/memory.ts';
 import type { CodeStore, NativeMode } from '../../src/device/device.ts';
@@ -61,9 +62,10 @@ export function notedStore(): NotedStore {
   };
 }
 
-const text = (body: string): string => `.version 9.0
+const text = (body: string, variables: string): string => `.version 9.0
 .target sm_80
 .address_size 64
+${variables}
 .visible .entry kernel(.param .u64 out)
 {
   .reg .pred q; .reg .b32 i, n, t, k; .reg .f32 f; .reg .b64 p, o;
@@ -73,11 +75,11 @@ const text = (body: string): string => `.version 9.0
   ret;
 }`;
 
-/** The first kernel of a text; where `mayMake` is false, its code must be stored. */
-export function kernelIn(store: CodeStore, body: string, mayMake = true): LoadedKernel {
+/** A kernel of a body and the variables of its module; where `mayMake` is false, its code must be stored. */
+export function kernelIn(store: CodeStore, body: string, mayMake = true, variables = ''): LoadedKernel {
   const diagnostics = new Diagnostics();
   const options: CompileOptions = { target: 'cpu' };
-  const { metallib } = compile(new SourceFile('kernel.ptx', text(body)), options, diagnostics)!;
+  const { metallib } = compile(new SourceFile('kernel.ptx', text(body, variables)), options, diagnostics)!;
   const [fn] = readMetallib(metallib, diagnostics)!.functions;
   const make = (): LoadedKernel | undefined => {
     if (!mayMake) throw new Error('the kernel is compiled');
@@ -101,7 +103,8 @@ export function wordsOf(kernel: LoadedKernel, native: NativeMode, blocks = 4): n
     args: [{ kind: 'buffer', buffer }],
     timeoutMs: 20_000,
   } as const;
-  launchKernel(memory, { info: cpuInfo, ownMemory: 0, native }, kernel, request, diagnostics);
+  const own = ownMemory(memory, [kernel], diagnostics)!;
+  launchKernel(memory, { info: cpuInfo, ownMemory: own.address, native }, kernel, request, diagnostics);
   if (diagnostics.list.length > 0) throw new Error(diagnostics.list.map(({ message }) => message).join());
   return [...new Uint32Array(buffer.read().buffer)];
 }

@@ -7,7 +7,7 @@ import { SourceFile } from '../../base/source.ts';
 import { type CompileOptions, compile } from '../../compile/index.ts';
 import type { Device, DeviceModule, LaunchRequest } from '../../device/device.ts';
 import type { CudaOptions } from '../../program/index.ts';
-import { ownCompileCache } from '../command/compile-cache.ts';
+import { ownCodeStore, ownCompileCache } from '../command/compile-cache.ts';
 import { linkSources } from '../input/linked.ts';
 import type { Terminal } from '../terminal/index.ts';
 import { addProgramFaultPlace } from './fault-place.ts';
@@ -31,6 +31,7 @@ export interface DeviceHalf
 export function deviceHalf(device: Device, request: RunRequest, { terminal, isCached, write, observed }: Surroundings): DeviceHalf {
   const sources = new WeakMap<DeviceModule, SourceFile>();
   const cache = isCached ? ownCompileCache(terminal) : undefined;
+  const codes = cache && device.info.kind === 'cpu' ? ownCodeStore(terminal) : undefined;
   let hasFindings = false;
   return {
     device,
@@ -38,7 +39,8 @@ export function deviceHalf(device: Device, request: RunRequest, { terminal, isCa
       const source = sourceOf(ptx, terminal);
       const own = new Diagnostics(source);
       const compiler: typeof compile = cache ? (file, options, to) => cache.compiledNow(file, options, to, compile) : compile;
-      const loaded = loadSource(device, source, { compile: compileFor(device, request), compiler, ...lanesOf(request, ptx) }, own);
+      const options = { compile: compileFor(device, request), compiler, ...lanesOf(request, ptx), ...(codes ? { codes } : {}) };
+      const loaded = loadSource(device, source, options, own);
       diagnostics.addAll(own.sorted());
       if (loaded) sources.set(loaded, source);
       return loaded;

@@ -8,6 +8,8 @@ import { canRunNative } from '../native/mode.ts';
 
 /** Milliseconds that the compiler takes to load and to compile a module, and for each byte of the module. */
 const [compileMs, compileMsPerByte] = [50, 0.008];
+/** The part of that which is worth it in this process, where later ones have the code as well. */
+const sharedPart = 0.5;
 /** Launches of native code, and their milliseconds, after which it is known whether it is faster; and by how much WebAssembly has to be. */
 const [minLaunches, minMs, margin] = [4, 4, 1.1];
 
@@ -64,12 +66,12 @@ export class NativeTwin<T> {
 
   /** Milliseconds that launches take before code is compiled. */
   get #usualMs(): number {
-    return compileMs + compileMsPerByte * this.#bytes;
+    return (this.#memory ? sharedPart : 1) * (compileMs + compileMsPerByte * this.#bytes);
   }
 
   /**
-   * Milliseconds that the code is expected to take to compile, by the module that runs or, once `prepare` was called, by its own; 0 where it is made, and
-   * infinite without any.
+   * Milliseconds that the code is expected to take to compile, as far as this process has to pay for it: by the module that runs or, once `prepare` was
+   * called, by its own; 0 where it is made, and infinite without any.
    */
   get expectedMs(): number {
     if (!this.isPossible) return Number.POSITIVE_INFINITY;

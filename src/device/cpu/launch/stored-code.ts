@@ -9,13 +9,13 @@ import type { KnownLaunch } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel, StorableCode } from './loaded-kernel.ts';
 import { type NativeSource, NativeTwin } from './native-twin.ts';
 import { storedNative } from './stored-native.ts';
-import { type CodeFields, codeOf, fieldsOf, packed, unpacked } from './stored-parts.ts';
+import { type CodeFields, codeOf, fieldsOf, headOf, type KernelHead, packed, paramsOf, unpacked } from './stored-parts.ts';
 
 /** The version of the entries; incremented with every change of them. */
-const format = 2;
+const format = 3;
 
-/** What is stored of a kernel. */
-type Head = Pick<LoadedKernel, 'reflection' | 'params'>;
+/** What a launch needs to know of a kernel. */
+type Described = Pick<LoadedKernel, 'reflection' | 'params'>;
 
 /** What is stored of its code, without bytes. */
 type CodeHead = CodeFields & Pick<StorableCode, 'fma' | 'facts'> & { readonly hasRival: boolean };
@@ -26,13 +26,16 @@ export function storedKernel(store: CodeStore, of: string, bitcode: Uint8Array, 
   const key = (what: string): string => store.keyOf([`${format} ${what}`, kernelKey]);
   const head = store.read(kernelKey);
   const parts = head && unpacked(head);
-  if (parts?.length === 2) return kernelOf(parts[0] as unknown as Head, parts[1]!, { store, kernelKey, key, fma, make });
+  if (parts && parts.length >= 2) {
+    const [known, constants, ...inits] = parts as unknown as [KernelHead, ...Uint8Array[]];
+    return kernelOf({ reflection: known.reflection, params: paramsOf(known, inits) }, constants, { store, kernelKey, key, fma, make });
+  }
   const made = make();
   return made && isStorable(made) ? kernelOf(made, undefined, { store, kernelKey, key, fma, make: () => made }) : made;
 }
 
-/** Whether JSON has all that is known of a kernel, and its code does not depend on the size of a stack. */
-const isStorable = ({ params, stackBytes }: LoadedKernel): boolean => stackBytes === 0 && !params.some(({ memory }) => memory);
+/** Code for a stack depends on its size. */
+const isStorable = ({ stackBytes }: LoadedKernel): boolean => stackBytes === 0;
 
 interface Making {
   /** As the device was opened. */
@@ -55,7 +58,7 @@ interface Known {
 
 /** `constants` are those that were stored. */
 function kernelOf(
-  { reflection, params }: Head,
+  { reflection, params }: Described,
   constants: Uint8Array | undefined,
   { store, kernelKey, key, fma, make }: Stored,
 ): LoadedKernel {
@@ -77,7 +80,10 @@ function kernelOf(
       const { code, hasRival } = compile();
       if (!code.wasm || !code.stored || code.instrumented) return { code, hasRival };
       found = { code: { ...code, twin: code.twin && twinOf(block, code, source) }, hasRival };
-      if (!constants) store.write(kernelKey, packed({ reflection, params }, [real().constants]));
+      if (!constants) {
+        const { head, inits } = headOf({ reflection, params });
+        store.write(kernelKey, packed(head, [real().constants, ...inits]));
+      }
       store.write(key(what), bytesOf(found));
     }
     known.set(what, found);

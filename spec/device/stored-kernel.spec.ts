@@ -1,0 +1,44 @@
+/** What is stored of a kernel with variables of its module: a later process allocates and initializes them without its code. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { LoadedKernel } from '../../src/device/cpu/launch/loaded-kernel.ts';
+import { canRunNative } from '../../src/device/cpu/native/mode.ts';
+import { kernelIn, notedStore, wordsOf } from '../support/stored.ts';
+
+const test = suite('device/stored-kernel');
+
+const variables = `.const .align 4 .u32 table[4] = {10, 20, 30, 40};
+.global .align 8 .u64 counter;
+.global .align 4 .u32 base = 7;
+.global .align 1 .u8 spare[3] = {1, 2};`;
+
+/** base + table[i & 3] + counter, which is 0. */
+const body = `.reg .b64 a, c; .reg .b32 v, w;
+  and.b32 k, i, 3; mul.wide.u32 o, k, 4; mov.u64 a, table; add.s64 a, a, o; ld.const.u32 v, [a];
+  ld.global.u32 w, [base]; add.u32 v, v, w;
+  ld.global.u64 c, [counter]; cvt.u32.u64 w, c; add.u32 v, v, w;
+  ld.global.u8 w, [spare+2]; add.u32 v, v, w;
+  st.global.u32 [p], v;`;
+
+const expected = Array.from({ length: 256 }, (_, i) => 7 + 10 * (1 + (i & 3)));
+
+test('variables have their places and first bytes again, and launches read them', () => {
+  const store = notedStore();
+  const made = kernelIn(store, body, true, variables);
+  assert.equal(wordsOf(made, 'never'), expected);
+  const written = store.writes.length;
+  const stored = kernelIn(store, body, false, variables);
+  const symbols = stored.params.find(({ memory }) => memory)!.memory!.symbols;
+  assert.equal(symbols.map(({ name, size, init }) => [name, size, init && [...init]]).sort(), [
+    ['base', 4, [7, 0, 0, 0]],
+    ['counter', 8, undefined],
+    ['spare', 3, [1, 2, 0]],
+  ]);
+  const known = ({ params, reflection }: LoadedKernel): unknown => JSON.parse(JSON.stringify({ params, reflection }));
+  assert.equal(known(stored), known(made));
+  assert.equal(wordsOf(stored, 'never'), expected);
+  assert.is(store.writes.length, written, 'nothing is written again');
+  if (canRunNative()) assert.equal(wordsOf(kernelIn(store, body, true, variables), 'always'), expected);
+});
+
+test.run();
