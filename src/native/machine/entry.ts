@@ -58,7 +58,9 @@ export class EntryAllocator {
     const block = flow.blocks[number]!;
     state.clear();
     const incoming = flow.incoming[number]!;
-    for (const register of this.liveness.liveIn[number]!.registers) this.liveAt[register] = number;
+    // Indices, because iterators of typed arrays are calls.
+    const { registers } = this.liveness.liveIn[number]!;
+    for (let i = 0; i < registers.length; i++) this.liveAt[registers[i]!] = number;
     const outer = this.loopOfHeader[number]! >= 0 ? flow.loops[this.loopOfHeader[number]!]!.outer : flow.loopOf[number]!;
     state.wanted = outer >= 0 ? this.loopPlaces[outer]! : [0, 0];
     if (incoming.length === 1) this.inherit(number, block);
@@ -137,7 +139,9 @@ export class EntryAllocator {
 
   private countHeld(number: number, sources: readonly number[]): number {
     for (const source of sources) {
-      for (const register of this.exits[source]!.at) {
+      const { at } = this.exits[source]!;
+      for (let place = 0; place < placeCount; place++) {
+        const register = at[place]!;
         if (register < 0) continue;
         if (this.asked[register] !== number) [this.asked[register], this.held[register]] = [number, 0];
         this.held[register]!++;
@@ -158,7 +162,9 @@ export class EntryAllocator {
   private candidatesOfMerge(number: number, block: MachineBlock, sources: readonly number[], total: number): Candidates {
     const { state, liveness } = this;
     const candidates: Candidates = [[], []];
-    for (const register of liveness.liveIn[number]!.registers) {
+    const { registers } = liveness.liveIn[number]!;
+    for (let i = 0; i < registers.length; i++) {
+      const register = registers[i]!;
       const held = this.heldCount(register, number);
       const next = state.next[register]!;
       if (held < total && (held === 0 || next >= far)) continue;
@@ -185,7 +191,9 @@ export class EntryAllocator {
       through[registerClass] += tier;
       if (tier === 0 || isHeld) candidates[registerClass].push({ register, param, tier, next });
     };
-    for (const register of liveness.liveIn[number]!.registers) {
+    const { registers } = liveness.liveIn[number]!;
+    for (let i = 0; i < registers.length; i++) {
+      const register = registers[i]!;
       const isHeld = this.heldCount(register, number) > 0;
       add(register, -1, state.next[register]!, isHeld);
     }

@@ -149,7 +149,7 @@ class BackwardWalker {
 
 const liveCount = (params: Int32Array): number => {
   let count = 0;
-  for (const distance of params) if (distance !== dead) count++;
+  for (let i = 0; i < params.length; i++) if (params[i] !== dead) count++;
   return count;
 };
 

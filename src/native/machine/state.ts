@@ -86,7 +86,8 @@ export class RegisterState {
   }
 
   clear(): void {
-    for (const register of this.at) if (register >= 0) this.where[register] = -1;
+    const { at, where } = this;
+    for (let place = 0; place < at.length; place++) if (at[place]! >= 0) where[at[place]!] = -1;
     this.at.fill(-1);
     this.free[0] = this.all[0];
     this.free[1] = this.all[1];
