@@ -46,11 +46,30 @@ test('a collective of the entry is checked, and those of later blocks', () => {
   ]);
 });
 
-test('collectives of one instruction and one mask share a check; another mask has its own', () => {
-  const shuffles = (mask: string): string =>
-    `  %4 = shufflesync i32 %0, %0, %1\n  %5 = shufflesync i32 %4, %0, %1\n  %6 = ballotsync i32 %3, ${mask}\n  ret`;
-  assert.equal(checkedIn(shuffles('%1')), ['shufflesync']);
-  assert.equal(checkedIn(shuffles('%2')), ['shufflesync', 'ballotsync']);
+/** Two collectives of a mask, and one of another mask, in a block; a constant of their own is in front. */
+const three = (first: string, last: string): string =>
+  `  %4 = const i32 0xffff\n  %5 = shufflesync i32 %0, %0, ${first}\n  warpsync ${first} {isFence: false}\n  %6 = ballotsync i32 %3, ${last}\n  ret`;
+
+test('collectives of one block and one mask share a check, whichever instructions they are of', () => {
+  assert.equal(checkedIn(three('%1', '%1')), ['shufflesync']);
+  assert.equal(checkedIn(three('%0', '%0')), ['shufflesync'], 'a mask that is computed');
+  assert.equal(checkedIn(three('%2', '%4')), ['shufflesync'], 'the same constant');
+});
+
+test('a check of all lanes is one of fewer, and not the other way around', () => {
+  assert.equal(checkedIn(three('%1', '%2')), ['shufflesync']);
+  assert.equal(checkedIn(three('%1', '%0')), ['shufflesync'], 'whichever lanes a computed mask has');
+  assert.equal(checkedIn(three('%2', '%1')), ['shufflesync', 'ballotsync']);
+  assert.equal(checkedIn(three('%0', '%2')), ['shufflesync', 'ballotsync'], 'nothing is known of a computed mask');
+});
+
+test('each block has checks of its own, for lanes diverge at its end', () => {
+  const sync = 'warpsync %1 {isFence: true}';
+  assert.equal(checkedIn(`  ${sync}\n  condbr %3, b1, b2\nb1:\n  ${sync}\n  br b2\nb2:\n  ${sync}\n  ret`), [
+    'warpsync',
+    'warpsync',
+    'warpsync',
+  ]);
 });
 
 test('a check, and what ends a stuck thread, are at the place of their collective', () => {

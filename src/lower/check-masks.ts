@@ -3,7 +3,17 @@
  * names an existing lane that does not execute the collective with it. A lane that has exited cannot be told from one that is late.
  */
 import type { SourceFile } from '../base/source.ts';
-import { type Block, type Builder, builder, type EndStuck, isMasked, type Kernel, splitBlock, type Value } from '../ir/index.ts';
+import {
+  type Block,
+  type Builder,
+  builder,
+  constantOf,
+  type EndStuck,
+  isMasked,
+  type Kernel,
+  splitBlock,
+  type Value,
+} from '../ir/index.ts';
 import { faultNumber } from './faults.ts';
 
 /** The collectives of a block that are to be checked, in order, and where they are in its body. */
@@ -16,7 +26,10 @@ interface Collectives {
   start: number;
 }
 
-/** Puts a check before each of these collectives, in place; those of one instruction of the source share one. */
+/**
+ * Puts a check before each of these collectives, in place. Those of one block share one where it has all of their lanes: lanes that
+ * meet at a place of straight code are together to its end.
+ */
 export function checkMasks(kernel: Kernel, masked: readonly Value[], file: SourceFile | undefined): void {
   const wanted = new Set(masked);
   const found = new Map(kernel.blocks.map((block) => [block, collectivesOf(block, wanted)]));
@@ -50,7 +63,7 @@ function checkFirst(kernel: Kernel, block: Block, found: Collectives, wanted: Se
   const span = kernel.locs[value];
   for (const each of values.slice(found.next)) {
     const other = kernel.insts[each]!;
-    if (isMasked(other) && other.members === inst.members && kernel.locs[each] === span) wanted.delete(each);
+    if (isMasked(other) && isWithin(kernel, other.members, inst.members)) wanted.delete(each);
   }
   found.start += index;
   const rest = splitBlock(kernel, block, index);
@@ -71,6 +84,12 @@ function checkFirst(kernel: Kernel, block: Block, found: Collectives, wanted: Se
   stop.end = { op: 'ret' };
   block.end = { op: 'condbr', cond, then: { block: stop, args: [] }, else: { block: rest, args: [] } };
   return rest;
+}
+
+/** Whether a mask is known to have no lane that another one has not. */
+function isWithin(kernel: Kernel, mask: Value, whole: Value): boolean {
+  const lanes = constantOf(kernel, whole);
+  return mask === whole || lanes === 0xffff_ffffn || (lanes !== undefined && constantOf(kernel, mask) === lanes);
 }
 
 /** Stops a kernel whose thread waits for threads of its mask that never come, in a block that ends the thread. */
