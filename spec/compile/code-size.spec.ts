@@ -19,7 +19,7 @@ for (const file of sizedKernels)
 /** A kernel that grows by more than 5 % where a pass does nothing. Passes that are not named save time, and less than that of instructions. */
 const shown: Readonly<Record<string, string>> = {
   simplify: 'fixtures/triton/matmul_f32.ptx',
-  cse: 'fixtures/triton/adamw.ptx',
+  cse: 'fixtures/triton/cross_entropy.ptx',
   'load-types': 'fixtures/triton/rope.ptx',
   'cleanup-cfg': 'examples/saxpy.ptx',
 };

@@ -22,6 +22,7 @@ const rooms: Record<string, readonly string[]> = {
     'ir/tensor-map.ts',
     'ir/tensor-memory.ts',
     'ir/mma.ts',
+    'ir/subnormals.ts',
   ],
   lower: ['base', 'ptx', 'ir'],
   bitcode: ['base'],

@@ -158,6 +158,8 @@ export interface Variable {
 export interface PureFunction {
   readonly body: Kernel;
   readonly result: Value;
+  /** Whether no result is subnormal. */
+  readonly isFlushed?: true;
   /** Of an instruction of PTX: the first version of the language and the first architecture with it. */
   readonly since?: { readonly ptx: number; readonly sm: number };
 }

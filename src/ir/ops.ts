@@ -45,8 +45,8 @@ export type IcmpPredicate = (typeof icmpPredicates)[number];
 export type FcmpPredicate = (typeof fcmpPredicates)[number];
 
 const int2 = { a: 'int', b: '=a' } as const;
-/** The name of a function of the kernel. */
-const ofKernel = { fn: '' as string };
+/** A call of a function of the kernel, by its name. */
+const call = { attrs: { fn: '' as string }, type: 'given' } as const;
 const float1 = { a: 'float' } as const;
 const float2 = { a: 'float', b: '=a' } as const;
 
@@ -162,21 +162,20 @@ export const ops = {
   fptrunc: { args: float1, type: 'given', effect: 'pure', doc: 'To a narrower float, nearest even.' },
 
   // ── functions of the kernel ──
-  call1: { args: { a: 'scalar' }, attrs: ofKernel, type: 'given', effect: 'pure', doc: 'The kernel’s function `fn` of a.' },
-  call2: { args: { a: 'scalar', b: 'scalar' }, attrs: ofKernel, type: 'given', effect: 'pure', doc: 'The function `fn` of two.' },
-  call3: {
-    args: { a: 'scalar', b: 'scalar', c: 'scalar' },
-    attrs: ofKernel,
-    type: 'given',
-    effect: 'pure',
-    doc: 'The function `fn` of three.',
-  },
+  call1: { ...call, args: { a: 'scalar' }, effect: 'pure', doc: 'The kernel’s function `fn` of a.' },
+  call2: { ...call, args: { a: 'scalar', b: 'scalar' }, effect: 'pure', doc: 'The function `fn` of two.' },
+  call3: { ...call, args: { a: 'scalar', b: 'scalar', c: 'scalar' }, effect: 'pure', doc: 'The function `fn` of three.' },
   fetch: {
+    ...call,
     args: { a: 'scalar', b: 'any', c: 'any' },
-    attrs: ofKernel,
-    type: 'given',
     effect: 'reads',
     doc: 'The function `fn` of three, which reads global memory: a is an address (i64) in it.',
+  },
+  exchange: {
+    ...call,
+    args: int2,
+    effect: 'warp',
+    doc: 'The function `fn` of an i32 and the number of the lane, with the i32 of other lanes: it reads shared memory at places that lanes name.',
   },
 
   // ── choice ──

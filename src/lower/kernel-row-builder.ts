@@ -17,6 +17,7 @@ import type {
   AccessSpace,
   AddressOperand,
   BarrierWord,
+  ExchangeCode,
   MatchedOperand,
   ProductExpansion,
   PureCode,
@@ -46,7 +47,7 @@ import { serviceParam } from './hidden-params.ts';
 import { lowerGroupBarrier } from './named-barriers.ts';
 import { readDestination } from './operands.ts';
 import { hiddenVariable, threadMemory } from './passes/hidden-variables.ts';
-import { callPure, noteProduct } from './product-functions.ts';
+import { callExchange, callPure, noteProduct } from './product-functions.ts';
 import { callReading } from './reading-function.ts';
 import { allocateOnStack, restoreStack } from './stack.ts';
 import { stackTop } from './stack-memory.ts';
@@ -80,8 +81,13 @@ function readingFunction(this: KernelRowBuilder, name: string, operands: Reading
 }
 
 /** Calls a function without effects. */
-function pureFunction(this: KernelRowBuilder, name: string, operands: readonly Value[], code: PureCode): Value {
-  return callPure(this.kernel, this.c.ir, name, operands, code);
+function pureFunction(this: KernelRowBuilder, name: string, operands: readonly Value[], code: PureCode, gives?: 'flushed'): Value {
+  return callPure(this.kernel, this.c.ir, name, operands, code, gives);
+}
+
+/** Calls a function in which lanes exchange values. */
+function exchangeFunction(this: KernelRowBuilder, name: string, given: Value, code: ExchangeCode): Value {
+  return callExchange(this.kernel, this.c.ir, name, given, code);
 }
 
 /** A barrier of the block, as the target has it for kernels with clusters. */
@@ -108,6 +114,7 @@ export class KernelRowBuilder extends FoldingBuilder implements RowBuilder {
   readonly productFunction: RowBuilder['productFunction'];
   readonly readingFunction: RowBuilder['readingFunction'];
   readonly pureFunction: RowBuilder['pureFunction'];
+  readonly exchangeFunction: RowBuilder['exchangeFunction'];
   readonly barrierWord: BarrierWord;
   override readonly barrier = barrier as RowBuilder['barrier'];
   override readonly isspace = isspace as RowBuilder['isspace'];
@@ -126,6 +133,7 @@ export class KernelRowBuilder extends FoldingBuilder implements RowBuilder {
     this.productFunction = hasProductFunctions ? productFunction : undefined;
     this.readingFunction = hasReadingFunctions ? readingFunction : undefined;
     this.pureFunction = hasProductFunctions ? pureFunction : undefined;
+    this.exchangeFunction = hasProductFunctions ? exchangeFunction : undefined;
     this.barrierWord = barrierWordOf(() => this.c);
     this.#start = at.block;
   }

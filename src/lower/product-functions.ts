@@ -16,7 +16,7 @@ import {
   type Type,
   type Value,
 } from '../ir/index.ts';
-import type { AnySources, Match, ProductExpansion, PureCode } from '../ptx/index.ts';
+import type { AnySources, ExchangeCode, Match, ProductExpansion, PureCode } from '../ptx/index.ts';
 import type { Context } from './context.ts';
 import { addFunction } from './pure-function.ts';
 
@@ -51,10 +51,24 @@ export function valueByFunction(c: Context, { row, modifiers, instruction, opera
   );
 }
 
+/** The value of a function of an i32 and of those of other lanes, which reads shared memory; its code is the same wherever the name is. */
+export function callExchange(kernel: Kernel, ir: Builder, fn: string, given: Value, code: ExchangeCode): Value {
+  const lane = ir.sreg('i32', { name: 'laneid' });
+  const { body, result } = addFunction(
+    kernel,
+    fn,
+    ['i32', 'i32'],
+    (_, rows, [own, number]) => code(Object.assign(rows, { sreg: () => number! }), own!),
+    'exchanges',
+  );
+  return ir.exchange(body.insts[result]!.type, given, lane, { fn });
+}
+
 /** The value of the function of a name, whose code of two or three operands is the same wherever the name is. */
-export function callPure(kernel: Kernel, ir: Builder, fn: string, operands: readonly Value[], code: PureCode): Value {
+export function callPure(kernel: Kernel, ir: Builder, fn: string, operands: readonly Value[], code: PureCode, gives?: 'flushed'): Value {
   const types = operands.map((value) => ir.typeOf(value));
-  const { body, result } = addFunction(kernel, fn, types, (_, rows, inside) => code(rows, inside));
+  const doing = gives === 'flushed' ? 'flushes' : 'computes';
+  const { body, result } = addFunction(kernel, fn, types, (_, rows, inside) => code(rows, inside), doing);
   const { type } = body.insts[result]!;
   const [x, y, z] = operands as [Value, Value, Value | undefined];
   return z === undefined ? ir.call2(type, x, y, { fn }) : ir.call3(type, x, y, z, { fn });

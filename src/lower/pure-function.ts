@@ -1,9 +1,10 @@
-/** Functions of a kernel without effects: rows give their code, which passes shorten once for all calls. */
+/** Functions of a kernel that write nothing: rows give their code, which passes shorten once for all calls. */
 import { bug } from '../base/bug.ts';
 import {
   addBlock,
   type Builder,
   builder,
+  type Effect,
   emptyKernel,
   type Kernel,
   optimize,
@@ -23,8 +24,12 @@ export type FunctionCode = (ir: Builder, rows: RowBuilder, operands: readonly Va
 /** Bodies by name; each is made once per process, and nothing changes it. */
 const bodies = new Map<string, PureFunction>();
 
-/** What a function does: it is straight code that computes, or reads global memory and may have branches. */
-type Doing = 'computes' | 'reads';
+/**
+ * What a function does, and the effects that its instructions may have: it is straight code that computes, or that exchanges values of a warp and reads
+ * shared memory; or it reads global memory, and may have branches. What `flushes` computes floats that are no subnormals.
+ */
+const doings = { computes: ['pure'], flushes: ['pure'], exchanges: ['pure', 'warp', 'reads'], reads: ['pure', 'reads'] } as const;
+type Doing = keyof typeof doings;
 
 /** Gives a kernel the function of a name, whose code is the same wherever the name is. */
 export function addFunction(
@@ -60,11 +65,9 @@ function bodyOf(name: string, types: readonly Type[], code: FunctionCode, doing:
   for (const block of body.blocks) block.body = block.body.filter((value) => !scratch.has(value));
   body.blocks[0]!.params = operands;
   for (const operand of operands) body.insts[operand] = { op: 'arg', type: body.insts[operand]!.type };
-  const isAllowed = (value: Value): boolean => {
-    const { effect } = specOf(body.insts[value]!.op);
-    return effect === 'pure' || (doing === 'reads' && effect === 'reads');
-  };
-  if (doing === 'computes' && body.blocks.length > 1) return bug(`${name} is no straight code`);
+  const allowed: ReadonlySet<Effect> = new Set(doings[doing]);
+  const isAllowed = (value: Value): boolean => allowed.has(specOf(body.insts[value]!.op).effect);
+  if (doing !== 'reads' && body.blocks.length > 1) return bug(`${name} is no straight code`);
   if (!body.blocks.every((block) => block.body.every(isAllowed))) return bug(`${name} has an effect`);
-  return { body, result: last.value };
+  return { body, result: last.value, ...(doing === 'flushes' ? { isFlushed: true } : {}) };
 }

@@ -18,6 +18,7 @@ export function straightBuilder(ir: Builder, none: () => Value): RowBuilder {
     productFunction: undefined,
     readingFunction: undefined,
     pureFunction: undefined,
+    exchangeFunction: undefined,
     needsCpu: () => {},
     either: (cond: Value, yes: () => Value, no: () => Value): Value => ir.select(cond, yes(), no()),
     choose: (cond: Value, yes: () => readonly Value[], no: () => readonly Value[]): Value[] => {

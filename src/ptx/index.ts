@@ -55,6 +55,7 @@ export type {
   AnyLowered,
   AnySources,
   BarrierWord,
+  ExchangeCode,
   Match,
   MatchedOperand,
   ProductExpansion,

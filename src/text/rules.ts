@@ -233,6 +233,7 @@ export const commonRules = {
   select: (p, { cond, a, b }) => choice(p.use(cond), p.use(a), p.use(b)),
   extract: (p, { a, lane }) => made(`${operand(p.use(a), strength.primary)}.${letters[lane]!}`, strength.primary, [p.use(a)]),
   fetch: absent('a function that reads memory'),
+  exchange: absent('a function that exchanges values'),
   isspace: absent('an address-space test that lowering did not resolve'),
   yield: absent('a yield outside the scheduler'),
   members: absent('a mask of the fast sanitizer'),

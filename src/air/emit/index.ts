@@ -48,7 +48,7 @@ import { declareIntrinsic, moduleFor, newFunction } from './module.ts';
 import { pruneUnused } from './prune.ts';
 import { refuse, rules } from './rules.ts';
 import { kernelSignature } from './signature.ts';
-import { windowMaker } from './window-memory.ts';
+import { type Windows, windowMaker } from './window-memory.ts';
 
 export interface EmitOptions {
   /** The source, if the module gets line tables for instrumented launches. */
@@ -145,12 +145,13 @@ function behindIn(kernel: Kernel, b: FunctionBuilder, ends: readonly LlvmBlock[]
 
 const dominatesIn = (kernel: Kernel): Dominates => dominatorsOf(cfgOf(kernel)).dominates;
 
-type Emitter = KernelEmitter & {
-  define(value: Value, as: LlvmValue): void;
-  readonly reach?: ReachOf | undefined;
-  /** By block of the IR that was emitted: where it ends. */
-  readonly ends?: LlvmBlock[];
-};
+type Emitter = KernelEmitter &
+  Windows & {
+    define(value: Value, as: LlvmValue): void;
+    readonly reach?: ReachOf | undefined;
+    /** By block of the IR that was emitted: where it ends. */
+    readonly ends?: LlvmBlock[];
+  };
 
 /** The variable that an access may reach, if it is not the whole window. */
 type ReachOf = (value: Value) => Reach | undefined;
@@ -236,12 +237,12 @@ function kernelEmitter(
   target: Target,
   diagnostics: Diagnostics,
   b: FunctionBuilder,
+  windows: Windows = windowMaker(kernel, module, signature, b),
 ): Emitter {
   const values: (LlvmValue | undefined)[] = Array.from({ length: kernel.insts.length });
   const sregs = new Map<Sreg, LlvmValue>();
   /** The functions that were called, with one list of attributes for all calls of each. */
-  const called = new Map<string, { readonly callee: LlvmFunction; readonly attributes: AttributeList }>();
-  const windows = windowMaker(kernel, module, signature, b);
+  const called = new Map<string, Called>();
   const e: Emitter = {
     kernel,
     target,
@@ -275,12 +276,14 @@ function kernelEmitter(
       let call = called.get(name);
       if (call === undefined) {
         const callee = helperFunction(e, module, name, made);
-        call = { callee, attributes: attributesOfCall(callee)(target.dialect) };
+        // What reads dynamic shared memory gets the pointer to it.
+        const memory = callee.args.length > args.length ? [windows.dynamicShared!.pointer] : [];
+        call = { callee, attributes: attributesOfCall(callee)(target.dialect), memory };
         called.set(name, call);
       }
-      const { callee, attributes } = call;
+      const { callee, attributes, memory } = call;
       const { functionType } = callee;
-      return b.emit('call', functionType.result, { functionType, callee, args: [...args], attributes, tail: 'tail', flags: 0 });
+      return b.emit('call', functionType.result, { functionType, callee, args: [...args, ...memory], attributes, tail: 'tail', flags: 0 });
     },
     sreg: (name) => sregs.get(name) ?? bug(`no kernel input for ${name}`),
     paramRoot: (index) => signature.roots[index] ?? bug(`no parameter ${index}`),
@@ -288,6 +291,13 @@ function kernelEmitter(
   };
   for (const [name, make] of signature.sregs) sregs.set(name, make(b));
   return e;
+}
+
+/** A function that a kernel calls, the attributes of all calls, and their arguments behind those of the operation. */
+interface Called {
+  readonly callee: LlvmFunction;
+  readonly attributes: AttributeList;
+  readonly memory: readonly LlvmValue[];
 }
 
 const noSignature: Signature = {
@@ -314,20 +324,33 @@ function attributesOfDefinition({ blocks, insts }: Kernel): typeof pureDefinitio
   return has('reads') ? readingDefinition : pureDefinition;
 }
 
+/** Whether a function reads the shared memory of the block. */
+const isInShared = ({ blocks, insts }: Kernel): boolean =>
+  blocks.some(({ body }) =>
+    body.some((value) => {
+      const inst = insts[value]!;
+      return inst.op === 'load' && insts[inst.addr]!.type === 'ptr.shared';
+    }),
+  );
+
 /** A helper function of the kernel, or one that emission itself makes; added to the module on first use. */
-function helperFunction({ kernel, target, diagnostics }: KernelEmitter, module: Module, name: string, made?: PureFunction): LlvmFunction {
+function helperFunction(e: Emitter, module: Module, name: string, made?: PureFunction): LlvmFunction {
+  const { kernel, target, diagnostics } = e;
   const known = module.functions.find((fn) => fn.name === name);
   if (known) return known;
   const { body, result } = made ?? kernel.functions?.get(name) ?? bug(`${kernel.name} has no function ${name}`);
   const block = body.blocks[0]!;
   const typeOf = (value: Value): Type => llvmType(body.insts[value]!.type);
-  const functionType = types.function(typeOf(result), block.params.map(typeOf));
+  const dynamic = isInShared(body) ? e.dynamicShared?.pointer.type : undefined;
+  const functionType = types.function(typeOf(result), [...block.params.map(typeOf), ...(dynamic ? [dynamic] : [])]);
   const attributes = attributesOfDefinition(body)(functionType.params, target.dialect);
   const fn = newFunction(name, functionType, { attributes, linkage: 'internal', unnamedAddr: 'unnamed_addr' });
   fn.blocks.push(...body.blocks.map((): LlvmBlock => ({ kind: 'block', name: undefined, body: [] })));
   module.functions.push(fn);
-  const e = kernelEmitter(body, module, noSignature, target, diagnostics, functionBuilder(fn.blocks[0]!, dominatesIn(body)));
-  block.params.forEach((param, i) => void e.define(param, fn.args[i]!));
-  emitBlocks(e, body, fn, result);
+  const b = functionBuilder(fn.blocks[0]!, dominatesIn(body));
+  const windows = isInShared(body) ? e.inFunction(b, dynamic && fn.args.at(-1)) : undefined;
+  const own = kernelEmitter(body, module, noSignature, target, diagnostics, b, windows);
+  block.params.forEach((param, i) => void own.define(param, fn.args[i]!));
+  emitBlocks(own, body, fn, result);
   return fn;
 }

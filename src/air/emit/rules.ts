@@ -17,13 +17,13 @@ import {
   type Value,
 } from '../../ir/index.ts';
 import { i32Constant, intConstant } from '../constants.ts';
-import { positiveZero, smallestNormal } from '../flush-to-zero.ts';
 import { barrierOperands, clockName, fenceOperands, intrinsicFor, intrinsicOf } from '../intrinsics.ts';
 import { oneOf, reciprocalFlags } from '../reciprocal.ts';
 import { hasFences } from '../targets.ts';
 import { asInteger, llvmType } from './address.ts';
 import { atomicRule, casRule } from './atomic-rules.ts';
 import type { KernelEmitter } from './emitter.ts';
+import { flushRule } from './flush-rule.ts';
 import { constantValue, undef } from './function-builder.ts';
 import { elementAt, matmulRule, mmaRule } from './matrix-rules.ts';
 import { loadRule, storeRule } from './memory-rules.ts';
@@ -177,14 +177,6 @@ function negate(e: KernelEmitter, { a, type }: InstOf<'fneg'>): LlvmValue {
   return e.b.cast('bitcast', e.b.binary('xor', e.b.cast('bitcast', e.value(a), int), sign), llvmType(type));
 }
 
-/** Four instructions, as `flush-to-zero.ts` says. */
-function flushed(e: KernelEmitter, inst: InstOf<'ftz'>): LlvmValue {
-  const a = e.value(inst.a);
-  const size = e.call(intrinsicFor('fabs', 'f32', 'f32')!, [a]);
-  const condition = e.b.emit('fcmp', types.i1, { predicate: 'olt', a: size, b: smallestNormal, flags: 0 });
-  return e.b.select(condition, e.b.binary('fmul', a, positiveZero), a);
-}
-
 const fcmpNames: Partial<Record<FcmpPredicate, Predicate>> = { ugt: 'fugt', uge: 'fuge', ult: 'fult', ule: 'fule' };
 
 const toFloat = (e: KernelEmitter, inst: Inst & { a: Value }, value: Value): LlvmValue => {
@@ -261,7 +253,7 @@ export const rules: AirRules = {
   fsqrt: unaryIntrinsic,
   fneg: negate,
   fabs: unaryIntrinsic,
-  ftz: flushed,
+  ftz: flushRule,
   fmin: minMax,
   fmax: minMax,
   frint: unaryIntrinsic,
@@ -293,6 +285,7 @@ export const rules: AirRules = {
   call2: (e, { fn, a, b }) => e.callFunction(fn, [e.value(a), e.value(b)]),
   call3: (e, { fn, a, b, c }) => e.callFunction(fn, [e.value(a), e.value(b), e.value(c)]),
   fetch: (e, { fn, a, b, c }) => e.callFunction(fn, [e.value(a), e.value(b), e.value(c)]),
+  exchange: (e, { fn, a, b }) => e.callFunction(fn, [e.value(a), e.value(b)]),
   select: (e, { cond, a, b }) => e.b.select(e.value(cond), e.value(a), e.value(b)),
   vec2: (e, inst) => vector(e, inst, [inst.a, inst.b]),
   vec4: (e, inst) => vector(e, inst, [inst.a, inst.b, inst.c, inst.d]),

@@ -10,22 +10,45 @@ import { llvmType } from './address.ts';
 import type { KernelEmitter, Root, Signature } from './emitter.ts';
 import { type FunctionBuilder, functionBuilder } from './function-builder.ts';
 
-type Windows = Pick<KernelEmitter, 'variableRoot' | 'windowRootAt' | 'windowOffset'>;
+type Addresses = Pick<KernelEmitter, 'variableRoot' | 'windowRootAt' | 'windowOffset'>;
+
+export interface Windows extends Addresses {
+  /** The dynamic shared memory of the kernel, if it has some. */
+  readonly dynamicShared: Root | undefined;
+  /** The shared memory of the kernel for a function that it calls, which gets the pointer to what is dynamic as an argument. */
+  inFunction(b: FunctionBuilder, dynamic: LlvmValue | undefined): Windows;
+}
 
 /** Creates the memory of each window on first use. */
-export function windowMaker(kernel: Kernel, module: Module, signature: Signature, b: FunctionBuilder): Windows {
-  const windows = new Map<Space, { window: Window; base: LlvmValue | undefined }>();
-  const entry = b.block;
-  const of = (space: Space) => {
-    let known = windows.get(space);
-    if (!known) {
-      const window = windowOf(kernel, space as WindowSpace) ?? emptyWindow(space as WindowSpace);
-      known = { window, base: window.size > 0 ? declareWindow(module, kernel, window, entry) : undefined };
-      windows.set(space, known);
-    }
-    return known;
-  };
-  for (const space of ['local', 'shared', 'constant'] as const) if (windowOf(kernel, space)) of(space);
+export function windowMaker(kernel: Kernel, module: Module, { dynamicShared }: Signature, b: FunctionBuilder): Windows {
+  const windows: WindowTable = new Map();
+  for (const space of ['local', 'shared', 'constant'] as const)
+    if (windowOf(kernel, space)) windowIn(windows, { kernel, module, entry: b.block }, space);
+  return windowsFor(windows, { kernel, module, entry: b.block }, dynamicShared, b);
+}
+
+type WindowTable = Map<Space, { readonly window: Window; readonly base: LlvmValue | undefined }>;
+
+/** Where windows are made: globals of the module, and memory of a thread in the first block of the kernel. */
+interface Place {
+  readonly kernel: Kernel;
+  readonly module: Module;
+  readonly entry: LlvmBlock;
+}
+
+function windowIn(windows: WindowTable, { kernel, module, entry }: Place, space: Space) {
+  const known = windows.get(space);
+  if (known) return known;
+  const window = windowOf(kernel, space as WindowSpace) ?? emptyWindow(space as WindowSpace);
+  const made = { window, base: window.size > 0 ? declareWindow(module, kernel, window, entry) : undefined };
+  windows.set(space, made);
+  return made;
+}
+
+/** The addresses in windows, for the code that a builder makes. */
+function windowsFor(windows: WindowTable, place: Place, dynamicShared: Root | undefined, b: FunctionBuilder): Windows {
+  const { kernel } = place;
+  const of = (space: Space) => windowIn(windows, place, space);
   const root = (pointer: LlvmValue, space: Space, base: bigint): Root => ({
     pointer,
     space: llvmSpace[space as WindowSpace],
@@ -34,16 +57,19 @@ export function windowMaker(kernel: Kernel, module: Module, signature: Signature
     isObject: true,
   });
   return {
+    dynamicShared,
+    inFunction: (inside, dynamic) =>
+      windowsFor(windows, place, dynamicShared && { ...dynamicShared, pointer: dynamic ?? bug('no dynamic memory') }, inside),
     windowOffset: (space, name) => of(space).window.offsets.get(name) ?? bug(`no variable ${name}`),
     variableRoot: (space, name) => {
       const { window, base } = of(space);
       const variable = kernel.variables.find((v) => v.name === name)!;
-      if (variable.isDynamic) return signature.dynamicShared ?? bug('dynamic shared memory without its argument');
-      return base ? root(base, space, BigInt(window.offsets.get(name)!)) : root(signature.dynamicShared!.pointer, space, 0n);
+      if (variable.isDynamic) return dynamicShared ?? bug('dynamic shared memory without its argument');
+      return base ? root(base, space, BigInt(window.offsets.get(name)!)) : root(dynamicShared!.pointer, space, 0n);
     },
     windowRootAt: (space, offset, whole) => {
       const { window, base } = of(space);
-      const dynamic = space === 'shared' ? signature.dynamicShared : undefined;
+      const dynamic = space === 'shared' ? dynamicShared : undefined;
       if (!dynamic || !base) {
         if (dynamic) offset.constant -= BigInt(window.dynamicOffset ?? 0);
         return root(base ?? dynamic?.pointer ?? bug(`an address in ${space} space without variables`), space, 0n);

@@ -105,6 +105,7 @@ const rules = {
   call2: noCall,
   call3: noCall,
   fetch: noCall,
+  exchange: noCall,
   select,
   vec2: (e, inst) => pushAll(e, [inst.a, inst.b]),
   vec4: (e, inst) => pushAll(e, [inst.a, inst.b, inst.c, inst.d]),

@@ -4,7 +4,7 @@
  */
 import { edgesOf, type Inst, type Kernel, type Value } from '../kernel.ts';
 import { eachOperand } from '../operands.ts';
-import { specOf } from '../ops.ts';
+import { type Op, specOf } from '../ops.ts';
 import { dropParams } from './substitution.ts';
 
 /** Removes dead code, in place; returns whether there was any. */
@@ -40,10 +40,12 @@ function liveValues(kernel: Kernel): Uint8Array {
   return isLive;
 }
 
+/** Ops that read memory, and exchanges between threads: they have no effect where their results are unused. */
+const withoutEffects: ReadonlySet<Op> = new Set(['fetch', 'exchange', 'shuffle', 'matmul', 'mma']);
+
 function hasEffect(inst: Inst): boolean {
   if (inst.op === 'load') return inst.volatile;
-  // An exchange between threads has no effect where its result is unused.
-  return inst.op !== 'fetch' && inst.op !== 'shuffle' && inst.op !== 'matmul' && inst.op !== 'mma' && specOf(inst.op).effect !== 'pure';
+  return !withoutEffects.has(inst.op) && specOf(inst.op).effect !== 'pure';
 }
 
 /** The arguments that edges pass for each block parameter, in linked lists: the first by parameter, and the one after each; 0 is none. */

@@ -7,7 +7,7 @@ import type { FcmpPredicate } from '../ops.ts';
 import { bitsOf } from '../types.ts';
 import { bitsIn, constant, placeConstant, type RewriteContext, typeIn } from './rewrite.ts';
 
-/** The answer of a comparison, or a simpler one; undefined where nothing is known. */
+/** The answer of a comparison, or a simpler one; undefined if neither is known. */
 export function decided(inst: Inst, c: RewriteContext, bits: KnownBitsOf): Inst | undefined {
   if (inst.op === 'icmp') return decidedByBits(inst, c, bits);
   return inst.op === 'fcmp' ? decidedByRange(inst, c) : undefined;

@@ -7,6 +7,7 @@ import type { AfterPass, Pass } from '../pass.ts';
 import { cleanupCfg } from './cleanup-cfg.ts';
 import { cse } from './cse.ts';
 import { dce } from './dce.ts';
+import { dropFlushes } from './drop-flushes.ts';
 import { flattenBranches } from './flatten.ts';
 import { hoistInvariants } from './hoist.ts';
 import { typeLoads } from './load-types.ts';
@@ -39,7 +40,7 @@ export const instructionPasses: readonly Pass[] = [
 ];
 
 /** The passes that every kernel goes through. */
-export const standardPasses: readonly Pass[] = [cleanup, ...instructionPasses, cleanup];
+export const standardPasses: readonly Pass[] = [cleanup, { name: 'drop-flushes', run: dropFlushes }, ...instructionPasses, cleanup];
 
 /** Passes that move instructions to where they cost less. They run once, for kernels on their way to AIR: kernels read from AIR went through them. */
 export const costPasses: readonly Pass[] = [

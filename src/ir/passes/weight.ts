@@ -34,6 +34,7 @@ const weights: Partial<Record<Op, number>> = {
   call2: 100,
   call3: 100,
   fetch: 100,
+  exchange: 100,
 };
 
 /** The cost of an instruction, in 32-bit instructions: 0 for one that another folds. f64 is computed in software. */

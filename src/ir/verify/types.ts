@@ -130,6 +130,7 @@ const extra: { [K in Op]?: Extra<K> } = {
   call2: call,
   call3: call,
   fetch: call,
+  exchange: call,
   shuffle: (_, [, lane]) => when(lane !== 'i32', 'T3', `a lane of type ${lane}`),
   ballot: ({ type }) => when(type !== 'i32', 'T3', `a ballot of type ${type}`),
   clock: ({ type, name }) => [...when(type !== 'i64', 'T3', `a clock of type ${type}`), ...oneOf(name, clocks)],

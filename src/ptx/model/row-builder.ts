@@ -41,6 +41,9 @@ export type ReadingCode = (ir: RowBuilder, operands: ReadingOperands) => Value;
 /** Straight code without effects, of operands. */
 export type PureCode = (ir: RowBuilder, operands: readonly Value[]) => Value;
 
+/** Straight code of an i32 that exchanges values of a warp and reads shared memory; its only special register is the number of the lane. */
+export type ExchangeCode = (ir: RowBuilder, given: Value) => Value;
+
 /** The builder that rows emit into: the IR's builder, and operations of `src/lower`. */
 export interface RowBuilder extends Builder {
   /** The number of elements of the destination's brace vector; undefined if the destination is not a vector. */
@@ -68,8 +71,10 @@ export interface RowBuilder extends Builder {
   readonly productFunction: ((form: string, expand: ProductExpansion) => void) | undefined;
   /** The value of long code that reads global memory, as a call of a function with a name of its own. Undefined where code is in place. */
   readonly readingFunction: ((name: string, operands: ReadingOperands, code: ReadingCode) => Value) | undefined;
-  /** The value of code without effects of two or three operands, in the same way. */
-  readonly pureFunction: ((name: string, operands: readonly Value[], code: PureCode) => Value) | undefined;
+  /** The value of code without effects of two or three operands, in the same way; `flushed` says that it is never subnormal. */
+  readonly pureFunction: ((name: string, operands: readonly Value[], code: PureCode, gives?: 'flushed') => Value) | undefined;
+  /** The value of code in which lanes exchange an i32 each and read shared memory, in the same way. */
+  readonly exchangeFunction: ((name: string, given: Value, code: ExchangeCode) => Value) | undefined;
   /** The values that the registers of the destination have before the instruction. */
   accumulators(): readonly Value[];
   /** Memory of the thread of at least so many bytes. All instructions share it. */

@@ -20,6 +20,7 @@ export type {
   AccessSpace,
   AddressOperand,
   BarrierWord,
+  ExchangeCode,
   ProductExpansion,
   PureCode,
   ReadingCode,

@@ -1,5 +1,6 @@
 /** Shared compositions of IR ops: flushing, saturation, directed rounding. Every composition is exact. */
-import type { Op, Value } from '../../ir/index.ts';
+import type { Value } from '../../ir/index.ts';
+import { minExponent, neverSubnormal } from '../../ir/subnormals.ts';
 import { bitsOf, type FloatType, type IntType, intOf } from '../../ir/types.ts';
 import type { PureCode, RowBuilder } from '../model/row.ts';
 
@@ -40,26 +41,12 @@ function noted(ir: RowBuilder, value: Value): Value {
   return value;
 }
 
-/** Operations whose results are no subnormals, whatever their operands are: those that flush, whole numbers, roots and logarithms. */
-const neverTiny: ReadonlySet<Op> = new Set([
-  'ftz',
-  'sitofp',
-  'uitofp',
-  'frint',
-  'ftrunc',
-  'ffloor',
-  'fceil',
-  'fsqrt',
-  'frsqrt',
-  'flog2',
-] as const);
-
 /** Whether a value is known to be no subnormal: by its operation, because it is flushed already, or by its bounds or steps. */
 function isNormalOrZero(ir: RowBuilder, a: Value): boolean {
   const inst = ir.kernel.insts[a]!;
   if (inst.op === 'fneg' || inst.op === 'fabs') return isNormalOrZero(ir, inst.a);
   if (inst.op === 'bitcast') return isMovedNormal(ir, inst.a) || isBoundedNormal(ir, a);
-  if (neverTiny.has(inst.op) || flushedValues.get(ir.kernel)?.has(a)) return true;
+  if (neverSubnormal.has(inst.op) || flushedValues.get(ir.kernel)?.has(a)) return true;
   return isBoundedNormal(ir, a);
 }
 
@@ -77,7 +64,6 @@ function isBoundedNormal(ir: RowBuilder, a: Value): boolean {
   return low >= smallestNormal || high <= -smallestNormal || (low === 0 && high === 0);
 }
 
-const minExponent = -126;
 const smallestNormal = 2 ** minExponent;
 
 /** Clamps to 0 and 1, if requested; NaN gives +0. */
@@ -140,7 +126,7 @@ export function arithmetic(
   const flushed = !isLifted
     ? flush(ir, result, ftz)
     : operation && ir.pureFunction
-      ? noted(ir, ir.pureFunction(operation.fn, inputs, flushedCode(operation)))
+      ? noted(ir, ir.pureFunction(operation.fn, inputs, flushedCode(operation), 'flushed'))
       : flushTiny(ir, inputs, result, compute, lifts);
   return rectify(ir, saturate(ir, flushed, sat), relu);
 }

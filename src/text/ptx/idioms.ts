@@ -15,6 +15,7 @@ import {
   terminatorOperands,
   type Value,
 } from '../../ir/index.ts';
+import { minExponent } from '../../ir/subnormals.ts';
 import { bitsOf } from '../../ir/types.ts';
 
 const one = 0x3f80_0000n;
@@ -39,16 +40,13 @@ export function saturatedOf(kernel: Kernel, value: Value): Value | undefined {
   return isLimit ? test.a : undefined;
 }
 
-/** The least exponent of a single-precision number that is not subnormal. */
-const leastNormal = -126;
-
 /** The operand that an instruction with `.ftz` may have instead: what is flushed, or a number that is no subnormal. */
 export function flushable(kernel: Kernel, value: Value): Value | undefined {
   const inst = instOf(kernel, value);
   if (inst.op === 'ftz') return inst.a;
   const { low, high } = floatRange(kernel, value);
-  const isNormal = low >= 2 ** leastNormal || high <= -(2 ** leastNormal);
-  return isNormal || floatSpan(kernel, value).low >= leastNormal ? value : undefined;
+  const isNormal = low >= 2 ** minExponent || high <= -(2 ** minExponent);
+  return isNormal || floatSpan(kernel, value).low >= minExponent ? value : undefined;
 }
 
 /** The rounding of an instruction to an integral value, as conversions to integers have it. */

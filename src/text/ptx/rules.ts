@@ -167,6 +167,7 @@ export const rules: Rules = {
   ptrtoint: sameBits,
   inttoptr: sameBits,
   fetch: absent('a function that reads memory'),
+  exchange: absent('a function that exchanges values'),
   isspace: absent('an address-space test that lowering did not resolve'),
   ...accessRules,
   ...asmRules,

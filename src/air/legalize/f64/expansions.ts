@@ -97,6 +97,7 @@ const treatments: Treatments = {
   call2: 'never',
   call3: 'never',
   fetch: 'never',
+  exchange: 'never',
   select: 'moves',
   vec2: 'moves',
   vec4: 'moves',

@@ -80,6 +80,7 @@ const rules: { [K in Op]: SimdRule<K> | 'per-lane' | 'emitter' | 'scalar-path' }
   call2: 'scalar-path',
   call3: 'scalar-path',
   fetch: 'scalar-path',
+  exchange: 'scalar-path',
   select,
   vec2: vectorOf,
   vec4: vectorOf,

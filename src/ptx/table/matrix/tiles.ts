@@ -39,9 +39,17 @@ const wordAt = (ir: RowBuilder, rows: Value, index: number): Value =>
   elementAt(ir, rows, index, placesOf(tile.row, 0), placesOf(tile.column, 0));
 
 const countOf = (num: string): number => Number(num.slice(1));
-const tilesOf = (num: string): number[] => Array.from({ length: countOf(num) }, (_, i) => i);
 const numbers = ['x1', 'x2', 'x4'] as const;
 const space = ['shared', 'shared::cta'] as const;
+
+/** The registers of a thread that hold its parts of tiles, by the addresses of their rows. */
+function tilesAt(ir: RowBuilder, rows: Value, { num, trans }: { readonly num: string; readonly trans?: boolean | undefined }): Value[] {
+  return Array.from({ length: countOf(num) }, (_, index) => {
+    if (!trans) return ir.load('i32', wordAt(ir, rows, index), word);
+    const [low, high] = halvesAt(ir, rows, index).map((place) => ir.load('i16', place, half)) as [Value, Value];
+    return joined(ir, low, high);
+  });
+}
 
 export const tileRows = (): readonly Row[] => [
   row({
@@ -57,11 +65,14 @@ export const tileRows = (): readonly Row[] => [
     isCollective: true,
     lower({ a }, m, ir) {
       const rows = ownRow(ir, a, m.space);
-      return tilesOf(m.num).map((index) => {
-        if (!m.trans) return ir.load('i32', wordAt(ir, rows, index), word);
-        const [low, high] = halvesAt(ir, rows, index).map((place) => ir.load('i16', place, half)) as [Value, Value];
-        return joined(ir, low, high);
+      if (!ir.exchangeFunction) return tilesAt(ir, rows, m);
+      const count = countOf(m.num);
+      const whole = ir.exchangeFunction(`cumetal.ldmatrix.${m.num}${m.trans ? '.trans' : ''}`, rows, (own, places) => {
+        const [first, second, third, fourth] = tilesAt(own, places, m) as [Value, Value, Value, Value];
+        if (count === 1) return first;
+        return count === 2 ? own.vec2('v2.i32', first, second) : own.vec4('v4.i32', first, second, third, fourth);
       });
+      return count === 1 ? [whole] : Array.from({ length: count }, (_, lane) => ir.extract('i32', whole, { lane }));
     },
     cases: () => [],
   }),

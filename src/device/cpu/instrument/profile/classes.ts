@@ -87,6 +87,7 @@ const classes: { readonly [K in Op]: OperationClass | 'memory' | 'none' } = {
   call2: 'other',
   call3: 'other',
   fetch: 'memory',
+  exchange: 'warp',
   clock: 'other',
   load: 'memory',
   store: 'memory',
