@@ -6,8 +6,8 @@
  * FOLDER is `src` of HeCBench. `NAME-cuda` is compiled by nvcc and run by `cumetal exec` with one thread, with exact and with fast multiply-adds;
  * `NAME-omp` is compiled by `g++ -O3 -fopenmp`, for any machine and for this one, and run with one thread. Names and arguments are those of
  * `docs/hecbench.md`, of programs without libraries that end well there in `--least` to `--most` seconds. A time is processor time of the
- * whole process, the least of two rounds that alternate, behind a first run whose compiled kernels the cache keeps; of one round where that
- * run takes longer than 4 seconds. Programs that do not build, or do not end well, have the reason in its place. Results in `--out` are
+ * whole process, the least of two rounds that alternate, behind a first run in each mode, whose code the cache keeps; of one round where
+ * that run takes longer than 4 seconds. Programs that do not build, or do not end well, have the reason in its place. Results in `--out` are
  * read again first. Prints the table. A job of its own, which needs nvcc, g++ and a C compiler.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -124,7 +124,7 @@ async function measured({ name, args }: Listed): Promise<Measured> {
   const first = await run('exact');
   if (hasFailed(first)) return { name, args, why: `it ends with ${first.ending} here` };
   const isLong = first.seconds > 4;
-  if (!isLong) await run('fast');
+  await run('fast');
   const least: Partial<Record<Mode, number>> = {};
   for (let round = 0; round < (isLong ? 1 : 2); round++)
     for (const mode of modes) {

@@ -10,60 +10,62 @@ import { replaceAll, substitution } from './substitution.ts';
 
 /** Removes in place; returns whether there was any. */
 export function dropFlushes(kernel: Kernel): boolean {
-  const { insts } = kernel;
-  const flushes = kernel.blocks.flatMap(({ body }) => body.filter((value) => insts[value]!.op === 'ftz'));
-  if (flushes.length === 0) return false;
-  const mayBeTiny = tinyValues(kernel, flushes);
-  const s = substitution(insts.length);
-  for (const value of flushes) {
-    const inst = insts[value]!;
-    if (inst.op === 'ftz' && !mayBeTiny.has(inst.a)) s.replace(value, inst.a);
-  }
+  const flushed = new Map<Value, Value>();
+  for (const { body } of kernel.blocks)
+    for (const value of body) {
+      const inst = kernel.insts[value]!;
+      if (inst.op === 'ftz') flushed.set(value, inst.a);
+    }
+  if (flushed.size === 0) return false;
+  const mayBeSubnormal = spread(waysTo(kernel, [...flushed.values()]));
+  const s = substitution(kernel.insts.length);
+  for (const [value, a] of flushed) if (!mayBeSubnormal.has(a)) s.replace(value, a);
   replaceAll(kernel, s);
   return s.count() > 0;
 }
 
-/** The values that lead to flushes and may be subnormal: those of which it is not known otherwise, and those that they become. */
-function tinyValues(kernel: Kernel, flushes: readonly Value[]): ReadonlySet<Value> {
+/** How values lead to others that are the same floats but for their signs. */
+interface Ways {
+  /** By value: those that it may become. */
+  readonly becomes: ReadonlyMap<Value, readonly Value[]>;
+  /** The values that may be subnormal by themselves. */
+  readonly first: readonly Value[];
+}
+
+/** The ways that lead to some values. */
+function waysTo(kernel: Kernel, values: readonly Value[]): Ways {
   const incoming = new Map<Value, Value[]>();
   for (const { end } of kernel.blocks)
     for (const { block, args } of edgesOf(end)) for (const [i, arg] of args.entries()) addTo(incoming, block.params[i]!, arg);
-  /** The values that each one becomes. */
   const becomes = new Map<Value, Value[]>();
-  const seen = new Set<Value>();
-  const tiny: Value[] = [];
-  const pending: Value[] = [];
-  const ask = (value: Value, of: Value | undefined): void => {
-    if (of !== undefined) addTo(becomes, value, of);
-    if (seen.has(value)) return;
-    seen.add(value);
-    pending.push(value);
-  };
-  for (const value of flushes) {
-    const inst = kernel.insts[value]!;
-    if (inst.op === 'ftz') ask(inst.a, undefined);
+  const first: Value[] = [];
+  const seen = new Set(values);
+  // A set is walked with what is added to it meanwhile.
+  for (const value of seen) {
+    const sources = sourcesOf(kernel, value, incoming);
+    if (sources === 'subnormal') first.push(value);
+    else
+      for (const source of sources) {
+        addTo(becomes, source, value);
+        seen.add(source);
+      }
   }
-  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
-    const from = sourcesOf(kernel, value, incoming);
-    if (from === 'tiny') tiny.push(value);
-    else for (const each of from) ask(each, value);
-  }
-  const mayBeTiny = new Set(tiny);
-  for (let value = tiny.pop(); value !== undefined; value = tiny.pop())
-    for (const each of becomes.get(value) ?? []) {
-      if (mayBeTiny.has(each)) continue;
-      mayBeTiny.add(each);
-      tiny.push(each);
-    }
-  return mayBeTiny;
+  return { becomes, first };
 }
 
-/** The values of which a float, or the bits of one, is always one but for its sign: none where it is no subnormal, and `tiny` where it may be one by itself. */
-function sourcesOf(kernel: Kernel, value: Value, incoming: ReadonlyMap<Value, readonly Value[]>): readonly Value[] | 'tiny' {
+/** The values that may be subnormal: those that are by themselves, and what they become. */
+function spread({ becomes, first }: Ways): ReadonlySet<Value> {
+  const found = new Set(first);
+  for (const value of found) for (const other of becomes.get(value) ?? []) found.add(other);
+  return found;
+}
+
+/** The values of which a float, or the bits of one, is always one but for its sign: none for what is never subnormal, and `subnormal` for what may be by itself. */
+function sourcesOf(kernel: Kernel, value: Value, incoming: ReadonlyMap<Value, readonly Value[]>): readonly Value[] | 'subnormal' {
   const inst = kernel.insts[value]!;
   switch (inst.op) {
     case 'arg':
-      return incoming.get(value) ?? 'tiny';
+      return incoming.get(value) ?? 'subnormal';
     case 'select':
     case 'fmin':
     case 'fmax':
@@ -74,14 +76,14 @@ function sourcesOf(kernel: Kernel, value: Value, incoming: ReadonlyMap<Value, re
     case 'shufflesync':
       return [inst.a];
     case 'bitcast':
-      return kernel.insts[inst.a]!.type === 'f32' || kernel.insts[inst.a]!.type === 'i32' ? [inst.a] : 'tiny';
+      return kernel.insts[inst.a]!.type === 'f32' || kernel.insts[inst.a]!.type === 'i32' ? [inst.a] : 'subnormal';
     case 'call2':
     case 'call3':
-      return kernel.functions?.get(inst.fn)?.isFlushed ? [] : 'tiny';
+      return kernel.functions?.get(inst.fn)?.isFlushed ? [] : 'subnormal';
     case 'fpext':
       // Halves that are subnormal are none as floats.
-      return kernel.insts[inst.a]!.type === 'f16' ? [] : 'tiny';
+      return kernel.insts[inst.a]!.type === 'f16' ? [] : 'subnormal';
     default:
-      return neverSubnormal.has(inst.op) || (inst.type === 'f32' && floatSpan(kernel, value).low >= minExponent) ? [] : 'tiny';
+      return neverSubnormal.has(inst.op) || (inst.type === 'f32' && floatSpan(kernel, value).low >= minExponent) ? [] : 'subnormal';
   }
 }
