@@ -41,4 +41,22 @@ test('variables have their places and first bytes again, and launches read them'
   if (canRunNative()) assert.equal(wordsOf(kernelIn(store, body, true, variables), 'always'), expected);
 });
 
+test('launches whose code is the same share it, in a store as in memory, and so do those that come after many', () => {
+  const store = notedStore();
+  const launches = 100;
+  const inBlocks = (blocks: number): number[] => Array.from({ length: 64 * blocks }, (_, i) => Math.imul(i, i));
+  const runAll = (kernel: LoadedKernel): void => {
+    for (let blocks = 1; blocks <= launches; blocks++) assert.equal(wordsOf(kernel, 'never', blocks), inBlocks(blocks), `${blocks} blocks`);
+  };
+  const square = 'mul.lo.u32 i, i, i; st.global.u32 [p], i;';
+  runAll(kernelIn(store, square));
+  const codes = [...store.entries.values()].filter(({ length }) => length > 64);
+  assert.ok(codes.length <= 4, `${codes.length}: the kernel, and its code with and without checks of addresses`);
+  assert.ok(store.entries.size - codes.length <= 65, 'launches of which something is known, and all others');
+  const before = store.reads.length;
+  runAll(kernelIn(store, square, false));
+  // Of each launch that is known, its code's name; of each code, its bytes; and the native code that there is none of, which a device looks for.
+  assert.ok(store.reads.length - before <= 65 + 4 * codes.length, `${store.reads.length - before} reads`);
+});
+
 test.run();

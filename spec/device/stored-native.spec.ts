@@ -179,7 +179,11 @@ onlyHere('processes that write one entry at once leave it whole', async () => {
     texts.push(await run('auto', false));
     assert.equal(texts, new Array(4).fill(expectedOf(expected).join()));
     const names = readdirSync(join(folder, 'cache'), { recursive: true }).map(String);
-    assert.is(names.filter((name) => /^.[/\\][0-9a-f]{64}$/.test(name)).length, 3, 'the kernel, its WebAssembly, and its native code');
+    assert.is(
+      names.filter((name) => /^.[/\\][0-9a-f]{64}$/.test(name)).length,
+      4,
+      'the kernel, what the launch has, the WebAssembly, and native code',
+    );
     assert.is(names.filter((name) => name.includes('.new')).length, 0);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -14,7 +14,7 @@ export interface CodeWithChecks<T> {
 }
 
 /** Launches of which facts are used: a kernel that gets other numbers every time would be analyzed every time. */
-const maxKnownLaunches = 64;
+export const maxKnownLaunches = 64;
 
 /** Returns the code for blocks of a shape and for a launch; `compile` compiles code that there is not yet. */
 export function codeForLaunches<T>(

@@ -5,6 +5,7 @@
  */
 import type { CodeStore, Dim3, Fma } from '../../device.ts';
 import { fmaMode } from '../fma-support.ts';
+import { maxKnownLaunches } from './code-for-launch.ts';
 import type { KnownLaunch } from './launch-facts.ts';
 import type { CompiledKernel, LoadedKernel, StorableCode } from './loaded-kernel.ts';
 import { type NativeSource, NativeTwin } from './native-twin.ts';
@@ -12,7 +13,7 @@ import { storedNative } from './stored-native.ts';
 import { type CodeFields, codeOf, fieldsOf, headOf, type KernelHead, packed, paramsOf, unpacked } from './stored-parts.ts';
 
 /** The version of the entries; incremented with every change of them. */
-const format = 3;
+const format = 4;
 
 /** What a launch needs to know of a kernel. */
 type Described = Pick<LoadedKernel, 'reflection' | 'params'>;
@@ -67,33 +68,39 @@ function kernelOf(
     made ??= make()!;
     return made;
   };
-  const twinOf = twinsIn(store, key);
-  /** By launch. */
+  /** By what is known of a launch. */
   const known = new Map<string, Known>();
+  const codes = codesIn(store, kernelKey, fma);
   /** Whether scalar code runs blocks of a shape, where that was found out. */
   const settled = new Map<string, boolean>();
   /** Code from the store; else it is made, and stored. */
   const fetch = (what: string, block: Dim3, compile: () => Known): Known => {
     const source = () => compile().code.twin?.source();
-    let found = known.get(what) ?? codeFrom(store.read(key(what)), fma, (code) => ({ ...code, twin: twinOf(block, code, source) }));
+    let found = known.get(what) ?? codes.read(store.read(key(what)), source);
     if (!found) {
       const { code, hasRival } = compile();
       if (!code.wasm || !code.stored || code.instrumented) return { code, hasRival };
-      found = { code: { ...code, twin: code.twin && twinOf(block, code, source) }, hasRival };
       if (!constants) {
         const { head, inits } = headOf({ reflection, params });
         store.write(kernelKey, packed(head, [real().constants, ...inits]));
       }
-      store.write(key(what), bytesOf(found));
+      const made = codes.keep(block, { code, hasRival }, source);
+      store.write(key(what), made.name);
+      found = made.known;
     }
     known.set(what, found);
     return found;
   };
-  const vectorized = (block: Dim3, facts: KnownLaunch | undefined): Known =>
-    fetch(nameOf(block, facts), block, () => {
+  const vectorized = (block: Dim3, given: KnownLaunch | undefined): Known => {
+    const facts = factsOf(block, given);
+    return fetch(nameOf(block, facts), block, () => {
       const code = real().compiled(block, facts);
       return { code, hasRival: code.lanes > 1 && real().rival(block, facts) !== undefined };
     });
+  };
+  /** What is used of that which is known of a launch: a kernel that gets other numbers every time would be stored every time. */
+  const factsOf = (block: Dim3, given: KnownLaunch | undefined): KnownLaunch | undefined =>
+    known.size < maxKnownLaunches || known.has(nameOf(block, given)) ? given : undefined;
   const scalar = (block: Dim3, facts: KnownLaunch | undefined): Known =>
     fetch(`scalar ${facts?.areBuffersAligned === true}`, block, () => ({ code: real().rival(block, facts)!(), hasRival: false }));
   return {
@@ -108,7 +115,7 @@ function kernelOf(
     instrumented: (how) => real().instrumented(how),
     checked: (kinds, block) => real().checked(kinds, block),
     rival(block, facts) {
-      const isOpen = !settled.has(block.join()) && known.get(nameOf(block, facts))?.hasRival;
+      const isOpen = !settled.has(block.join()) && known.get(nameOf(block, factsOf(block, facts)))?.hasRival;
       return isOpen ? () => scalar(block, facts).code : undefined;
     },
     settle: (block, isScalar) => void settled.set(block.join(), isScalar),
@@ -117,16 +124,37 @@ function kernelOf(
 
 const nameOf = (block: Dim3, facts: KnownLaunch | undefined): string => `code ${block.join()} ${facts?.key}`;
 
-/** Makes the twins of code that is to be stored. Launches whose code depends on the same, share one. */
-function twinsIn(store: CodeStore, key: (what: string) => string) {
-  const twins = new Map<string, NativeTwin<CompiledKernel>>();
-  return (block: Dim3, { lanes, stored }: CompiledKernel, source: () => NativeSource<CompiledKernel> | undefined) => {
-    const { bytes, facts } = stored!;
-    // Scalar code does not depend on the shape of blocks.
-    const own = store.keyOf([`${lanes > 1 ? block.join() : ''}\n${facts}`, key('native'), bytes]);
-    const twin = twins.get(own) ?? new NativeTwin(bytes.length, source, storedNative({ store, key: own }));
-    twins.set(own, twin);
-    return twin;
+/** How keys of stores are written: what a damaged entry names is not looked for. */
+const isKey = /^[0-9a-f]{64}$/;
+
+/** The codes of a kernel. Launches whose code is the same have one, in memory as in the store, where each launch has the name of its code. */
+function codesIn(store: CodeStore, kernelKey: string, fma: Fma) {
+  const known = new Map<string, Known>();
+  type Source = () => NativeSource<CompiledKernel> | undefined;
+  const added = (name: string, { code, hasRival }: Known, source: Source): Known => {
+    const twin = new NativeTwin(code.stored!.bytes.length, source, storedNative({ store, key: name }));
+    const one = { code: { ...code, twin }, hasRival };
+    known.set(name, one);
+    return one;
+  };
+  return {
+    /** The code whose name a launch has; undefined if there is none. */
+    read(entry: Uint8Array | undefined, source: Source): Known | undefined {
+      if (!entry) return undefined;
+      const name = new TextDecoder().decode(entry);
+      if (!isKey.test(name)) return undefined;
+      if (known.has(name)) return known.get(name);
+      const found = codeFrom(store.read(name), fma);
+      return found && added(name, found, source);
+    },
+    /** Stores code that was made, unless it is known. */
+    keep(block: Dim3, made: Known, source: Source): { readonly name: Uint8Array; readonly known: Known } {
+      const { lanes, stored } = made.code;
+      // Scalar code does not depend on the shape of blocks.
+      const name = store.keyOf([`${format} code ${lanes > 1 ? block.join() : ''}\n${stored!.facts}`, kernelKey, stored!.bytes]);
+      if (!known.has(name)) store.write(name, bytesOf(made));
+      return { name: new TextEncoder().encode(name), known: known.get(name) ?? added(name, made, source) };
+    },
   };
 }
 
@@ -136,8 +164,8 @@ function bytesOf({ code, hasRival }: Known): Uint8Array {
   return packed({ ...fields, hasRival, fma, facts } satisfies CodeHead, [pool, bytes]);
 }
 
-/** The code in bytes, with its twin; undefined for bytes that are none. */
-function codeFrom(entry: Uint8Array | undefined, fma: Fma, withTwin: (code: CompiledKernel) => CompiledKernel): Known | undefined {
+/** The code in bytes, without a twin; undefined for bytes that are none. */
+function codeFrom(entry: Uint8Array | undefined, fma: Fma): Known | undefined {
   const parts = entry && unpacked(entry);
   if (parts?.length !== 3) return undefined;
   const [{ hasRival, fma: mode, facts, ...fields }, pool, bytes] = parts as unknown as [CodeHead, Uint8Array, Uint8Array];
@@ -145,7 +173,7 @@ function codeFrom(entry: Uint8Array | undefined, fma: Fma, withTwin: (code: Comp
   if (mode !== undefined && mode !== fmaMode(fma)) return undefined;
   try {
     const wasm = new WebAssembly.Module(bytes as BufferSource);
-    return { code: withTwin(codeOf(fields, pool, { wasm, stored: { bytes, fma: mode, facts } })), hasRival };
+    return { code: codeOf(fields, pool, { wasm, stored: { bytes, fma: mode, facts } }), hasRival };
   } catch {
     return undefined;
   }
