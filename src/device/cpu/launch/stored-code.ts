@@ -84,9 +84,9 @@ function kernelOf(
         const { head, inits } = headOf({ reflection, params });
         store.write(kernelKey, packed(head, [real().constants, ...inits]));
       }
-      const made = codes.keep(block, { code, hasRival }, source);
-      store.write(key(what), made.name);
-      found = made.known;
+      const kept = codes.keep(block, { code, hasRival }, source);
+      store.write(key(what), kept.name);
+      found = kept.known;
     }
     known.set(what, found);
     return found;
