@@ -163,8 +163,8 @@ test('the second run uses the cache entry of the first', () => {
   assert.is(list().entries.length, 0);
   const outputs = (): unknown => JSON.parse(cumetal('run', kernel, '--print', '2', '--json')).outputs;
   const first = outputs();
-  // The metallib, what is known of the kernel, and its code.
-  assert.is(list().entries.length, 3);
+  // The metallib, what is known of the kernel, its code, and which code the launch has.
+  assert.is(list().entries.length, 4);
   assert.equal(outputs(), first);
   // Replacing the entry changes the result of the next run, so the entry is used.
   const { key } = list().entries.find(({ key }) => contentOf(key).includes('MTLB'))!;
@@ -228,7 +228,7 @@ test('eight concurrent compilations of one file have equal results and one cache
   assert.is(new Set(outputs).size, 1);
   assert.match(outputs[0]!, /"data":\[0\.5,1\.5,2\.5/);
   const shards = readdirSync(cacheFolder).flatMap((shard) => readdirSync(join(cacheFolder, shard)));
-  assert.is(shards.length, 3);
+  assert.is(shards.length, 4);
 });
 
 test('the single-file program needs no other file', async () => {
