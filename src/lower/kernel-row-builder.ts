@@ -87,7 +87,8 @@ function pureFunction(this: KernelRowBuilder, name: string, operands: readonly V
 
 /** Calls a function in which lanes exchange values. */
 function exchangeFunction(this: KernelRowBuilder, name: string, given: Value, code: ExchangeCode): Value {
-  return callExchange(this.kernel, this.c.ir, name, given, code);
+  const lane = this.once('laneid', () => this.sreg('i32', { name: 'laneid' }));
+  return callExchange(this.kernel, this.c.ir, name, [given, lane], code);
 }
 
 /** A barrier of the block, as the target has it for kernels with clusters. */

@@ -51,9 +51,8 @@ export function valueByFunction(c: Context, { row, modifiers, instruction, opera
   );
 }
 
-/** The value of a function of an i32 and of those of other lanes, which reads shared memory; its code is the same wherever the name is. */
-export function callExchange(kernel: Kernel, ir: Builder, fn: string, given: Value, code: ExchangeCode): Value {
-  const lane = ir.sreg('i32', { name: 'laneid' });
+/** The value of a function of an i32 and the lane, and of that of other lanes, which reads shared memory; its code is the same wherever the name is. */
+export function callExchange(kernel: Kernel, ir: Builder, fn: string, [given, lane]: readonly [Value, Value], code: ExchangeCode): Value {
   const { body, result } = addFunction(
     kernel,
     fn,

@@ -3,7 +3,6 @@ import { floatOf, floatRange } from '../analysis/float-range.ts';
 import { isUnknown, type KnownBitsOf } from '../analysis/known-bits.ts';
 import { evalOp } from '../eval.ts';
 import type { Inst, InstOf } from '../kernel.ts';
-import type { FcmpPredicate } from '../ops.ts';
 import { bitsOf } from '../types.ts';
 import { bitsIn, constant, placeConstant, type RewriteContext, typeIn } from './rewrite.ts';
 
@@ -36,23 +35,13 @@ function decidedByBits(inst: InstOf<'icmp'>, c: RewriteContext, bits: KnownBitsO
   return { ...inst, pred: least === 0n ? 'ne' : 'eq', b: placeConstant(c, type, 0n) };
 }
 
-/** Whether a predicate holds of two numbers of which the first is below, equal to or above the second, and of numbers and a NaN. */
-const outcomes: Readonly<Record<FcmpPredicate, readonly [below: boolean, equal: boolean, above: boolean, unordered: boolean]>> = {
-  oeq: [false, true, false, false],
-  one: [true, false, true, false],
-  olt: [true, false, false, false],
-  ole: [true, true, false, false],
-  ogt: [false, false, true, false],
-  oge: [false, true, true, false],
-  ord: [true, true, true, false],
-  ueq: [false, true, false, true],
-  une: [true, false, true, true],
-  ult: [true, false, false, true],
-  ule: [true, true, false, true],
-  ugt: [false, false, true, true],
-  uge: [false, true, true, true],
-  uno: [false, false, false, true],
-};
+/** Bits of two floats for each outcome of a comparison: below, equal, above, and unordered. */
+const examples = [
+  [0n, 0x3f80_0000n],
+  [0n, 0n],
+  [0x3f80_0000n, 0n],
+  [0x7fc0_0000n, 0n],
+] as const;
 
 /** A comparison of a float with a constant or with itself that its range decides. */
 function decidedByRange(inst: InstOf<'fcmp'>, c: RewriteContext): Inst | undefined {
@@ -65,6 +54,7 @@ function decidedByRange(inst: InstOf<'fcmp'>, c: RewriteContext): Inst | undefin
     number === undefined
       ? [false, true, false, isNan]
       : [low < number, low <= number && number <= high, high > number, isNan || Number.isNaN(number)];
-  const answers = new Set(outcomes[inst.pred].filter((_, at) => isPossible[at]));
-  return answers.size === 1 ? constant('i1', answers.has(true) ? 1n : 0n) : undefined;
+  if (isPossible.every((is) => is)) return undefined;
+  const [first, ...others] = examples.filter((_, at) => isPossible[at]).map((pair) => evalOp(inst, pair, ['f32', 'f32']));
+  return others.every((answer) => answer === first) ? constant('i1', first!) : undefined;
 }
