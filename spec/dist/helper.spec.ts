@@ -271,9 +271,12 @@ test('pipes that are taken, of another user, or without an end that answers have
     writeFileSync(join(at, 'next'), '0\n');
     const [ask, answer] = ['ask', 'answer'].map((what) => join(at, `0.${what}`));
     spawnSync('mkfifo', ['-m', '600', ask!, answer!]);
-    const line = `exec 5<>"$1" 6<"$0"; cat <&6 >/dev/null; printf '%s' "$2" >&5`;
-    const other = spawn('sh', ['-c', line, ask!, answer!, part], { stdio: 'ignore' });
+    // It says when it reads, as a shell that asks does not wait for it; its own end for writing keeps the pipe open until then.
+    const isThere = join(at, 'reads');
+    const line = `exec 5<>"$1" 7<>"$0" 6<"$0"; : >"$3"; read -r line <&6; exec 7>&-; cat <&6 >/dev/null; printf '%s' "$2" >&5`;
+    const other = spawn('sh', ['-c', line, ask!, answer!, part, isThere], { stdio: 'ignore' });
     const ended = new Promise((resolve) => other.on('exit', resolve));
+    for (let i = 0; i < 100 && !existsSync(isThere); i++) spawnSync('sleep', ['0.1']);
     assert.equal(ran(vectorAdd, byShell, 'out'), expected);
     assert.is(await ended, 0);
   }
