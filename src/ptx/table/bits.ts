@@ -4,6 +4,7 @@ import { bitsOf, type IntType } from '../../ir/types.ts';
 import { type FunctionForm, type Row, type RowBuilder, row } from '../model/row.ts';
 import { isSignedType } from '../model/types.ts';
 import { countAs, saturated32 } from './compose.ts';
+import { functionOfThree } from './three-inputs.ts';
 
 const fermi = { ptx: 2, sm: 20 } as const;
 const volta = { ptx: 7.6, sm: 70 } as const;
@@ -76,17 +77,6 @@ function partOf(ir: RowBuilder, a: Value, index: number, width: 8 | 16, type: st
 }
 
 const sum = (ir: RowBuilder, values: readonly Value[]): Value => values.reduce((a, b) => ir.add(a, b));
-
-/** Any function of three bits, from the table of its results: a, b and c are bits 2, 1 and 0 of the index. */
-function lookUpTable(ir: RowBuilder, a: Value, b: Value, c: Value, table: number): Value {
-  const ones = i32(ir, -1);
-  const not = (x: Value): Value => ir.xor(x, ones);
-  const valueOfC = (pair: number): Value => [i32(ir, 0), not(c), c, ones][pair]!;
-  const choose = (bit: Value, whenSet: Value, whenClear: Value): Value => ir.or(ir.and(bit, whenSet), ir.and(not(bit), whenClear));
-  const valueOfBC = (four: number): Value =>
-    four >> 2 === (four & 3) ? valueOfC(four & 3) : choose(b, valueOfC(four >> 2), valueOfC(four & 3));
-  return table >> 4 === (table & 15) ? valueOfBC(table & 15) : choose(a, valueOfBC(table >> 4), valueOfBC(table & 15));
-}
 
 /** The selectors of each `prmt` mode for the four values of c, byte 0 in the lowest digit. */
 const permutations = {
@@ -200,6 +190,33 @@ const dot2 = ({ a, b, c }: Three, { mode, atype, btype }: ByteTypes & { readonly
 /** Two 32-bit values as one of 64 bits, the first in the low half. */
 const pair = (ir: RowBuilder, low: Value, high: Value): Value =>
   ir.or(ir.shl(ir.zext('i64', high), ir.const('i64', 32)), ir.zext('i64', low));
+
+interface Funnel {
+  readonly c: Value;
+  readonly dir: 'l' | 'r';
+  readonly mode: 'clamp' | 'wrap';
+}
+
+/**
+ * A word, with bits of another one where it has none left after the shift. Words of 32 bits are what GPUs and lanes are fast at; by
+ * a distance of up to 31 the other word moves by one more, so that no distance is 32.
+ */
+function funnel(ir: RowBuilder, word: Value, other: Value, { c, dir, mode }: Funnel): Value {
+  const [away, towards] = dir === 'l' ? (['shl', 'lshr'] as const) : (['lshr', 'shl'] as const);
+  const known = ir.constantOf(c);
+  if (known !== undefined) {
+    const by = mode === 'wrap' ? Number(known & 31n) : Math.min(Number(known), 32);
+    if (by === 0 || by === 32) return by === 0 ? word : other;
+    return ir.or(ir[away](word, i32(ir, by)), ir[towards](other, i32(ir, 32 - by)));
+  }
+  // A shift by 32 leaves nothing of a word, here as in PTX.
+  if (mode === 'clamp') {
+    const by = ir.umin(c, i32(ir, 32));
+    return ir.or(ir[away](word, by), ir[towards](other, ir.sub(i32(ir, 32), by)));
+  }
+  const by = ir.and(c, i32(ir, 31));
+  return ir.or(ir[away](word, by), ir[towards](ir[towards](other, i32(ir, 1)), ir.xor(by, i32(ir, 31))));
+}
 
 export const bitRows = (): readonly Row[] => [
   row({
@@ -466,7 +483,7 @@ export const bitRows = (): readonly Row[] => [
     status: 'exact',
     lower({ a, b, c, table }, _, ir) {
       const known = ir.kernel.insts[table]!;
-      return lookUpTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
+      return functionOfThree(ir, { a, b, c }, known.op === 'const' ? Number(known.bits) : 0);
     },
     cases: () => [
       { form: 'lop3.b32', a: 0xf0f0f0f0, b: 0xcccccccc, c: 0xaaaaaaaa, table: 0x96, d: 0x96969696, why: 'the parity of three bits' },
@@ -485,7 +502,7 @@ export const bitRows = (): readonly Row[] => [
     status: 'exact',
     lower({ a, b, c, table, q }, { op }, ir) {
       const known = ir.kernel.insts[table]!;
-      const d = lookUpTable(ir, a, b, c, known.op === 'const' ? Number(known.bits) : 0);
+      const d = functionOfThree(ir, { a, b, c }, known.op === 'const' ? Number(known.bits) : 0);
       return { d, p: ir[op](ir.icmp(d, i32(ir, 0), { pred: 'ne' }), q) };
     },
     cases: () => [
@@ -502,11 +519,7 @@ export const bitRows = (): readonly Row[] => [
     doc: 'Shifts the 64 bits of b and a. A left shift gives the high 32 bits of the result, a right shift the low ones. The count is clamped to 32, or taken modulo 32.',
     source: '9.7.8.8',
     status: 'exact',
-    lower({ a, b, c }, { dir, mode }, ir) {
-      const count = ir.zext('i64', mode === 'wrap' ? ir.and(c, i32(ir, 31)) : ir.umin(c, i32(ir, 32)));
-      const both = pair(ir, a, b);
-      return ir.trunc('i32', dir === 'r' ? ir.lshr(both, count) : ir.lshr(ir.shl(both, count), ir.const('i64', 32)));
-    },
+    lower: ({ a, b, c }, { dir, mode }, ir) => funnel(ir, dir === 'r' ? a : b, dir === 'r' ? b : a, { c, dir, mode }),
     cases: () => [
       { form: 'shf.l.clamp.b32', a: 0x80000000, b: 1, c: 1, d: 3, why: 'a bit moves between the halves' },
       { form: 'shf.r.wrap.b32', a: 0x12345678, b: 0x12345678, c: 8, d: 0x78123456, why: 'a rotation' },
