@@ -3,10 +3,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { emitKernel, raiseModule, targets, validateAir } from '../../src/air/index.ts';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
+import { SourceFile } from '../../src/base/source.ts';
 import type { Instruction, InstructionOf, Module, Value } from '../../src/bitcode/model.ts';
 import { spell } from '../../src/bitcode/types.ts';
+import { compile, emit as emitText } from '../../src/compile/index.ts';
 import { addBlock, addBlockParam, type Builder, builder, emptyKernel, type Kernel, type Variable } from '../../src/ir/index.ts';
 import { oneBlock, pointerParam, valueParam, vectorAdd } from '../support/kernels.ts';
+import { launchMetallib } from '../support/launch.ts';
 
 const test = suite('air addresses');
 const plain = { align: 4, volatile: false };
@@ -129,6 +132,45 @@ test('static and dynamic shared memory: an address of unknown origin chooses at 
   assert.ok(only(insts, 'icmp').some((i) => i.predicate === 'uge' && constant(i.b) === 32n));
   assert.is(spell(module.functions[0]!.args[1]!.type), 'i32 addrspace(3)*');
 });
+
+/** A word of one memory to an address that a loop moves on, and to one that may be of either memory. */
+const joinedText = `.version 8.0
+.target sm_80
+.address_size 64
+.extern .shared .align 4 .b8 dyn[];
+.visible .entry k(.param .u64 out)
+{
+  .reg .pred %p<3>; .reg .b32 %r<12>; .reg .b64 %rd<4>;
+  .shared .align 4 .b8 fixed[32];
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, fixed; mov.u32 %r2, dyn; mov.u32 %r3, 0;
+again:
+  add.u32 %r4, %r3, 100; st.shared.u32 [%r1], %r4;
+  add.u32 %r5, %r3, 200; st.shared.u32 [%r2+4], %r5;
+  add.u32 %r1, %r1, 4; add.u32 %r2, %r2, 8; add.u32 %r3, %r3, 1;
+  setp.lt.u32 %p1, %r3, 8; @%p1 bra again;
+  ld.shared.u32 %r6, [%r1+-8]; ld.shared.u32 %r7, [%r2+-12];
+  st.global.u32 [%rd1], %r6; st.global.u32 [%rd1+4], %r7;
+  EITHER
+  ret;
+}
+`;
+const either = `ld.global.u32 %r8, [%rd1+8]; setp.eq.u32 %p2, %r8, 0; mov.u32 %r9, fixed; mov.u32 %r10, dyn;
+  selp.u32 %r11, %r9, %r10, %p2; ld.shared.u32 %r11, [%r11+4]; st.global.u32 [%rd1+12], %r11;`;
+
+for (const [text, selects, wanted] of [
+  [joinedText.replace('EITHER', ''), 0, [106, 206, 1, 9]],
+  [joinedText.replace('EITHER', either), 3, [106, 206, 1, 200]],
+] as const)
+  test(`32-bit addresses that loops move on are of the memory that they come from: ${selects} choices`, () => {
+    const file = new SourceFile('k.ptx', text);
+    const disassembly = emitText(file, 'air-ll', {}, new Diagnostics(file));
+    assert.is((String(disassembly).match(/ = select /g) ?? []).length, selects);
+    const diagnostics = new Diagnostics(file);
+    const { metallib } = compile(file, {}, diagnostics)!;
+    const after = launchMetallib(metallib, { kernel: 'k', blocks: 1, threads: 1, shared: 68, args: [Uint32Array.of(0, 0, 1, 9)] });
+    assert.equal([...new Uint32Array(after[0]!.slice().buffer)], wanted);
+  });
 
 test('pointers that a loop joins travel as i64, never as a phi of pointers', () => {
   const kernel = emptyKernel('k');

@@ -33,7 +33,9 @@ function multiple(b: Builder, given: readonly Value[], draw: Draw, shift: number
   const any = (): Value => given[draw(given.length)]!;
   const low = -1 << shift;
   if (depth === 0 || draw(5) === 0) {
-    const kind = draw(6);
+    const kind = draw(8);
+    if (kind === 6) return b.and(b.shl(any(), number(draw(32))), number((draw(2) ? draw(2 ** 32) : draw(2048)) & low));
+    if (kind === 7) return b.mul(any(), number(draw(2 ** 32) & low));
     if (kind === 0) return number(draw(2 ** 32) & low);
     if (kind === 1) return b.and(b.lshr(any(), number(draw(32))), number((draw(2) ? draw(2 ** 32) : draw(2048)) & low));
     if (kind === 2) return b.shl(b.and(any(), number(draw(1024))), number(shift + draw(8)));

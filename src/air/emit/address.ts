@@ -96,7 +96,7 @@ function rootOf(e: KernelEmitter, start: Value, offset: Offset): Root {
   if (space === 'param' || space === 'generic') return bug(`an address in ${space} space reached AIR emission`);
   offset.terms.unshift({ value: inst.op === 'inttoptr' ? inst.a : start, scale: 1n });
   offset.isBounded = false;
-  return e.windowRootAt(space, offset, () => addOffset(e, i64Constant(0), offset));
+  return e.windowRootAt(space, offset, () => addOffset(e, i64Constant(0), offset), e.variableOf(start));
 }
 
 /** The root alone as i64. */

@@ -31,8 +31,13 @@ export interface KernelEmitter {
   sreg(name: Sreg): LlvmValue;
   paramRoot(index: number): Root;
   variableRoot(space: Space, name: string): Root;
-  /** The root for an address of an unknown variable, which is `offset`, and is relative to the root then. `whole` gives it as a number. */
-  windowRootAt(space: Space, offset: Offset, whole: () => LlvmValue): Root;
+  /** The variable that an address was computed from, if that is one. */
+  variableOf(pointer: Value): string | undefined;
+  /**
+   * The root for an address that is a number, which is `offset`, and is relative to the root then. `whole` gives it as an instruction, for an
+   * address that may be in static or in dynamic memory; `variable` is what it was computed from, where that is known.
+   */
+  windowRootAt(space: Space, offset: Offset, whole: () => LlvmValue, variable?: string): Root;
   windowOffset(space: Space, name: string): number;
 }
 

@@ -38,6 +38,10 @@ export interface FunctionBuilder {
 /** Whether what block a computed is available in block b. */
 export type Dominates = (a: number, b: number) => boolean;
 
+/** A choice by a condition. */
+const chosenBy = (condition: Value, value: Value): InstructionOf<'select'> | undefined =>
+  value.kind === 'instruction' && value.op === 'select' && value.condition === condition ? value : undefined;
+
 /** A builder; with `dominates` it gives an instruction of a dominating block in the place of an equal one. */
 export function functionBuilder(block: Block, dominates?: Dominates): FunctionBuilder {
   const earlier = dominates && { dominates, keys: new Keys(), known: new Map<number, Made[]>() };
@@ -64,7 +68,11 @@ export function functionBuilder(block: Block, dominates?: Dominates): FunctionBu
       return foldedCast(opcode, value, type) ?? self.emit('cast', type, { opcode, value });
     },
     icmp: (predicate, a, b) => self.emit('icmp', types.i1, { predicate, a, b, flags: 0 }),
-    select: (condition, a, b) => (a === b ? a : self.emit('select', a.type, { condition, a, b, flags: 0 })),
+    select: (condition, a, b) => {
+      // Of a choice by the same condition, one side is never taken.
+      const [x, y] = [chosenBy(condition, a)?.a ?? a, chosenBy(condition, b)?.b ?? b];
+      return x === y ? x : self.emit('select', x.type, { condition, a: x, b: y, flags: 0 });
+    },
   };
   return self;
 }

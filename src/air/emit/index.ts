@@ -20,6 +20,7 @@ import {
   type Kernel,
   knownBits,
   type PureFunction,
+  type Roots,
   rootsOf,
   type Sreg,
   specOf,
@@ -243,6 +244,7 @@ function kernelEmitter(
   const sregs = new Map<Sreg, LlvmValue>();
   /** The functions that were called, with one list of attributes for all calls of each. */
   const called = new Map<string, Called>();
+  let roots: Roots | undefined;
   const e: Emitter = {
     kernel,
     target,
@@ -260,6 +262,12 @@ function kernelEmitter(
     },
     behind: (_, make) => make(),
     bits: knownBits(kernel),
+    variableOf: (pointer) => {
+      roots ??= rootsOf(kernel);
+      const root = roots(pointer);
+      const inst = root === undefined ? undefined : kernel.insts[root]!;
+      return inst?.op === 'variable' ? inst.name : undefined;
+    },
     entry: functionBuilder(b.block),
     call: (intrinsic, args, tail = 'tail') => {
       const { callee, attributes } = declareIntrinsic(module, intrinsic, target.dialect);

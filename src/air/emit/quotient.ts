@@ -41,6 +41,8 @@ function partOf(e: KernelEmitter, value: Value, shift: bigint, depth: number): P
   switch (inst.op) {
     case 'shl':
       return ofShifted(e, inst.a, constantOf(e, inst.b), shift);
+    case 'mul':
+      return ofProduct(e, inst.a, constantOf(e, inst.b), shift);
     case 'and':
       return ofMasked(e, inst.a, constantOf(e, inst.b), shift, depth);
     case 'add':
@@ -75,6 +77,11 @@ function ofShifted(e: KernelEmitter, a: Value, by: bigint | undefined, shift: bi
   return { value: e.b.binary('shl', e.value(a), i32Constant(by - shift)), max: bounded(maxIn(e, a) << (by - shift)) };
 }
 
+function ofProduct(e: KernelEmitter, a: Value, by: bigint | undefined, shift: bigint): Part | undefined {
+  if (by === undefined || by & ((1n << shift) - 1n)) return undefined;
+  return { value: e.b.binary('mul', e.value(a), i32Constant(by >> shift)), max: bounded(maxIn(e, a) * (by >> shift)) };
+}
+
 /** The bits of a mask that has none of the lowest. */
 function ofMasked(e: KernelEmitter, a: Value, mask: bigint | undefined, shift: bigint, depth: number): Part | undefined {
   if (mask === undefined || mask & ((1n << shift) - 1n)) return undefined;
@@ -85,7 +92,9 @@ function ofMasked(e: KernelEmitter, a: Value, mask: bigint | undefined, shift: b
     return masked(e, shifted, maxIn(e, inner.a) >> (by + shift), mask >> shift);
   }
   const part = partOf(e, a, shift, depth + 1);
-  return part && masked(e, part.value, part.max, mask >> shift);
+  if (part) return masked(e, part.value, part.max, mask >> shift);
+  // As a term of a sum, a shift of its own takes the place of one of the sum.
+  return depth === 0 ? undefined : masked(e, e.b.binary('lshr', e.value(a), i32Constant(shift)), maxIn(e, a) >> shift, mask >> shift);
 }
 
 function masked(e: KernelEmitter, value: LlvmValue, max: bigint, mask: bigint): Part {

@@ -197,8 +197,11 @@ const fromFloat = (e: KernelEmitter, inst: Inst & { a: Value }, value: Value): L
 
 const vector = (e: KernelEmitter, inst: Inst, parts: readonly Value[]): LlvmValue => {
   const type = llvmType(inst.type);
-  return parts.reduce<LlvmValue>(
-    (sum, part, lane) => e.b.emit('insertelement', type, { vector: sum, value: e.value(part), index: i32Constant(lane) }),
+  const values = parts.map((part) => e.value(part));
+  const elements = values.filter((each): each is Constant => each.kind === 'constant');
+  if (elements.length === values.length) return { kind: 'constant', form: 'aggregate', type, elements };
+  return values.reduce<LlvmValue>(
+    (sum, part, lane) => e.b.emit('insertelement', type, { vector: sum, value: part, index: i32Constant(lane) }),
     undef(type),
   );
 };

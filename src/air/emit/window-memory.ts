@@ -67,20 +67,23 @@ function windowsFor(windows: WindowTable, place: Place, dynamicShared: Root | un
       if (variable.isDynamic) return dynamicShared ?? bug('dynamic shared memory without its argument');
       return base ? root(base, space, BigInt(window.offsets.get(name)!)) : root(dynamicShared!.pointer, space, 0n);
     },
-    windowRootAt: (space, offset, whole) => {
+    windowRootAt: (space, offset, whole, name) => {
       const { window, base } = of(space);
       const dynamic = space === 'shared' ? dynamicShared : undefined;
-      if (!dynamic || !base) {
-        if (dynamic) offset.constant -= BigInt(window.dynamicOffset ?? 0);
-        return root(base ?? dynamic?.pointer ?? bug(`an address in ${space} space without variables`), space, 0n);
+      const isDynamic = kernel.variables.find((variable) => variable.name === name)?.isDynamic;
+      if (base && (!dynamic || isDynamic === false)) return root(base, space, 0n);
+      if (dynamic && (!base || isDynamic === true)) {
+        offset.constant -= BigInt(window.dynamicOffset ?? 0);
+        return root(dynamic.pointer, space, 0n);
       }
+      if (!base || !dynamic) return bug(`an address in ${space} space without variables`);
       const start = i64Constant(window.dynamicOffset ?? 0);
       const address = whole();
       Object.assign(offset, { terms: [], constant: 0n });
-      const isDynamic = b.icmp('uge', address, start);
+      const isBehind = b.icmp('uge', address, start);
       const bytes = types.pointer(types.i8, spaces.threadgroup);
-      offset.start = b.select(isDynamic, b.binary('sub', address, start), address);
-      return root(b.select(isDynamic, b.cast('bitcast', dynamic.pointer, bytes), b.cast('bitcast', base, bytes)), space, 0n);
+      offset.start = b.select(isBehind, b.binary('sub', address, start), address);
+      return root(b.select(isBehind, b.cast('bitcast', dynamic.pointer, bytes), b.cast('bitcast', base, bytes)), space, 0n);
     },
   };
 }
