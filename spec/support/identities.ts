@@ -19,6 +19,7 @@ import { byRule } from '../../src/ir/passes/apply-identities.ts';
 import { identities } from '../../src/ir/passes/identities.ts';
 import { type Pattern, type Rule, rulesOf } from '../../src/ir/passes/identity-pattern.ts';
 import { bitsOf } from '../../src/ir/types.ts';
+import { checkInst } from '../../src/ir/verify/types.ts';
 import { areSame } from './same-float.ts';
 
 /** The source of what is chosen: numbers below a bound, and bits of a width. */
@@ -125,6 +126,11 @@ function prove(rule: Rule, widths: readonly Type[], choose: Choice, forms: numbe
     const made = byRule(rule, before, c, knownBits(kernel), () => new Int32Array(kernel.insts.length));
     if (made === undefined) continue;
     proof.applied++;
+    const placed = typeof made === 'number' ? [] : [addInst(kernel, made)];
+    for (const value of [...c.body, ...placed])
+      checkInst(kernel, value, (_, why) => {
+        proof.fault ??= `${rule.identity[0]} => ${rule.identity[1]} of ${before.type}: ${why}`;
+      });
     const total = inputs.reduce((sum, value) => sum + bitsOf(kernel.insts[value]!.type), 0);
     const isWhole = inputsOfEach === Number.POSITIVE_INFINITY && total <= 16;
     const turns = isWhole ? 2 ** total : Math.min(inputsOfEach, 4096);

@@ -59,6 +59,12 @@ const wordsOf = (bits: bigint): Words => new Words(Number(BigInt.asIntN(32, bits
 const either = (a: Words, b: Words): Words => new Words(a.low | b.low, a.high | b.high);
 const both = (a: Words, b: Words): Words => new Words(a.low & b.low, a.high & b.high);
 const without = (a: Words, b: Words): Words => new Words(a.low & ~b.low, a.high & ~b.high);
+const differing = (a: Words, b: Words): Words => new Words(a.low ^ b.low, a.high ^ b.high);
+const not = ({ low, high }: Words): Words => new Words(~low, ~high);
+function plus(a: Words, b: Words): Words {
+  const low = (a.low >>> 0) + (b.low >>> 0);
+  return new Words(low | 0, a.high + b.high + (low > 0xffff_ffff ? 1 : 0));
+}
 const isZero = ({ low, high }: Words): boolean => low === 0 && high === 0;
 const has = ({ low, high }: Words, bit: number): boolean => ((bit < 32 ? low >>> bit : high >>> (bit - 32)) & 1) !== 0;
 
@@ -148,9 +154,16 @@ function structureOf(kernel: Kernel, inst: Inst, of: (operand: Value) => KnownBi
       return new KnownBits(both(a.zeroWords, onesOf(bits)), both(a.oneWords, onesOf(bits)), bits);
     }
     case 'add':
-    case 'sub':
-    case 'mul':
-      return new KnownBits(both(onesOf(lowZeros(inst.op, of(inst.a), of(inst.b))), onesOf(bits)), none, bits);
+      return added(of(inst.a), of(inst.b), none, bits);
+    case 'sub': {
+      // a - b = a + ~b + 1.
+      const { zeroWords, oneWords } = of(inst.b);
+      return added(of(inst.a), new KnownBits(oneWords, zeroWords, bits), onesOf(1), bits);
+    }
+    case 'mul': {
+      const count = trailingOnes(of(inst.a).zeroWords) + trailingOnes(of(inst.b).zeroWords);
+      return new KnownBits(both(onesOf(count), onesOf(bits)), none, bits);
+    }
     case 'shl':
     case 'lshr':
     case 'ashr':
@@ -173,10 +186,19 @@ function signExtended(a: KnownBits, from: number, to: number): KnownBits {
   return new KnownBits(zeros, has(a.oneWords, from - 1) ? either(a.oneWords, high) : a.oneWords, to);
 }
 
-/** The lowest bits that are 0 in sums of numbers whose lowest bits are. */
-function lowZeros(op: 'add' | 'sub' | 'mul', a: KnownBits, b: KnownBits): number {
-  const [x, y] = [trailingOnes(a.zeroWords), trailingOnes(b.zeroWords)];
-  return op === 'mul' ? x + y : Math.min(x, y);
+/**
+ * The bits of a sum where those of both terms and the carry are known: the carries of the least and of the greatest terms are the least and the
+ * most that there are. Source: LLVM's KnownBits::computeForAddCarry.
+ */
+function added(a: KnownBits, b: KnownBits, carry: Words, bits: number): KnownBits {
+  if (isUnknown(a) || isUnknown(b)) return nothingOf(bits);
+  const all = onesOf(bits);
+  const most = plus(plus(without(all, a.zeroWords), without(all, b.zeroWords)), carry);
+  const least = plus(plus(a.oneWords, b.oneWords), carry);
+  const isNoCarry = not(differing(most, differing(a.zeroWords, b.zeroWords)));
+  const isCarry = differing(least, differing(a.oneWords, b.oneWords));
+  const known = both(both(either(a.zeroWords, a.oneWords), either(b.zeroWords, b.oneWords)), both(either(isNoCarry, isCarry), all));
+  return new KnownBits(without(known, most), both(least, known), bits);
 }
 
 function trailingOnes({ low, high }: Words): number {

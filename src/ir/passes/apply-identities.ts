@@ -59,6 +59,7 @@ class Match implements Facts {
 
   // Conditions take them from the object.
   readonly open = (name: string): bigint => this.#bits!(this.value(name)!).open;
+  readonly set = (name: string): bigint => this.#bits!(this.value(name)!).ones;
   readonly width = (name: string): bigint => widths[bitsOf(this.#insts[this.value(name)!]!.type)]!;
 }
 
@@ -145,13 +146,13 @@ function build(pattern: Pattern, inst: Inst, c: RewriteContext): Rewrite {
 const bitsFor = ({ bits, name }: Extract<Pattern, { kind: 'constant' }>): bigint => bits ?? match.of[name]!;
 
 function instOf({ op, pred, args }: Extract<Pattern, { kind: 'op' }>, type: Type, c: RewriteContext): Inst {
-  // Operands of a comparison have a type of their own, those of other ops that of the result, but for what is converted.
+  // Operands of a comparison have a type of their own, those of other ops that of the result, but for conditions and what is converted.
   const name = op === 'icmp' ? valueIn(args) : undefined;
   const own = name === undefined ? type : c.kernel.insts[match.value(name)!]!.type;
-  const operands = args.map((arg): Value => {
+  const operands = args.map((arg, i): Value => {
     if (arg.kind === 'value') return match.value(arg.name)!;
     if (arg.kind === 'constant') return placeConstant(c, own, bitsFor(arg));
-    const placed = addInst(c.kernel, instOf(arg, own, c), c.kernel.locs[c.value]);
+    const placed = addInst(c.kernel, instOf(arg, op === 'select' && i === 0 ? 'i1' : own, c), c.kernel.locs[c.value]);
     c.body.push(placed);
     return placed;
   });

@@ -1,7 +1,7 @@
 /**
  * Identities of integers, one a line: what an instruction is, and what it is with fewer. A small letter or a word is any value, a capital letter a constant,
  * a number itself, modulo the width. The third part says when the identity holds, and gives the constants that only the second part has. Facts are of the bits
- * of a value (`open`, those that may be 1), its `width`, and of the result: `w`, its width, and `all`, its bits.
+ * of a value (`open`, those that may be 1, and `set`, those that are), its `width`, and of the result: `w`, its width, and `all`, its bits.
  * `spec/ir/identities.spec.ts` and `scripts/prove-identities.ts` compute both sides of each line.
  */
 
@@ -14,6 +14,8 @@ export interface Facts {
   readonly all: bigint;
   /** The bits that a value may have. */
   open(name: string): bigint;
+  /** The bits that it has. */
+  set(name: string): bigint;
   width(name: string): bigint;
 }
 
@@ -46,6 +48,8 @@ const sums: readonly Identity[] = [
   ['sub x C', 'add x N', ({ of }) => ({ N: -of.C! })],
   ['sub C (add x D)', 'sub N x', ({ of }) => ({ N: of.C! - of.D! })],
   ['sub (add x C) (add y C)', 'sub x y'],
+  ['add (add x C) (add y D)', 'add (add x y) N', ({ of }) => ({ N: of.C! + of.D! })],
+  ['sub x (and x C)', 'and x N', ({ of, all }) => ({ N: all & ~of.C! })],
   ['add (xor x -1) 1', 'sub 0 x'],
   ['sub -1 x', 'xor x -1'],
   ['mul x -1', 'sub 0 x'],
@@ -62,12 +66,13 @@ const bits: readonly Identity[] = [
   ['and (or x y) D', 'and x D', (f) => (f.open('y') & f.of.D!) === 0n],
   ['or (and x C) (and x D)', 'and x M', ({ of }) => ({ M: of.C! | of.D! })],
   ['and x C', 'x', (f) => (f.open('x') & ~f.of.C!) === 0n],
-  ['and x C', '0', (f) => (f.open('x') & f.of.C!) === 0n],
+  ['and x C', 'M', (f) => (f.open('x') & ~f.set('x') & f.of.C!) === 0n && { M: f.set('x') & f.of.C! }],
   ['or x C', 'C', (f) => (f.open('x') & ~f.of.C!) === 0n],
 ];
 
 const shifts: readonly Identity[] = [
   ['shl (shl x C) D', 'shl x S', ({ of, w }) => of.C! + of.D! < w && { S: of.C! + of.D! }],
+  ['lshr x C', '0', (f) => f.open('x') >> f.of.C! === 0n],
   ['lshr (lshr x C) D', 'lshr x S', ({ of, w }) => of.C! + of.D! < w && { S: of.C! + of.D! }],
   ['ashr (ashr x C) D', 'ashr x S', ({ of, w }) => of.C! < w && of.D! < w && { S: least(of.C! + of.D!, w - 1n) }],
   ['lshr (shl x C) C', 'and x M', ({ of, w, all }) => of.C! < w && { M: all >> of.C! }],
@@ -118,6 +123,13 @@ const widths: readonly Identity[] = [
 /** Comparisons that a zero extension does not change; those of signs become those without. */
 const ofExtended = { eq: 'eq', ne: 'ne', ult: 'ult', ule: 'ule', ugt: 'ugt', uge: 'uge', slt: 'ult', sle: 'ule', sgt: 'ugt', sge: 'uge' };
 
+/** The constant that a sign-extended value is compared with, at the width of that value, where it has it. */
+const narrowed: When = (f) => {
+  const [bits, wide] = [Number(f.width('x')), Number(f.width('m'))];
+  const isSame = BigInt.asIntN(bits, f.of.C!) === BigInt.asIntN(wide, f.of.C!);
+  return isSame && { N: BigInt.asUintN(bits, f.of.C!) };
+};
+
 const comparisons: readonly Identity[] = [
   ...(['eq', 'ne'] as const).flatMap((is): Identity[] => [
     [`icmp.${is} (add x C) D`, `icmp.${is} x N`, ({ of }) => ({ N: of.D! - of.C! })],
@@ -130,6 +142,8 @@ const comparisons: readonly Identity[] = [
       (f) => f.of.C! + bitsOf(f.of.M!) <= f.width('x') && { N: f.of.M! << f.of.C! },
     ],
   ]),
+  ['icmp.ne (select c (select d C 0) 0) 0', 'and c d', ({ of }) => of.C !== 0n],
+  ['icmp.eq (select c (select d C 0) 0) 0', 'xor (and c d) 1', ({ of }) => of.C !== 0n],
   ['icmp.eq x 0', 'xor x 1', (f) => f.width('x') === 1n],
   ['icmp.ne x 1', 'xor x 1', (f) => f.width('x') === 1n],
   ['icmp.eq m=(and x C) C', 'icmp.ne m 0', ({ of }) => isPower(of.C!)],
@@ -140,6 +154,9 @@ const comparisons: readonly Identity[] = [
   ...Object.entries(ofExtended).map(
     ([from, to]): Identity => [`icmp.${from} (zext x) (zext y)`, `icmp.${to} x y`, (f) => f.width('x') === f.width('y')],
   ),
+  ...Object.keys(ofExtended).map((is): Identity => [`icmp.${is} m=(sext x) C`, `icmp.${is} x N`, narrowed]),
+  ['icmp.slt t=(trunc x) 0', 'icmp.ne (and x N) 0', (f) => ({ N: 1n << (f.width('t') - 1n) })],
+  ['icmp.sgt t=(trunc x) -1', 'icmp.eq (and x N) 0', (f) => ({ N: 1n << (f.width('t') - 1n) })],
   ['icmp.eq (sext x) (sext y)', 'icmp.eq x y', (f) => f.width('x') === f.width('y')],
   ['icmp.ne (sext x) (sext y)', 'icmp.ne x y', (f) => f.width('x') === f.width('y')],
 ];
@@ -148,6 +165,8 @@ const choices: readonly Identity[] = [
   ['select (xor c 1) x y', 'select c y x'],
   ['select c (select c x y) z', 'select c x z'],
   ['select c x (select c y z)', 'select c x z'],
+  ['select c (select d x y) y', 'select (and c d) x y'],
+  ['select c x (select d x y)', 'select (or c d) x y'],
   ['select c 0 1', 'xor c 1', ({ w }) => w === 1n],
   ['select c x 0', 'and c x', ({ w }) => w === 1n],
   ['select c 1 x', 'or c x', ({ w }) => w === 1n],
@@ -164,6 +183,10 @@ const floats: readonly Identity[] = [
   ['fmul (fneg x) (fneg y)', 'fmul x y'],
   ['fdiv (fneg x) (fneg y)', 'fdiv x y'],
   ['fma (fneg x) (fneg y) z', 'fma x y z'],
+  // Of every number, -0 is what a sum does not change.
+  ['fadd x C', 'x', ({ of, w }) => of.C === 1n << (w - 1n)],
+  ['fsub x 0', 'x'],
+  ['fma x y C', 'fmul x y', ({ of, w }) => of.C === 1n << (w - 1n)],
 ];
 
 /** The first that fits is taken. */

@@ -13,6 +13,7 @@ import { hoistInvariants } from './hoist.ts';
 import { typeLoads } from './load-types.ts';
 import { mergeLoads } from './merge-loads.ts';
 import { simplify } from './simplify.ts';
+import { threadBranches } from './thread-branches.ts';
 
 export { carryShuffles } from './carry-shuffles.ts';
 export { cleanupCfg } from './cleanup-cfg.ts';
@@ -29,6 +30,7 @@ export { simplify } from './simplify.ts';
 export { answerForZero } from './simplify-arithmetic.ts';
 export { dropParams, replaceAll, type Substitution, substitute, substitution } from './substitution.ts';
 export { invertComparison } from './symmetry.ts';
+export { threadBranches } from './thread-branches.ts';
 
 const cleanup: Pass = { name: 'cleanup-cfg', run: cleanupCfg };
 
@@ -44,6 +46,7 @@ export const standardPasses: readonly Pass[] = [cleanup, { name: 'drop-flushes',
 
 /** Passes that move instructions to where they cost less. They run once, for kernels on their way to AIR: kernels read from AIR went through them. */
 export const costPasses: readonly Pass[] = [
+  { name: 'thread-branches', run: threadBranches },
   { name: 'merge-loads', run: mergeLoads },
   { name: 'load-types', run: typeLoads },
   { name: 'flatten', run: flattenBranches },

@@ -2,7 +2,7 @@
  * Asynchronous copies into shared memory. Source: PTX ISA 9.0, 9.7.9.25.3. They are performed immediately: until a thread has waited for a
  * copy, no thread may read its destination or write its source, so the difference is not observable.
  */
-import type { Value } from '../../ir/index.ts';
+import type { Type, Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
 import { spaceOf } from './spaces.ts';
 
@@ -35,20 +35,26 @@ function copy(ir: RowBuilder, { to, a, size, taken }: Copy, space: string): void
   if (known !== undefined && known >= bytes) return whole(ir, place, from, bytes);
   const count = taken!;
   const isWhole = ir.icmp(count, ir.const('i32', bytes), { pred: 'uge' });
-  const isNone = ir.icmp(count, ir.const('i32', 0), { pred: 'eq' });
+  const not = (is: Value): Value => ir.xor(is, ir.const('i1', 1));
   ir.when(isWhole, () => whole(ir, place, from, bytes));
-  ir.when(isNone, () => zero(ir, place, bytes));
-  ir.when(ir.xor(ir.or(isWhole, isNone), ir.const('i1', 1)), () => part(ir, place, from, bytes, count));
+  ir.when(not(isWhole), () => {
+    const isNone = ir.icmp(count, ir.const('i32', 0), { pred: 'eq' });
+    ir.when(isNone, () => zero(ir, place, bytes));
+    ir.when(not(isNone), () => part(ir, place, from, bytes, count));
+  });
 }
 
+const typeOf = (bytes: number): Type => (bytes === 4 ? 'i32' : bytes === 8 ? 'v2.i32' : 'v4.i32');
+
 function whole(ir: RowBuilder, to: Value, from: Value, bytes: number): void {
-  const type = bytes === 4 ? 'i32' : bytes === 8 ? 'v2.i32' : 'v4.i32';
   const access = { align: bytes, volatile: false };
-  ir.store(to, ir.load(type, from, access), access);
+  ir.store(to, ir.load(typeOf(bytes), from, access), access);
 }
 
 function zero(ir: RowBuilder, to: Value, bytes: number): void {
-  for (let at = 0; at < bytes; at += 4) ir.store(ir.ptradd(to, ir.const('i64', at)), ir.const('i32', 0), { align: 4, volatile: false });
+  const word = ir.const('i32', 0);
+  const value = bytes === 4 ? word : bytes === 8 ? ir.vec2('v2.i32', word, word) : ir.vec4('v4.i32', word, word, word, word);
+  ir.store(to, value, { align: bytes, volatile: false });
 }
 
 /** Copies byte by byte. Past the last byte to read, the last one is read again and 0 is written. */
