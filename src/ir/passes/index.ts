@@ -12,6 +12,7 @@ import { flattenBranches } from './flatten.ts';
 import { hoistInvariants } from './hoist.ts';
 import { typeLoads } from './load-types.ts';
 import { mergeLoads } from './merge-loads.ts';
+import { typeParams } from './param-types.ts';
 import { simplify } from './simplify.ts';
 import { threadBranches } from './thread-branches.ts';
 
@@ -48,6 +49,7 @@ export const standardPasses: readonly Pass[] = [cleanup, { name: 'drop-flushes',
 export const costPasses: readonly Pass[] = [
   { name: 'thread-branches', run: threadBranches },
   { name: 'merge-loads', run: mergeLoads },
+  { name: 'param-types', run: typeParams },
   { name: 'load-types', run: typeLoads },
   { name: 'flatten', run: flattenBranches },
   cleanup,

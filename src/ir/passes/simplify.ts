@@ -12,6 +12,7 @@ import type { IcmpPredicate } from '../ops.ts';
 import { isScalar } from '../types.ts';
 import { byIdentity, usesOf } from './apply-identities.ts';
 import { decided } from './decide-comparisons.ts';
+import { loadedConstant } from './known-loads.ts';
 import { dropRedundantParams } from './redundant-params.ts';
 import { bitsIn, constant, placeConstant, type Rewrite, type RewriteContext, typeIn } from './rewrite.ts';
 import { type Settled, settledOf } from './settled.ts';
@@ -105,6 +106,7 @@ function rewriteOf(inst: Inst, c: Simplifying): Rewrite {
     decided(inst, c, c.bits) ??
     joined(inst, c) ??
     storedAs(inst, c) ??
+    loadedConstant(inst, c.kernel) ??
     foldedChoice(inst, c) ??
     byIdentity(inst, c, c.bits, c.uses)
   );
