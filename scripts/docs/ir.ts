@@ -168,7 +168,8 @@ Special registers: ${code(sregs)}.
 
 \`src/ir/passes/\`: \`cleanup-cfg\` (unreachable, empty and straight-line blocks), \`simplify\` (constants, bit-exact identities, redundant
 parameters), \`cse\` (over the dominator tree), \`dce\`. They run in this order, and again while the last one changed something.
-\`flatten\` (if-conversion) and \`hoist\` (loop-invariant code motion) use a cost model and run once, before AIR is emitted.
+\`thread-branches\` (jump threading), \`merge-loads\`, \`param-types\` and \`load-types\` (floats that registers hold as words), \`flatten\` (if-conversion) and
+\`hoist\` (loop-invariant code motion) run once, before AIR is emitted; the last two use a cost model.
 Before them, kernels with collectives by masks go through \`replace-masks\`, \`merge-collectives\` and, for Apple targets, \`rendezvous-loop\` ([engine.md](engine.md#member-masks)).
 With \`--mma=fast\`, \`carry-shuffles\` runs as well: a loop-carried value that each iteration shuffles and shuffles back is carried in the shuffled order.
 
