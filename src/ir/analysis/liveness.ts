@@ -24,8 +24,8 @@ export function definingBlocks(kernel: Kernel): Int32Array {
   return home;
 }
 
-/** Live-in and live-out sets of every block. */
-export function livenessOf(kernel: Kernel, cfg: Cfg): Liveness {
+/** Live-in and live-out sets of every block, without the values of some blocks, by id: constants of the first one are live nearly everywhere. */
+export function livenessOf(kernel: Kernel, cfg: Cfg, leftOut?: Uint8Array): Liveness {
   const home = definingBlocks(kernel);
   const liveIn: Set<Value>[] = kernel.blocks.map(() => new Set());
   const liveOut: Set<Value>[] = kernel.blocks.map(() => new Set());
@@ -33,7 +33,7 @@ export function livenessOf(kernel: Kernel, cfg: Cfg): Liveness {
   const stack: number[] = [];
   const use = (value: Value): void => {
     // Most values are used where they are made.
-    if (home[value] === user) return;
+    if (home[value] === user || leftOut?.[home[value]!] === 1) return;
     stack.push(user);
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
       if (at === home[value] || liveIn[at]!.has(value)) continue;

@@ -52,10 +52,10 @@ interface State {
 export function carryValues(kernel: Kernel, detours: readonly Detour[], entries: readonly Block[]): Map<Block, Value[]> {
   const cfg = cfgOf(kernel);
   const home = definingBlocks(kernel);
-  const { liveIn } = livenessOf(kernel, cfg);
   const { dominates } = dominatorsOf(cfg);
-  const isAbove = (value: Value): boolean => entries.every(({ id }) => dominates(home[value]!, id));
-  const needs = new Map(detours.map(({ resume }) => [resume, [...liveIn[resume.id]!].filter((value) => !isAbove(value))]));
+  const above = Uint8Array.from(kernel.blocks, (block) => (entries.every(({ id }) => dominates(block.id, id)) ? 1 : 0));
+  const { liveIn } = livenessOf(kernel, cfg, above);
+  const needs = new Map(detours.map(({ resume }) => [resume, [...liveIn[resume.id]!]]));
   const registers = new Map<Block, ReadonlyMap<Value, Value>>();
   for (const block of new Set(detours.map(({ through }) => through))) {
     const needed = detours.filter(({ through }) => through === block).map(({ resume }) => needs.get(resume)!);
