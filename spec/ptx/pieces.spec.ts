@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { Diagnostics } from '../../src/base/diagnostic.ts';
 import { SourceFile } from '../../src/base/source.ts';
 import { parse, parsePieces } from '../../src/ptx/index.ts';
+import { limits } from '../../src/ptx/syntax/limits.ts';
 
 const test = suite('ptx/pieces');
 
@@ -65,6 +66,26 @@ test('what is to be parsed whole', () => {
     `${plain.replace('ret;', '.visible .entry c() { ret; }')}`,
   ])
     assert.not.ok(inPieces(head + text), text);
+});
+
+test('the limit of statements is one of each piece', () => {
+  const most = 'a;'.repeat(limits.statements * 0.6);
+  const text = `${head}${entry('a', most)}${entry('b', most)}`;
+  const source = new SourceFile('k.ptx', text);
+  const [found, whole] = [new Diagnostics(source), new Diagnostics(source)];
+  const pieces = parsePieces(source, found)!;
+  for (const one of pieces.entries) {
+    pieces.read(one);
+    // As the statement `ret` and the ones before it.
+    assert.is(one.body!.length, Math.floor(limits.statements * 0.6) + 1);
+    (one.body as unknown[]).length = 0;
+  }
+  assert.equal(found.list, []);
+  parse(source, whole);
+  assert.equal(
+    whole.list.map(({ code }) => code),
+    ['CM1015'],
+  );
 });
 
 test.run();

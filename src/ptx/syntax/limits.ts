@@ -4,7 +4,7 @@ import type { Span } from '../../base/source.ts';
 
 /**
  * Limits of tokens, nested brackets, nested scopes, and consecutive statements without semicolons; of the statements and the list elements of
- * a module, which take some kilobytes each until they are compiled; of variables that a count declares; and of syntax errors, whose messages
+ * a module, or of an entry that is parsed by itself, which take a kilobyte each until they are compiled; of variables that a count declares; and of syntax errors, whose messages
  * take the time of a hundred statements each. All are above compiler output.
  */
 export const limits = {
@@ -12,7 +12,7 @@ export const limits = {
   nesting: 64,
   scopes: 256,
   cuts: 20,
-  statements: 2 ** 19,
+  statements: 2 ** 20,
   elements: 2 ** 22,
   names: 1024,
   errors: 1000,
