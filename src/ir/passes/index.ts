@@ -31,7 +31,6 @@ export { simplify } from './simplify.ts';
 export { answerForZero } from './simplify-arithmetic.ts';
 export { dropParams, replaceAll, type Substitution, substitute, substitution } from './substitution.ts';
 export { invertComparison } from './symmetry.ts';
-export { threadBranches } from './thread-branches.ts';
 
 const cleanup: Pass = { name: 'cleanup-cfg', run: cleanupCfg };
 

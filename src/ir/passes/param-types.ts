@@ -42,11 +42,10 @@ interface Web {
   type: ScalarType | undefined;
 }
 
-/** What is counted of a web for a choice: the conversions to and from a type that go, and those that come. */
+/** What is counted of a web for a choice. */
 interface Count {
+  /** By type: the conversions to and from it that go. */
   readonly gains: Map<ScalarType, number>;
-  /** Conversions that come with every type: of parameters that are used as words, and of words that edges pass. */
-  costs: number;
   /** What edges pass, by how many of its uses are edges into the web. */
   readonly passed: Map<Value, number>;
 }
@@ -70,7 +69,8 @@ function websOf(kernel: Kernel): Web[] {
     }
     return root as Value;
   };
-  const params = kernel.blocks.flatMap((block) => block.params.filter((param) => isWord(typeOf(kernel, param))));
+  // Those of the first block are the operands of a function.
+  const params = kernel.blocks.slice(1).flatMap((block) => block.params.filter((param) => isWord(typeOf(kernel, param))));
   for (const param of params) parent[param] = param;
   for (const { end } of kernel.blocks)
     for (const { block, args } of edgesOf(end))
@@ -89,11 +89,12 @@ function websOf(kernel: Kernel): Web[] {
 }
 
 function choose(kernel: Kernel, webs: ReadonlyMap<Value, Web>, webOf: (value: Value) => Web | undefined): void {
-  const counts = new Map([...webs.values()].map((web): [Web, Count] => [web, { gains: new Map(), costs: 0, passed: new Map() }]));
+  const counts = new Map([...webs.values()].map((web): [Web, Count] => [web, { gains: new Map(), passed: new Map() }]));
   const { uses, asWords } = countUses(kernel, counts, webOf);
-  for (const [web, { gains, costs, passed }] of counts) {
+  for (const [web, { gains, passed }] of counts) {
     if (gains.size === 0 && ![...passed.keys()].some((value) => kernel.insts[value]!.op === 'bitcast')) continue;
-    let comes = costs + web.params.filter((param) => asWords.has(param)).length;
+    // Conversions that come with every type: of parameters that are used as words, and of words that edges pass.
+    let comes = web.params.filter((param) => asWords.has(param)).length;
     for (const [value, count] of passed) {
       const inst = kernel.insts[value]!;
       if (inst.op === 'const') continue;
