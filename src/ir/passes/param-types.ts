@@ -77,19 +77,21 @@ function websOf(kernel: Kernel): Web[] {
       args.forEach((arg, i) => {
         if (isMember(arg) && isMember(block.params[i]!)) parent[rootOf(arg)] = rootOf(block.params[i]!);
       });
-  const webs = new Map<Value, Web>();
+  const webs: Web[] = [];
+  // By value: the place of its web, one more than that.
+  const places = new Int32Array(kernel.insts.length);
   for (const param of params) {
     const root = rootOf(param);
-    const web = webs.get(root) ?? { params: [], from: typeOf(kernel, param) as ScalarType, type: undefined };
-    webs.set(root, web);
-    web.params.push(param);
+    places[root] ||= webs.push({ params: [], from: typeOf(kernel, param) as ScalarType, type: undefined });
+    places[param] = places[root]!;
+    webs[places[param]! - 1]!.params.push(param);
   }
-  choose(kernel, webs, (value) => (isMember(value) ? webs.get(rootOf(value)) : undefined));
-  return [...webs.values()];
+  choose(kernel, webs, (value) => webs[places[value]! - 1]);
+  return webs;
 }
 
-function choose(kernel: Kernel, webs: ReadonlyMap<Value, Web>, webOf: (value: Value) => Web | undefined): void {
-  const counts = new Map([...webs.values()].map((web): [Web, Count] => [web, { gains: new Map(), passed: new Map() }]));
+function choose(kernel: Kernel, webs: readonly Web[], webOf: (value: Value) => Web | undefined): void {
+  const counts = new Map(webs.map((web): [Web, Count] => [web, { gains: new Map(), passed: new Map() }]));
   const { uses, asWords } = countUses(kernel, counts, webOf);
   for (const [web, { gains, passed }] of counts) {
     if (gains.size === 0 && ![...passed.keys()].some((value) => kernel.insts[value]!.op === 'bitcast')) continue;
@@ -181,11 +183,12 @@ function convert(kernel: Kernel, webs: readonly Web[]): void {
 
 function convertEnd(kernel: Kernel, block: Block, webOf: ReadonlyMap<Value, Web>, asWord: (value: Value) => Value): void {
   const { end } = block;
-  const made = new Map<string, Value>();
+  const made = new Map<ScalarType, Map<Value, Value>>();
   const converted = (arg: Value, type: ScalarType): Value => {
-    const key = `${arg} ${type}`;
-    const known = made.get(key) ?? asType(kernel, block, arg, type);
-    made.set(key, known);
+    const ofType = made.get(type) ?? new Map<Value, Value>();
+    made.set(type, ofType);
+    const known = ofType.get(arg) ?? asType(kernel, block, arg, type);
+    ofType.set(arg, known);
     return known;
   };
   const argsOf = ({ block: to, args }: Edge): Value[] =>

@@ -22,11 +22,10 @@ const maxMoved = 16;
 
 /** Threads branches in place; true where there were any. */
 export function threadBranches(kernel: Kernel): boolean {
-  if (!hasRelated(kernel)) return false;
   let graph = graphOf(kernel);
-  let changed = decideBranches(kernel, graph);
+  let changed = graph !== undefined && decideBranches(kernel, graph);
   // Of branches in a row, every other one is threaded at a time.
-  for (let isNew = changed; isNew || threadOnce(kernel, graph); isNew = false) {
+  for (let isNew = changed; graph !== undefined && (isNew || threadOnce(kernel, graph)); isNew = false) {
     cleanupCfg(kernel);
     graph = graphOf(kernel);
     changed = true;
@@ -35,32 +34,38 @@ export function threadBranches(kernel: Kernel): boolean {
 }
 
 interface Graph {
+  readonly related: ReadonlySet<Block>;
   readonly cfg: Cfg;
   readonly dominators: DominatorTree;
 }
 
-function graphOf(kernel: Kernel): Graph {
+/** The graph of a kernel; undefined where nothing is to be asked of it. */
+function graphOf(kernel: Kernel): Graph | undefined {
+  const related = relatedBranches(kernel);
+  if (related.size === 0) return undefined;
   const cfg = cfgOf(kernel);
-  return { cfg, dominators: dominatorsOf(cfg) };
+  return { related, cfg, dominators: dominatorsOf(cfg) };
 }
 
-/** Whether any two branches may have related conditions, which few kernels have. */
-function hasRelated({ insts, blocks }: Kernel): boolean {
-  const seen = new Set<number>();
-  for (const { end } of blocks) {
-    if (end.op !== 'condbr') continue;
-    let inst = insts[end.cond]!;
-    let key: number = end.cond;
+/** Branches whose conditions another one may be related to, which few kernels have. */
+function relatedBranches({ insts, blocks }: Kernel): Set<Block> {
+  const first = new Map<number, Block>();
+  const related = new Set<Block>();
+  for (const block of blocks) {
+    if (block.end.op !== 'condbr') continue;
+    let key: number = block.end.cond;
+    let inst = insts[key]!;
     if (inst.op === 'xor') {
       key = inst.a;
       inst = insts[key]!;
     }
     // Comparisons of the same values may be inverse.
     if (inst.op === 'icmp' || inst.op === 'fcmp') key = -1 - inst.a - inst.b * insts.length;
-    if (seen.has(key)) return true;
-    seen.add(key);
+    const before = first.get(key);
+    if (before === undefined) first.set(key, block);
+    else related.add(before).add(block);
   }
-  return false;
+  return related;
 }
 
 // ── decided branches ──
@@ -69,16 +74,16 @@ function hasRelated({ insts, blocks }: Kernel): boolean {
 const farthest = 8;
 
 /** Turns branches on one side of another one with the condition into jumps. */
-function decideBranches(kernel: Kernel, { cfg, dominators: { parent } }: Graph): boolean {
+function decideBranches(kernel: Kernel, { related, cfg, dominators: { parent } }: Graph): boolean {
   let changed = false;
   for (const id of cfg.order) {
     const block = kernel.blocks[id]!;
     const { end } = block;
-    if (end.op !== 'condbr') continue;
+    if (end.op !== 'condbr' || !related.has(block)) continue;
     let [from, asked] = [id, 0];
     for (let above = parent[id]!; above >= 0 && asked < farthest; [from, above] = [above, parent[above]!]) {
       const first = kernel.blocks[above]!.end;
-      if (first.op !== 'condbr' || cfg.predecessors[from]!.length !== 1) continue;
+      if (first.op !== 'condbr' || cfg.predecessors[from]!.length !== 1 || !related.has(kernel.blocks[above]!)) continue;
       asked++;
       const is = relation(kernel, first.cond, end.cond);
       if (is === undefined) continue;
@@ -128,7 +133,10 @@ function threadOnce(kernel: Kernel, graph: Graph): boolean {
 
 // ── where it is possible ──
 
-function pairAt(kernel: Kernel, { cfg: { predecessors }, dominators: { parent, dominates } }: Graph, second: Block): Pair | undefined {
+function pairAt(kernel: Kernel, { related, cfg, dominators }: Graph, second: Block): Pair | undefined {
+  if (!related.has(second)) return undefined;
+  const { predecessors } = cfg;
+  const { parent, dominates } = dominators;
   const { end } = second;
   const from = predecessors[second.id]!;
   if (end.op !== 'condbr' || from.length !== 2 || second.body.length > maxMoved) return undefined;
