@@ -101,6 +101,22 @@ test('a very long line is cut around the caret', () => {
   assert.is(lines[3]!.indexOf('bad'), lines[4]!.indexOf('^^^'));
 });
 
+test('a label at either end of a very long line, and two labels far apart', () => {
+  const long = new SourceFile('k.ptx', `${'é'.repeat(30_000)}`);
+  const shown = (labels: readonly [number, number][]): string[] =>
+    renderDiagnostic(error({ file: long, labels: labels.map(([start, end]) => ({ span: { start, end }, text: '' })) }))
+      .split('\n')
+      .slice(3);
+  assert.equal(shown([[2, 4]]).slice(0, 2), [`1 | ${'é'.repeat(160)}…`, '  |   ^^']);
+  assert.equal(shown([[29_999, 30_000]]).slice(0, 2), [`1 | …${'é'.repeat(40)}`, `  | ${' '.repeat(40)}^`]);
+  const both = shown([
+    [15_000, 15_001],
+    [3, 4],
+  ]);
+  assert.equal(both.slice(0, 2), [`1 | …${'é'.repeat(159)}…`, `  | ${' '.repeat(40)}^`]);
+  assert.is(both[2], '', 'what is out of sight is not marked');
+});
+
 test('control characters of the input do not reach the terminal', () => {
   const evil = new SourceFile('k.ptx', '\u001b[31mred\u0007');
   const got = renderDiagnostic(error({ file: evil, message: 'found \u001b[2J', labels: [{ span: { start: 0, end: 1 }, text: '' }] }));

@@ -93,12 +93,18 @@ interface Marks {
 }
 
 function renderLine(file: SourceFile, number: number, { labels, main, severity, width }: Marks, paint: Paint): string[] {
-  const text = file.line(number);
-  const start = file.lineStarts[number - 1]!;
   const anchor = labels.includes(main) ? main : labels[0]!;
+  // Of a line of any length, the part around the label: more of it is never shown, and each of many messages would look at all of it.
+  const whole = file.line(number);
+  const first = file.lineStarts[number - 1]!;
+  const at = Math.min(anchor.span.start - first, whole.length);
+  const skipped = Math.max(0, at - reach);
+  const text = whole.slice(skipped, at + reach);
+  const start = first + skipped;
   const cut = cutAround(columnsOf(text.slice(0, anchor.span.start - start)));
   const lines = [`${paint(`${String(number).padStart(width)} |`, 'frame')} ${windowOf(expand(text), cut)}`.trimEnd()];
   for (const label of labels) {
+    if (label.span.start < start) continue;
     const from = columnsOf(text.slice(0, label.span.start - start)) - cut;
     const to = columnsOf(text.slice(0, Math.min(text.length, Math.max(label.span.start, label.span.end) - start))) - cut;
     if (from < 0 || from > maxWidth) continue;
@@ -108,6 +114,9 @@ function renderLine(file: SourceFile, number: number, { labels, main, severity, 
   }
   return lines;
 }
+
+/** Characters before and behind a label, at least as many as a window shows. */
+const reach = 4 * maxWidth;
 
 /** The first visible column of a long line, chosen so that the caret is visible. */
 const cutAround = (column: number): number => (column < maxWidth - 20 ? 0 : column - 40);
