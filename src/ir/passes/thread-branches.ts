@@ -39,7 +39,7 @@ interface Graph {
   readonly dominators: DominatorTree;
 }
 
-/** The graph of a kernel; undefined where nothing is to be asked of it. */
+/** The graph of a kernel; undefined for one without related branches. */
 function graphOf(kernel: Kernel): Graph | undefined {
   const related = relatedBranches(kernel);
   if (related.size === 0) return undefined;
