@@ -100,7 +100,7 @@ function emitBody(
   const b = functionBuilder(blocks[0]!, lines ? undefined : dominatesIn(kernel));
   const made = kernelEmitter(kernel, module, signature, target, diagnostics, b);
   const ends: LlvmBlock[] = [];
-  const e = { ...made, lines, reach: lines && reaches(kernel), ends, ...(lines ? {} : { behind: behindIn(kernel, b, ends) }) };
+  const e = { ...made, lines, reach: lines && reaches(made), ends, ...(lines ? {} : { behind: behindIn(kernel, b, ends) }) };
   emitBlocks(e, kernel, fn);
 }
 
@@ -157,14 +157,12 @@ type Emitter = KernelEmitter &
 /** The variable that an access may reach, if it is not the whole window. */
 type ReachOf = (value: Value) => Reach | undefined;
 
-function reaches(kernel: Kernel): ReachOf {
-  const roots = rootsOf(kernel);
+function reaches({ kernel, variableOf }: KernelEmitter): ReachOf {
   return (value) => {
     const addr = addressOf(kernel.insts[value]!);
-    const root = addr === undefined ? undefined : roots(addr);
-    const inst = root === undefined ? undefined : kernel.insts[root]!;
-    if (inst?.op !== 'variable') return undefined;
-    const { name, space, size, isDynamic } = kernel.variables.find((each) => each.name === inst.name)!;
+    const origin = addr === undefined ? undefined : variableOf(addr);
+    if (origin === undefined) return undefined;
+    const { name, space, size, isDynamic } = kernel.variables.find((each) => each.name === origin)!;
     return isDynamic ? undefined : { name, space, offset: windowOf(kernel, space)!.offsets.get(name)!, size };
   };
 }

@@ -9,7 +9,7 @@ import { isScalar, isVector, lanesOf, type ScalarType, type Type, vectorOf } fro
 import { replaceAll, substitution } from './substitution.ts';
 
 /** Not every target has bfloat, and arithmetic is where that is said. */
-const isOfMemory = (type: Type): boolean => isScalar(type) && type !== 'bf16';
+export const isOfMemory = (type: Type): boolean => isScalar(type) && type !== 'bf16';
 
 /** Gives such loads their type, in place; returns whether there were any. */
 export function typeLoads(kernel: Kernel): boolean {
@@ -78,8 +78,7 @@ function agreeOnVectors({ insts, blocks }: Kernel, wanted: Map<Value, Type | und
     const types = new Set(used.map((part) => wanted.get(part)));
     const [type] = types;
     const isOne = types.size === 1 && type !== undefined && !others.has(load);
-    for (const part of parts) if (!isOne) wanted.delete(part);
-    if (isOne) for (const part of parts) wanted.set(part, type);
+    for (const part of parts) wanted.set(part, isOne ? type : undefined);
     if (isOne) wanted.set(load, vectorOf(type as ScalarType, lanesOf(insts[load]!.type) as 2 | 4));
   }
 }

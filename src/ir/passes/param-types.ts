@@ -6,18 +6,18 @@
 import { addInst } from '../build.ts';
 import { type Block, type Edge, edgesOf, type Inst, type Kernel, typeOf, type Value } from '../kernel.ts';
 import { eachOperand, mapOperands } from '../operands.ts';
-import { isScalar, type ScalarType, type Type } from '../types.ts';
+import type { ScalarType, Type } from '../types.ts';
+import { isOfMemory } from './load-types.ts';
 import { replaceAll, substitution } from './substitution.ts';
 
 /** Gives such parameters their types, in place; returns whether there were any. */
 export function typeParams(kernel: Kernel): boolean {
   if (!hasConversions(kernel)) return false;
-  const webs = websOf(kernel);
-  if (webs.length === 0) return false;
-  const typed = webs.filter((web) => web.type !== undefined);
+  const typed = websOf(kernel).filter((web) => web.type !== undefined);
+  if (typed.length === 0) return false;
   for (const web of typed) for (const param of web.params) kernel.insts[param]!.type = web.type!;
-  if (typed.length > 0) convert(kernel, typed);
-  return typed.length > 0;
+  convert(kernel, typed);
+  return true;
 }
 
 /** Whether any parameter, or anything that an edge passes, is converted. */
@@ -115,9 +115,6 @@ function choose(kernel: Kernel, webs: readonly Web[], webOf: (value: Value) => W
 /** Loads can give any type (`load-types.ts`), and their elements too. */
 const isTypable = (kernel: Kernel, inst: Inst): boolean =>
   inst.op === 'extract' ? isTypable(kernel, kernel.insts[inst.a]!) : inst.op === 'load' && !inst.volatile;
-
-/** Not every target has bfloat. */
-const isOfMemory = (type: Type): boolean => isScalar(type) && type !== 'bf16';
 
 function countUses(kernel: Kernel, counts: ReadonlyMap<Web, Count>, webOf: (value: Value) => Web | undefined) {
   const uses = new Int32Array(kernel.insts.length);

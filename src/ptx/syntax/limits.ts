@@ -4,8 +4,8 @@ import type { Span } from '../../base/source.ts';
 
 /**
  * Limits of tokens, nested brackets, nested scopes, and consecutive statements without semicolons; of the statements and the list elements of
- * a module, or of an entry that is parsed by itself, which take a kilobyte each until they are compiled; of variables that a count declares; and of syntax errors, whose messages
- * take the time of a hundred statements each. All are above compiler output.
+ * a module, or of an entry that is parsed by itself, which take a kilobyte each until they are compiled; of variables that a count declares; and
+ * of syntax errors, whose messages take the time of a hundred statements each. All are above compiler output.
  */
 export const limits = {
   tokens: 50_000,

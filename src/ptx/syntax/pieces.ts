@@ -45,7 +45,7 @@ export function parsePieces(file: SourceFile, diagnostics: Diagnostics): Pieces 
   if (entries.length !== bodies.length || !entries.every((entry, i) => isOwn(entry, bodies[i]!))) return undefined;
   const read = (entry: PtxFunction): void => {
     const own = part(tokens, tokenAt(tokens, entry.span.start), bracesOf.get(entry)!.close + 1);
-    // What the others took is gone.
+    // The limits are of one entry: the trees of the others are gone by then.
     const ownCounts: Counts = { ...counts };
     for (const item of parseTokens(file, own, diagnostics, ownCounts).items)
       if (item.kind === 'function') for (const statement of item.body ?? []) (entry.body as Statement[]).push(statement);

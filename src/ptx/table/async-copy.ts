@@ -4,6 +4,7 @@
  */
 import type { Type, Value } from '../../ir/index.ts';
 import { type AddressOperand, type Row, type RowBuilder, row } from '../model/row.ts';
+import { not } from './compose.ts';
 import { spaceOf } from './spaces.ts';
 
 const ampere = { ptx: 7, sm: 80 } as const;
@@ -22,33 +23,27 @@ interface Copy {
   readonly taken?: Value;
 }
 
-const constantOf = (ir: RowBuilder, value: Value): number | undefined => {
-  const inst = ir.kernel.insts[value]!;
-  return inst.op === 'const' ? Number(inst.bits) : undefined;
-};
-
 function copy(ir: RowBuilder, { to, a, size, taken }: Copy, space: string): void {
-  const bytes = constantOf(ir, size) ?? 0;
+  const bytes = Number(ir.constantOf(size) ?? 0n);
   if (bytes !== 4 && bytes !== 8 && bytes !== 16) return ir.refuse(`a copy of ${bytes} bytes, but only 4, 8 and 16 are possible`);
   const [place, from] = [ir.pointer(to, spaceOf(space)), ir.pointer(a, 'global')];
-  const known = taken === undefined ? bytes : constantOf(ir, taken);
+  const known = taken === undefined ? bytes : ir.constantOf(taken);
   if (known !== undefined && known >= bytes) return whole(ir, place, from, bytes);
   const count = taken!;
   const isWhole = ir.icmp(count, ir.const('i32', bytes), { pred: 'uge' });
-  const not = (is: Value): Value => ir.xor(is, ir.const('i1', 1));
   ir.when(isWhole, () => whole(ir, place, from, bytes));
-  ir.when(not(isWhole), () => {
+  ir.when(not(ir, isWhole), () => {
     const isNone = ir.icmp(count, ir.const('i32', 0), { pred: 'eq' });
     ir.when(isNone, () => zero(ir, place, bytes));
-    ir.when(not(isNone), () => part(ir, place, from, bytes, count));
+    ir.when(not(ir, isNone), () => part(ir, place, from, bytes, count));
   });
 }
 
-const typeOf = (bytes: number): Type => (bytes === 4 ? 'i32' : bytes === 8 ? 'v2.i32' : 'v4.i32');
+const wordsOf = (bytes: number): Type => (bytes === 4 ? 'i32' : bytes === 8 ? 'v2.i32' : 'v4.i32');
 
 function whole(ir: RowBuilder, to: Value, from: Value, bytes: number): void {
   const access = { align: bytes, volatile: false };
-  ir.store(to, ir.load(typeOf(bytes), from, access), access);
+  ir.store(to, ir.load(wordsOf(bytes), from, access), access);
 }
 
 function zero(ir: RowBuilder, to: Value, bytes: number): void {

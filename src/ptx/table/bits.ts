@@ -482,8 +482,7 @@ export const bitRows = (): readonly Row[] => [
     source: '9.7.8.6',
     status: 'exact',
     lower({ a, b, c, table }, _, ir) {
-      const known = ir.kernel.insts[table]!;
-      return functionOfThree(ir, { a, b, c }, known.op === 'const' ? Number(known.bits) : 0);
+      return functionOfThree(ir, { a, b, c }, Number(ir.constantOf(table) ?? 0n));
     },
     cases: () => [
       { form: 'lop3.b32', a: 0xf0f0f0f0, b: 0xcccccccc, c: 0xaaaaaaaa, table: 0x96, d: 0x96969696, why: 'the parity of three bits' },
@@ -501,8 +500,7 @@ export const bitRows = (): readonly Row[] => [
     source: '9.7.8.6',
     status: 'exact',
     lower({ a, b, c, table, q }, { op }, ir) {
-      const known = ir.kernel.insts[table]!;
-      const d = functionOfThree(ir, { a, b, c }, known.op === 'const' ? Number(known.bits) : 0);
+      const d = functionOfThree(ir, { a, b, c }, Number(ir.constantOf(table) ?? 0n));
       return { d, p: ir[op](ir.icmp(d, i32(ir, 0), { pred: 'ne' }), q) };
     },
     cases: () => [

@@ -6,6 +6,7 @@ import type { Value } from '../../ir/index.ts';
 import type { IntType } from '../../ir/types.ts';
 import { type RowBuilder, row } from '../model/row.ts';
 import { isSignedType } from '../model/types.ts';
+import { not } from './compose.ts';
 
 const types = ['u32', 's32', 'u64', 's64'] as const;
 const halves = ['lo', 'hi'] as const;
@@ -15,7 +16,6 @@ const all = 0xffffffffffffffffn;
 
 /** The carry flag as an integer. */
 const carryIn = (ir: RowBuilder, like: Value): Value => ir.zext(ir.typeOf(like) as IntType, ir.carry());
-const not = (ir: RowBuilder, flag: Value): Value => ir.xor(flag, ir.const('i1', 1));
 /** The borrow as an integer. The hardware computes a difference as a sum with the complement: its carry means no borrow. */
 const borrowIn = (ir: RowBuilder, like: Value): Value => ir.zext(ir.typeOf(like) as IntType, not(ir, ir.carry()));
 

@@ -2,7 +2,7 @@
 import type { FcmpPredicate, IcmpPredicate, Value } from '../../ir/index.ts';
 import { type RowBuilder, row } from '../model/row.ts';
 import { isFloatType, isSignedType, kindOfType } from '../model/types.ts';
-import { flush } from './compose.ts';
+import { flush, not } from './compose.ts';
 
 const always = { ptx: 1, sm: 10 } as const;
 const signed = ['s16', 's32', 's64'] as const;
@@ -51,8 +51,6 @@ export function compare(ir: RowBuilder, operator: string, type: string, a: Value
   const sign = isSignedType(type) ? 's' : 'u';
   return ir.icmp(a, b, { pred: unsignedNames[operator] ?? (`${sign}${operator}` as IcmpPredicate) });
 }
-
-const not = (ir: RowBuilder, a: Value): Value => ir.xor(a, ir.const('i1', 1));
 
 /** Both results: the comparison and its negation, each combined with a third predicate if there is one. */
 function both(ir: RowBuilder, holds: Value, operator?: (typeof bool)[number], c?: Value): { p: Value; q: Value } {

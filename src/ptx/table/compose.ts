@@ -10,6 +10,9 @@ const one: Record<FloatType, bigint> = { f16: 0x3c00n, bf16: 0x3f80n, f32: 0x3f8
 /** The canonical NaN of NVIDIA GPUs. */
 const canonicalNan: Record<FloatType, bigint> = { f16: 0x7fffn, bf16: 0x7fffn, f32: 0x7fffffffn, f64: 0x7fffffffffffffffn };
 
+/** The complement of a condition. */
+export const not = (ir: RowBuilder, condition: Value): Value => ir.xor(condition, ir.const('i1', 1));
+
 export const typeOf = (ir: RowBuilder, value: Value): FloatType => ir.typeOf(value) as FloatType;
 const bitsAs = (ir: RowBuilder, a: Value): { readonly int: IntType; readonly bits: Value } => {
   const int = intOf(bitsOf(ir.typeOf(a)));

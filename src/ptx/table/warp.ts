@@ -4,6 +4,7 @@
  */
 import type { Fold, Value } from '../../ir/index.ts';
 import { type RowBuilder, row, type Withdrawn } from '../model/row.ts';
+import { not } from './compose.ts';
 
 const masked = { ptx: 6, sm: 30 } as const;
 const volta = { ptx: 6, sm: 70 } as const;
@@ -17,7 +18,6 @@ const inStep = 'The participants are the threads of the warp that execute it tog
 const word = (ir: RowBuilder, value: number): Value => ir.const('i32', value);
 const low5 = (ir: RowBuilder, value: Value): Value => ir.and(value, word(ir, 31));
 const laneOf = (ir: RowBuilder): Value => ir.once('laneid', () => ir.sreg('i32', { name: 'laneid' }));
-const not = (ir: RowBuilder, predicate: Value): Value => ir.xor(predicate, ir.const('i1', 1));
 
 /** A ballot of the threads of a mask, or of those that execute it together, for instructions without a mask. */
 const votes = (ir: RowBuilder, predicate: Value, mask: Value | undefined): Value =>
